@@ -1,0 +1,77 @@
+import helmet from '@fastify/helmet'
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify from 'fastify'
+import { collectorRoutes } from './collector/routes.ts'
+import type { Config } from './config.ts'
+import { contactRoutes } from './contacts/routes.ts'
+import { eventRoutes } from './events/routes.ts'
+import type { GroupCommit } from './journal/group-commit.ts'
+import type { Projector } from './journal/projector.ts'
+import { noteRoutes } from './notes/routes.ts'
+import type { App } from './platform/http/app-types.ts'
+import { answerClientError } from './platform/http/client-errors.ts'
+import { answerOtherMethods, applyConventions, requestIdOf } from './platform/http/conventions.ts'
+import { observeRequests } from './platform/http/observe.ts'
+import { describeApi } from './platform/http/openapi.ts'
+import { createRateLimiter } from './platform/http/rate-limits.ts'
+import type { Logger } from './platform/log.ts'
+import type { Metrics } from './platform/metrics.ts'
+import { operationsRoutes } from './platform/operations-routes.ts'
+import type { Stores } from './platform/tenant.ts'
+import type { Clock } from './platform/time.ts'
+import type { ApiKey } from './tenants/api-keys.ts'
+import { requireApiKeys } from './tenants/authentication.ts'
+
+const BODY_BYTES_MAX = 1024 * 1024
+
+export interface AppDependencies {
+  config: Config
+  stores: Stores
+  groupCommit: GroupCommit
+  projector: Projector
+  findApiKey(apiKey: string): Promise<ApiKey | null>
+  findTenantOfHost(host: string): Promise<string | null>
+  clock: Clock
+  log: Logger
+  metrics: Metrics
+}
+
+/** Puts the HTTP service together; it listens when told to. */
+export async function createApp(dependencies: AppDependencies): Promise<App> {
+  const { config, clock, log, metrics } = dependencies
+  const app = Fastify({
+    loggerInstance: log,
+    disableRequestLogging: true,
+    genReqId: (request) => requestIdOf(request.headers['x-request-id']),
+    bodyLimit: BODY_BYTES_MAX,
+    trustProxy: config.trustProxy,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
+    clientErrorHandler: answerClientError,
+  }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App
+
+  const rateLimiter = createRateLimiter(config.rateLimits, clock)
+  applyConventions(app)
+  const otherMethods = answerOtherMethods(app)
+  observeRequests(app, metrics)
+  requireApiKeys(app, dependencies)
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.apiKey) rateLimiter.checkApiKey(request.apiKey.keyId, reply)
+  })
+  await app.register(helmet, { contentSecurityPolicy: false, crossOriginResourcePolicy: { policy: 'cross-origin' } })
+  await app.register(swagger, describeApi(config))
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
+
+  operationsRoutes(app, dependencies)
+  contactRoutes(app, dependencies)
+  noteRoutes(app, dependencies)
+  eventRoutes(app)
+  await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
+  app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
+    app.swagger(),
+  )
+  otherMethods.done()
+  return app
+}

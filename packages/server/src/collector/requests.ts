@@ -1,0 +1,59 @@
+import Type from 'typebox'
+
+const Name = Type.String({ minLength: 1, maxLength: 200 })
+const Url = Type.String({ maxLength: 16_384 })
+
+const Event = Type.Object(
+  {
+    event_id: Type.Optional(
+      Type.String({
+        description: 'A UUID made by the caller: an event is recorded once, however often it is sent within 24 hours.',
+        pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
+        'x-expected': 'a UUID',
+      }),
+    ),
+    event: Type.String({ minLength: 1, maxLength: 200, examples: ['page_view'] }),
+    timestamp: Type.Optional(Type.String({ description: 'When it happened; ISO 8601 with an offset.' })),
+    url: Type.Optional(Url),
+    title: Type.Optional(Type.String({ maxLength: 16_384 })),
+    referrer: Type.Optional(Url),
+    data: Type.Optional(
+      Type.Record(Type.String(), Type.Unknown(), { description: 'At most 32 KiB of JSON.', 'x-expected': 'an object' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Body of POST /track. */
+export const TrackBody = Type.Object(
+  {
+    visitor_id: Type.Optional(Name),
+    session_id: Type.Optional(Name),
+    external_contact_id: Type.Optional(Name),
+    identify: Type.Optional(
+      Type.Object(
+        {
+          external_user_id: Type.Optional(Type.String({ maxLength: 200 })),
+          traits: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    // Whatever a tracker knows about the browser; what is not known here is ignored.
+    context: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an object' })),
+    events: Type.Array(Event, { maxItems: 10 }),
+    sent_at: Type.Optional(Type.String({ description: "The sender's clock at sending, to correct its timestamps." })),
+  },
+  {
+    additionalProperties: false,
+    examples: [
+      {
+        visitor_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071',
+        events: [{ event: 'page_view', url: 'https://shop.example.com/pricing', title: 'Pricing' }],
+      },
+    ],
+  },
+)
+
+export type TrackBody = Type.Static<typeof TrackBody>
+export type TrackedEvent = TrackBody['events'][number]

@@ -1,0 +1,130 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type from 'typebox'
+import type { GroupCommit } from '../journal/group-commit.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { App } from '../platform/http/app-types.ts'
+import { parseJsonBody } from '../platform/http/json-body.ts'
+import type { RateLimiter } from '../platform/http/rate-limits.ts'
+import { success } from '../platform/http/responses.ts'
+import { newId } from '../platform/ids.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Clock } from '../platform/time.ts'
+import { sendingHost } from './location.ts'
+import { TrackBody } from './requests.ts'
+import { sessionCookie, sessionOf, visitorOf } from './session.ts'
+import { toRecords } from './to-records.ts'
+import { parseUserAgent } from './user-agent.ts'
+
+const BODY_BYTES_MAX = 256 * 1024
+
+export interface CollectorDependencies {
+  groupCommit: GroupCommit
+  findTenantOfHost(host: string): Promise<string | null>
+  rateLimiter: RateLimiter
+  clock: Clock
+  metrics: Metrics
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The tenant that has verified the domain of the page that sent this request. */
+    siteTenantId: string
+  }
+}
+
+/** The endpoints that pages call. Who may use them follows from the page's domain. */
+export async function collectorRoutes(app: App, dependencies: CollectorDependencies): Promise<void> {
+  const { groupCommit, findTenantOfHost, rateLimiter, clock, metrics } = dependencies
+
+  app.decorateRequest('siteTenantId', '')
+  // text/plain needs no preflight, which saves a page one request.
+  app.addContentTypeParser('text/plain', { parseAs: 'string' }, async (_request: FastifyRequest, body: string) =>
+    body === '' ? undefined : parseJsonBody(body),
+  )
+  app.addHook('onRequest', async (request, reply) => {
+    request.siteTenantId = await tenantOfPage(request, findTenantOfHost)
+    allowPage(request, reply)
+    rateLimiter.checkPage(request.siteTenantId, request.ip, reply)
+  })
+  app.addHook('onError', async (_request, _reply, error) => {
+    metrics.eventsRejected.inc({ code: error instanceof ServiceError ? error.code : 'other' })
+  })
+
+  app.options('/track', { config: { access: 'public' }, schema: { hide: true } as object }, async (_request, reply) =>
+    reply
+      .headers({
+        'access-control-allow-methods': 'POST',
+        'access-control-allow-headers': 'content-type, x-request-id',
+        'access-control-max-age': '86400',
+      })
+      .code(204)
+      .send(),
+  )
+
+  app.post(
+    '/track',
+    {
+      config: { access: 'public' },
+      bodyLimit: BODY_BYTES_MAX,
+      schema: {
+        operationId: 'track',
+        summary: 'Record up to 10 events of a visitor',
+        description:
+          'Called by pages of a verified domain, as application/json or as text/plain holding JSON. Answers when the events are durable and readable.',
+        tags: ['Tracker'],
+        security: [],
+        body: TrackBody,
+        response: {
+          200: success({ accepted: Type.Integer(), visitor_id: Type.String(), session_id: Type.String() }),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { body, siteTenantId: tenantId } = request
+      if (body.events.length === 0 && body.identify === undefined) {
+        throw new ServiceError(400, 'validation_error', 'events: must be a list of 1 to 10 events.', {
+          details: [{ path: 'events', message: 'must be a list from 1 to 10 items' }],
+        })
+      }
+      const visitorId = body.visitor_id ?? visitorOf(request.headers.cookie) ?? newId()
+      const sessionId = body.session_id ?? sessionOf(request.headers.cookie) ?? newId()
+      const userAgentHeader = request.headers['user-agent'] ?? ''
+      const events = toRecords(body, {
+        tenantId,
+        visitorId,
+        sessionId,
+        at: clock(),
+        userAgentHeader: userAgentHeader.slice(0, 2_000),
+        userAgent: parseUserAgent(userAgentHeader),
+      })
+      const callerIds = body.events.flatMap(({ event_id }) => event_id?.toLowerCase() ?? [])
+      await groupCommit.record({ tenantId, visitorId, events, callerIds })
+      reply.header('set-cookie', sessionCookie(sessionId, request.protocol === 'https'))
+      return { status: 'success' as const, accepted: events.length, visitor_id: visitorId, session_id: sessionId }
+    },
+  )
+}
+
+async function tenantOfPage(
+  request: FastifyRequest,
+  findTenantOfHost: CollectorDependencies['findTenantOfHost'],
+): Promise<string> {
+  const host = sendingHost(request.headers)
+  const tenantId = host === null ? null : await findTenantOfHost(host)
+  if (tenantId === null) {
+    const message =
+      host === null
+        ? 'The request names no page: it needs an Origin or a Referer header.'
+        : `No tenant has verified the domain ${host.slice(0, 253)}. Add and verify it in the settings.`
+    throw new ServiceError(403, 'domain_not_allowed', message)
+  }
+  return tenantId
+}
+
+/** CORS for this very page: it may read the answer, and its cookies come along. */
+function allowPage(request: FastifyRequest, reply: FastifyReply): void {
+  const { origin } = request.headers
+  reply.header('vary', 'Origin')
+  if (origin === undefined) return
+  reply.header('access-control-allow-origin', origin).header('access-control-allow-credentials', 'true')
+}

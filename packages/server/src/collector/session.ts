@@ -1,0 +1,30 @@
+const SESSION_COOKIE = 'service_session_id'
+const VISITOR_COOKIE = 'service_visitor_id'
+/** A session ends after half an hour without an event. */
+const SESSION_SECONDS = 1_800
+/** What the service sets itself is a UUID; a page may choose others of this form. */
+const USABLE = /^[A-Za-z0-9._~-]{1,200}$/
+
+/** The session of the request's cookie. */
+export function sessionOf(cookies: string | undefined): string | undefined {
+  return cookieOf(cookies, SESSION_COOKIE)
+}
+
+/** The visitor of the request's cookie. */
+export function visitorOf(cookies: string | undefined): string | undefined {
+  return cookieOf(cookies, VISITOR_COOKIE)
+}
+
+/** Keeps the session for another half hour. */
+export function sessionCookie(sessionId: string, secure: boolean): string {
+  const attributes = `Path=/; Max-Age=${SESSION_SECONDS}; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`
+  return `${SESSION_COOKIE}=${encodeURIComponent(sessionId)}; ${attributes}`
+}
+
+function cookieOf(cookies: string | undefined, name: string): string | undefined {
+  for (const pair of cookies?.split(';') ?? []) {
+    const [key, value] = pair.split('=', 2)
+    if (key?.trim() === name && value !== undefined && USABLE.test(value.trim())) return value.trim()
+  }
+  return undefined
+}

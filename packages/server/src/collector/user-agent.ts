@@ -1,0 +1,37 @@
+import Bowser from 'bowser'
+import { isbot } from 'isbot'
+
+export interface UserAgent {
+  browser: string
+  os: string
+  deviceType: string
+  isBot: boolean
+}
+
+const REMEMBERED = 5_000
+/** Longer ones are no browser's, and parsing runs regular expressions over them. */
+const LENGTH_MAX = 1_024
+
+const known = new Map<string, UserAgent>()
+
+/** Browser, operating system and device by bowser's names ('' when unknown), and whether it is a robot. */
+export function parseUserAgent(header: string | undefined): UserAgent {
+  const text = (header ?? '').slice(0, LENGTH_MAX)
+  const remembered = known.get(text)
+  if (remembered) return remembered
+  const parsed = parse(text)
+  if (known.size >= REMEMBERED) known.clear()
+  known.set(text, parsed)
+  return parsed
+}
+
+function parse(text: string): UserAgent {
+  if (text === '') return { browser: '', os: '', deviceType: '', isBot: false }
+  const { browser, os, platform } = Bowser.parse(text)
+  return {
+    browser: browser.name ?? '',
+    os: os.name ?? '',
+    deviceType: platform.type ?? '',
+    isBot: isbot(text),
+  }
+}

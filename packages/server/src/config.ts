@@ -1,0 +1,109 @@
+/**
+ * Everything that the environment can set. This is the only file that reads it; `.env.example` lists the same
+ * variables (a test compares the two).
+ */
+export interface Config {
+  port: number
+  host: string
+  publicUrl: string
+  dataDirectory: string
+  /** null: run the embedded PostgreSQL. */
+  databaseUrl: string | null
+  /** null: run the embedded ClickHouse (chDB). */
+  clickhouseUrl: string | null
+  /** Name of the ClickHouse cluster, null for a single server. */
+  clickhouseCluster: string | null
+  postgresPoolSize: number
+  logLevel: (typeof LOG_LEVELS)[number]
+  trustProxy: boolean
+  rateLimits: RateLimits | null
+}
+
+export interface RateLimits {
+  apiPerMinute: number
+  trackPerIpPerMinute: number
+  trackPerTenantPerMinute: number
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+/** Thrown once at start with every wrong variable named. */
+export class ConfigError extends Error {
+  readonly code = 'invalid_configuration'
+}
+
+/** Reads and checks the configuration. @throws ConfigError naming every wrong value in one message. */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const problems: string[] = []
+
+  function read<T>(name: string, fallback: T, parse: (text: string) => T | undefined, expected: string): T {
+    const text = environment[name]?.trim()
+    if (text === undefined || text === '') return fallback
+    const value = parse(text)
+    if (value === undefined) problems.push(`${name} is ${JSON.stringify(mask(text))}, but must be ${expected}`)
+    return value ?? fallback
+  }
+  const integer = (name: string, fallback: number, min: number, max: number) =>
+    read(name, fallback, (text) => wholeNumber(text, min, max), `a whole number from ${min} to ${max}`)
+  const text = (name: string, fallback: string) => read(name, fallback, (value) => value, 'a text')
+  const onOff = (name: string, fallback: boolean) =>
+    read(name, fallback, (value) => ON_OFF.get(value.toLowerCase()), 'on or off')
+  const url = (name: string, protocols: string[]) =>
+    read<string | null>(name, null, (value) => urlOf(value, protocols), `a URL (${protocols.join(', ')})`)
+
+  const port = integer('PORT', 8080, 0, 65_535)
+  const rateLimitsOn = onOff('CDS_RATE_LIMITS', true)
+  const limits: RateLimits = {
+    apiPerMinute: integer('CDS_RATE_LIMIT_API_PER_MINUTE', 6_000, 1, 10_000_000),
+    trackPerIpPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_IP_PER_MINUTE', 6_000, 1, 10_000_000),
+    trackPerTenantPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_TENANT_PER_MINUTE', 600_000, 1, 100_000_000),
+  }
+  const config: Config = {
+    port,
+    host: text('HOST', 'localhost'),
+    publicUrl: (url('CDS_PUBLIC_URL', ['http:', 'https:']) ?? `http://localhost:${port}`).replace(/\/+$/, ''),
+    dataDirectory: text('CDS_DATA_DIR', './data'),
+    databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    clickhouseUrl: url('CLICKHOUSE_URL', ['http:', 'https:']),
+    clickhouseCluster: read<string | null>(
+      'CLICKHOUSE_CLUSTER',
+      null,
+      (value) => (/^[A-Za-z0-9_-]+$/.test(value) ? value : undefined),
+      'a cluster name of letters, digits, _ and -',
+    ),
+    postgresPoolSize: integer('CDS_POSTGRES_POOL_SIZE', 16, 2, 1_000),
+    logLevel: read(
+      'CDS_LOG_LEVEL',
+      'info',
+      (value) => LOG_LEVELS.find((level) => level === value),
+      `one of ${LOG_LEVELS.join(', ')}`,
+    ),
+    trustProxy: onOff('CDS_TRUST_PROXY', false),
+    rateLimits: rateLimitsOn ? limits : null,
+  }
+  if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
+  return config
+}
+
+const ON_OFF = new Map([
+  ['on', true],
+  ['1', true],
+  ['true', true],
+  ['off', false],
+  ['0', false],
+  ['false', false],
+])
+
+function wholeNumber(text: string, min: number, max: number): number | undefined {
+  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
+  return value >= min && value <= max ? value : undefined
+}
+
+function urlOf(text: string, protocols: string[]): string | undefined {
+  return URL.canParse(text) && protocols.includes(new URL(text).protocol) ? text : undefined
+}
+
+/** A wrong URL may hold a password all the same: it must not reach a log. */
+function mask(text: string): string {
+  return text.replace(/\/\/[^@/]*@/, '//***@')
+}

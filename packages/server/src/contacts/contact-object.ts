@@ -1,0 +1,86 @@
+import Type from 'typebox'
+import { Note, type NoteObject } from '../notes/schema.ts'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { type ContactRow, propertiesOf } from './contact-row.ts'
+import { type Properties, PropertiesOutput } from './properties.ts'
+
+const Provenance = Type.Record(Type.String(), Type.Object({ source: Type.String(), updated_at: Timestamp }))
+
+const FIELDS = {
+  contact_id: Id,
+  _id: Type.String({ format: 'uuid', description: 'Transitional alias of contact_id; will be removed.' }),
+  properties: PropertiesOutput,
+  associations: Type.Object({ companies: Type.Array(Id) }),
+  company_id: Nullable(Id),
+  first_seen_at: Timestamp,
+  segment_ids: Type.Array(Id),
+  creation_source: Type.String({ examples: ['manual'] }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  notes: Type.Array(Note),
+  properties_provenance: Type.Optional(Provenance),
+}
+
+/** A contact, whole. */
+export const Contact = Type.Object(FIELDS)
+/** A contact with the fields that the caller asked for. */
+export const ProjectedContact = Type.Partial(Contact)
+
+type ContactObject = Type.Static<typeof Contact>
+
+const SUMMARY_PROPERTIES = ['email', 'firstname', 'lastname', 'company', 'jobtitle', 'lifecyclestage']
+const SUMMARY = ['properties', 'company_id', 'created_at', ...SUMMARY_PROPERTIES]
+const BLOCKED = ['tenant_id', 'user_id', '__v', 'properties_provenance']
+
+/** What a `fields` parameter asks for. */
+export type Projection = { kind: 'full' } | { kind: 'fields'; names: ReadonlySet<string> }
+
+/** Reads a `fields` parameter: summary, full, or a comma-separated list of names. Blocked names are left out. */
+export function parseProjection(fields: string | undefined): Projection {
+  if (fields === undefined || fields === 'full') return { kind: 'full' }
+  const names = fields === 'summary' ? SUMMARY : fields.split(',').map((name) => name.trim())
+  return { kind: 'fields', names: new Set(names.filter((name) => name !== '' && !BLOCKED.includes(name))) }
+}
+
+/** Whether the projection shows a top-level field, so that what it needs is worth reading. */
+export function shows(projection: Projection, field: string): boolean {
+  return projection.kind === 'full' || projection.names.has(field)
+}
+
+/** A contact as the API answers it, whole. */
+export function toContactObject(row: ContactRow, notes: NoteObject[], withProvenance: boolean): ContactObject {
+  return {
+    contact_id: row.contact_id,
+    _id: row.contact_id,
+    properties: propertiesOf(row),
+    associations: { companies: row.company_id === null ? [] : [row.company_id] },
+    company_id: row.company_id,
+    first_seen_at: row.first_seen_at.toISOString(),
+    segment_ids: [],
+    creation_source: row.creation_source,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    notes,
+    ...(withProvenance ? { properties_provenance: row.properties_provenance as Type.Static<typeof Provenance> } : {}),
+  }
+}
+
+/**
+ * Keeps what the projection names: top-level fields by their name, properties by their key inside `properties`. The
+ * ids always come.
+ */
+export function project(contact: ContactObject, projection: Projection): Partial<ContactObject> {
+  if (projection.kind === 'full') return contact
+  const { names } = projection
+  const kept = Object.entries(contact).filter(
+    ([field]) => field === 'contact_id' || field === '_id' || field === 'properties_provenance' || names.has(field),
+  )
+  const projected: Partial<ContactObject> = Object.fromEntries(kept)
+  const keys = Object.keys(contact.properties).filter((key) => names.has(key))
+  // `properties` alone means all of them; with keys beside it (as in the summary) it means those.
+  const wholeProperties = names.has('properties') && ![...names].some((name) => !(name in FIELDS))
+  if (!wholeProperties && (keys.length > 0 || names.has('properties'))) {
+    projected.properties = Object.fromEntries(keys.map((key) => [key, contact.properties[key]])) as Properties
+  }
+  return projected
+}

@@ -1,0 +1,25 @@
+import type { Selectable } from 'kysely'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import type { Properties } from './properties.ts'
+
+/** The columns of a contact that are not derived by the database. */
+export const CONTACT_COLUMNS = [
+  'contact_id',
+  'email',
+  'properties',
+  'properties_provenance',
+  'company_id',
+  'creation_source',
+  'first_seen_at',
+  'created_at',
+  'updated_at',
+  'enriched_at',
+] as const
+
+export type ContactRow = Pick<Selectable<TenantTables['contacts']>, (typeof CONTACT_COLUMNS)[number]>
+
+/** The winning values with the e-mail among them; it is stored in a column of its own, so the two cannot disagree. */
+export function propertiesOf(row: Pick<ContactRow, 'email' | 'properties'>): Properties {
+  const properties = row.properties as Properties
+  return row.email === null ? properties : { email: row.email, ...properties }
+}

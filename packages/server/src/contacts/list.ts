@@ -1,0 +1,143 @@
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { recentNotes } from '../notes/notes.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { type Projection, project, shows, toContactObject } from './contact-object.ts'
+import { CONTACT_COLUMNS } from './contact-row.ts'
+
+/** Filters of the contact list; all must hold. */
+export interface ContactFilters {
+  status?: 'enriched' | 'not_enriched'
+  lifecycle_stage?: string
+  lead_status?: string
+  country?: string
+  industry?: string
+  city?: string
+  state?: string
+  job_title?: string
+  has_linkedin?: boolean
+  company_id?: string
+  created_after?: Date
+  created_before?: Date
+  search?: string
+}
+
+export interface ContactOrder {
+  sortBy: 'email' | 'firstname' | 'lastname' | 'company' | 'createdate'
+  direction: 'asc' | 'desc'
+}
+
+interface ListOptions {
+  page: Page
+  order: ContactOrder
+  projection: Projection
+  withProvenance: boolean
+}
+
+/** Filters that compare a property exactly, by the key that they compare. */
+const EXACT = {
+  lifecycle_stage: 'lifecyclestage',
+  lead_status: 'lead_status',
+  country: 'country',
+  industry: 'industry',
+  city: 'city',
+  state: 'state',
+} as const
+
+const FACET_VALUE_LENGTH = 200
+const NOTES_IN_LISTS = 10
+const SORT_COLUMNS = {
+  email: 'email',
+  firstname: 'sort_firstname',
+  lastname: 'sort_lastname',
+  company: 'sort_company',
+} as const
+
+/** One page of the contacts that match, as API objects. */
+export async function listContacts(tenant: Tenant, filters: ContactFilters, options: ListOptions) {
+  const { page, order, projection, withProvenance } = options
+  const { sortBy, direction } = order
+  const matching = tenant.db.selectFrom('contacts').where((eb) => matches(eb, filters))
+  // Missing values come last in both directions; the id makes the order total, so that pages never repeat a row.
+  const ordered =
+    sortBy === 'createdate'
+      ? matching.orderBy('created_at', direction)
+      : matching.orderBy(SORT_COLUMNS[sortBy], (by) => by[direction]().nullsLast())
+  const rows = await ordered
+    .select(CONTACT_COLUMNS)
+    .orderBy('contact_id', direction)
+    .limit(page.limit)
+    .offset(offsetOf(page))
+    .execute()
+  const ids = shows(projection, 'notes') ? rows.map((row) => row.contact_id) : []
+  const notes = await recentNotes(tenant, ids, NOTES_IN_LISTS)
+  return rows.map((row) => project(toContactObject(row, notes.get(row.contact_id) ?? [], withProvenance), projection))
+}
+
+/** How many contacts match. Without a filter nothing is counted: the database keeps that number. */
+export async function countContacts(tenant: Tenant, filters: ContactFilters): Promise<number> {
+  const filtered = Object.values(filters).some((value) => value !== undefined)
+  const row = filtered
+    ? await tenant.db
+        .selectFrom('contacts')
+        .select(({ fn }) => fn.countAll().as('count'))
+        .where((eb) => matches(eb, filters))
+        .executeTakeFirst()
+    : await tenant.db
+        .selectFrom('contact_counts')
+        .select(({ fn }) => fn.sum('contacts').as('count'))
+        .executeTakeFirst()
+  return Number(row?.count ?? 0)
+}
+
+function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: ContactFilters) {
+  const conditions = [...exactConditions(filters), ...textConditions(filters)]
+  if (filters.status === 'enriched') conditions.push(sql`enriched_at IS NOT NULL`)
+  if (filters.status === 'not_enriched') conditions.push(sql`enriched_at IS NULL`)
+  if (filters.has_linkedin !== undefined) {
+    const has = sql<SqlBool>`facets @> ARRAY['has_social_profile']`
+    conditions.push(filters.has_linkedin ? has : sql`NOT ${has}`)
+  }
+  if (filters.company_id !== undefined) conditions.push(sql`company_id = ${filters.company_id}`)
+  if (filters.created_after) conditions.push(sql`created_at >= ${filters.created_after}`)
+  if (filters.created_before) conditions.push(sql`created_at <= ${endOfMillisecond(filters.created_before)}`)
+  return eb.and(conditions)
+}
+
+/** Every exact filter is an element of `facets`, so that one index look-up answers all of them together. */
+function exactConditions(filters: ContactFilters) {
+  const asked = Object.entries(EXACT).flatMap(([name, key]) => {
+    const value = filters[name as keyof typeof EXACT]
+    return value === undefined ? [] : [{ key, value }]
+  })
+  if (asked.length === 0) return []
+  const facets = asked.map(({ key, value }) => `${key}=${[...value].slice(0, FACET_VALUE_LENGTH).join('')}`)
+  // A facet holds the beginning of a long value; then the rest is compared too.
+  const long = asked.filter(({ value }) => value.length >= FACET_VALUE_LENGTH)
+  return [
+    sql<SqlBool>`facets @> ${facets}::text[]`,
+    ...long.map(({ key, value }) => sql<SqlBool>`properties ->> ${key} = ${value}`),
+  ]
+}
+
+function textConditions({ search, job_title }: ContactFilters) {
+  const words = search?.split(/\s+/u).filter(Boolean) ?? []
+  const conditions = words.map((word) => sql<SqlBool>`search_text LIKE lower(${containing(word)})`)
+  if (job_title !== undefined) {
+    const pattern = containing(job_title)
+    // The first condition is there for its index; the second is what is asked.
+    conditions.push(sql`search_text LIKE lower(${pattern}) AND lower(properties ->> 'jobtitle') LIKE lower(${pattern})`)
+  }
+  return conditions
+}
+
+/** A LIKE pattern in which the caller's `%`, `_` and `\` mean themselves. */
+function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
+}
+
+/** Stored times have microseconds where the database made them; a bound of a millisecond includes all of it. */
+function endOfMillisecond(date: Date): string {
+  return date.toISOString().replace('Z', '999Z')
+}

@@ -1,0 +1,96 @@
+import Type from 'typebox'
+import type { ErrorDetail } from '../platform/errors.ts'
+
+export const LIFECYCLE_STAGES = [
+  'lead',
+  'prospect',
+  'mql',
+  'sql',
+  'opportunity',
+  'customer',
+  'evangelist',
+  'subscriber',
+  'other',
+] as const
+
+const KEYS_MAX = 500
+const KEY_LENGTH_MAX = 128
+/** A longer text belongs into a note; searching and sorting must stay cheap. */
+const TEXT_LENGTH_MAX = 65_536
+
+const Scalar = Type.Union([Type.String({ maxLength: TEXT_LENGTH_MAX }), Type.Number(), Type.Boolean()])
+
+export type PropertyValue = string | number | boolean | (string | number | boolean)[]
+export type Properties = Record<string, PropertyValue>
+/** What a caller sends: null removes a key. */
+export type PropertyChanges = Record<string, PropertyValue | null>
+
+/** Schema of `properties` in a request; the rules that JSON Schema cannot say are in `checkProperties`. */
+export const PropertiesInput = Type.Unsafe<PropertyChanges>(
+  Type.Record(Type.String(), Type.Unknown(), {
+    description:
+      'Key-value properties. Values are texts, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters.',
+    examples: [{ firstname: 'Ada', lastname: 'Lovelace', company: 'Analytical Engines', lifecyclestage: 'lead' }],
+  }),
+)
+
+export const PropertiesOutput = Type.Unsafe<Properties>(
+  Type.Record(Type.String(), Type.Union([Scalar, Type.Array(Scalar)]), {
+    examples: [{ email: 'ada@example.com', firstname: 'Ada', lifecyclestage: 'lead' }],
+  }),
+)
+
+/** Names everything that is wrong with sent properties; an empty list means they can be stored. */
+export function checkProperties(properties: Record<string, unknown>): ErrorDetail[] {
+  const keys = Object.keys(properties)
+  if (keys.length > KEYS_MAX) {
+    return [{ path: 'properties', message: `has ${keys.length} keys; at most ${KEYS_MAX} are possible` }]
+  }
+  return keys.flatMap((key) => {
+    const message = problemOf(key, properties[key])
+    return message === null ? [] : [{ path: `properties.${key.slice(0, KEY_LENGTH_MAX)}`, message }]
+  })
+}
+
+function problemOf(key: string, value: unknown): string | null {
+  if (key.length === 0 || key.length > KEY_LENGTH_MAX) return `a key has 1 to ${KEY_LENGTH_MAX} characters`
+  if (key === 'lifecyclestage' && value !== null && !(LIFECYCLE_STAGES as readonly unknown[]).includes(value)) {
+    return `must be one of ${LIFECYCLE_STAGES.join(', ')}`
+  }
+  if (value === null || isScalar(value)) return null
+  if (Array.isArray(value) && value.every(isScalar)) return null
+  return `must be a text of at most ${TEXT_LENGTH_MAX} characters, a number, true, false, or a list of these`
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  if (typeof value === 'string') return value.length <= TEXT_LENGTH_MAX
+  return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
+}
+
+export interface MergedProperties {
+  properties: Properties
+  /** Keys whose value is another than before, removed ones included. */
+  changed: string[]
+}
+
+/** Applies changes to properties: null removes a key, an equal value changes nothing. */
+export function mergeProperties(current: Properties, changes: PropertyChanges): MergedProperties {
+  const properties = { ...current }
+  const changed: string[] = []
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null) {
+      if (!(key in properties)) continue
+      delete properties[key]
+    } else {
+      if (key in properties && JSON.stringify(properties[key]) === JSON.stringify(value)) continue
+      properties[key] = value
+    }
+    changed.push(key)
+  }
+  return { properties, changed }
+}
+
+/** Whether there are too many keys to store. */
+export function hasTooManyKeys(properties: Properties): boolean {
+  return Object.keys(properties).length > KEYS_MAX
+}

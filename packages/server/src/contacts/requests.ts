@@ -1,0 +1,131 @@
+import Type from 'typebox'
+import { parseEmail } from '../platform/email.ts'
+import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import { filterText, flag, oneOf, timestampBound, wordList } from '../platform/http/query-parameters.ts'
+import { pageParameters } from '../platform/http/pagination.ts'
+import { isUuid } from '../platform/ids.ts'
+import type { ContactChanges, NewContact } from './write.ts'
+import { checkProperties, LIFECYCLE_STAGES, PropertiesInput, type PropertyChanges } from './properties.ts'
+
+const VisitorId = Type.String({ minLength: 1, maxLength: 200 })
+const VisitorIds = Type.Optional(
+  Type.Union([VisitorId, Type.Array(VisitorId, { maxItems: 100 })], {
+    description: 'Visitor id or ids from the tracker: their events belong to this contact.',
+    'x-expected': 'a visitor id of 1 to 200 characters, or a list of at most 100 of them',
+  }),
+)
+
+/** Body of POST /v1/contacts. */
+export const CreateContactBody = Type.Object(
+  {
+    email: Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] }),
+    properties: Type.Optional(PropertiesInput),
+    visitor_id: VisitorIds,
+    company_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+  },
+  { additionalProperties: false },
+)
+
+/** Body of PUT /v1/contacts/:contact_id. */
+export const UpdateContactBody = Type.Object(
+  {
+    properties: Type.Optional(PropertiesInput),
+    visitor_id: VisitorIds,
+    company_id: Type.Optional(
+      Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()], {
+        description: 'Company to associate; null for none.',
+        'x-expected': 'the id of a company, or null',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Query of GET /v1/contacts. */
+export const ListContactsQuery = Type.Object({
+  ...pageParameters(20, 100),
+  status: oneOf(['enriched', 'not_enriched'], 'Whether an enrichment source has written to the contact.'),
+  lifecycle_stage: oneOf(LIFECYCLE_STAGES, 'Lifecycle stage.'),
+  lead_status: filterText('Exact lead status.'),
+  country: filterText('Exact country.'),
+  industry: filterText('Exact industry.'),
+  city: filterText('Exact city.'),
+  state: filterText('Exact state.'),
+  job_title: filterText('Part of the job title, in any case.'),
+  has_linkedin: flag('Contacts with or without a social-network profile.'),
+  has_social_profile: flag('The same as has_linkedin.'),
+  company_id: filterText('Associated company.', 200),
+  created_after: timestampBound('lower', 'Created at or after this moment.'),
+  created_before: timestampBound('upper', 'Created at or before this moment.'),
+  search: Type.Optional(
+    Type.String({ maxLength: 1_000, description: 'Words that must all occur in name, email, company or job title.' }),
+  ),
+  sort_by: oneOf(['email', 'firstname', 'lastname', 'company', 'createdate'], 'Sort by.', 'createdate'),
+  sort_dir: oneOf(['asc', 'desc'], 'Direction; missing values come last in both.', 'desc'),
+  count_only: flag('Answer only how many there are.', false),
+  fields: filterText('summary, full, or a comma-separated list of field names and property keys.', 5_000),
+  include: wordList(['provenance'], 'What to add.'),
+})
+
+/** Query of GET /v1/contacts/:contact_id. */
+export const ReadContactQuery = Type.Object({
+  include_events: flag('Whether the latest events come along.', true),
+  // Checked by the handler: beside include_events=false it is ignored whatever it holds.
+  events_limit: Type.Optional(Type.String({ description: 'Number of events, 1 to 50. Default 20.' })),
+  include: wordList(['provenance', 'raw'], 'What to add.'),
+})
+
+/** The `events_limit` of a read; null when no events are wanted. @throws ServiceError 400. */
+export function parseEventsLimit(wanted: boolean, text: string | undefined): number | null {
+  if (!wanted) return null
+  if (text === undefined) return 20
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > 50) {
+    throw validationError([{ path: 'events_limit', message: 'must be a whole number from 1 to 50' }])
+  }
+  return limit
+}
+
+/** Checks what a schema cannot, and gives the contact to create. @throws ServiceError 400 naming every wrong place. */
+export function parseCreateContact(body: Type.Static<typeof CreateContactBody>): NewContact {
+  const details: ErrorDetail[] = []
+  const email = parseEmail(body.email)
+  if (email === null) details.push({ path: 'email', message: 'is not a valid e-mail address' })
+  const { email: sameEmail, ...properties } = body.properties ?? {}
+  if (sameEmail !== undefined && (typeof sameEmail !== 'string' || parseEmail(sameEmail) !== email)) {
+    details.push({ path: 'properties.email', message: 'must be the same as email, or be left out' })
+  }
+  details.push(...checkProperties(properties), ...checkCompanyId(body.company_id))
+  if (email === null || details.length > 0) throw validationError(details)
+  return {
+    email,
+    properties,
+    visitorIds: [body.visitor_id ?? []].flat(),
+    companyId: body.company_id ?? null,
+    source: 'manual',
+  }
+}
+
+/** The same for an update. */
+export function parseUpdateContact(body: Type.Static<typeof UpdateContactBody>): ContactChanges {
+  const { email: sentEmail, ...properties } = body.properties ?? {}
+  const details = [...checkProperties(properties), ...checkCompanyId(body.company_id ?? undefined)]
+  const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
+  if (sentEmail !== undefined && email === null) {
+    details.push({ path: 'properties.email', message: 'must be a valid e-mail address; it cannot be removed' })
+  }
+  if (details.length > 0) throw validationError(details)
+  return {
+    ...(email === null ? {} : { email }),
+    properties: properties as PropertyChanges,
+    visitorIds: [body.visitor_id ?? []].flat(),
+    ...(body.company_id === undefined ? {} : { companyId: body.company_id }),
+    source: 'manual',
+  }
+}
+
+function checkCompanyId(companyId: string | undefined): ErrorDetail[] {
+  return companyId === undefined || isUuid(companyId)
+    ? []
+    : [{ path: 'company_id', message: 'is not the id of a company of yours' }]
+}

@@ -1,0 +1,121 @@
+import Type from 'typebox'
+import { NO_CONTACT } from '../journal/event-record.ts'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+
+const Text = Nullable(Type.String())
+
+const JoinedContact = Type.Object({ _id: Id, email: Text, firstname: Text, lastname: Text })
+const JoinedCompany = Type.Object({ _id: Id, name: Text, domain: Text })
+
+const FIELDS = {
+  event_id: Id,
+  _id: Id,
+  event: Type.String({ examples: ['page_view'] }),
+  timestamp: Timestamp,
+  createdAt: Type.String({ format: 'date-time', description: 'When the service received the event.' }),
+  url: Text,
+  domain: Type.Unsafe<string | null>({ ...Text, description: 'Host of url.' }),
+  data: Type.Record(Type.String(), Type.Unknown(), { examples: [{ title: 'Pricing', path: '/pricing' }] }),
+  internal_contact_id: Nullable(Id),
+  visitor_id: Text,
+  session_id: Text,
+  referrer: Text,
+  referring_domain: Text,
+  browser: Text,
+  os: Text,
+  device_type: Text,
+  is_bot: Type.Boolean(),
+  screen: Text,
+  user_agent: Text,
+}
+
+/** An event with the contact that it belongs to and that contact's company. */
+export const EnrichedEvent = Type.Object({
+  ...FIELDS,
+  contact: Nullable(JoinedContact),
+  company: Nullable(JoinedCompany),
+})
+
+/** fields=summary of the events list. */
+export const SummaryEvent = Type.Object({
+  id: Id,
+  event: Type.String(),
+  url: Text,
+  timestamp: Timestamp,
+  contact_id: Nullable(Id),
+})
+
+/** An event beside its contact. */
+export const CompactEvent = Type.Object({
+  event_id: Id,
+  _id: Id,
+  event: Type.String(),
+  timestamp: Timestamp,
+  url: Text,
+  title: Text,
+})
+
+export type EventObject = Omit<Type.Static<typeof EnrichedEvent>, 'contact' | 'company'>
+
+/** What the queries of this folder select; times are milliseconds since 1970. */
+export interface EventRow {
+  event_id: string
+  event: string
+  timestamp_ms: number
+  received_at_ms: number
+  url: string
+  domain: string
+  data: string
+  contact_id: string
+  visitor_id: string
+  session_id: string
+  referrer: string
+  referring_domain: string
+  browser: string
+  os: string
+  device_type: string
+  is_bot: number | boolean
+  screen: string
+  user_agent: string
+}
+
+export const EVENT_COLUMNS = `event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
+  toUnixTimestamp64Milli(received_at) AS received_at_ms, url, domain, data, contact_id, visitor_id, session_id,
+  referrer, referring_domain, browser, os, device_type, is_bot, screen, user_agent`
+
+/** An event as the API answers it, without what is joined. */
+export function toEventObject(row: EventRow): EventObject {
+  return {
+    event_id: row.event_id,
+    _id: row.event_id,
+    event: row.event,
+    timestamp: isoOf(row.timestamp_ms),
+    createdAt: isoOf(row.received_at_ms),
+    url: textOrNull(row.url),
+    domain: textOrNull(row.domain),
+    data: JSON.parse(row.data || '{}') as Record<string, unknown>,
+    internal_contact_id: contactOrNull(row.contact_id),
+    visitor_id: textOrNull(row.visitor_id),
+    session_id: textOrNull(row.session_id),
+    referrer: textOrNull(row.referrer),
+    referring_domain: textOrNull(row.referring_domain),
+    browser: textOrNull(row.browser),
+    os: textOrNull(row.os),
+    device_type: textOrNull(row.device_type),
+    is_bot: Boolean(row.is_bot),
+    screen: textOrNull(row.screen),
+    user_agent: textOrNull(row.user_agent),
+  }
+}
+
+export function isoOf(milliseconds: number): string {
+  return new Date(Number(milliseconds)).toISOString()
+}
+
+export function textOrNull(text: string): string | null {
+  return text === '' ? null : text
+}
+
+export function contactOrNull(contactId: string): string | null {
+  return contactId === NO_CONTACT ? null : contactId
+}

@@ -1,0 +1,62 @@
+import type { QueryParameters } from '../platform/clickhouse/connect.ts'
+import { NO_CONTACT } from '../journal/event-record.ts'
+
+/** Names of the events that the service itself records (decisions 4.2). */
+export const SYSTEM_EVENTS = [
+  'contact_created',
+  'contact_updated',
+  'contact_deleted',
+  'lifecycle_stage_changed',
+  'contact_identified',
+  'segment_entered',
+  'segment_exited',
+  'agent_action_proposed',
+  'agent_action_executed',
+  'agent_action_failed',
+] as const
+
+/** Filters of events; all must hold. */
+export interface EventFilters {
+  event_type?: string
+  contact_id?: string
+  domain?: string
+  url_contains?: string
+  date_after?: Date
+  date_before?: Date
+  identified_only?: boolean
+  search?: string
+  /** The service's own events too. */
+  includeSystem?: boolean
+}
+
+/** Conditions in ClickHouse's SQL with the values of their placeholders. */
+export function eventConditions(filters: EventFilters): { where: string[]; parameters: QueryParameters } {
+  const where: string[] = []
+  const parameters: QueryParameters = {}
+  const add = (condition: string, name: string, value: string) => {
+    where.push(condition)
+    parameters[name] = value
+  }
+  // The table is sorted by is_system first: saying it, whichever it is, lets the list be read in order.
+  const namesSystemEvent = (SYSTEM_EVENTS as readonly string[]).includes(filters.event_type ?? '')
+  if (!filters.includeSystem && !namesSystemEvent) where.push('is_system = 0')
+  if (filters.event_type !== undefined) add('event = {event_type: String}', 'event_type', filters.event_type)
+  if (filters.contact_id !== undefined) add('contact_id = {contact_id: UUID}', 'contact_id', filters.contact_id)
+  if (filters.domain !== undefined) add('domain = {domain: String}', 'domain', filters.domain.toLowerCase())
+  if (filters.url_contains !== undefined) {
+    add('positionCaseInsensitiveUTF8(url, {url_contains: String}) > 0', 'url_contains', filters.url_contains)
+  }
+  if (filters.date_after) add(`timestamp >= ${moment('date_after')}`, 'date_after', filters.date_after.toISOString())
+  if (filters.date_before) add(`timestamp <= ${moment('date_before')}`, 'date_before', filters.date_before.toISOString())
+  if (filters.identified_only) where.push(`contact_id != toUUID('${NO_CONTACT}')`)
+  for (const [index, word] of (filters.search?.split(/\s+/u).filter(Boolean) ?? []).entries()) {
+    const name = `word_${index}`
+    const found = ['event', 'url', 'domain'].map((column) => `positionCaseInsensitiveUTF8(${column}, {${name}: String}) > 0`)
+    add(found.join(' OR '), name, word)
+  }
+  return { where, parameters }
+}
+
+function moment(name: string): string {
+  return `parseDateTime64BestEffort({${name}: String}, 3, 'UTC')`
+}

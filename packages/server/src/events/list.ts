@@ -1,0 +1,66 @@
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { contactOrNull, EVENT_COLUMNS, type EventRow, isoOf, textOrNull, toEventObject } from './event-object.ts'
+import { type EventFilters, eventConditions } from './filters.ts'
+import { joinContacts } from './join.ts'
+
+export interface EventOrder {
+  sortBy: 'timestamp' | 'event' | 'createdAt'
+  direction: 'asc' | 'desc'
+}
+
+const SORT_COLUMNS = { timestamp: 'timestamp', event: 'event', createdAt: 'received_at' } as const
+
+/** One page of the events that match, each with its contact and company. */
+export async function listEvents(tenant: Tenant, filters: EventFilters, order: EventOrder, page: Page) {
+  const rows = await selectPage<EventRow>(tenant, filters, order, page, EVENT_COLUMNS)
+  return joinContacts(tenant, rows.map(toEventObject))
+}
+
+/** The same in the compact form, without what is joined. */
+export async function listEventSummaries(tenant: Tenant, filters: EventFilters, order: EventOrder, page: Page) {
+  const columns = 'event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, contact_id'
+  const rows = await selectPage<Pick<EventRow, 'event_id' | 'event' | 'timestamp_ms' | 'url' | 'contact_id'>>(
+    tenant,
+    filters,
+    order,
+    page,
+    columns,
+  )
+  return rows.map((row) => ({
+    id: row.event_id,
+    event: row.event,
+    url: textOrNull(row.url),
+    timestamp: isoOf(row.timestamp_ms),
+    contact_id: contactOrNull(row.contact_id),
+  }))
+}
+
+/** How many events match. */
+export async function countEvents(tenant: Tenant, filters: EventFilters): Promise<number> {
+  const { where, parameters } = eventConditions(filters)
+  const [row] = await tenant.events.select<{ count: number }>({
+    name: 'events.count',
+    columns: 'count() AS count',
+    where,
+    parameters,
+  })
+  return Number(row?.count ?? 0)
+}
+
+async function selectPage<Row>(tenant: Tenant, filters: EventFilters, order: EventOrder, page: Page, columns: string) {
+  const { where, parameters } = eventConditions(filters)
+  const column = SORT_COLUMNS[order.sortBy]
+  const direction = order.direction === 'asc' ? 'ASC' : 'DESC'
+  // Ends with the id, so that the order is total and pages never repeat or skip an event.
+  const sorted = [...new Set([column, 'timestamp', 'event_id'])].map((name) => `${name} ${direction}`)
+  return tenant.events.select<Row>({
+    name: 'events.list',
+    columns,
+    where,
+    parameters,
+    orderBy: sorted.join(', '),
+    limit: page.limit,
+    offset: offsetOf(page),
+  })
+}

@@ -1,0 +1,73 @@
+import { newId } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { type EventRecord, NO_CONTACT, serializeEvents } from './event-record.ts'
+
+/** The events that the service itself records about a tenant's records. */
+export type SystemEventName =
+  | 'contact_created'
+  | 'contact_updated'
+  | 'contact_deleted'
+  | 'lifecycle_stage_changed'
+  | 'contact_identified'
+
+/** What has been appended: an id, and rows in the journal's format. */
+export interface JournalRow {
+  journalId: string
+  rows: string
+}
+
+export interface SystemEvent {
+  event: SystemEventName
+  at: Date
+  contactId: string | null
+  data: Record<string, unknown>
+}
+
+/**
+ * Appends the service's own events to the journal inside the caller's transaction: they are recorded exactly when the
+ * change that they tell of is.
+ * @returns the journal row, to hand to the projector after the commit.
+ */
+export async function appendSystemEvents(tenant: Tenant, events: readonly SystemEvent[]): Promise<JournalRow> {
+  const journalId = newId()
+  const rows = serializeEvents(events.map((event) => toRecord(tenant.id, event)))
+  await tenant.journal
+    .insertInto('journal')
+    .values({ journal_id: journalId, event_count: events.length, rows })
+    .execute()
+  return { journalId, rows }
+}
+
+function toRecord(tenantId: string, { event, at, contactId, data }: SystemEvent): EventRecord {
+  return {
+    tenant_id: tenantId,
+    event_id: newId(),
+    event,
+    is_system: true,
+    timestamp: at.getTime(),
+    received_at: at.getTime(),
+    visitor_id: '',
+    session_id: '',
+    contact_id: contactId ?? NO_CONTACT,
+    url: '',
+    url_path: '',
+    domain: '',
+    title: '',
+    text: '',
+    class: '',
+    element_id: '',
+    element_type: '',
+    referrer: '',
+    referring_domain: '',
+    browser: '',
+    os: '',
+    device_type: '',
+    is_bot: false,
+    screen: '',
+    language: '',
+    timezone: '',
+    analytics_user_id: '',
+    user_agent: '',
+    data: JSON.stringify(data),
+  }
+}

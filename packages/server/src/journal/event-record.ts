@@ -1,0 +1,93 @@
+/**
+ * An event as it is stored: one row of the ClickHouse table `events`. A missing text is ''; a missing contact the
+ * zero UUID, because nullable columns are slower and cannot be part of a lightweight update's skip index.
+ */
+export interface EventRecord {
+  tenant_id: string
+  event_id: string
+  event: string
+  /** The service's own events; lists and counts leave them out unless asked. */
+  is_system: boolean
+  /** Milliseconds since 1970: when it happened. */
+  timestamp: number
+  /** Milliseconds since 1970: when the service received it. */
+  received_at: number
+  visitor_id: string
+  session_id: string
+  contact_id: string
+  url: string
+  url_path: string
+  domain: string
+  title: string
+  text: string
+  class: string
+  element_id: string
+  element_type: string
+  referrer: string
+  referring_domain: string
+  browser: string
+  os: string
+  device_type: string
+  is_bot: boolean
+  screen: string
+  language: string
+  timezone: string
+  analytics_user_id: string
+  user_agent: string
+  /** JSON text. */
+  data: string
+}
+
+export const NO_CONTACT = '00000000-0000-0000-0000-000000000000'
+
+const COLUMNS = [
+  'tenant_id',
+  'event_id',
+  'event',
+  'is_system',
+  'timestamp',
+  'received_at',
+  'visitor_id',
+  'session_id',
+  'contact_id',
+  'url',
+  'url_path',
+  'domain',
+  'title',
+  'text',
+  'class',
+  'element_id',
+  'element_type',
+  'referrer',
+  'referring_domain',
+  'browser',
+  'os',
+  'device_type',
+  'is_bot',
+  'screen',
+  'language',
+  'timezone',
+  'analytics_user_id',
+  'user_agent',
+  'data',
+] as const satisfies readonly (keyof EventRecord)[]
+
+/** ClickHouse's name for the journal's format: a line of column names, then a JSON array a row. */
+export const JOURNAL_FORMAT = 'JSONCompactEachRowWithNames'
+
+/**
+ * Events in the bytes that ClickHouse is given. The column names stand in front, so that a row written by an older
+ * version can still be projected after an upgrade.
+ */
+export function serializeEvents(events: readonly EventRecord[]): string {
+  let text = HEADER
+  for (const event of events) text += serialize(event)
+  return text
+}
+
+const HEADER = `${JSON.stringify(COLUMNS)}\n`
+
+function serialize(event: EventRecord): string {
+  const values = COLUMNS.map((column) => event[column])
+  return `${JSON.stringify(values)}\n`
+}

@@ -1,0 +1,172 @@
+import { sql } from 'kysely'
+import type { ClickHouse } from '../platform/clickhouse/connect.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import type { JournalRow } from './append.ts'
+import { JOURNAL_FORMAT } from './event-record.ts'
+
+/** A row of another process that is older than this is taken to be forgotten, and is projected here. */
+const FORGOTTEN_AFTER_SECONDS = 5
+const SWEEP_EVERY_MS = 1_000
+/** Rows that one sweep takes at a time: they are held in memory and locked. */
+const SWEEP_ROWS = 8
+/** How long a request waits for ClickHouse; its events are durable in the journal by then. */
+const ANSWER_WITHIN_MS = 1_000
+/** Finished rows are deleted together. */
+const DELETE_EVERY_MS = 20
+
+export interface Projector {
+  /**
+   * Writes one committed journal row to ClickHouse. Resolves when it is readable, or after a second at most when
+   * ClickHouse is away: the row is durable, and a sweep repeats what failed. Never rejects.
+   */
+  project(row: JournalRow): Promise<void>
+  /** Projects every row that is there now, forgotten or not. */
+  drain(): Promise<void>
+  /** Ends the sweeps and waits for what is under way. */
+  stop(): Promise<void>
+}
+
+interface Dependencies {
+  database: Database
+  clickhouse: ClickHouse
+  log: Logger
+  metrics: Metrics
+}
+
+/**
+ * Carries journal rows to ClickHouse. The row's id is the insertion's token, so a row that is projected twice (after a
+ * crash between the two engines, or by two processes at once) is recorded once.
+ */
+export function startProjector({ database, clickhouse, log, metrics }: Dependencies): Projector {
+  const finished: string[] = []
+  const underWay = new Set<Promise<void>>()
+  let away = false
+  let stopped = false
+
+  async function insert(journalId: string, rows: string): Promise<boolean> {
+    try {
+      await clickhouse.insert('events', JOURNAL_FORMAT, rows, journalId)
+      if (away) log.info('ClickHouse answers again')
+      away = false
+      return true
+    } catch (error) {
+      metrics.projectionFailures.inc()
+      if (!away) log.error({ err: error }, 'ClickHouse does not take events; they wait in the journal')
+      away = true
+      return false
+    }
+  }
+
+  async function insertAndFinish(journalId: string, rows: string): Promise<void> {
+    if (await insert(journalId, rows)) finished.push(journalId)
+  }
+
+  function tracked(work: Promise<void>): Promise<void> {
+    underWay.add(work)
+    return work.finally(() => underWay.delete(work))
+  }
+
+  /** Rows that are in ClickHouse leave the journal. Losing this to a crash only means a projection that changes nothing. */
+  async function deleteFinished(): Promise<void> {
+    if (finished.length === 0) return
+    const ids = finished.splice(0)
+    try {
+      await database.transaction().execute(async (transaction) => {
+        // A deletion that a power cut undoes is harmless, so it need not wait for the disk.
+        await sql`SET LOCAL synchronous_commit = off`.execute(transaction)
+        await transaction.deleteFrom('journal').where('journal_id', 'in', ids).execute()
+      })
+    } catch (error) {
+      log.warn({ err: error }, 'finished journal rows could not be deleted; they will be swept')
+    }
+  }
+
+  async function sweep(olderThanSeconds: number): Promise<number> {
+    return database.transaction().execute(async (transaction) => {
+      const rows = await transaction
+        .selectFrom('journal')
+        .select(['journal_id', 'rows'])
+        .where('created_at', '<=', sql<Date>`now() - make_interval(secs => ${olderThanSeconds})`)
+        .orderBy('journal_id')
+        .limit(SWEEP_ROWS)
+        .forUpdate()
+        .skipLocked()
+        .execute()
+      const done: string[] = []
+      for (const row of rows) {
+        if (!(await insert(row.journal_id, row.rows))) break
+        done.push(row.journal_id)
+      }
+      if (done.length > 0) await transaction.deleteFrom('journal').where('journal_id', 'in', done).execute()
+      return done.length
+    })
+  }
+
+  async function sweepAll(olderThanSeconds: number): Promise<void> {
+    while (!stopped && (await sweep(olderThanSeconds)) === SWEEP_ROWS);
+  }
+
+  const sweeping = every(SWEEP_EVERY_MS, async () => {
+    try {
+      await sweepAll(FORGOTTEN_AFTER_SECONDS)
+      const { rows } = await database
+        .selectFrom('journal')
+        .select(({ fn }) => fn.countAll().as('rows'))
+        .executeTakeFirstOrThrow()
+      metrics.journalDepth.set(Number(rows))
+    } catch (error) {
+      log.warn({ err: error }, 'the journal could not be swept')
+    }
+  })
+  const deleting = every(DELETE_EVERY_MS, deleteFinished)
+
+  return {
+    project: ({ journalId, rows }) => {
+      // While ClickHouse is away a request would wait in vain; the sweep finds out when it is back.
+      if (away) return Promise.resolve()
+      return atMost(ANSWER_WITHIN_MS, tracked(insertAndFinish(journalId, rows)))
+    },
+    drain: () => sweepAll(0),
+    stop: async () => {
+      stopped = true
+      await sweeping.stop()
+      await deleting.stop()
+      await Promise.all(underWay)
+      await deleteFinished()
+    },
+  }
+}
+
+/** Repeats `work` with a pause between the end of one round and the start of the next. */
+function every(pauseMs: number, work: () => Promise<void>): { stop(): Promise<void> } {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> = Promise.resolve()
+  let stopped = false
+  const schedule = () => {
+    timer = setTimeout(() => {
+      running = work().finally(() => {
+        if (!stopped) schedule()
+      })
+    }, pauseMs)
+    timer.unref()
+  }
+  schedule()
+  return {
+    stop: async () => {
+      stopped = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+async function atMost(milliseconds: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds)
+  })
+  await Promise.race([work, limit])
+  clearTimeout(timer)
+}

@@ -1,0 +1,19 @@
+import Type from 'typebox'
+import { Id, Timestamp } from '../platform/http/responses.ts'
+
+/** A free-form text on a contact. */
+export const Note = Type.Object({
+  note_id: Id,
+  _id: Id,
+  contact_id: Id,
+  content: Type.String({ description: 'Markdown, stored as sent.' }),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+
+export type NoteObject = Type.Static<typeof Note>
+
+export const NoteContent = Type.Object(
+  { content: Type.String({ minLength: 1, maxLength: 100_000, examples: ['Asked for **pricing**.'] }) },
+  { additionalProperties: false },
+)

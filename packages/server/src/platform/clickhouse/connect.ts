@@ -1,0 +1,78 @@
+import { text as readAll } from 'node:stream/consumers'
+import { ClickHouseError, createClient } from '@clickhouse/client'
+import type { ChdbConnection } from 'chdb/connection'
+import { storeUnavailable } from '../errors.ts'
+
+export type ClickHouseAddress = { url: string } | { path: string }
+
+/** Values of the `{name: Type}` placeholders of a query. */
+export type QueryParameters = Record<string, string | number | boolean | readonly string[] | null>
+
+/**
+ * The one way to ClickHouse, embedded or not. Settings stand in the SQL, never beside it: the embedded engine would
+ * turn those into settings of the whole session.
+ */
+export interface ClickHouse {
+  /** Runs a SELECT; rows come back as objects. @throws ServiceError 503 when the engine is away. */
+  query<Row>(sql: string, parameters?: QueryParameters): Promise<Row[]>
+  /** Runs a statement without a result. */
+  command(sql: string, parameters?: QueryParameters): Promise<void>
+  /**
+   * Inserts rows that are already in a text format, recorded once however often the same token comes.
+   * @param body what follows `FORMAT <format>`.
+   */
+  insert(table: string, format: string, body: string, token: string): Promise<void>
+  ping(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** No honest query of the service takes longer, and a cancelled one runs on, so the engine itself must stop it. */
+const QUERY_LIMITS = 'max_execution_time = 20, max_memory_usage = 4000000000'
+const REQUEST_TIMEOUT_MS = 25_000
+
+/** Opens the embedded engine at `path`, or a client for the server at `url`. */
+export async function connectClickHouse(address: ClickHouseAddress): Promise<ClickHouse> {
+  const client = createClient(
+    'url' in address
+      ? { url: address.url, request_timeout: REQUEST_TIMEOUT_MS, max_open_connections: 16, compression: { response: false } }
+      : { connection: (await embeddedConnection(address.path)) as never },
+  )
+
+  async function asUnavailable<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      throw isAway(error) ? storeUnavailable('ClickHouse', error) : error
+    }
+  }
+
+  return {
+    query: <Row>(sql: string, parameters: QueryParameters = {}) =>
+      asUnavailable(
+        client
+          .query({ query: `${sql} SETTINGS ${QUERY_LIMITS}`, query_params: parameters, format: 'JSONEachRow' })
+          .then((result) => result.json<Row>()),
+      ),
+    command: async (sql, parameters = {}) => {
+      await asUnavailable(client.command({ query: sql, query_params: parameters }))
+    },
+    insert: async (table, format, body, token) => {
+      const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}' FORMAT ${format}`
+      const { stream } = await asUnavailable(client.exec({ query, values: body as never }))
+      await readAll(stream)
+    },
+    ping: async () => (await client.ping({ select: true })).success,
+    close: () => client.close(),
+  }
+}
+
+async function embeddedConnection(path: string): Promise<ChdbConnection> {
+  // Loaded only when it is wanted: the library is 540 MB on disk, and a process with CLICKHOUSE_URL does without.
+  const { createChdbConnection } = await import('chdb/connection')
+  return createChdbConnection({ path })
+}
+
+/** Whether the engine could not be reached at all, as opposed to having refused the statement. */
+function isAway(error: unknown): boolean {
+  return !(error instanceof ClickHouseError)
+}

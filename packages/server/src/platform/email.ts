@@ -1,0 +1,19 @@
+/** RFC 5321 allows 64 octets before the @ and 254 in all. */
+const ADDRESS_LENGTH_MAX = 254
+const LOCAL_PART = /^[^\s@"(),:;<>[\]\\\u0000-\u001f\u007f]{1,64}$/u
+const LABEL = /^[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u
+
+/**
+ * An e-mail address as the service keeps it: trimmed and in lower case. The form is checked, not that it exists.
+ * @returns null when it is malformed.
+ */
+export function parseEmail(text: string): string | null {
+  const address = text.trim().toLowerCase()
+  const at = address.lastIndexOf('@')
+  if (at < 1 || Buffer.byteLength(address) > ADDRESS_LENGTH_MAX) return null
+  const local = address.slice(0, at)
+  const labels = address.slice(at + 1).split('.')
+  const dotsFit = !local.startsWith('.') && !local.endsWith('.') && !local.includes('..')
+  const domainFits = labels.length >= 2 && labels.every((label) => LABEL.test(label))
+  return LOCAL_PART.test(local) && dotsFit && domainFits ? address : null
+}

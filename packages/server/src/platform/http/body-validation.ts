@@ -1,0 +1,107 @@
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import type { ErrorDetail } from '../errors.ts'
+
+/** What TypeBox says of one wrong value (the names are JSON Schema's). */
+interface SchemaError {
+  keyword: string
+  schemaPath: string
+  instancePath: string
+  params: object
+  message: string
+}
+
+type Check = (body: unknown) => ErrorDetail[]
+
+/** Compiles a body schema to a function that names every wrong place; an empty list means the body is valid. */
+export function compileBodyCheck(schema: TSchema): Check {
+  const validator = Compile(schema)
+  return (body) => (validator.Check(body) ? [] : describe(schema, validator.Errors(body)))
+}
+
+function describe(schema: TSchema, errors: SchemaError[]): ErrorDetail[] {
+  const byPath = new Map<string, string>()
+  for (const error of errors) {
+    for (const { path, message } of detailsOf(schema, error)) {
+      // A union reports each of its branches and then itself at the same path; one sentence a place is enough.
+      const nestedInReported = [...byPath.keys()].some((known) => known !== '' && path.startsWith(`${known}.`))
+      if (!byPath.has(path) && !nestedInReported) byPath.set(path, message)
+    }
+  }
+  return [...byPath].map(([path, message]) => ({ path, message }))
+}
+
+function detailsOf(schema: TSchema, error: SchemaError): ErrorDetail[] {
+  const path = toPath(error.instancePath)
+  const params = error.params as { requiredProperties?: string[]; additionalProperties?: string[] }
+  if (error.keyword === 'required') {
+    return (params.requiredProperties ?? []).map((name) => ({ path: join(path, name), message: 'is required' }))
+  }
+  if (error.keyword === 'additionalProperties') {
+    return (params.additionalProperties ?? []).map((name) => ({
+      path: join(path, name.slice(0, 128)),
+      message: 'is not a known field; remove it',
+    }))
+  }
+  // The companion of additionalProperties: same place, no information.
+  if (error.keyword === 'boolean') return []
+  return [{ path, message: expectation(schemaAt(schema, error.instancePath)) ?? error.message }]
+}
+
+/** One sentence on what a schema wants, e.g. "must be a whole number from 1 to 20". */
+function expectation(schema: JsonSchema | undefined): string | undefined {
+  if (!schema) return undefined
+  if (schema['x-expected']) return `must be ${schema['x-expected']}`
+  if (schema.enum) return `must be one of ${schema.enum.join(', ')}`
+  const range = rangeOf(schema.minimum, schema.maximum, '')
+  if (schema.type === 'integer') return `must be a whole number${range}`
+  if (schema.type === 'number') return `must be a number${range}`
+  if (schema.type === 'boolean') return 'must be true or false'
+  if (schema.type === 'string') return `must be a text${rangeOf(schema.minLength, schema.maxLength, ' characters')}`
+  if (schema.type === 'array') return `must be a list${rangeOf(schema.minItems, schema.maxItems, ' items')}`
+  if (schema.type === 'object') return 'must be an object'
+  return undefined
+}
+
+interface JsonSchema {
+  type?: string
+  enum?: string[]
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
+  properties?: Record<string, JsonSchema>
+  items?: JsonSchema
+  'x-expected'?: string
+}
+
+function rangeOf(min: number | undefined, max: number | undefined, unit: string): string {
+  if (min !== undefined && max !== undefined) return ` from ${min} to ${max}${unit}`
+  if (min !== undefined) return ` of at least ${min}${unit}`
+  return max === undefined ? '' : ` of at most ${max}${unit}`
+}
+
+function schemaAt(schema: TSchema, instancePath: string): JsonSchema | undefined {
+  let current: JsonSchema | undefined = schema as JsonSchema
+  for (const part of segments(instancePath)) {
+    // What describes a union as a whole stands on the union, so the walk ends there.
+    if (!current || current['x-expected']) break
+    current = current.properties?.[part] ?? current.items
+  }
+  return current
+}
+
+function segments(instancePath: string): string[] {
+  const parts = instancePath.split('/').slice(1)
+  return parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~').slice(0, 128))
+}
+
+function toPath(instancePath: string): string {
+  return segments(instancePath).reduce((path, part) => (/^\d+$/.test(part) ? `${path}[${part}]` : join(path, part)), '')
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`
+}

@@ -1,0 +1,145 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
+import type { TSchema } from 'typebox'
+import { ServiceError, validationError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { compileBodyCheck } from './body-validation.ts'
+import { parseJsonBody } from './json-body.ts'
+import { parseQuery, unknownParameters } from './query-parameters.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the response should warn of; becomes its `warnings` key when not empty. */
+    warnings: string[]
+  }
+}
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+
+/** The caller's X-Request-Id when it is usable, else a new id. */
+export function requestIdOf(header: string | string[] | undefined): string {
+  return typeof header === 'string' && REQUEST_ID.test(header) ? header : newId()
+}
+
+/**
+ * What every route of the service shares: request ids, strict validation, warnings, one error shape, 404 and 405.
+ * Call it before any route is added, and `answerOtherMethods` after the last.
+ */
+export function applyConventions(app: FastifyInstance): void {
+  app.decorateRequest('warnings')
+  app.addHook('onRequest', async (request, reply) => {
+    request.warnings = []
+    reply.header('x-request-id', request.id)
+    if (request.url.includes('?')) {
+      const schema = request.routeOptions.schema?.querystring as TSchema | undefined
+      request.warnings.push(...unknownParameters(schema, request.query as Record<string, unknown>))
+    }
+  })
+  app.addHook('preSerialization', async (request, _reply, payload) => {
+    const warned = request.warnings.length > 0 && payload !== null && typeof payload === 'object'
+    return warned ? { ...payload, warnings: request.warnings } : payload
+  })
+
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_request: FastifyRequest, body: string) =>
+    body === '' ? undefined : parseJsonBody(body),
+  )
+  app.setValidatorCompiler(compileValidator as FastifySchemaCompiler<unknown>)
+  // Response schemas document; the handler's object is sent as it is. A test checks every answer against its schema.
+  app.setSerializerCompiler(() => JSON.stringify)
+
+  app.setErrorHandler((error, request, reply) => sendError(toServiceError(error as FastifyError), error, request, reply))
+  app.setNotFoundHandler(async (request, reply) => {
+    const message = `There is no route ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}. See /docs for all routes.`
+    return sendError(new ServiceError(404, 'route_not_found', message), null, request, reply)
+  })
+}
+
+/** Gives every path that has routes a 405 with `Allow` for the methods that it lacks. */
+export function answerOtherMethods(app: FastifyInstance): { done: () => void } {
+  const methodsByUrl = new Map<string, Set<string>>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = methodsByUrl.get(url) ?? new Set()
+    for (const name of [method].flat()) methods.add(name)
+    methodsByUrl.set(url, methods)
+  })
+  return {
+    done: () => {
+      for (const [url, allowed] of [...methodsByUrl]) {
+        if (url === '*' || url.endsWith('/*')) continue
+        const allow = [...allowed].join(', ')
+        const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((name) => !allowed.has(name))
+        if (others.length === 0) continue
+        app.route({
+          method: others,
+          url,
+          schema: { hide: true } as object,
+          config: { access: 'public' },
+          handler: async (request) => {
+            const message = `${request.method} is not possible here. Use ${allow}.`
+            throw new ServiceError(405, 'method_not_allowed', message, { headers: { allow } })
+          },
+          // The method is wrong whatever the body is: it is not read.
+          onRequest: async (request) => {
+            const message = `${request.method} is not possible here. Use ${allow}.`
+            throw new ServiceError(405, 'method_not_allowed', message, { headers: { allow } })
+          },
+        })
+      }
+    },
+  }
+}
+
+function compileValidator({ schema, httpPart }: { schema: TSchema; httpPart?: string }) {
+  if (httpPart === 'querystring') {
+    return (raw: Record<string, unknown>) => {
+      const parsed = parseQuery(schema, raw)
+      return 'details' in parsed ? { error: validationError(parsed.details) } : parsed
+    }
+  }
+  // Path ids are checked where they are looked up: an ill-formed one is a 404, which comes after validation.
+  if (httpPart === 'params') return (value: unknown) => ({ value })
+  const check = compileBodyCheck(schema)
+  return (value: unknown) => {
+    if (value === undefined || value === null) {
+      return { error: validationError([{ path: '', message: 'is required: send a JSON object' }]) }
+    }
+    const details = check(value)
+    return details.length > 0 ? { error: validationError(details) } : { value }
+  }
+}
+
+function toServiceError(error: FastifyError | ServiceError): ServiceError {
+  if (error instanceof ServiceError) return error
+  const cause = error
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new ServiceError(413, 'body_too_large', 'The body is too large for this endpoint. Send less at once.', { cause })
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return new ServiceError(415, 'unsupported_media_type', 'Send the body as Content-Type: application/json.', { cause })
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+      return new ServiceError(400, 'invalid_content_length', 'Content-Length does not match the body.', { cause })
+    case 'FST_ERR_BAD_URL':
+      return new ServiceError(400, 'invalid_url', 'The path is not valid percent-encoding.', { cause })
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new ServiceError(404, 'not_found', 'There is no such record.', { cause })
+  }
+  if (error.statusCode === 400) return new ServiceError(400, 'bad_request', 'The request cannot be read.', { cause })
+  return new ServiceError(500, 'internal_error', 'Something went wrong on our side. Quote the request_id to the operator.', {
+    cause,
+  })
+}
+
+function sendError(error: ServiceError, original: unknown, request: FastifyRequest, reply: FastifyReply) {
+  if (error.status >= 500) request.log.error({ err: original, code: error.code }, 'request failed')
+  else request.log.debug({ code: error.code }, error.message)
+  return reply.code(error.status).headers(error.headers).send(errorBody(error, request.id))
+}
+
+/** The one shape of every error answer. */
+export function errorBody(error: ServiceError, requestId: string) {
+  const details = error.details ? { details: error.details } : {}
+  return {
+    status: 'error',
+    error: { code: error.code, message: error.message, ...details, request_id: requestId },
+  }
+}

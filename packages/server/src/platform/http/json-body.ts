@@ -1,0 +1,50 @@
+import { ServiceError, validationError } from '../errors.ts'
+
+/** Deeper than any honest body; a bound keeps every recursive function after this one safe. */
+const MAX_DEPTH = 32
+
+/**
+ * Parses a JSON body and refuses what the stores could not keep as sent: NUL characters (PostgreSQL cannot store
+ * them), lone surrogates (no valid UTF-8), prototype keys, and nesting beyond 32 levels.
+ * @throws ServiceError 400 `invalid_json` or `validation_error` naming the place.
+ */
+export function parseJsonBody(text: string): unknown {
+  let body: unknown
+  try {
+    body = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+  } catch (cause) {
+    throw new ServiceError(400, 'invalid_json', 'The body is not valid JSON. Send one JSON object.', { cause })
+  }
+  // JSON can spell a NUL or a lone surrogate only with an escape, so most bodies need no look at their strings;
+  // the parser has already replaced invalid UTF-8 by U+FFFD.
+  checkTree(body, '', 0, text.includes('\\u'))
+  return body
+}
+
+/** Whether a text can be stored as it is: no NUL, no lone surrogate. */
+export function isStorableText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\u0000')
+}
+
+const UNSTORABLE = 'contains a NUL character or a lone surrogate, which cannot be stored; remove it'
+
+function checkTree(value: unknown, path: string, depth: number, withStrings: boolean): void {
+  if (typeof value === 'string') {
+    if (withStrings && !isStorableText(value)) throw validationError([{ path, message: UNSTORABLE }])
+    return
+  }
+  if (value === null || typeof value !== 'object') return
+  if (depth >= MAX_DEPTH) {
+    throw validationError([{ path: path.slice(0, 200), message: `is nested deeper than ${MAX_DEPTH} levels` }])
+  }
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) checkTree(value[i], `${path}[${i}]`, depth + 1, withStrings)
+    return
+  }
+  for (const key in value) {
+    const at = path === '' ? key : `${path}.${key}`
+    if (key === '__proto__') throw validationError([{ path: at, message: 'is a reserved name; rename it' }])
+    if (withStrings && !isStorableText(key)) throw validationError([{ path, message: `a key ${UNSTORABLE}` }])
+    checkTree((value as Record<string, unknown>)[key], at, depth + 1, withStrings)
+  }
+}

@@ -1,0 +1,38 @@
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
+import type { FastifySchema } from 'fastify'
+import type { Config } from '../../config.ts'
+import { ErrorAnswer } from './responses.ts'
+
+/** How the routes' schemas become openapi.json. */
+export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSwaggerOptions {
+  return {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Customer Data Service',
+        version: '1',
+        description:
+          'Contacts, companies, behavioural events and identity for many tenants. Every answer carries `status`; an error names a stable `code` and the `request_id`.',
+      },
+      servers: [{ url: config.publicUrl }],
+      components: {
+        securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `cds_…`.' } },
+      },
+      security: [{ apiKey: [] }],
+    },
+    transform: ({ schema, url, route }) => {
+      const access = route.config?.access
+      const scope = access === undefined || access === 'public' ? '' : `Needs the scope \`${access}\`.`
+      const described = schema as FastifySchema & { description?: string; operationId?: string; hide?: boolean }
+      if (described?.operationId === undefined) return { schema: { ...described, hide: true } as FastifySchema, url }
+      return {
+        schema: {
+          ...described,
+          description: [described.description, scope].filter(Boolean).join(' '),
+          response: { ...(described.response as object), default: ErrorAnswer },
+        } as FastifySchema,
+        url,
+      }
+    },
+  }
+}

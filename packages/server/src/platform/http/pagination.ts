@@ -1,0 +1,34 @@
+import Type from 'typebox'
+
+/** The last page that a 32-bit offset-free counter can name. */
+const MAX_PAGE = 2_147_483_647
+
+/** The `page` and `limit` parameters of a list. */
+export function pageParameters(defaultLimit: number, maxLimit: number) {
+  return {
+    page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page, from 1.' })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit, description: 'Records a page.' }),
+    ),
+  }
+}
+
+export const Pagination = Type.Object({
+  page: Type.Integer(),
+  limit: Type.Integer(),
+  total_pages: Type.Integer(),
+  total_items: Type.Integer(),
+})
+
+export interface Page {
+  page: number
+  limit: number
+}
+
+export function offsetOf({ page, limit }: Page): number {
+  return (page - 1) * limit
+}
+
+export function paginationOf({ page, limit }: Page, totalItems: number): Type.Static<typeof Pagination> {
+  return { page, limit, total_pages: Math.ceil(totalItems / limit), total_items: totalItems }
+}

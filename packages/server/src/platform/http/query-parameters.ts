@@ -1,0 +1,172 @@
+import type { TSchema } from 'typebox'
+import Type from 'typebox'
+import type { ErrorDetail } from '../errors.ts'
+import { parseTimestamp } from '../time.ts'
+import { isStorableText } from './json-body.ts'
+
+/** A moment as an inclusive bound: a date alone means the start or the end of that day (UTC). Arrives as a Date. */
+export function timestampBound(bound: 'lower' | 'upper', description: string) {
+  return Type.Optional(
+    Type.Unsafe<Date>({
+      type: 'string',
+      format: 'date-time',
+      description: `${description} ISO 8601 with an offset, or a date alone (UTC). Inclusive.`,
+      'x-bound': bound,
+    }),
+  )
+}
+
+/** A comma-separated list of words out of `allowed`. Arrives as an array. */
+export function wordList<const Word extends string>(allowed: readonly Word[], description: string) {
+  return Type.Optional(
+    Type.Unsafe<Word[]>({
+      type: 'string',
+      description: `${description} Comma-separated list of: ${allowed.join(', ')}.`,
+      'x-words': allowed,
+    }),
+  )
+}
+
+/** One word out of `allowed`. */
+export function oneOf<const Word extends string>(allowed: readonly Word[], description: string, fallback?: Word) {
+  return Type.Optional(
+    Type.Unsafe<Word>({
+      type: 'string',
+      enum: allowed,
+      description,
+      ...(fallback === undefined ? {} : { default: fallback }),
+    }),
+  )
+}
+
+/** true, false, 1 or 0. */
+export function flag(description: string, fallback?: boolean) {
+  return Type.Optional(Type.Boolean({ description, ...(fallback === undefined ? {} : { default: fallback }) }))
+}
+
+/** A filter text: not empty, at most `maxLength` characters. */
+export function filterText(description: string, maxLength = 1_000) {
+  return Type.Optional(Type.String({ description, minLength: 1, maxLength }))
+}
+
+type Parsed = { value: Record<string, unknown> } | { details: ErrorDetail[] }
+
+interface PropertySchema {
+  type?: string
+  enum?: readonly string[]
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  default?: unknown
+  'x-bound'?: 'lower' | 'upper'
+  'x-words'?: readonly string[]
+}
+
+/**
+ * Turns the texts of a query string into the types of its schema, strictly: nothing is clamped, nothing guessed.
+ * Parameters that the schema does not name are left out (the response warns of them).
+ */
+export function parseQuery(schema: TSchema, raw: Record<string, unknown>): Parsed {
+  const properties = propertiesOf(schema)
+  const value: Record<string, unknown> = {}
+  const details: ErrorDetail[] = []
+  for (const [name, property] of Object.entries(properties)) {
+    const text = raw[name]
+    if (text === undefined) {
+      if (property.default !== undefined) value[name] = property.default
+      continue
+    }
+    const result =
+      typeof text === 'string' ? parseValue(property, text) : { problem: 'was given more than once; send it once' }
+    if ('problem' in result) details.push({ path: name, message: result.problem })
+    else value[name] = result.value
+  }
+  return details.length > 0 ? { details } : { value }
+}
+
+/** The names in `raw` that the schema does not know, each with the nearest known name when there is one. */
+export function unknownParameters(schema: TSchema | undefined, raw: Record<string, unknown>): string[] {
+  const known = schema ? Object.keys(propertiesOf(schema)) : []
+  return Object.keys(raw)
+    .filter((name) => !known.includes(name))
+    .slice(0, 20)
+    .map((name) => {
+      const shown = name.slice(0, 100)
+      const near = nearest(shown, known)
+      return `unknown query parameter '${shown}' was ignored${near ? `; did you mean '${near}'?` : ''}`
+    })
+}
+
+function propertiesOf(schema: TSchema): Record<string, PropertySchema> {
+  return (schema as { properties?: Record<string, PropertySchema> }).properties ?? {}
+}
+
+type Result = { value: unknown } | { problem: string }
+
+function parseValue(property: PropertySchema, text: string): Result {
+  if (!isStorableText(text)) return { problem: 'contains a NUL character or a lone surrogate; remove it' }
+  if (property['x-bound']) {
+    const date = parseTimestamp(text, property['x-bound'] === 'upper' ? 'end' : 'start')
+    return date
+      ? { value: date }
+      : { problem: 'must be an ISO 8601 timestamp with an offset (2026-01-31T08:00:00Z) or a date (2026-01-31)' }
+  }
+  if (property['x-words']) return parseWords(property['x-words'], text)
+  if (property.enum) {
+    return property.enum.includes(text)
+      ? { value: text }
+      : { problem: `must be one of ${property.enum.join(', ')}` }
+  }
+  if (property.type === 'integer') return parseInteger(property, text)
+  if (property.type === 'boolean') {
+    if (text === 'true' || text === '1') return { value: true }
+    if (text === 'false' || text === '0') return { value: false }
+    return { problem: 'must be true or false (or 1 or 0)' }
+  }
+  if (text.length < (property.minLength ?? 0)) return { problem: 'must not be empty; leave it out for no filter' }
+  if (text.length > (property.maxLength ?? Number.POSITIVE_INFINITY)) {
+    return { problem: `must be at most ${property.maxLength} characters` }
+  }
+  return { value: text }
+}
+
+function parseWords(allowed: readonly string[], text: string): Result {
+  const words = text.split(',').map((word) => word.trim())
+  const wrong = words.find((word) => !allowed.includes(word))
+  return wrong === undefined
+    ? { value: words }
+    : { problem: `has the unknown value '${wrong.slice(0, 100)}'; must be a comma-separated list of ${allowed.join(', ')}` }
+}
+
+function parseInteger(property: PropertySchema, text: string): Result {
+  const min = property.minimum ?? 0
+  const max = property.maximum ?? Number.MAX_SAFE_INTEGER
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  return value >= min && value <= max ? { value } : { problem: `must be a whole number from ${min} to ${max}` }
+}
+
+/** The known name within two edits of `name`, if any. */
+function nearest(name: string, known: string[]): string | undefined {
+  let best: string | undefined
+  let bestDistance = 3
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) >= bestDistance) continue
+    const distance = editDistance(name.toLowerCase(), candidate)
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance]
+  }
+  return best
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}

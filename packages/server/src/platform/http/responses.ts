@@ -1,0 +1,38 @@
+import type { TSchema } from 'typebox'
+import Type from 'typebox'
+import { notFound, type ServiceError } from '../errors.ts'
+import { isUuid } from '../ids.ts'
+
+/** A moment in a response: UTC, milliseconds, `Z`. */
+export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-31T08:00:00.000Z'] })
+
+export const Id = Type.String({ format: 'uuid', examples: ['019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'] })
+
+/** A value that may be missing. */
+export function Nullable<const Schema extends TSchema>(schema: Schema) {
+  return Type.Union([schema, Type.Null()])
+}
+
+/** A success answer: `status` and the given fields. */
+export function success<const Fields extends Record<string, TSchema>>(fields: Fields) {
+  return Type.Object({ status: Type.Literal('success'), ...fields, warnings: Type.Optional(Type.Array(Type.String())) })
+}
+
+export const ErrorAnswer = Type.Object(
+  {
+    status: Type.Literal('error'),
+    error: Type.Object({
+      code: Type.String({ description: 'Stable, machine-readable.' }),
+      message: Type.String({ description: 'What to do, in a sentence.' }),
+      details: Type.Optional(Type.Array(Type.Object({ path: Type.String(), message: Type.String() }))),
+      request_id: Type.String(),
+    }),
+  },
+  { description: 'Every error has this shape.' },
+)
+
+/** A path id as stored, or 404: an ill-formed id is just an id that does not exist. */
+export function pathId(text: string, what: string): string {
+  if (!isUuid(text)) throw notFound(what) satisfies ServiceError
+  return text.toLowerCase()
+}

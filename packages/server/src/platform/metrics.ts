@@ -1,0 +1,58 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** What /metrics shows, in Prometheus' format. One registry a service, so that tests can run several. */
+export type Metrics = ReturnType<typeof createMetrics>
+
+export function createMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  return {
+    registry,
+    requestSeconds: new Histogram({
+      name: 'cds_http_request_duration_seconds',
+      help: 'Time from the request to the end of the response, by named route.',
+      labelNames: ['route', 'method', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+      registers,
+    }),
+    eventsAccepted: new Counter({
+      name: 'cds_events_accepted_total',
+      help: 'Events that were accepted and are durable.',
+      registers,
+    }),
+    eventsRepeated: new Counter({
+      name: 'cds_events_repeated_total',
+      help: 'Events that had been recorded before and were not recorded again.',
+      registers,
+    }),
+    eventsRejected: new Counter({
+      name: 'cds_track_requests_rejected_total',
+      help: 'Requests to the collector that were refused, by error code.',
+      labelNames: ['code'],
+      registers,
+    }),
+    journalDepth: new Gauge({
+      name: 'cds_journal_rows',
+      help: 'Journal rows that are not yet in ClickHouse.',
+      registers,
+    }),
+    journalFlushSeconds: new Histogram({
+      name: 'cds_journal_flush_duration_seconds',
+      help: 'Time of one group commit, by phase.',
+      labelNames: ['phase'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+      registers,
+    }),
+    projectionFailures: new Counter({
+      name: 'cds_projection_failures_total',
+      help: 'Attempts to write a journal row to ClickHouse that failed; they are repeated.',
+      registers,
+    }),
+    poolConnections: new Gauge({
+      name: 'cds_postgres_pool_connections',
+      help: 'PostgreSQL connections of this process, by state.',
+      labelNames: ['state'],
+      registers,
+    }),
+  }
+}

@@ -1,0 +1,77 @@
+import pg from 'pg'
+import type { Logger } from '../log.ts'
+import type { PostgresAddress } from './connect.ts'
+
+const CHANNEL = 'cds_changed'
+const RECONNECT_AFTER_MS = 500
+
+/** Tells every process that something it may have cached has changed. */
+export interface Invalidation {
+  /** Whether changes made elsewhere are heard at the moment; while they are not, nothing may be answered from a cache. */
+  readonly listening: boolean
+  /** Calls `forget` whenever a cached row may have changed, here or in another process. */
+  onChange(forget: () => void): void
+  close(): Promise<void>
+}
+
+/**
+ * Listens on a connection of its own for the NOTIFY that triggers on cached tables send at commit. After a lost
+ * connection everything is forgotten, because a notification may have been missed.
+ */
+export async function listenForChanges(address: PostgresAddress, log: Logger): Promise<Invalidation> {
+  const listeners: (() => void)[] = []
+  let client: pg.Client | null = null
+  let listening = false
+  let closed = false
+  let timer: NodeJS.Timeout | undefined
+
+  const forgetAll = () => {
+    for (const forget of listeners) forget()
+  }
+
+  async function connect(): Promise<void> {
+    const next = new pg.Client({ ...address, application_name: 'customer-data-service listener', keepAlive: true })
+    next.on('notification', forgetAll)
+    next.on('error', () => lost(next))
+    next.on('end', () => lost(next))
+    client = next
+    await next.connect()
+    await next.query(`LISTEN ${CHANNEL}`)
+    forgetAll()
+    listening = true
+  }
+
+  function lost(which: pg.Client): void {
+    if (closed || which !== client) return
+    client = null
+    listening = false
+    forgetAll()
+    log.warn('the connection for change notifications was lost; caches are off until it is back')
+    reconnect()
+  }
+
+  function reconnect(): void {
+    timer = setTimeout(() => {
+      connect().catch(() => {
+        client = null
+        if (!closed) reconnect()
+      })
+    }, RECONNECT_AFTER_MS)
+    timer.unref()
+  }
+
+  await connect()
+  return {
+    get listening() {
+      return listening
+    },
+    onChange: (forget) => {
+      listeners.push(forget)
+    },
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      await client?.end()
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import { type Kysely, type Migration, Migrator, sql } from 'kysely'
+import * as foundation from './migrations/0001-foundation.ts'
+
+const MIGRATIONS: Record<string, Migration> = {
+  '0001-foundation': foundation,
+}
+
+/** Any number that no other program would choose; both engines are migrated under this one lock. */
+const MIGRATION_LOCK = 7_300_417_202_611
+
+/**
+ * Runs `work` while this process alone may migrate; others wait. The lock is PostgreSQL's, held by a connection, so a
+ * crash gives it back.
+ */
+export async function withMigrationLock<T, Tables>(db: Kysely<Tables>, work: () => Promise<T>): Promise<T> {
+  return db.connection().execute(async (connection) => {
+    await sql`SELECT pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
+    try {
+      return await work()
+    } finally {
+      await sql`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`.execute(connection)
+    }
+  })
+}
+
+/**
+ * Brings PostgreSQL up to date; does nothing when it is.
+ * @returns the names of the migrations that ran.
+ */
+export async function migratePostgres<Tables>(db: Kysely<Tables>): Promise<string[]> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } })
+  const { error, results } = await migrator.migrateToLatest()
+  if (error) throw error
+  return (results ?? []).map((result) => result.migrationName)
+}

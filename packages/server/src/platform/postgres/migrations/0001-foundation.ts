@@ -1,0 +1,217 @@
+import { type Kysely, sql } from 'kysely'
+
+/**
+ * Tenants with their keys and domains; contacts with their sources and notes; companies; visitors; the journal.
+ * Every tenant table's primary key starts with tenant_id and every foreign key contains it, so the database itself
+ * refuses a link across tenants.
+ */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
+}
+
+const PROPERTY = (key: string) => `properties ->> '${key}'`
+/** A btree entry must fit a third of a page, so what is sorted by is cut; ties are broken by id anyway. */
+const SORTED = (expression: string) => `left(lower(${expression}), 200)`
+const FACET = (key: string) => `'${key}=' || left(${PROPERTY(key)}, 200)`
+const SOCIAL_PROFILE = `CASE WHEN coalesce(${PROPERTY('linkedin_url')}, '') <> ''
+  OR coalesce(${PROPERTY('social_profile_url')}, '') <> '' THEN 'has_social_profile' END`
+const FACETS = ['lifecyclestage', 'lead_status', 'industry', 'country', 'state', 'city']
+  .map(FACET)
+  .concat(SOCIAL_PROFILE)
+  .join(', ')
+const SEARCHED = ['firstname', 'lastname', 'company', 'jobtitle'].map((key) => `coalesce(${PROPERTY(key)}, '')`)
+
+const STATEMENTS = [
+  'CREATE EXTENSION IF NOT EXISTS pg_trgm',
+  'CREATE EXTENSION IF NOT EXISTS btree_gin',
+
+  `CREATE TABLE tenants (
+    tenant_id uuid PRIMARY KEY,
+    name text NOT NULL,
+    created_at timestamptz NOT NULL
+  )`,
+
+  `CREATE TABLE users (
+    user_id uuid PRIMARY KEY,
+    email text NOT NULL UNIQUE,
+    password_hash text NOT NULL,
+    created_at timestamptz NOT NULL
+  )`,
+  `CREATE TABLE tenant_users (
+    tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+    role text NOT NULL,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, user_id)
+  )`,
+
+  `CREATE TABLE api_keys (
+    tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    key_id uuid NOT NULL,
+    name text NOT NULL,
+    key_hash bytea NOT NULL UNIQUE,
+    scopes text[] NOT NULL,
+    created_at timestamptz NOT NULL,
+    expires_at timestamptz,
+    last_used_at timestamptz,
+    revoked_at timestamptz,
+    PRIMARY KEY (tenant_id, key_id)
+  )`,
+
+  `CREATE TABLE domains (
+    tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    domain_id uuid NOT NULL,
+    domain text NOT NULL,
+    txt_value text NOT NULL,
+    verified_at timestamptz,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, domain_id),
+    UNIQUE (tenant_id, domain)
+  )`,
+  // Anyone may claim a domain; only one tenant can have it verified.
+  'CREATE UNIQUE INDEX domains_verified ON domains (domain) WHERE verified_at IS NOT NULL',
+
+  // Every process caches keys and domains; a change is announced at its commit.
+  `CREATE FUNCTION announce_change() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      PERFORM pg_notify('cds_changed', TG_TABLE_NAME);
+      RETURN NULL;
+    END $$`,
+  `CREATE TRIGGER api_keys_changed AFTER INSERT OR DELETE OR
+    UPDATE OF key_hash, scopes, expires_at, revoked_at ON api_keys
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_change()`,
+  `CREATE TRIGGER domains_changed AFTER INSERT OR UPDATE OR DELETE ON domains
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_change()`,
+
+  `CREATE TABLE companies (
+    tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    company_id uuid NOT NULL,
+    domain text,
+    name text,
+    properties jsonb NOT NULL DEFAULT '{}',
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, company_id),
+    UNIQUE (tenant_id, domain)
+  )`,
+
+  `CREATE TABLE contacts (
+    tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    contact_id uuid NOT NULL,
+    email text,
+    external_id text,
+    properties jsonb NOT NULL DEFAULT '{}',
+    properties_provenance jsonb NOT NULL DEFAULT '{}',
+    company_id uuid,
+    creation_source text NOT NULL,
+    first_seen_at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    enriched_at timestamptz,
+    facets text[] GENERATED ALWAYS AS (array_remove(ARRAY[${FACETS}], NULL)) STORED,
+    search_text text GENERATED ALWAYS AS (lower(coalesce(email, '') || E'\\n' || ${SEARCHED.join(` || E'\\n' || `)})) STORED,
+    sort_firstname text GENERATED ALWAYS AS (${SORTED(PROPERTY('firstname'))}) STORED,
+    sort_lastname text GENERATED ALWAYS AS (${SORTED(PROPERTY('lastname'))}) STORED,
+    sort_company text GENERATED ALWAYS AS (${SORTED(PROPERTY('company'))}) STORED,
+    PRIMARY KEY (tenant_id, contact_id),
+    UNIQUE (tenant_id, email),
+    UNIQUE (tenant_id, external_id),
+    FOREIGN KEY (tenant_id, company_id) REFERENCES companies ON DELETE SET NULL (company_id)
+  )`,
+  'CREATE INDEX contacts_newest ON contacts (tenant_id, created_at, contact_id)',
+  'CREATE INDEX contacts_company ON contacts (tenant_id, company_id, created_at) WHERE company_id IS NOT NULL',
+  'CREATE INDEX contacts_enriched ON contacts (tenant_id, enriched_at) WHERE enriched_at IS NOT NULL',
+  // One GIN answers every combination of exact filters and search words, for one tenant.
+  'CREATE INDEX contacts_search ON contacts USING gin (tenant_id, facets, search_text gin_trgm_ops)',
+  // Missing values sort last in both directions, so one index cannot serve both.
+  ...['email', 'sort_firstname', 'sort_lastname', 'sort_company'].flatMap((column) => [
+    `CREATE INDEX contacts_${column}_asc ON contacts (tenant_id, ${column}, contact_id)`,
+    `CREATE INDEX contacts_${column}_desc ON contacts (tenant_id, ${column} DESC NULLS LAST, contact_id DESC)`,
+  ]),
+
+  // The exact number of contacts of a tenant without counting them, kept by the database itself. Sixteen counters a
+  // tenant, because one would make every writer of the tenant wait for the one before.
+  `CREATE TABLE contact_counts (
+    tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    counter smallint NOT NULL,
+    contacts bigint NOT NULL,
+    PRIMARY KEY (tenant_id, counter)
+  ) WITH (fillfactor = 50)`,
+  `CREATE FUNCTION count_contacts() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO contact_counts (tenant_id, counter, contacts)
+        SELECT tenant_id, pg_backend_pid() % 16, CASE WHEN TG_OP = 'INSERT' THEN count(*) ELSE -count(*) END
+        FROM changed
+        -- A cascade from a deleted tenant must not give it a counter again.
+        WHERE EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = changed.tenant_id)
+        GROUP BY tenant_id
+        ORDER BY tenant_id
+      ON CONFLICT (tenant_id, counter) DO UPDATE SET contacts = contact_counts.contacts + excluded.contacts;
+      RETURN NULL;
+    END $$`,
+  `CREATE TRIGGER contacts_inserted AFTER INSERT ON contacts REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_contacts()`,
+  `CREATE TRIGGER contacts_deleted AFTER DELETE ON contacts REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_contacts()`,
+
+  // Each source's own latest record of a contact: fields is {key: {value, updated_at}}.
+  `CREATE TABLE contact_sources (
+    tenant_id uuid NOT NULL,
+    contact_id uuid NOT NULL,
+    source text NOT NULL,
+    kind text NOT NULL,
+    external_id text,
+    fields jsonb NOT NULL DEFAULT '{}',
+    raw jsonb,
+    first_seen_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    synced_at timestamptz,
+    enriched_at timestamptz,
+    PRIMARY KEY (tenant_id, contact_id, source),
+    FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE CASCADE
+  )`,
+  `CREATE UNIQUE INDEX contact_sources_external ON contact_sources (tenant_id, source, external_id)
+    WHERE external_id IS NOT NULL`,
+
+  `CREATE TABLE notes (
+    tenant_id uuid NOT NULL,
+    note_id uuid NOT NULL,
+    contact_id uuid NOT NULL,
+    content text NOT NULL,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, note_id),
+    FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE CASCADE
+  )`,
+  'CREATE INDEX notes_newest ON notes (tenant_id, contact_id, created_at, note_id)',
+
+  `CREATE TABLE visitors (
+    tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    visitor_id text NOT NULL,
+    contact_id uuid,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, visitor_id),
+    FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE SET NULL (contact_id)
+  )`,
+  'CREATE INDEX visitors_contact ON visitors (tenant_id, contact_id) WHERE contact_id IS NOT NULL',
+
+  // The ids that callers gave to events, so that a batch sent again is recorded once. Three tables take turns, a day
+  // each: today's is written, yesterday's read, tomorrow's emptied; forgetting is a TRUNCATE instead of a vacuum.
+  ...[0, 1, 2].map(
+    (turn) => `CREATE TABLE event_ids_${turn} (
+    tenant_id uuid NOT NULL,
+    event_id uuid NOT NULL,
+    PRIMARY KEY (tenant_id, event_id)
+  )`,
+  ),
+
+  // What has been accepted and is not yet in ClickHouse. A row holds the events of many requests and tenants, in the
+  // very bytes that ClickHouse will be given, so that a repetition is recognised as one.
+  `CREATE TABLE journal (
+    journal_id uuid PRIMARY KEY,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    event_count integer NOT NULL,
+    rows text NOT NULL
+  )`,
+  'ALTER TABLE journal ALTER COLUMN rows SET STORAGE EXTERNAL',
+]

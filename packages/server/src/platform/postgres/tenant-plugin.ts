@@ -1,0 +1,169 @@
+import {
+  AndNode,
+  BinaryOperationNode,
+  ColumnNode,
+  type ColumnUpdateNode,
+  IdentifierNode,
+  type InsertQueryNode,
+  JoinNode,
+  type KyselyPlugin,
+  OnConflictNode,
+  OnNode,
+  type OperationNode,
+  OperationNodeTransformer,
+  OperatorNode,
+  ParensNode,
+  type PluginTransformQueryArgs,
+  type PluginTransformResultArgs,
+  PrimitiveValueListNode,
+  type QueryId,
+  type RawNode,
+  ReferenceNode,
+  type RootOperationNode,
+  TableNode,
+  ValueListNode,
+  ValueNode,
+  ValuesNode,
+  type WithNode,
+  WhereNode,
+} from 'kysely'
+
+const TENANT_ID = 'tenant_id'
+
+/**
+ * Confines every query of a Kysely instance to one tenant: each table that is read, joined, changed or deleted from
+ * gets `tenant_id = <tenant>`, each inserted row gets the column, each conflict target the column. The tables' types
+ * lack tenant_id, so that a feature cannot even name it.
+ */
+export class TenantPlugin implements KyselyPlugin {
+  readonly #transformer: TenantTransformer
+
+  constructor(tenantId: string) {
+    this.#transformer = new TenantTransformer(tenantId)
+  }
+
+  transformQuery({ node, queryId }: PluginTransformQueryArgs): RootOperationNode {
+    return this.#transformer.transformNode(node, queryId)
+  }
+
+  async transformResult({ result }: PluginTransformResultArgs) {
+    return result
+  }
+}
+
+class TenantTransformer extends OperationNodeTransformer {
+  readonly #tenantId: string
+  /** Names of common table expressions: they look like tables, but their own query is already confined. */
+  readonly #expressions: string[] = []
+
+  constructor(tenantId: string) {
+    super()
+    this.#tenantId = tenantId
+  }
+
+  protected override transformSelectQuery(node: Parameters<OperationNodeTransformer['transformSelectQuery']>[0], queryId?: QueryId) {
+    return this.#inside(node.with, () => {
+      const select = super.transformSelectQuery(node, queryId)
+      const predicates = (node.from?.froms ?? []).flatMap((from) => this.#predicateFor(from))
+      return predicates.length === 0 ? select : { ...select, where: this.#confine(select.where, predicates) }
+    })
+  }
+
+  protected override transformUpdateQuery(node: Parameters<OperationNodeTransformer['transformUpdateQuery']>[0], queryId?: QueryId) {
+    return this.#inside(node.with, () => {
+      const update = super.transformUpdateQuery(node, queryId)
+      if (update.updates?.some(setsTenant)) throw new Error('A query must not change tenant_id.')
+      const tables = [node.table, ...(node.from?.froms ?? [])]
+      const predicates = tables.flatMap((table) => (table ? this.#predicateFor(table) : []))
+      return { ...update, where: this.#confine(update.where, predicates) }
+    })
+  }
+
+  protected override transformDeleteQuery(node: Parameters<OperationNodeTransformer['transformDeleteQuery']>[0], queryId?: QueryId) {
+    return this.#inside(node.with, () => {
+      const removal = super.transformDeleteQuery(node, queryId)
+      const tables = [...node.from.froms, ...(node.using?.tables ?? [])]
+      return { ...removal, where: this.#confine(removal.where, tables.flatMap((table) => this.#predicateFor(table))) }
+    })
+  }
+
+  protected override transformInsertQuery(node: InsertQueryNode, queryId?: QueryId): InsertQueryNode {
+    return this.#inside(node.with, () => {
+      const insert = super.transformInsertQuery(node, queryId)
+      if (!insert.values || !ValuesNode.is(insert.values)) {
+        throw new Error('Through a tenant handle rows are inserted with values(), not from a select.')
+      }
+      const columns = [...(insert.columns ?? []), ColumnNode.create(TENANT_ID)]
+      const values = ValuesNode.create(
+        insert.values.values.map((row) =>
+          PrimitiveValueListNode.is(row)
+            ? PrimitiveValueListNode.create([...row.values, this.#tenantId])
+            : ValueListNode.create([...row.values, ValueNode.create(this.#tenantId)]),
+        ),
+      )
+      return { ...insert, columns, values }
+    })
+  }
+
+  protected override transformOnConflict(node: OnConflictNode, queryId?: QueryId): OnConflictNode {
+    const target = super.transformOnConflict(node, queryId)
+    if (!target.columns) return target
+    return { ...target, columns: [ColumnNode.create(TENANT_ID), ...target.columns] }
+  }
+
+  protected override transformJoin(node: JoinNode, queryId?: QueryId): JoinNode {
+    const join = super.transformJoin(node, queryId)
+    const [predicate] = this.#predicateFor(node.table)
+    if (!predicate) return join
+    return { ...join, on: join.on ? OnNode.cloneWithOperation(join.on, 'And', predicate) : OnNode.create(predicate) }
+  }
+
+  protected override transformRaw(node: RawNode, queryId?: QueryId): RawNode {
+    // Raw SQL is for expressions. A table named in it would escape the tenant, so it may name none.
+    if (node.sqlFragments.some((fragment) => /\b(from|join|into|update|table)\b/i.test(fragment))) {
+      throw new Error('Raw SQL in a tenant query must not name a table: build that part with the query builder.')
+    }
+    return super.transformRaw(node, queryId)
+  }
+
+  #inside<T>(expressions: WithNode | undefined, transform: () => T): T {
+    const names = (expressions?.expressions ?? []).map(({ name }) => name.table.table.identifier.name)
+    this.#expressions.push(...names)
+    try {
+      return transform()
+    } finally {
+      this.#expressions.splice(this.#expressions.length - names.length)
+    }
+  }
+
+  #predicateFor(node: OperationNode): OperationNode[] {
+    if (node.kind === 'AliasNode') {
+      const { node: aliased, alias } = node as OperationNode & { node: OperationNode; alias: OperationNode }
+      if (!TableNode.is(aliased) || !IdentifierNode.is(alias) || this.#isExpression(aliased)) return []
+      return [this.#equalsTenant(TableNode.create(alias.name))]
+    }
+    if (!TableNode.is(node) || this.#isExpression(node)) return []
+    return [this.#equalsTenant(node)]
+  }
+
+  #isExpression(table: TableNode): boolean {
+    return this.#expressions.includes(table.table.identifier.name)
+  }
+
+  #equalsTenant(table: TableNode): OperationNode {
+    const column = ReferenceNode.create(ColumnNode.create(TENANT_ID), table)
+    return BinaryOperationNode.create(column, OperatorNode.create('='), ValueNode.create(this.#tenantId))
+  }
+
+  #confine(where: WhereNode | undefined, predicates: OperationNode[]): WhereNode {
+    const [first, ...rest] = predicates
+    // Every table of a tenant handle has the column; a statement without one is a mistake in this file.
+    if (!first) throw new Error('A tenant query names no table.')
+    const all = rest.reduce((left, right) => AndNode.create(left, right), first)
+    return WhereNode.create(where ? AndNode.create(all, ParensNode.create(where.where)) : all)
+  }
+}
+
+function setsTenant(update: ColumnUpdateNode): boolean {
+  return ColumnNode.is(update.column) && update.column.column.name === TENANT_ID
+}

@@ -1,0 +1,41 @@
+import type { Kysely } from 'kysely'
+import type { ClickHouse } from './clickhouse/connect.ts'
+import { type TenantEvents, tenantEvents } from './clickhouse/tenant-events.ts'
+import type { Database, TenantDatabase, TenantTables } from './postgres/database.ts'
+import type { DB } from './postgres/generated/tables.ts'
+import { TenantPlugin } from './postgres/tenant-plugin.ts'
+
+/** Both engines, for all tenants. Only the tenant handle and the modules that serve all tenants hold it. */
+export interface Stores {
+  database: Database
+  clickhouse: ClickHouse
+}
+
+/**
+ * The way to one tenant's data: every function about customers takes it first. It adds the tenant's predicate to every
+ * query, in PostgreSQL and in ClickHouse, so that a query that forgets the tenant cannot be written by accident.
+ */
+export interface Tenant {
+  readonly id: string
+  readonly db: TenantDatabase
+  readonly events: TenantEvents
+  /** The journal's table, reachable here so that an event is appended in the transaction that causes it. */
+  readonly journal: Kysely<Pick<DB, 'journal'>>
+  /** Runs `work` in one transaction; everything through the handle it is given commits or rolls back together. */
+  transaction<T>(work: (tenant: Tenant) => Promise<T>): Promise<T>
+}
+
+/** The handle of one tenant. It is cheap: make one for each request. */
+export function openTenant(stores: Stores, tenantId: string): Tenant {
+  const db = (stores.database as unknown as Kysely<TenantTables>).withPlugin(new TenantPlugin(tenantId))
+  return {
+    id: tenantId,
+    db,
+    events: tenantEvents(stores.clickhouse, tenantId),
+    journal: stores.database as unknown as Kysely<Pick<DB, 'journal'>>,
+    transaction: (work) =>
+      stores.database
+        .transaction()
+        .execute((transaction) => work(openTenant({ ...stores, database: transaction }, tenantId))),
+  }
+}

@@ -1,0 +1,47 @@
+/** The service's one clock. Everything that stores or compares "now" takes it from here, so that a test can move it. */
+export type Clock = () => Date
+
+export const systemClock: Clock = () => new Date()
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d{2}:?\d{2})$/
+
+/** What a date without a time of day stands for: the first or the last millisecond of that day (UTC). */
+type DayMeans = 'start' | 'end'
+
+/**
+ * Reads an ISO 8601 timestamp with an offset, or a date alone (UTC).
+ * @returns the moment, or null when the text is anything else or names a day that does not exist (2026-02-30).
+ */
+export function parseTimestamp(text: string, dayMeans: DayMeans = 'start'): Date | null {
+  const day = DATE.exec(text)
+  if (day) {
+    const start = utcDay(day)
+    if (start === null) return null
+    return new Date(dayMeans === 'end' ? start + 86_400_000 - 1 : start)
+  }
+  const match = DATE_TIME.exec(text)
+  if (!match) return null
+  const start = utcDay(match)
+  const [hours, minutes, seconds] = [Number(match[4]), Number(match[5]), Number(match[6] ?? 0)]
+  const offset = offsetMinutes(match[8] ?? 'Z')
+  if (start === null || offset === null || hours > 23 || minutes > 59 || seconds > 59) return null
+  const milliseconds = Number((match[7] ?? '0').padEnd(3, '0').slice(0, 3))
+  return new Date(start + ((hours * 60 + minutes - offset) * 60 + seconds) * 1000 + milliseconds)
+}
+
+function utcDay(match: RegExpExecArray): number | null {
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  const start = Date.UTC(year, month - 1, day)
+  const date = new Date(start)
+  // Date.UTC rolls 02-30 over into March, and reads the years 0 to 99 as 1900 to 1999.
+  const exists = date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+  return exists ? start : null
+}
+
+function offsetMinutes(text: string): number | null {
+  if (text === 'Z' || text === 'z') return 0
+  const [hours, minutes] = [Number(text.slice(1, 3)), Number(text.slice(-2))]
+  if (hours > 23 || minutes > 59) return null
+  return (text.startsWith('-') ? -1 : 1) * (hours * 60 + minutes)
+}

@@ -1,0 +1,162 @@
+import { mkdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { createApp } from './app.ts'
+import type { Config } from './config.ts'
+import { EVENTS_TABLE } from './events/table.ts'
+import { keepEventIds } from './journal/event-ids.ts'
+import { createGroupCommit } from './journal/group-commit.ts'
+import { startProjector } from './journal/projector.ts'
+import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
+import { createTableStatements } from './platform/clickhouse/tables.ts'
+import { lockDataDirectory } from './platform/embedded/data-directory.ts'
+import { startEmbeddedPostgres } from './platform/embedded/postgres.ts'
+import type { App } from './platform/http/app-types.ts'
+import type { Logger } from './platform/log.ts'
+import { createMetrics } from './platform/metrics.ts'
+import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
+import type { DB } from './platform/postgres/generated/tables.ts'
+import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
+import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.ts'
+import type { Stores } from './platform/tenant.ts'
+import { type Clock, systemClock } from './platform/time.ts'
+import { createKeyLookup } from './tenants/api-keys.ts'
+import { createDomainLookup } from './tenants/domains.ts'
+
+export interface EngineOptions {
+  config: Config
+  log: Logger
+  /** Told what a long step is doing. */
+  onProgress?: (message: string) => void
+}
+
+/** Both engines, connected and migrated. */
+export interface Engines {
+  stores: Stores
+  postgres: Postgres<DB>
+  postgresAddress: PostgresAddress
+  close(): Promise<void>
+}
+
+/** What has to be undone, latest first. */
+type Cleanup = (() => Promise<unknown>)[]
+
+/**
+ * Starts or connects both engines and brings them up to date.
+ * @throws Error when the data directory is in use or an engine cannot be reached; then nothing is left running.
+ */
+export async function openEngines({ config, log, onProgress }: EngineOptions): Promise<Engines> {
+  const cleanup: Cleanup = []
+  const close = async () => {
+    for (const undo of cleanup.splice(0).reverse()) await undo()
+  }
+  try {
+    const dataDirectory = resolve(config.dataDirectory)
+    if (config.databaseUrl === null || config.clickhouseUrl === null) {
+      await mkdir(dataDirectory, { recursive: true })
+      const lock = await lockDataDirectory(dataDirectory)
+      cleanup.push(() => lock.release())
+    }
+    const [postgresAddress, clickhouse] = await Promise.all([
+      postgresAddressOf(config, dataDirectory, log, cleanup, onProgress),
+      openClickHouse(config, dataDirectory, cleanup),
+    ])
+    const postgres = connectPostgres<DB>(postgresAddress, config.postgresPoolSize)
+    cleanup.push(() => postgres.close())
+    await withMigrationLock(postgres.db, async () => {
+      await migratePostgres(postgres.db)
+      for (const statement of createTableStatements(EVENTS_TABLE, config.clickhouseCluster)) {
+        await clickhouse.command(statement)
+      }
+    })
+    return { stores: { database: postgres.db, clickhouse }, postgres, postgresAddress, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function postgresAddressOf(
+  config: Config,
+  dataDirectory: string,
+  log: Logger,
+  cleanup: Cleanup,
+  onProgress?: (message: string) => void,
+): Promise<PostgresAddress> {
+  if (config.databaseUrl !== null) return { connectionString: config.databaseUrl }
+  const embedded = await startEmbeddedPostgres({
+    dataDirectory,
+    log: (line) => log.debug({ engine: 'postgres' }, line),
+    ...(onProgress ? { onProgress } : {}),
+  })
+  cleanup.push(() => embedded.stop())
+  return embedded.connection
+}
+
+async function openClickHouse(config: Config, dataDirectory: string, cleanup: Cleanup): Promise<ClickHouse> {
+  const address =
+    config.clickhouseUrl === null ? { path: resolve(dataDirectory, 'clickhouse') } : { url: config.clickhouseUrl }
+  const clickhouse = await connectClickHouse(address)
+  cleanup.push(() => clickhouse.close())
+  return clickhouse
+}
+
+/** A running service. */
+export interface Service extends Engines {
+  app: App
+  /** Where it listens, e.g. http://localhost:8080. */
+  url: string
+  /** Finishes the requests under way, writes what waits in the journal, and closes the engines it started. */
+  close(): Promise<void>
+}
+
+/** Starts the service: engines, caches, journal, HTTP. */
+export async function startService(options: EngineOptions & { clock?: Clock }): Promise<Service> {
+  const { config, log, clock = systemClock } = options
+  const engines = await openEngines(options)
+  const cleanup: Cleanup = [engines.close]
+  const close = async () => {
+    for (const undo of cleanup.splice(0).reverse()) await undo()
+  }
+  try {
+    const { stores, postgres, postgresAddress } = engines
+    const metrics = createMetrics()
+    metrics.poolConnections.collect = () => {
+      metrics.poolConnections.set({ state: 'open' }, postgres.pool.totalCount)
+      metrics.poolConnections.set({ state: 'idle' }, postgres.pool.idleCount)
+      metrics.poolConnections.set({ state: 'waited_for' }, postgres.pool.waitingCount)
+    }
+    const invalidation: Invalidation = await listenForChanges(postgresAddress, log)
+    cleanup.push(() => invalidation.close())
+    const eventIds = await keepEventIds(stores.database, clock, log)
+    cleanup.push(() => eventIds.stop())
+    const projector = startProjector({ ...stores, log, metrics })
+    cleanup.push(() => projector.stop())
+    // What an earlier process accepted and could not project any more.
+    await projector.drain()
+    const groupCommit = createGroupCommit({ pool: postgres.pool, projector, clock, log, metrics })
+    cleanup.push(() => groupCommit.drain())
+    const app = await createApp({
+      config,
+      stores,
+      groupCommit,
+      projector,
+      findApiKey: createKeyLookup(stores.database, invalidation, clock),
+      findTenantOfHost: createDomainLookup(stores.database, invalidation),
+      clock,
+      log,
+      metrics,
+    })
+    cleanup.push(() => app.close())
+    await app.listen({ port: config.port, host: config.host })
+    return { ...engines, app, url: urlOf(app, config), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+function urlOf(app: App, config: Config): string {
+  const address = app.server.address()
+  const port = address !== null && typeof address === 'object' ? address.port : config.port
+  return `http://${config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host}:${port}`
+}

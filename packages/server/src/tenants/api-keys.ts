@@ -1,0 +1,124 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { type Invalidation } from '../platform/postgres/invalidation.ts'
+import { cached } from '../platform/cache.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import type { Clock } from '../platform/time.ts'
+import { isScope, type Scope, SCOPES } from './scopes.ts'
+
+/** 32 random bytes: a key can be neither guessed nor found by trying. */
+const KEY_BYTES = 32
+const LAST_USE_EVERY_MS = 60_000
+
+export interface ApiKey {
+  tenantId: string
+  keyId: string
+  scopes: ReadonlySet<string>
+}
+
+export interface NewApiKey {
+  name: string
+  /** Scope names, or `all`. */
+  scopes: readonly string[]
+  expiresAt?: Date
+}
+
+/**
+ * Creates an API key of a tenant.
+ * @returns the key itself, which is shown this once: only its SHA-256 is stored.
+ */
+export async function createApiKey(
+  database: Database,
+  tenantId: string,
+  { name, scopes, expiresAt }: NewApiKey,
+  now: Date,
+): Promise<{ keyId: string; apiKey: string }> {
+  const apiKey = `cds_${randomBytes(KEY_BYTES).toString('base64url')}`
+  const keyId = newId()
+  await database
+    .insertInto('api_keys')
+    .values({
+      tenant_id: tenantId,
+      key_id: keyId,
+      name,
+      key_hash: hashOf(apiKey),
+      scopes: knownScopes(scopes),
+      created_at: now,
+      expires_at: expiresAt ?? null,
+    })
+    .execute()
+  return { keyId, apiKey }
+}
+
+/** Revokes a key: from its commit on no process accepts it. @returns false when the tenant has no such live key. */
+export async function revokeApiKey(database: Database, tenantId: string, keyId: string, now: Date): Promise<boolean> {
+  const { numUpdatedRows } = await database
+    .updateTable('api_keys')
+    .set({ revoked_at: now })
+    .where('tenant_id', '=', tenantId)
+    .where('key_id', '=', keyId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/**
+ * Makes the look-up of keys as callers send them: the key's tenant and scopes, or null for a key that is unknown,
+ * expired or revoked.
+ */
+export function createKeyLookup(
+  database: Database,
+  invalidation: Invalidation,
+  clock: Clock,
+): (apiKey: string) => Promise<ApiKey | null> {
+  const byHash = cached(invalidation, (hash) => findByHash(database, hash))
+  const lastUse = new Map<string, number>()
+
+  return async (apiKey) => {
+    const found = await byHash(hashOf(apiKey).toString('hex'))
+    if (!found) return null
+    const now = clock()
+    if (found.expiresAt && found.expiresAt <= now) return null
+    if (now.getTime() - (lastUse.get(found.keyId) ?? 0) > LAST_USE_EVERY_MS) {
+      lastUse.set(found.keyId, now.getTime())
+      // Of interest to people only: it must neither delay nor fail a request.
+      noteUse(database, found, now).catch(() => lastUse.delete(found.keyId))
+    }
+    return found
+  }
+}
+
+async function findByHash(database: Database, hash: string): Promise<(ApiKey & { expiresAt: Date | null }) | null> {
+  const row = await database
+    .selectFrom('api_keys')
+    .select(['tenant_id', 'key_id', 'scopes', 'expires_at'])
+    .where('key_hash', '=', Buffer.from(hash, 'hex'))
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  if (!row) return null
+  return { tenantId: row.tenant_id, keyId: row.key_id, scopes: new Set(row.scopes), expiresAt: row.expires_at }
+}
+
+async function noteUse(database: Database, { tenantId, keyId }: ApiKey, now: Date): Promise<void> {
+  await database
+    .updateTable('api_keys')
+    .set({ last_used_at: now })
+    .where('tenant_id', '=', tenantId)
+    .where('key_id', '=', keyId)
+    .execute()
+}
+
+function knownScopes(scopes: readonly string[]): Scope[] {
+  if (scopes.length === 1 && scopes[0] === 'all') return [...SCOPES]
+  const unknown = scopes.filter((scope) => !isScope(scope))
+  if (unknown.length > 0 || scopes.length === 0) {
+    const what = unknown.length > 0 ? `Unknown scope ${unknown.join(', ')}.` : 'A key needs at least one scope.'
+    throw new ServiceError(400, 'invalid_scope', `${what} Use all, or some of ${SCOPES.join(', ')}.`)
+  }
+  return [...new Set(scopes.filter(isScope))]
+}
+
+function hashOf(apiKey: string): Buffer {
+  return createHash('sha256').update(apiKey).digest()
+}

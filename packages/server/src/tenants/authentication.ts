@@ -1,0 +1,61 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ServiceError } from '../platform/errors.ts'
+import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import type { ApiKey } from './api-keys.ts'
+import type { Scope } from './scopes.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The scope that a key needs for this route, or `public`. Every route says one. */
+    access?: Scope | 'public'
+  }
+  interface FastifyRequest {
+    /** The tenant that the API key belongs to; only routes with a scope have it. */
+    tenant: Tenant
+    apiKey: ApiKey | null
+  }
+}
+
+interface Dependencies {
+  stores: Stores
+  findApiKey(apiKey: string): Promise<ApiKey | null>
+}
+
+/** Checks the API key and its scope before anything else of a request is looked at. */
+export function requireApiKeys(app: FastifyInstance, { stores, findApiKey }: Dependencies): void {
+  app.decorateRequest('apiKey', null)
+  app.decorateRequest('tenant')
+  app.addHook('onRoute', ({ url, config }) => {
+    if (config?.access === undefined) throw new Error(`The route ${url} must say in config.access who may use it.`)
+  })
+  app.addHook('onRequest', async (request) => {
+    const { access } = request.routeOptions.config
+    if (access === undefined || access === 'public') return
+    const apiKey = await authenticate(request, findApiKey)
+    requireScope(apiKey, access)
+    request.apiKey = apiKey
+    request.tenant = openTenant(stores, apiKey.tenantId)
+  })
+}
+
+/** @throws ServiceError 403 naming the scope that the key lacks. */
+export function requireScope(apiKey: ApiKey, scope: Scope): void {
+  if (apiKey.scopes.has(scope)) return
+  const message = `This API key lacks the scope ${scope}. Create a key that has it.`
+  throw new ServiceError(403, 'insufficient_scope', message, { details: [{ path: 'scope', message: scope }] })
+}
+
+async function authenticate(request: FastifyRequest, findApiKey: Dependencies['findApiKey']): Promise<ApiKey> {
+  const header = request.headers.authorization
+  if (header === undefined || header === '') {
+    throw unauthorized('missing_api_key', 'Send your API key as Authorization: Bearer <API_KEY>.')
+  }
+  const [, key] = /^Bearer +(\S{1,200})$/i.exec(header) ?? []
+  const apiKey = key === undefined ? null : await findApiKey(key)
+  if (!apiKey) throw unauthorized('invalid_api_key', 'The API key is not valid. It may be mistyped, expired or revoked.')
+  return apiKey
+}
+
+function unauthorized(code: string, message: string): ServiceError {
+  return new ServiceError(401, code, message, { headers: { 'www-authenticate': 'Bearer realm="Customer Data Service"' } })
+}

@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto'
+import { cached } from '../platform/cache.ts'
+import { conflict, ServiceError } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import type { Invalidation } from '../platform/postgres/invalidation.ts'
+
+/** The DNS name whose TXT record proves that a tenant owns a domain. */
+const TXT_PREFIX = '_cds-verification'
+
+export interface NewDomain {
+  domainId: string
+  domain: string
+  txtName: string
+  txtValue: string
+  verified: boolean
+}
+
+/**
+ * Adds a domain to a tenant, or finds it there; `verified` marks it verified without asking DNS.
+ * @throws ServiceError 400 for what is no host name, 409 when another tenant has verified it.
+ */
+export async function addDomain(
+  database: Database,
+  tenantId: string,
+  host: string,
+  verified: boolean,
+  now: Date,
+): Promise<NewDomain> {
+  const domain = normalizeDomain(host)
+  const holder = await holderOf(database, domain)
+  if (verified && holder !== null && holder !== tenantId) {
+    throw conflict('domain_taken', `Another tenant has verified ${domain}. Remove it there first.`)
+  }
+  const row = await database
+    .insertInto('domains')
+    .values({
+      tenant_id: tenantId,
+      domain_id: newId(),
+      domain,
+      txt_value: `cds-verify=${randomBytes(18).toString('base64url')}`,
+      verified_at: verified ? now : null,
+      created_at: now,
+    })
+    .onConflict((existing) =>
+      existing.columns(['tenant_id', 'domain']).doUpdateSet(({ ref, fn }) => ({
+        verified_at: fn.coalesce(ref('domains.verified_at'), ref('excluded.verified_at')),
+      })),
+    )
+    .returning(['domain_id', 'txt_value', 'verified_at'])
+    .executeTakeFirstOrThrow()
+  return {
+    domainId: row.domain_id,
+    domain,
+    txtName: `${TXT_PREFIX}.${domain}`,
+    txtValue: row.txt_value,
+    verified: row.verified_at !== null,
+  }
+}
+
+/** Makes the look-up from a host to the tenant that has verified it or a domain above it; null when none has. */
+export function createDomainLookup(
+  database: Database,
+  invalidation: Invalidation,
+): (host: string) => Promise<string | null> {
+  return cached(invalidation, (host) => tenantOfHost(database, host))
+}
+
+async function tenantOfHost(database: Database, host: string): Promise<string | null> {
+  const parts = host.split('.')
+  const candidates = parts.map((_, index) => parts.slice(index).join('.'))
+  const row = await database
+    .selectFrom('domains')
+    .select('tenant_id')
+    .where('domain', 'in', candidates)
+    .where('verified_at', 'is not', null)
+    // shop.example.com may be another tenant's than example.com: the closest one is meant.
+    .orderBy(({ fn }) => fn('length', ['domain']), 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.tenant_id ?? null
+}
+
+async function holderOf(database: Database, domain: string): Promise<string | null> {
+  const row = await database
+    .selectFrom('domains')
+    .select('tenant_id')
+    .where('domain', '=', domain)
+    .where('verified_at', 'is not', null)
+    .executeTakeFirst()
+  return row?.tenant_id ?? null
+}
+
+/** Lower case, punycode, no port, no trailing dot. @throws ServiceError 400 for what is no host name. */
+function normalizeDomain(text: string): string {
+  const trimmed = text.trim().replace(/\.$/, '')
+  const url = `http://${trimmed}`
+  const host = /^[^\s/:@?#]+$/.test(trimmed) && URL.canParse(url) ? new URL(url).hostname : ''
+  if (!/^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/.test(host)) {
+    const message = `'${trimmed.slice(0, 100)}' is not a domain. Give a host name like example.com, without scheme or path.`
+    throw new ServiceError(400, 'invalid_domain', message)
+  }
+  return host
+}

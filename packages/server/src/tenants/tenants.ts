@@ -1,0 +1,22 @@
+import { notFound, ServiceError } from '../platform/errors.ts'
+import { isUuid, newId } from '../platform/ids.ts'
+import type { Database } from '../platform/postgres/database.ts'
+
+/** Creates a tenant. @returns its id. */
+export async function createTenant(database: Database, name: string, now: Date): Promise<string> {
+  const trimmed = name.trim()
+  if (trimmed.length === 0 || trimmed.length > 200) {
+    throw new ServiceError(400, 'invalid_name', 'A tenant needs a name of 1 to 200 characters.')
+  }
+  const tenantId = newId()
+  await database.insertInto('tenants').values({ tenant_id: tenantId, name: trimmed, created_at: now }).execute()
+  return tenantId
+}
+
+/** @throws ServiceError 404 when there is no such tenant. */
+export async function requireTenant(database: Database, tenantId: string): Promise<void> {
+  const row = isUuid(tenantId)
+    ? await database.selectFrom('tenants').select('tenant_id').where('tenant_id', '=', tenantId).executeTakeFirst()
+    : undefined
+  if (!row) throw notFound('tenant')
+}
