@@ -2,7 +2,7 @@ import helmet from '@fastify/helmet'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify from 'fastify'
+import Fastify, { LogController } from 'fastify'
 import { collectorRoutes } from './collector/routes.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contacts/routes.ts'
@@ -43,7 +43,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   const { config, clock, log, metrics } = dependencies
   const app = Fastify({
     loggerInstance: log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
     bodyLimit: BODY_BYTES_MAX,
     trustProxy: config.trustProxy,
@@ -56,14 +56,19 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   applyConventions(app)
   const otherMethods = answerOtherMethods(app)
   observeRequests(app, metrics)
+  await app.register(helmet, {
+    // The API reference brings its own policy.
+    contentSecurityPolicy: false,
+    crossOriginResourcePolicy: { policy: 'cross-origin' },
+    // Whether a host is HTTPS only is for whoever runs its proxy to promise.
+    strictTransportSecurity: false,
+  })
+  await app.register(swagger, describeApi(config))
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
   requireApiKeys(app, dependencies)
   app.addHook('onRequest', async (request, reply) => {
     if (request.apiKey) rateLimiter.checkApiKey(request.apiKey.keyId, reply)
   })
-  await app.register(helmet, { contentSecurityPolicy: false, crossOriginResourcePolicy: { policy: 'cross-origin' } })
-  await app.register(swagger, describeApi(config))
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
-
   operationsRoutes(app, dependencies)
   contactRoutes(app, dependencies)
   noteRoutes(app, dependencies)

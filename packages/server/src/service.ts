@@ -1,11 +1,11 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
-import { startProjector } from './journal/projector.ts'
+import { type Projector, startProjector } from './journal/projector.ts'
 import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
 import { createTableStatements } from './platform/clickhouse/tables.ts'
 import { lockDataDirectory } from './platform/embedded/data-directory.ts'
@@ -37,6 +37,9 @@ export interface Engines {
   close(): Promise<void>
 }
 
+/** File in the data directory that says how the running service's PostgreSQL is reached. */
+export const ADDRESS_FILE = 'postgres-address.json'
+
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
 
@@ -44,7 +47,7 @@ type Cleanup = (() => Promise<unknown>)[]
  * Starts or connects both engines and brings them up to date.
  * @throws Error when the data directory is in use or an engine cannot be reached; then nothing is left running.
  */
-export async function openEngines({ config, log, onProgress }: EngineOptions): Promise<Engines> {
+export async function openEngines({ config, onProgress }: EngineOptions): Promise<Engines> {
   const cleanup: Cleanup = []
   const close = async () => {
     for (const undo of cleanup.splice(0).reverse()) await undo()
@@ -57,7 +60,7 @@ export async function openEngines({ config, log, onProgress }: EngineOptions): P
       cleanup.push(() => lock.release())
     }
     const [postgresAddress, clickhouse] = await Promise.all([
-      postgresAddressOf(config, dataDirectory, log, cleanup, onProgress),
+      postgresAddressOf(config, dataDirectory, cleanup, onProgress),
       openClickHouse(config, dataDirectory, cleanup),
     ])
     const postgres = connectPostgres<DB>(postgresAddress, config.postgresPoolSize)
@@ -78,17 +81,19 @@ export async function openEngines({ config, log, onProgress }: EngineOptions): P
 async function postgresAddressOf(
   config: Config,
   dataDirectory: string,
-  log: Logger,
   cleanup: Cleanup,
   onProgress?: (message: string) => void,
 ): Promise<PostgresAddress> {
   if (config.databaseUrl !== null) return { connectionString: config.databaseUrl }
   const embedded = await startEmbeddedPostgres({
     dataDirectory,
-    log: (line) => log.debug({ engine: 'postgres' }, line),
     ...(onProgress ? { onProgress } : {}),
   })
   cleanup.push(() => embedded.stop())
+  // The command line reaches the server of a running service through this.
+  const addressFile = resolve(dataDirectory, ADDRESS_FILE)
+  await writeFile(addressFile, JSON.stringify(embedded.connection), { mode: 0o600 })
+  cleanup.push(() => rm(addressFile, { force: true }))
   return embedded.connection
 }
 
@@ -102,6 +107,7 @@ async function openClickHouse(config: Config, dataDirectory: string, cleanup: Cl
 
 /** A running service. */
 export interface Service extends Engines {
+  projector: Projector
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
   url: string
@@ -119,12 +125,7 @@ export async function startService(options: EngineOptions & { clock?: Clock }): 
   }
   try {
     const { stores, postgres, postgresAddress } = engines
-    const metrics = createMetrics()
-    metrics.poolConnections.collect = () => {
-      metrics.poolConnections.set({ state: 'open' }, postgres.pool.totalCount)
-      metrics.poolConnections.set({ state: 'idle' }, postgres.pool.idleCount)
-      metrics.poolConnections.set({ state: 'waited_for' }, postgres.pool.waitingCount)
-    }
+    const metrics = createMetrics(postgres.pool)
     const invalidation: Invalidation = await listenForChanges(postgresAddress, log)
     cleanup.push(() => invalidation.close())
     const eventIds = await keepEventIds(stores.database, clock, log)
@@ -148,7 +149,7 @@ export async function startService(options: EngineOptions & { clock?: Clock }): 
     })
     cleanup.push(() => app.close())
     await app.listen({ port: config.port, host: config.host })
-    return { ...engines, app, url: urlOf(app, config), close }
+    return { ...engines, app, projector, url: urlOf(app, config), close }
   } catch (error) {
     await close()
     throw error

@@ -29,11 +29,19 @@ export interface SystemEvent {
  * @returns the journal row, to hand to the projector after the commit.
  */
 export async function appendSystemEvents(tenant: Tenant, events: readonly SystemEvent[]): Promise<JournalRow> {
+  return appendRecords(
+    tenant,
+    events.map((event) => toRecord(tenant.id, event)),
+  )
+}
+
+/** Appends finished records, in the caller's transaction if it has one. */
+export async function appendRecords(tenant: Tenant, records: readonly EventRecord[]): Promise<JournalRow> {
   const journalId = newId()
-  const rows = serializeEvents(events.map((event) => toRecord(tenant.id, event)))
+  const rows = serializeEvents(records)
   await tenant.journal
     .insertInto('journal')
-    .values({ journal_id: journalId, event_count: events.length, rows })
+    .values({ journal_id: journalId, event_count: records.length, rows })
     .execute()
   return { journalId, rows }
 }

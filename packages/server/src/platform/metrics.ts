@@ -1,9 +1,16 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
+/** How a connection pool is doing; pg's pool says it itself. */
+interface PoolState {
+  totalCount: number
+  idleCount: number
+  waitingCount: number
+}
+
 /** What /metrics shows, in Prometheus' format. One registry a service, so that tests can run several. */
 export type Metrics = ReturnType<typeof createMetrics>
 
-export function createMetrics() {
+export function createMetrics(pool: PoolState) {
   const registry = new Registry()
   const registers = [registry]
   return {
@@ -53,6 +60,11 @@ export function createMetrics() {
       help: 'PostgreSQL connections of this process, by state.',
       labelNames: ['state'],
       registers,
+      collect() {
+        this.set({ state: 'open' }, pool.totalCount)
+        this.set({ state: 'idle' }, pool.idleCount)
+        this.set({ state: 'waited_for' }, pool.waitingCount)
+      },
     }),
   }
 }

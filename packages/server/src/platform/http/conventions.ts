@@ -35,7 +35,8 @@ export function applyConventions(app: FastifyInstance): void {
     }
   })
   app.addHook('preSerialization', async (request, _reply, payload) => {
-    const warned = request.warnings.length > 0 && payload !== null && typeof payload === 'object'
+    const succeeded = payload !== null && typeof payload === 'object' && (payload as { status?: unknown }).status !== 'error'
+    const warned = succeeded && request.warnings.length > 0
     return warned ? { ...payload, warnings: request.warnings } : payload
   })
 
@@ -57,7 +58,9 @@ export function applyConventions(app: FastifyInstance): void {
 /** Gives every path that has routes a 405 with `Allow` for the methods that it lacks. */
 export function answerOtherMethods(app: FastifyInstance): { done: () => void } {
   const methodsByUrl = new Map<string, Set<string>>()
-  app.addHook('onRoute', ({ url, method }) => {
+  app.addHook('onRoute', ({ url, method, config }) => {
+    // Routes that a plugin brings (the API reference) look after themselves.
+    if (config?.access === undefined) return
     const methods = methodsByUrl.get(url) ?? new Set()
     for (const name of [method].flat()) methods.add(name)
     methodsByUrl.set(url, methods)
@@ -65,7 +68,6 @@ export function answerOtherMethods(app: FastifyInstance): { done: () => void } {
   return {
     done: () => {
       for (const [url, allowed] of [...methodsByUrl]) {
-        if (url === '*' || url.endsWith('/*')) continue
         const allow = [...allowed].join(', ')
         const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((name) => !allowed.has(name))
         if (others.length === 0) continue
@@ -74,15 +76,12 @@ export function answerOtherMethods(app: FastifyInstance): { done: () => void } {
           url,
           schema: { hide: true } as object,
           config: { access: 'public' },
-          handler: async (request) => {
-            const message = `${request.method} is not possible here. Use ${allow}.`
-            throw new ServiceError(405, 'method_not_allowed', message, { headers: { allow } })
-          },
           // The method is wrong whatever the body is: it is not read.
           onRequest: async (request) => {
             const message = `${request.method} is not possible here. Use ${allow}.`
             throw new ServiceError(405, 'method_not_allowed', message, { headers: { allow } })
           },
+          handler: async () => {},
         })
       }
     },

@@ -1,0 +1,135 @@
+import { addDomain } from '../tenants/domains.ts'
+import { createApiKey, revokeApiKey } from '../tenants/api-keys.ts'
+import { createTenant, requireTenant } from '../tenants/tenants.ts'
+import { createUser } from '../tenants/users.ts'
+import { notFound, ServiceError } from '../platform/errors.ts'
+import { parseTimestamp } from '../platform/time.ts'
+import { seedTenant } from '../seed/seed.ts'
+import { diagnose } from './doctor.ts'
+import type { Session } from './session.ts'
+
+/** The options of a call, by their names. */
+export type Values = Record<string, string | boolean | undefined>
+
+export interface Command {
+  summary: string
+  options: Record<string, { type: 'string' | 'boolean'; required?: boolean; hint?: string }>
+  run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
+}
+
+const tenant = { type: 'string', required: true, hint: 'TENANT_ID' } as const
+const required = (hint: string) => ({ type: 'string', required: true, hint }) as const
+const optional = (hint: string) => ({ type: 'string', hint }) as const
+
+/** Everything that `cdsctl` can do; the keys are the words of the call. */
+export const COMMANDS: Record<string, Command> = {
+  'tenant create': {
+    summary: 'Create a tenant',
+    options: { name: required('NAME') },
+    run: async ({ stores }, { name }, now) => ({ tenant_id: await createTenant(stores.database, String(name), now) }),
+  },
+  'user create': {
+    summary: 'Create a person who may sign in as an owner of the tenant',
+    options: { tenant, email: required('EMAIL'), password: required('PASSWORD') },
+    run: async ({ stores }, values, now) => {
+      const tenantId = await existingTenant(stores, values)
+      const person = { email: String(values.email), password: String(values.password) }
+      return { user_id: await createUser(stores.database, tenantId, person, now) }
+    },
+  },
+  'key create': {
+    summary: 'Create an API key; it is shown this once',
+    options: { tenant, name: required('NAME'), scopes: required('a,b|all'), expires: optional('TIMESTAMP') },
+    run: async ({ stores }, values, now) => {
+      const tenantId = await existingTenant(stores, values)
+      const scopes = String(values.scopes)
+        .split(',')
+        .map((scope) => scope.trim())
+      const expiresAt = expiryOf(values.expires)
+      const key = { name: String(values.name), scopes, ...(expiresAt ? { expiresAt } : {}) }
+      const { keyId, apiKey } = await createApiKey(stores.database, tenantId, key, now)
+      return { key_id: keyId, api_key: apiKey }
+    },
+  },
+  'key revoke': {
+    summary: 'Revoke an API key on every process at once',
+    options: { tenant, key: required('KEY_ID') },
+    run: async ({ stores }, values, now) => {
+      const tenantId = await existingTenant(stores, values)
+      const revoked = await revokeApiKey(stores.database, tenantId, String(values.key), now)
+      if (!revoked) throw notFound('live API key')
+      return { key_id: String(values.key), revoked: true }
+    },
+  },
+  'domain add': {
+    summary: 'Add a domain whose pages may send events',
+    options: { tenant, domain: required('DOMAIN'), verified: { type: 'boolean' } },
+    run: async ({ stores }, values, now) => {
+      const tenantId = await existingTenant(stores, values)
+      const added = await addDomain(stores.database, tenantId, String(values.domain), values.verified === true, now)
+      return {
+        domain_id: added.domainId,
+        domain: added.domain,
+        txt_name: added.txtName,
+        txt_value: added.txtValue,
+        verified: added.verified,
+      }
+    },
+  },
+  seed: {
+    summary: 'Fill a tenant with sample data',
+    options: {
+      tenant,
+      contacts: optional('NUMBER'),
+      companies: optional('NUMBER'),
+      events: optional('NUMBER'),
+      days: optional('NUMBER'),
+      seed: optional('NUMBER'),
+    },
+    run: async (session, values, now) => {
+      const tenantId = await existingTenant(session.stores, values)
+      return seedTenant(session.tenant(tenantId), {
+        contacts: numberOf(values, 'contacts', 500),
+        companies: numberOf(values, 'companies', 80),
+        events: numberOf(values, 'events', 20_000),
+        days: numberOf(values, 'days', 28),
+        seed: numberOf(values, 'seed', 1),
+        site: 'www.example.com',
+        now,
+        onProgress: (message) => console.error(`· ${message}`),
+      })
+    },
+  },
+  migrate: {
+    summary: 'Bring both engines up to date',
+    options: {},
+    // Opening the session has done it.
+    run: async () => ({ migrated: true }),
+  },
+  doctor: {
+    summary: 'Check the engines and say what is wrong',
+    options: {},
+    run: (session) => diagnose(session),
+  },
+}
+
+async function existingTenant({ database }: Session['stores'], values: Values): Promise<string> {
+  const tenantId = String(values.tenant)
+  await requireTenant(database, tenantId)
+  return tenantId
+}
+
+function numberOf(values: Values, name: string, fallback: number): number {
+  const text = values[name]
+  if (text === undefined) return fallback
+  const value = /^\d{1,9}$/.test(String(text)) ? Number(text) : Number.NaN
+  if (Number.isNaN(value)) throw new ServiceError(400, 'invalid_option', `--${name} must be a whole number.`)
+  return value
+}
+
+function expiryOf(text: Values[string]): Date | undefined {
+  if (text === undefined) return undefined
+  const date = parseTimestamp(String(text), 'end')
+  if (!date) throw new ServiceError(400, 'invalid_option', '--expires must be an ISO 8601 timestamp or a date.')
+  return date
+}

@@ -1,0 +1,10 @@
+/** Why an embedded engine could not start: `code` is stable, the message says what to do. */
+export class EmbeddedError extends Error {
+  readonly code: string
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'EmbeddedError'
+    this.code = code
+  }
+}

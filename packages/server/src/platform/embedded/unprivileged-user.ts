@@ -1,0 +1,46 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { EmbeddedError } from './embedded-error.ts'
+
+/** Who runs PostgreSQL. */
+export interface ServerUser {
+  name: string
+  uid: number
+  gid: number
+  /** Whether it is another user than the service's own. */
+  isOther: boolean
+}
+
+/**
+ * PostgreSQL refuses to run as root. A service that is root runs it as `postgres`, or else as `nobody`; both need an
+ * entry in /etc/passwd, because initdb looks its user up there.
+ */
+export function serverUser(): ServerUser {
+  if (process.getuid?.() !== 0) {
+    const { username, uid, gid } = userInfo()
+    return { name: username, uid, gid, isOther: false }
+  }
+  const users = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+  for (const wanted of ['postgres', 'nobody']) {
+    const [name, , uid, gid] = users.find(([name]) => name === wanted) ?? []
+    if (name && Number(uid) > 0) return { name, uid: Number(uid), gid: Number(gid), isOther: true }
+  }
+  const message =
+    'PostgreSQL does not run as root, and this machine has neither a user postgres nor nobody. Start the service as an ordinary user, or set DATABASE_URL.'
+  throw new EmbeddedError('no_unprivileged_user', message)
+}
+
+/** Whether the user can enter a directory: every directory above it counts. */
+export function canEnter(user: ServerUser, directory: string): boolean {
+  if (!user.isOther) return true
+  const { status } = spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', directory], {
+    uid: user.uid,
+    gid: user.gid,
+    cwd: '/',
+    stdio: 'ignore',
+  })
+  return status === 0
+}

@@ -1,0 +1,172 @@
+import { locate, referringDomain } from '../collector/location.ts'
+import { parseUserAgent } from '../collector/user-agent.ts'
+import { type EventRecord, NO_CONTACT } from '../journal/event-record.ts'
+import { newId } from '../platform/ids.ts'
+import type { Random } from './random.ts'
+
+/** How busy each hour of the day (UTC) and each day of the week (from Sunday) is. */
+const HOURS = [2, 1, 1, 1, 1, 2, 4, 7, 11, 14, 15, 14, 13, 15, 16, 15, 13, 11, 9, 8, 7, 6, 4, 3]
+const WEEKDAYS = [0.45, 1, 1.1, 1.15, 1.1, 0.9, 0.4]
+const DAY_MS = 86_400_000
+const BOT_SHARE = 0.04
+
+const BROWSERS = [
+  ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36', 38],
+  ['Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36', 30],
+  ['Mozilla/5.0 (iPhone; CPU iPhone OS 19_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.1 Mobile/15E148 Safari/604.1', 18],
+  ['Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0', 8],
+  ['Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Mobile Safari/537.36', 12],
+] as const
+const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
+const SCREENS = ['1920x1080', '1440x900', '2560x1440', '390x844', '412x915']
+const REFERRERS = [
+  ['', 45],
+  ['https://www.google.com/', 30],
+  ['https://news.example/stories/tools', 8],
+  ['https://www.linkedin.com/', 9],
+  ['https://partner.example/integrations', 5],
+] as const
+const LANDINGS = [
+  ['/', 40],
+  ['/blog/first-party-data', 14],
+  ['/blog/identity-resolution', 10],
+  ['/pricing', 16],
+  ['/product/webhooks', 9],
+  ['/docs/quickstart', 11],
+] as const
+const NEXT = ['/pricing', '/product/events', '/product/webhooks', '/docs/quickstart', '/customers', '/blog/first-party-data', '/signup']
+const TITLES: Record<string, string> = {
+  '/': 'Know your customers',
+  '/pricing': 'Pricing',
+  '/signup': 'Create your account',
+  '/customers': 'Customer stories',
+  '/docs/quickstart': 'Quickstart',
+  '/product/events': 'Events',
+  '/product/webhooks': 'Webhooks',
+  '/blog/first-party-data': 'Why first-party data wins',
+  '/blog/identity-resolution': 'Identity resolution, explained',
+}
+
+/** Who comes: always the same browser, and a contact once the visitor is known. */
+export interface SampleVisitor {
+  visitorId: string
+  contactId: string | null
+  userAgent: string
+  screen: string
+}
+
+export function sampleVisitor(random: Random, contactId: string | null): SampleVisitor {
+  const isBot = contactId === null && random.chance(BOT_SHARE)
+  return {
+    visitorId: newId(),
+    contactId,
+    userAgent: isBot ? BOT : random.weighted(BROWSERS),
+    screen: random.pick(SCREENS),
+  }
+}
+
+/** A moment within the last `days` days, more often in busy hours and on working days. */
+export function sampleMoment(random: Random, now: number, days: number): number {
+  for (;;) {
+    const day = new Date(now - random.integer(0, Math.max(0, days - 1)) * DAY_MS)
+    if (random.next() > (WEEKDAYS[day.getUTCDay()] ?? 1) / 1.2) continue
+    const hour = random.weighted(HOURS.map((weight, index) => [index, weight] as const))
+    const moment = Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate(), hour) + random.integer(0, 3_599_999)
+    if (moment < now) return moment
+  }
+}
+
+/** One visit: a landing page, some more pages, what is clicked there, and leaving. */
+export function sampleSession(random: Random, tenantId: string, site: string, visitor: SampleVisitor, start: number): EventRecord[] {
+  const sessionId = newId()
+  const landing = random.weighted(LANDINGS)
+  const campaign = random.chance(0.15) ? '?utm_source=newsletter&utm_medium=email&utm_campaign=autumn' : ''
+  let at = start
+  let referrer: string = random.weighted(REFERRERS)
+  const events: EventRecord[] = []
+  const add = (event: string, url: string, data: Record<string, string | number>) => {
+    events.push(toRecord({ tenantId, visitor, sessionId, event, url, referrer, data, at }))
+  }
+  let path: string = landing
+  const pages = visitor.userAgent === BOT ? 1 : random.integer(1, 6)
+  for (let page = 0; page < pages; page++) {
+    const url = `https://${site}${path}${page === 0 ? campaign : ''}`
+    add('page_view', url, { title: TITLES[path] ?? path, path, load_time: random.integer(180, 2_400) })
+    const seconds = random.integer(4, 180)
+    at += seconds * 500
+    if (visitor.userAgent !== BOT) clickSomething(random, path, url, add)
+    at += seconds * 500
+    add('page_leave', url, { path, time_on_page: seconds })
+    referrer = url
+    path = random.pick(NEXT)
+  }
+  return events
+}
+
+function clickSomething(
+  random: Random,
+  path: string,
+  url: string,
+  add: (event: string, url: string, data: Record<string, string | number>) => void,
+): void {
+  if (path === '/pricing' && random.chance(0.45)) {
+    const text = random.pick(['Start free trial', 'Talk to sales', 'Compare plans'])
+    add('button_click', url, { text, class: 'btn btn-primary', id: text.toLowerCase().replaceAll(' ', '-') })
+  } else if (path === '/signup' && random.chance(0.3)) {
+    add('form_submit', url, { formId: 'signup', action: '/signup', method: 'post' })
+  } else if (path === '/' && random.chance(0.2)) {
+    add('video_play', url, { title: 'Product tour' })
+    if (random.chance(0.5)) add('video_complete', url, { title: 'Product tour' })
+  } else if (random.chance(0.25)) {
+    add('link_click', url, { text: 'Read the docs', href: '/docs/quickstart', type: 'internal' })
+  }
+}
+
+interface Parts {
+  tenantId: string
+  visitor: SampleVisitor
+  sessionId: string
+  event: string
+  url: string
+  referrer: string
+  data: Record<string, string | number>
+  at: number
+}
+
+const ELEMENTS: Record<string, string> = { button_click: 'button', link_click: 'link', form_submit: 'form' }
+
+function toRecord({ tenantId, visitor, sessionId, event, url, referrer, data, at }: Parts): EventRecord {
+  const { domain, path } = locate(url)
+  const { browser, os, deviceType, isBot } = parseUserAgent(visitor.userAgent)
+  return {
+    tenant_id: tenantId,
+    event_id: newId(),
+    event,
+    is_system: false,
+    timestamp: at,
+    received_at: at,
+    visitor_id: visitor.visitorId,
+    session_id: sessionId,
+    contact_id: visitor.contactId ?? NO_CONTACT,
+    url,
+    url_path: path,
+    domain,
+    title: String(data.title ?? ''),
+    text: String(data.text ?? ''),
+    class: String(data.class ?? ''),
+    element_id: String(data.id ?? ''),
+    element_type: ELEMENTS[event] ?? (event.startsWith('video_') ? 'video' : ''),
+    referrer,
+    referring_domain: referringDomain(referrer, domain),
+    browser,
+    os,
+    device_type: deviceType,
+    is_bot: isBot,
+    screen: visitor.screen,
+    language: 'en',
+    timezone: '',
+    analytics_user_id: '',
+    user_agent: visitor.userAgent,
+    data: JSON.stringify(data),
+  }
+}
