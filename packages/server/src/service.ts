@@ -115,8 +115,14 @@ export interface Service extends Engines {
   close(): Promise<void>
 }
 
+export interface ServiceOptions extends EngineOptions {
+  clock?: Clock
+  /** Sees the application before it answers the first request. */
+  beforeListen?: (app: App) => void
+}
+
 /** Starts the service: engines, caches, journal, HTTP. */
-export async function startService(options: EngineOptions & { clock?: Clock }): Promise<Service> {
+export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, log, clock = systemClock } = options
   const engines = await openEngines(options)
   const cleanup: Cleanup = [engines.close]
@@ -148,6 +154,7 @@ export async function startService(options: EngineOptions & { clock?: Clock }): 
       metrics,
     })
     cleanup.push(() => app.close())
+    options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
     return { ...engines, app, projector, url: urlOf(app, config), close }
   } catch (error) {

@@ -1,0 +1,33 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { startEmbeddedPostgres } from '../src/platform/embedded/postgres.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import { migratePostgres } from '../src/platform/postgres/migrate.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** How to reach the PostgreSQL of this run: the URL of a database, by its name. */
+    postgresHost: string
+  }
+}
+
+/** One PostgreSQL for the whole run, with a migrated template that every test file copies. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'cds-test-'))
+  // Root runs PostgreSQL as another user, who must be able to get there.
+  await chmod(dataDirectory, 0o755)
+  const server = await startEmbeddedPostgres({ dataDirectory })
+  const admin = connectPostgres<object>({ ...server.connection, database: 'postgres' }, 1)
+  await admin.pool.query('CREATE DATABASE template_cds')
+  await admin.close()
+  const template = connectPostgres<object>({ ...server.connection, database: 'template_cds' }, 2)
+  await migratePostgres(template.db)
+  await template.close()
+  project.provide('postgresHost', server.connection.host)
+  return async () => {
+    await server.stop()
+    await rm(dataDirectory, { recursive: true, force: true })
+  }
+}

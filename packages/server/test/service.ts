@@ -1,0 +1,161 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { Compile } from 'typebox/compile'
+import { inject } from 'vitest'
+import { type Config, readConfig } from '../src/config.ts'
+import type { App } from '../src/platform/http/app-types.ts'
+import { createLog } from '../src/platform/log.ts'
+import { openTenant, type Tenant } from '../src/platform/tenant.ts'
+import type { Clock } from '../src/platform/time.ts'
+import { type Service, startService } from '../src/service.ts'
+import { createApiKey } from '../src/tenants/api-keys.ts'
+import { addDomain } from '../src/tenants/domains.ts'
+import { createTenant } from '../src/tenants/tenants.ts'
+
+export interface TestService extends Service {
+  config: Config
+  /** What the service logged so far. */
+  logged: string[]
+}
+
+/** URL of a database of this run's PostgreSQL. */
+export function databaseUrl(database: string): string {
+  const parameters = new URLSearchParams({ host: inject('postgresHost'), port: '5432', user: 'cds' })
+  return `postgres://localhost/${database}?${parameters}`
+}
+
+/** A fresh, migrated database. */
+export async function createDatabase(): Promise<string> {
+  const name = `test_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
+  const client = new pg.Client({ connectionString: databaseUrl('postgres') })
+  await client.connect()
+  // Copies are made one at a time, because a template must not be in use.
+  await client.query('SELECT pg_advisory_lock(1)')
+  await client.query(`CREATE DATABASE ${name} TEMPLATE template_cds`)
+  await client.end()
+  return databaseUrl(name)
+}
+
+/** A whole service on a port of its own, with its own database and its own ClickHouse. */
+export async function startTestService(
+  environment: Record<string, string> = {},
+  options: { clock?: Clock } = {},
+): Promise<TestService> {
+  const directory = await mkdtemp(join(tmpdir(), 'cds-test-'))
+  const config = readConfig({
+    PORT: '0',
+    HOST: '127.0.0.1',
+    CDS_DATA_DIR: directory,
+    DATABASE_URL: await createDatabase(),
+    CDS_RATE_LIMITS: 'off',
+    ...environment,
+  })
+  const logged: string[] = []
+  const log = createLog('trace', { write: (line) => logged.push(line) })
+  const service = await startService({ config, log, beforeListen: checkAnswers, ...options })
+  const close = async () => {
+    await service.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+  return { ...service, config, logged, close }
+}
+
+/** Every answer of every test must be what its route's schema promises, so that openapi.json tells the truth. */
+function checkAnswers(app: App): void {
+  app.addHook('preSerialization', async (request, reply, payload) => {
+    const schemas = request.routeOptions.schema?.response as Record<string, object> | undefined
+    const schema = schemas?.[String(reply.statusCode)]
+    if (!schema) return payload
+    const validator = Compile(schema)
+    if (validator.Check(payload)) return payload
+    const errors = JSON.stringify(validator.Errors(payload).slice(0, 3))
+    throw new Error(`${request.method} ${request.url} answers against its schema: ${errors}`)
+  })
+}
+
+/** A tenant with a key for everything and a site whose pages may send events. */
+export class TestTenant {
+  readonly id: string
+  readonly key: string
+  readonly site: string
+  readonly handle: Tenant
+  readonly #service: TestService
+
+  constructor(service: TestService, id: string, key: string, site: string) {
+    this.#service = service
+    this.id = id
+    this.key = key
+    this.site = site
+    this.handle = openTenant(service.stores, id)
+  }
+
+  /** A key with some scopes only. */
+  async keyWith(...scopes: string[]): Promise<string> {
+    const { apiKey } = await createApiKey(this.#service.stores.database, this.id, { name: 'some', scopes }, new Date())
+    return apiKey
+  }
+
+  /** Calls the API; a body is sent as JSON. */
+  call(method: string, path: string, body?: unknown, key = this.key): Promise<Answer> {
+    return call(this.#service, method, path, {
+      headers: { authorization: `Bearer ${key}` },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  }
+
+  /** Sends a batch as a page of the tenant's site would. */
+  track(body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    return call(this.#service, 'POST', '/track', {
+      headers: { origin: `https://${this.site}`, 'user-agent': CHROME, ...headers },
+      body: JSON.stringify(body),
+    })
+  }
+
+  /** Creates a contact. @returns its id. */
+  async contact(email: string, properties: Record<string, unknown> = {}, more: object = {}): Promise<string> {
+    const { status, body } = await this.call('POST', '/v1/contacts', { email, properties, ...more })
+    if (status !== 201) throw new Error(JSON.stringify(body))
+    return body.contact.contact_id
+  }
+}
+
+export const CHROME =
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36'
+
+export interface Answer {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
+  body: any
+}
+
+/** One request over a real connection. */
+export async function call(
+  service: { url: string },
+  method: string,
+  path: string,
+  { headers = {}, body }: { headers?: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> } = {},
+): Promise<Answer> {
+  const response = await fetch(service.url + path, {
+    method,
+    headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+    ...(body === undefined ? {} : { body }),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json')
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+}
+
+let tenants = 0
+
+export async function createTestTenant(service: TestService): Promise<TestTenant> {
+  const { database } = service.stores
+  const now = new Date()
+  const id = await createTenant(database, 'Test', now)
+  const { apiKey } = await createApiKey(database, id, { name: 'all', scopes: ['all'] }, now)
+  const site = `shop${++tenants}.example.com`
+  await addDomain(database, id, site, true, now)
+  return new TestTenant(service, id, apiKey, site)
+}
