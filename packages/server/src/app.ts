@@ -12,7 +12,7 @@ import type { Projector } from './journal/projector.ts'
 import { noteRoutes } from './notes/routes.ts'
 import type { App } from './platform/http/app-types.ts'
 import { answerClientError } from './platform/http/client-errors.ts'
-import { answerOtherMethods, applyConventions, requestIdOf } from './platform/http/conventions.ts'
+import { answerFrameworkError, answerOtherMethods, applyConventions, requestIdOf } from './platform/http/conventions.ts'
 import { observeRequests } from './platform/http/observe.ts'
 import { describeApi } from './platform/http/openapi.ts'
 import { createRateLimiter } from './platform/http/rate-limits.ts'
@@ -50,6 +50,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
     clientErrorHandler: answerClientError,
+    frameworkErrors: answerFrameworkError,
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App
 
   const rateLimiter = createRateLimiter(config.rateLimits, clock)

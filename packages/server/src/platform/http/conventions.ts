@@ -128,6 +128,12 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
   })
 }
 
+/** Answers what Fastify refuses before any route is found, such as a path that is no percent-encoding. */
+export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  reply.header('x-request-id', request.id)
+  sendError(toServiceError(error), error, request, reply)
+}
+
 function sendError(error: ServiceError, original: unknown, request: FastifyRequest, reply: FastifyReply) {
   if (error.status >= 500) request.log.error({ err: original, code: error.code }, 'request failed')
   else request.log.debug({ code: error.code }, error.message)

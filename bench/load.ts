@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import autocannon from 'autocannon'
+
+export interface Load {
+  requestsPerSecond: number
+  p50Ms: number
+  p99Ms: number
+}
+
+interface Options {
+  url: string
+  connections: number
+  seconds: number
+  headers?: Record<string, string>
+  /** Makes the path of each request. */
+  path?: () => string
+  /** Makes the body of each request. */
+  body?: () => string
+}
+
+/** Sends requests over kept-alive connections for some seconds. @throws when any of them does not answer 2xx. */
+export async function load({ url, connections, seconds, headers = {}, path, body }: Options): Promise<Load> {
+  const result = await autocannon({
+    url,
+    connections,
+    duration: seconds,
+    method: body ? 'POST' : 'GET',
+    headers: { ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
+    requests: [
+      {
+        setupRequest: (request) => ({ ...request, ...(path ? { path: path() } : {}), ...(body ? { body: body() } : {}) }),
+      },
+    ],
+  })
+  if (result.non2xx > 0 || result.errors > 0) {
+    throw new Error(`${result.non2xx} answers were not 2xx and ${result.errors} requests failed at ${url}`)
+  }
+  return {
+    requestsPerSecond: result['2xx'] / result.duration,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+  }
+}
+
+const PAGES = ['/', '/pricing', '/product/events', '/docs/quickstart', '/blog/first-party-data', '/signup']
+
+/** A body as the browser sends it: ids made by the sender, some 480 bytes an event. */
+export function trackBody(site: string, events: number): string {
+  const visitor = Math.floor(Math.random() * 20_000)
+  const now = new Date().toISOString()
+  const page = PAGES[visitor % PAGES.length]
+  const list = Array.from(
+    { length: events },
+    (_, index) =>
+      `{"event_id":"${randomUUID()}","event":"${index % 3 ? 'button_click' : 'page_view'}","timestamp":"${now}","url":"https://${site}${page}?utm_source=newsletter&utm_medium=email&utm_campaign=autumn-${visitor % 40}","title":"A page of the shop, number ${visitor % 500}","referrer":"https://www.google.com/search","data":{"text":"Start your free trial","class":"btn btn-primary btn-large","id":"start-trial-${index}","path":"${page}","load_time":${visitor % 2000},"position":${index}}}`,
+  )
+  return `{"visitor_id":"bench-visitor-${visitor}","session_id":"bench-session-${visitor}","sent_at":"${now}","context":{"screen":"1920x1080","language":"en"},"events":[${list.join(',')}]}`
+}

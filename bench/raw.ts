@@ -1,0 +1,128 @@
+/**
+ * Loads the data of the benchmark and measures the engines alone: run in a process of its own, because the embedded
+ * ClickHouse belongs to one process at a time. Writes what it found to RAW_FILE.
+ */
+import { writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { readConfig } from '../packages/server/src/config.ts'
+import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../packages/server/src/journal/event-record.ts'
+import { newId } from '../packages/server/src/platform/ids.ts'
+import { createLog } from '../packages/server/src/platform/log.ts'
+import { createRandom } from '../packages/server/src/seed/random.ts'
+import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journeys.ts'
+import { openEngines } from '../packages/server/src/service.ts'
+import { createApiKey } from '../packages/server/src/tenants/api-keys.ts'
+import { addDomain } from '../packages/server/src/tenants/domains.ts'
+import { createTenant } from '../packages/server/src/tenants/tenants.ts'
+import { loadContacts, loadEvents } from './bulk.ts'
+import { CLICKHOUSE_QUERIES, POSTGRES_QUERIES } from './queries.ts'
+
+export interface Raw {
+  tenantId: string
+  apiKey: string
+  contactIds: string[]
+  eventIds: string[]
+  insertRowsPerSecond: number
+  /** Answers a second, by the name of the row. */
+  queriesPerSecond: Record<string, number>
+  loadSeconds: { contacts: number; events: number }
+}
+
+const [contacts = 0, events = 0, seconds = 3] = process.argv.slice(2).map(Number)
+const CONCURRENCY = 16
+const ROWS_A_STATEMENT = 1_000
+
+const config = readConfig(process.env)
+const { stores, postgres, close } = await openEngines({ config, log: createLog('silent') })
+const { database, clickhouse } = stores
+const now = new Date()
+const tenantId = await createTenant(database, 'Bench', now)
+const { apiKey } = await createApiKey(database, tenantId, { name: 'bench', scopes: ['all'] }, now)
+await addDomain(database, tenantId, 'bench.example', true, now)
+
+const loadSeconds = {
+  contacts: await timed(() => loadContacts(database, tenantId, contacts)),
+  events: await timed(() => loadEvents(clickhouse, tenantId, events)),
+}
+await sql`VACUUM ANALYZE`.execute(database)
+// What loading left to merge would otherwise be measured too.
+await sleep(events > 1_000_000 ? 10_000 : 1_000)
+
+const contactIds = (
+  await database.selectFrom('contacts').select('contact_id').where('tenant_id', '=', tenantId).limit(2_000).execute()
+).map((row) => row.contact_id)
+const eventIds = (
+  await clickhouse.query<{ event_id: string }>(
+    `SELECT event_id FROM events WHERE tenant_id = {t: UUID} AND is_system = 0 AND rand() % 50 = 0 LIMIT 2000`,
+    { t: tenantId },
+  )
+).map((row) => row.event_id)
+
+const queriesPerSecond: Record<string, number> = {}
+for (const { name, statements } of POSTGRES_QUERIES) {
+  queriesPerSecond[name] = await rate(async () => {
+    const id = pick(contactIds)
+    const values = (text: string) => (text.includes('$2') ? [tenantId, id] : [tenantId])
+    await Promise.all(statements.map((text) => postgres.pool.query(text, values(text))))
+  })
+}
+for (const { name, statements } of CLICKHOUSE_QUERIES) {
+  queriesPerSecond[name] = await rate(async () => {
+    const parameters = { tenant_id: tenantId, contact_id: pick(contactIds), event_id: pick(eventIds) }
+    await Promise.all(statements.map((text) => clickhouse.query(text, parameters)))
+  })
+}
+const insertRowsPerSecond = await measureInserts()
+await close()
+const raw: Raw = { tenantId, apiKey, contactIds, eventIds, insertRowsPerSecond, queriesPerSecond, loadSeconds }
+writeFileSync(process.env.RAW_FILE ?? 'raw.json', JSON.stringify(raw))
+process.exit(0)
+
+async function measureInserts(): Promise<number> {
+  const random = createRandom(7)
+  const other = newId()
+  const bodies = Array.from({ length: 30 }, () => {
+    const rows: EventRecord[] = []
+    while (rows.length < ROWS_A_STATEMENT) {
+      rows.push(...sampleSession(random, other, 'bench.example', sampleVisitor(random, null), Date.now() - 1_000_000))
+    }
+    return serializeEvents(rows.slice(0, ROWS_A_STATEMENT))
+  })
+  let rows = 0
+  const startedAt = performance.now()
+  // Two at a time, as the service does.
+  await Promise.all(
+    [0, 1].map(async (lane) => {
+      for (let n = lane; performance.now() - startedAt < seconds * 1000; n++) {
+        await clickhouse.insert('events', JOURNAL_FORMAT, bodies[n % bodies.length] ?? '', newId())
+        rows += ROWS_A_STATEMENT
+      }
+    }),
+  )
+  return (rows / (performance.now() - startedAt)) * 1000
+}
+
+async function rate(work: () => Promise<void>): Promise<number> {
+  let done = 0
+  const startedAt = performance.now()
+  await Promise.all(
+    Array.from({ length: CONCURRENCY }, async () => {
+      while (performance.now() - startedAt < seconds * 1000) {
+        await work()
+        done++
+      }
+    }),
+  )
+  return (done / (performance.now() - startedAt)) * 1000
+}
+
+async function timed(work: () => Promise<void>): Promise<number> {
+  const startedAt = performance.now()
+  await work()
+  return (performance.now() - startedAt) / 1000
+}
+
+function pick(ids: string[]): string {
+  return ids[Math.floor(Math.random() * ids.length)] ?? newId()
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+
+let service: TestService
+let tenant: TestTenant
+let contactId: string
+
+const DAY = (day: number) => `2026-03-0${day}T12:00:00.000Z`
+
+beforeAll(async () => {
+  service = await startTestService()
+  tenant = await createTestTenant(service)
+  contactId = await tenant.contact('c@example.com', { firstname: 'C', lastname: 7 }, { visitor_id: 'known' })
+  await tenant.track({
+    visitor_id: 'known',
+    events: [
+      { event: 'signup', timestamp: DAY(1), url: `https://${tenant.site}/Signup?utm=Ünï` },
+      { event: 'page_view', timestamp: DAY(2), url: `https://www.${tenant.site}/pricing` },
+    ],
+  })
+  await tenant.track({
+    visitor_id: 'anonymous',
+    events: [
+      { event: 'page_view', timestamp: DAY(3), url: `https://${tenant.site}/100%_off` },
+      { event: 'checkout', timestamp: DAY(4) },
+      { event: 'checkout', timestamp: DAY(4) },
+    ],
+  })
+})
+afterAll(() => service.close())
+
+test.each([
+  ['', ['checkout', 'checkout', 'page_view', 'page_view', 'signup']],
+  ['sort_dir=asc&limit=2', ['signup', 'page_view']],
+  ['sort_by=event&sort_dir=asc', ['checkout', 'checkout', 'page_view', 'page_view', 'signup']],
+  ['sort_by=createdAt&sort_dir=asc&limit=1', ['signup']],
+  ['event_type=page_view', ['page_view', 'page_view']],
+  ['event_type=PAGE_VIEW', []],
+  ['identified_only=true', ['page_view', 'signup']],
+  ['contact_id=nope', []],
+  [`contact_id=${newId()}`, []],
+  ['url_contains=SIGNUP', ['signup']],
+  ['url_contains=%C3%9CN%C3%8F', ['signup']],
+  ['url_contains=100%25_', ['page_view']],
+  ["url_contains=' OR 1=1 --", []],
+  ['search=pricing%20page', ['page_view']],
+  ['search=SHOP', ['page_view', 'page_view', 'signup']],
+  ['date_after=2026-03-02&date_before=2026-03-03', ['page_view', 'page_view']],
+  ['date_after=2026-03-04T12:00:00.000Z', ['checkout', 'checkout']],
+  ['date_before=2026-03-01T13:00:00%2B01:00', ['signup']],
+  ['page=2&limit=3', ['page_view', 'signup']],
+  ['page=9', []],
+])('%s lists %j', async (query, names) => {
+  const { status, body } = await tenant.call('GET', `/v1/events?${query}`)
+  expect(status, JSON.stringify(body)).toBe(200)
+  expect(body.events.map(({ event }: { event: string }) => event)).toEqual(names)
+})
+
+test('domain is the exact host', async () => {
+  const { body } = await tenant.call('GET', `/v1/events?domain=www.${tenant.site.toUpperCase()}`)
+  expect(body.pagination.total_items).toBe(1)
+})
+
+test('by contact, with the contact beside; values that are no text become one', async () => {
+  const { body } = await tenant.call('GET', `/v1/events?contact_id=${contactId}&sort_dir=asc&limit=1`)
+  expect(body.events[0].contact).toEqual({ _id: contactId, email: 'c@example.com', firstname: 'C', lastname: '7' })
+  expect(body.pagination).toEqual({ page: 1, limit: 1, total_pages: 2, total_items: 2 })
+})
+
+test('fields=summary is compact, count_only a number', async () => {
+  const { body } = await tenant.call('GET', '/v1/events?fields=summary&event_type=signup')
+  expect(body.events).toEqual([
+    { id: expect.any(String), event: 'signup', url: `https://${tenant.site}/Signup?utm=Ünï`, timestamp: DAY(1), contact_id: contactId },
+  ])
+  const count = await tenant.call('GET', '/v1/events?count_only=true&identified_only=1')
+  expect(count.body).toEqual({ status: 'success', count: 2 })
+})
+
+test("types are the tenant's distinct names; the service's own only when asked for", async () => {
+  const { body } = await tenant.call('GET', '/v1/events/types')
+  expect(body).toEqual({ status: 'success', types: ['checkout', 'page_view', 'signup'], total_items: 3 })
+  const system = await tenant.call('GET', '/v1/events/types?include=system')
+  expect(system.body.types).toContain('contact_created')
+})
+
+test.each(['limit=0', 'limit=101', 'sort_by=url', 'fields=all', 'include=everything', 'date_after=2026-02-30', 'identified_only=2', 'event_type='])(
+  '%s is 400',
+  async (query) => {
+    const { status, body } = await tenant.call('GET', `/v1/events?${query}`)
+    expect([status, body.error?.code]).toEqual([400, 'validation_error'])
+  },
+)
+
+test.each([newId(), 'nope', '%00'])('the event %s is 404', async (id) => {
+  const { status, body } = await tenant.call('GET', `/v1/events/${id}`)
+  expect([status, body.error.code]).toEqual([404, 'not_found'])
+})
+
+test('pages through equal times show every event once', async () => {
+  const own = await createTestTenant(service)
+  for (let batch = 0; batch < 4; batch++) {
+    await own.track({ events: Array.from({ length: 10 }, (_, n) => ({ event: `e${n % 3}`, timestamp: DAY(1) })) })
+  }
+  for (const sort_by of ['timestamp', 'event', 'createdAt']) {
+    const seen: string[] = []
+    for (let page = 1; page <= 6; page++) {
+      const { body } = await own.call('GET', `/v1/events?sort_by=${sort_by}&limit=7&page=${page}`)
+      seen.push(...body.events.map(({ event_id }: { event_id: string }) => event_id))
+    }
+    expect(new Set(seen).size).toBe(40)
+  }
+})

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+
+/**
+ * Every route is walked without a key, with a bad one, without its scope, and as another tenant that knows the ids.
+ * A new route adds one line here; a route without a line fails.
+ */
+const ROUTES: Route[] = [
+  { method: 'GET', path: '/v1/contacts', scope: 'contacts:read' },
+  { method: 'POST', path: '/v1/contacts', scope: 'contacts:write', body: { email: 'walk@example.com' } },
+  { method: 'GET', path: '/v1/contacts/:contact_id', scope: 'contacts:read' },
+  { method: 'PUT', path: '/v1/contacts/:contact_id', scope: 'contacts:write', body: { properties: { hacked: true } } },
+  { method: 'DELETE', path: '/v1/contacts/:contact_id', scope: 'contacts:write' },
+  { method: 'GET', path: '/v1/contacts/:contact_id/notes', scope: 'contacts:read' },
+  { method: 'POST', path: '/v1/contacts/:contact_id/notes', scope: 'contacts:write', body: { content: 'hacked' } },
+  { method: 'PATCH', path: '/v1/contacts/:contact_id/notes/:note_id', scope: 'contacts:write', body: { content: 'hacked' } },
+  { method: 'DELETE', path: '/v1/contacts/:contact_id/notes/:note_id', scope: 'contacts:write' },
+  { method: 'GET', path: '/v1/events', scope: 'events:read' },
+  { method: 'GET', path: '/v1/events/types', scope: 'events:read' },
+  { method: 'GET', path: '/v1/events/:event_id', scope: 'events:read' },
+]
+const PUBLIC = ['GET /v1/health', 'GET /health/ready', 'GET /metrics', 'GET /openapi.json', 'POST /track', 'OPTIONS /track']
+
+interface Route {
+  method: string
+  path: string
+  scope: string
+  body?: unknown
+}
+
+let service: TestService
+let owner: TestTenant
+let stranger: TestTenant
+let ids: Record<string, string>
+const routes: string[] = []
+
+const SECRET = 'only-for-the-owner'
+
+beforeAll(async () => {
+  service = await startTestService()
+  owner = await createTestTenant(service)
+  stranger = await createTestTenant(service)
+  const contact_id = await owner.contact('owner@example.com', { firstname: SECRET }, { visitor_id: 'v' })
+  const note = await owner.call('POST', `/v1/contacts/${contact_id}/notes`, { content: SECRET })
+  await owner.track({ visitor_id: 'v', events: [{ event: SECRET, url: `https://${owner.site}/${SECRET}` }] })
+  const { body } = await owner.call('GET', '/v1/events')
+  ids = { contact_id, note_id: note.body.note.note_id, event_id: body.events[0].event_id }
+  const { body: openapi } = await call(service, 'GET', '/openapi.json')
+  for (const [path, methods] of Object.entries(openapi.paths as Record<string, object>)) {
+    for (const method of Object.keys(methods)) routes.push(`${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`)
+  }
+})
+afterAll(() => service.close())
+
+const fill = (path: string) => path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name)
+
+test('every documented route is walked or public', () => {
+  const walked = ROUTES.map(({ method, path }) => `${method} ${path}`)
+  expect(routes.filter((route) => !walked.includes(route) && !PUBLIC.includes(route))).toEqual([])
+  expect(walked.filter((route) => !routes.includes(route))).toEqual([])
+})
+
+describe.each(ROUTES)('$method $path', ({ method, path, scope, body }) => {
+  const request = (headers: Record<string, string>) =>
+    call(service, method, fill(path), { headers, ...(body ? { body: JSON.stringify(body) } : {}) })
+
+  test('needs a key', async () => {
+    const answer = await request({})
+    expect([answer.status, answer.body.error.code]).toEqual([401, 'missing_api_key'])
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
+  })
+
+  test.each([['Bearer cds_wrong'], ['Bearer'], ['Basic eDp5'], ['cds_wrong'], [`Bearer ${'x'.repeat(5_000)}`]])(
+    'refuses the authorization %.20s',
+    async (authorization) => {
+      const answer = await request({ authorization })
+      expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_api_key'])
+    },
+  )
+
+  test('needs its scope, and says which', async () => {
+    const others = ['contacts:read', 'contacts:write', 'events:read', 'segments:read'].filter((other) => other !== scope)
+    const key = await owner.keyWith(...others)
+    // Scope comes before validation: a broken body changes nothing.
+    const answer = await call(service, method, `${fill(path)}?limit=x`, {
+      headers: { authorization: `Bearer ${key}` },
+      ...(body ? { body: '{' } : {}),
+    })
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'insufficient_scope'])
+    expect(answer.body.error.message).toContain(scope)
+    const fitting = await call(service, method, fill(path), {
+      headers: { authorization: `Bearer ${await stranger.keyWith(scope)}` },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    expect([200, 201, 404]).toContain(fitting.status)
+  })
+
+  test('shows another tenant nothing and lets it change nothing', async () => {
+    const answer = await request({ authorization: `Bearer ${stranger.key}` })
+    expect(JSON.stringify(answer.body)).not.toContain(SECRET)
+    if (path.includes(':')) expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+    const contact = await owner.call('GET', `/v1/contacts/${ids.contact_id}`)
+    expect(contact.body.contact.properties).toEqual({ email: 'owner@example.com', firstname: SECRET })
+    expect(contact.body.contact.notes.map(({ content }: { content: string }) => content)).toEqual([SECRET])
+    expect(contact.body.total_events).toBe(1)
+  })
+})
