@@ -106,6 +106,10 @@ async function measureTrack(raw: Raw): Promise<void> {
       const limit = `${number(raw.insertRowsPerSecond)} rows/s raw chDB`
       rows.push({ what, measured, limit, ratio: (requestsPerSecond * events) / raw.insertRowsPerSecond, aim: '0.50' })
     }
+    if (events === 1) {
+      const limit = `${number(raw.smallInsertRowsPerSecond)} rows/s raw chDB, 64 rows a statement`
+      rows.push({ what, measured, limit, ratio: requestsPerSecond / raw.smallInsertRowsPerSecond, aim: '' })
+    }
     const limit = `${number(bareLoad.requestsPerSecond)} requests/s bare Fastify`
     rows.push({ what, measured, limit, ratio: requestsPerSecond / bareLoad.requestsPerSecond, aim: events > 1 ? '' : '0.25' })
   }

@@ -23,7 +23,10 @@ export interface Raw {
   apiKey: string
   contactIds: string[]
   eventIds: string[]
+  /** With 1,000 rows a statement. */
   insertRowsPerSecond: number
+  /** With 64 rows a statement: what 64 connections that wait for their answer can fill. */
+  smallInsertRowsPerSecond: number
   /** Answers a second, by the name of the row. */
   queriesPerSecond: Record<string, number>
   loadSeconds: { contacts: number; events: number }
@@ -31,7 +34,6 @@ export interface Raw {
 
 const [contacts = 0, events = 0, seconds = 3] = process.argv.slice(2).map(Number)
 const CONCURRENCY = 16
-const ROWS_A_STATEMENT = 1_000
 
 const config = readConfig(process.env)
 const { stores, postgres, close } = await openEngines({ config, log: createLog('silent') })
@@ -73,21 +75,22 @@ for (const { name, statements } of CLICKHOUSE_QUERIES) {
     await Promise.all(statements.map((text) => clickhouse.query(text, parameters)))
   })
 }
-const insertRowsPerSecond = await measureInserts()
+const insertRowsPerSecond = await measureInserts(1_000)
+const smallInsertRowsPerSecond = await measureInserts(64)
 await close()
-const raw: Raw = { tenantId, apiKey, contactIds, eventIds, insertRowsPerSecond, queriesPerSecond, loadSeconds }
+const raw: Raw = { tenantId, apiKey, contactIds, eventIds, insertRowsPerSecond, smallInsertRowsPerSecond, queriesPerSecond, loadSeconds }
 writeFileSync(process.env.RAW_FILE ?? 'raw.json', JSON.stringify(raw))
 process.exit(0)
 
-async function measureInserts(): Promise<number> {
+async function measureInserts(rowsAStatement: number): Promise<number> {
   const random = createRandom(7)
   const other = newId()
   const bodies = Array.from({ length: 30 }, () => {
     const rows: EventRecord[] = []
-    while (rows.length < ROWS_A_STATEMENT) {
+    while (rows.length < rowsAStatement) {
       rows.push(...sampleSession(random, other, 'bench.example', sampleVisitor(random, null), Date.now() - 1_000_000))
     }
-    return serializeEvents(rows.slice(0, ROWS_A_STATEMENT))
+    return serializeEvents(rows.slice(0, rowsAStatement))
   })
   let rows = 0
   const startedAt = performance.now()
@@ -96,7 +99,7 @@ async function measureInserts(): Promise<number> {
     [0, 1].map(async (lane) => {
       for (let n = lane; performance.now() - startedAt < seconds * 1000; n++) {
         await clickhouse.insert('events', JOURNAL_FORMAT, bodies[n % bodies.length] ?? '', newId())
-        rows += ROWS_A_STATEMENT
+        rows += rowsAStatement
       }
     }),
   )

@@ -4,41 +4,23 @@ import { NO_CONTACT } from './event-record.ts'
 import type { Batch } from './group-commit.ts'
 
 const DAY_MS = 86_400_000
+const DIVISION_BY_ZERO = '22012'
 
-/**
- * Remembers the ids that callers chose and leaves out the events whose id was recorded today or yesterday.
- * @returns the events to record.
- */
-export async function forgetRepeated(client: pg.PoolClient, batches: Batch[], now: Date): Promise<EventRecord[]> {
-  const tenantIds: string[] = []
-  const eventIds: string[] = []
-  for (const batch of batches) {
-    for (const eventId of batch.callerIds) {
-      tenantIds.push(batch.tenantId)
-      eventIds.push(eventId)
-    }
-  }
-  const events = batches.flatMap((batch) => batch.events)
-  if (eventIds.length === 0) return events
-  // Nearly always every id is new. Then the count says so, and no list of ids has to travel back.
-  await client.query('SAVEPOINT ids')
-  const { rowCount } = await client.query(rememberIds(now, tenantIds, eventIds, false))
-  if (rowCount === eventIds.length) return events
-  await client.query('ROLLBACK TO SAVEPOINT ids')
-  const { rows } = await client.query<{ tenant_id: string; event_id: string }>(
-    rememberIds(now, tenantIds, eventIds, true),
-  )
-  return withoutRepeated(batches, new Set(rows.map((row) => `${row.tenant_id}/${row.event_id}`)))
+/** A visitor of a flush, and the contact that its events carry. */
+export interface FlushVisitor {
+  tenantId: string
+  visitorId: string
+  contactId: string | null
 }
 
-function withoutRepeated(batches: Batch[], fresh: Set<string>): EventRecord[] {
-  return batches.flatMap((batch) => {
-    const chosen = new Set(batch.callerIds)
-    return batch.events.filter((event) => {
-      // Deleting marks it as taken: the same id twice in one flush is recorded once.
-      return !chosen.has(event.event_id) || fresh.delete(`${event.tenant_id}/${event.event_id}`)
-    })
-  })
+/** What a flush writes. */
+export interface Flush {
+  journalId: string
+  rows: string
+  eventCount: number
+  visitors: FlushVisitor[]
+  batches: readonly Batch[]
+  now: Date
 }
 
 /** Three tables take turns by the day: see the migration. */
@@ -51,52 +33,123 @@ export function eventIdTables(now: Date): { today: string; yesterday: string; to
   }
 }
 
-function rememberIds(now: Date, tenantIds: string[], eventIds: string[], returning: boolean) {
+/** Inserts ids that are new today and were not there yesterday. */
+function rememberIds(now: Date): string {
   const { today, yesterday } = eventIdTables(now)
-  return {
-    name: `event_ids.remember.${today}.${returning}`,
-    // Sorted, so that two processes that are sent the same ids wait for each other instead of blocking each other.
-    text: `INSERT INTO ${today} (tenant_id, event_id)
-      SELECT sent.tenant_id, sent.event_id FROM unnest($1::uuid[], $2::uuid[]) AS sent (tenant_id, event_id)
-      WHERE NOT EXISTS (
-        SELECT FROM ${yesterday} AS known WHERE known.tenant_id = sent.tenant_id AND known.event_id = sent.event_id
-      )
-      ORDER BY 1, 2
-      ON CONFLICT DO NOTHING${returning ? ' RETURNING tenant_id, event_id' : ''}`,
-    values: [tenantIds, eventIds],
+  // Sorted, so that two processes that are sent the same ids wait for each other instead of blocking each other.
+  return `INSERT INTO ${today} (tenant_id, event_id)
+    SELECT sent.tenant_id, sent.event_id FROM unnest($1::uuid[], $2::uuid[]) AS sent (tenant_id, event_id)
+    WHERE NOT EXISTS (
+      SELECT FROM ${yesterday} AS known WHERE known.tenant_id = sent.tenant_id AND known.event_id = sent.event_id
+    )
+    ORDER BY 1, 2
+    ON CONFLICT DO NOTHING RETURNING tenant_id, event_id`
+}
+
+const ADD_VISITORS = `INSERT INTO visitors (tenant_id, visitor_id, created_at)
+  SELECT sent.tenant_id, sent.visitor_id, $5::timestamptz FROM unnest($3::uuid[], $4::text[]) AS sent (tenant_id, visitor_id)
+  ORDER BY 1, 2 ON CONFLICT DO NOTHING`
+
+/**
+ * Writes a whole flush in one statement, which is one round trip and one commit. It holds when what the flush was made
+ * of holds: every id that a caller chose is new, and every visitor belongs to the contact that its events carry.
+ * @returns false when something does not; then nothing is written.
+ */
+export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<boolean> {
+  const { tenantIds, eventIds } = callerIdsOf(flush.batches)
+  const { visitors } = flush
+  try {
+    await client.query({
+      name: `journal.flush.${eventIdTables(flush.now).today}`,
+      text: `WITH remembered AS (${rememberIds(flush.now)}), added AS (${ADD_VISITORS}),
+        checked AS (
+          SELECT (SELECT count(*) FROM remembered) = cardinality($1::uuid[]) AND NOT EXISTS (
+            SELECT FROM unnest($3::uuid[], $4::text[], $6::uuid[]) AS sent (tenant_id, visitor_id, contact_id)
+            JOIN visitors ON visitors.tenant_id = sent.tenant_id AND visitors.visitor_id = sent.visitor_id
+            WHERE visitors.contact_id IS DISTINCT FROM sent.contact_id
+          ) AS holds
+        )
+        INSERT INTO journal (journal_id, event_count, rows)
+        SELECT $7, $8, $9 FROM checked WHERE 1 / holds::integer = 1`,
+      values: [
+        tenantIds,
+        eventIds,
+        visitors.map(({ tenantId }) => tenantId),
+        visitors.map(({ visitorId }) => visitorId),
+        flush.now,
+        visitors.map(({ contactId }) => contactId),
+        flush.journalId,
+        flush.eventCount,
+        flush.rows,
+      ],
+    })
+    return true
+  } catch (error) {
+    // The division is how a statement undoes itself: an error rolls back what it inserted.
+    if ((error as { code?: string }).code === DIVISION_BY_ZERO) return false
+    throw error
   }
 }
 
-/** Makes visitors known and puts the contact of each identified visitor on its events. */
-export async function resolveVisitors(client: pg.PoolClient, batches: Batch[], now: Date): Promise<void> {
-  const visitors = new Map<string, { tenantId: string; visitorId: string }>()
-  for (const { tenantId, visitorId } of batches) visitors.set(`${tenantId}/${visitorId}`, { tenantId, visitorId })
-  const sent = [...visitors.values()]
-  const tenantIds = sent.map(({ tenantId }) => tenantId)
-  const visitorIds = sent.map(({ visitorId }) => visitorId)
-  const known = await client.query<{ tenant_id: string; visitor_id: string; contact_id: string | null }>({
-    name: 'visitors.resolve',
+/**
+ * Remembers the ids that callers chose and leaves out the events that were recorded before. Call it in a transaction.
+ * @returns the events to record.
+ */
+export async function leaveOutRepeated(client: pg.PoolClient, batches: readonly Batch[], now: Date): Promise<EventRecord[]> {
+  const { tenantIds, eventIds } = callerIdsOf(batches)
+  if (eventIds.length === 0) return batches.flatMap((batch) => batch.events)
+  const text = rememberIds(now)
+  const { rows } = await client.query<{ tenant_id: string; event_id: string }>({ text, values: [tenantIds, eventIds] })
+  const fresh = new Set(rows.map((row) => `${row.tenant_id}/${row.event_id}`))
+  return batches.flatMap((batch) => {
+    const chosen = new Set(batch.callerIds)
+    // Deleting marks it as taken: the same id twice in one flush is recorded once.
+    return batch.events.filter(
+      (event) => !chosen.has(event.event_id) || fresh.delete(`${event.tenant_id}/${event.event_id}`),
+    )
+  })
+}
+
+/** The visitors of some batches as PostgreSQL knows them; those it does not know are anonymous. */
+export async function readVisitors(client: pg.PoolClient, batches: readonly Batch[]): Promise<FlushVisitor[]> {
+  const visitors = distinctVisitors(batches)
+  const { rows } = await client.query<{ tenant_id: string; visitor_id: string; contact_id: string | null }>({
     text: `SELECT tenant_id, visitor_id, contact_id FROM visitors
       WHERE (tenant_id, visitor_id) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))`,
-    values: [tenantIds, visitorIds],
+    values: [visitors.map(({ tenantId }) => tenantId), visitors.map(({ visitorId }) => visitorId)],
   })
-  const contacts = new Map<string, string>()
-  for (const row of known.rows) {
-    visitors.delete(`${row.tenant_id}/${row.visitor_id}`)
-    if (row.contact_id) contacts.set(`${row.tenant_id}/${row.visitor_id}`, row.contact_id)
+  const contacts = new Map(rows.map((row) => [visitorKey(row.tenant_id, row.visitor_id), row.contact_id]))
+  return visitors.map((visitor) => ({
+    ...visitor,
+    contactId: contacts.get(visitorKey(visitor.tenantId, visitor.visitorId)) ?? null,
+  }))
+}
+
+/** Each visitor of some batches once, not yet known to belong to anybody. */
+export function distinctVisitors(batches: readonly Batch[]): FlushVisitor[] {
+  const visitors = new Map<string, FlushVisitor>()
+  for (const { tenantId, visitorId } of batches) {
+    visitors.set(visitorKey(tenantId, visitorId), { tenantId, visitorId, contactId: null })
   }
-  if (visitors.size > 0) {
-    const fresh = [...visitors.values()]
-    await client.query({
-      name: 'visitors.add',
-      text: `INSERT INTO visitors (tenant_id, visitor_id, created_at)
-        SELECT *, $3::timestamptz FROM unnest($1::uuid[], $2::text[]) ORDER BY 1, 2 ON CONFLICT DO NOTHING`,
-      values: [fresh.map(({ tenantId }) => tenantId), fresh.map(({ visitorId }) => visitorId), now],
-    })
-  }
-  if (contacts.size === 0) return
+  return [...visitors.values()]
+}
+
+/** Puts on each event the contact of its visitor. */
+export function assignContacts(batches: readonly Batch[], visitors: readonly FlushVisitor[]): void {
+  const contacts = new Map(visitors.map((visitor) => [visitorKey(visitor.tenantId, visitor.visitorId), visitor.contactId]))
   for (const batch of batches) {
-    const contactId = contacts.get(`${batch.tenantId}/${batch.visitorId}`) ?? NO_CONTACT
+    const contactId = contacts.get(visitorKey(batch.tenantId, batch.visitorId)) ?? NO_CONTACT
     for (const event of batch.events) event.contact_id = contactId
   }
+}
+
+/** Text that stands for a visitor in a Map. */
+export function visitorKey(tenantId: string, visitorId: string): string {
+  return `${tenantId}/${visitorId}`
+}
+
+function callerIdsOf(batches: readonly Batch[]): { tenantIds: string[]; eventIds: string[] } {
+  const eventIds = batches.flatMap((batch) => batch.callerIds)
+  const tenantIds = batches.flatMap((batch) => batch.callerIds.map(() => batch.tenantId))
+  return { tenantIds, eventIds }
 }

@@ -7,7 +7,8 @@ import type { Clock } from '../platform/time.ts'
 import { isConnectionError } from '../platform/postgres/connect.ts'
 import type { JournalRow } from './append.ts'
 import { type EventRecord, serializeEvents } from './event-record.ts'
-import { forgetRepeated, resolveVisitors } from './flush-queries.ts'
+import { assignContacts, distinctVisitors, leaveOutRepeated, readVisitors, writeAtOnce } from './flush-queries.ts'
+import { createKnownVisitors } from './known-visitors.ts'
 import type { Projector } from './projector.ts'
 
 /** What one request to the collector wants recorded. */
@@ -21,8 +22,12 @@ export interface Batch {
 
 /** Events of one flush: more would make the last request wait for a large insert, less would waste commits. */
 const FLUSH_EVENTS_MAX = 4_000
-/** Flushes at once: while one is written to ClickHouse, the next is committed to PostgreSQL. */
-const FLUSHES_MAX = 3
+/**
+ * Flushes at once: while one is written to ClickHouse, the next can be committed to PostgreSQL. What an insert costs
+ * ClickHouse hardly depends on its size, so another flush starts only when it is worth one.
+ */
+const FLUSHES_MAX = 2
+const WORTH_ANOTHER_FLUSH = 400
 /** Events that may wait in memory; beyond this callers are told to come again, instead of the process running out. */
 const WAITING_EVENTS_MAX = 200_000
 
@@ -55,13 +60,14 @@ interface Waiting {
  * at once, and those that come while all are busy go together with the next.
  */
 export function createGroupCommit({ pool, projector, clock, log, metrics }: Dependencies): GroupCommit {
+  const knownVisitors = createKnownVisitors()
   const waiting: Waiting[] = []
   let waitingEvents = 0
   let flushes = 0
   let whenIdle: (() => void)[] = []
 
   function startFlushes(): void {
-    while (waiting.length > 0 && flushes < FLUSHES_MAX) {
+    while (waiting.length > 0 && (flushes === 0 || (flushes < FLUSHES_MAX && waitingEvents >= WORTH_ANOTHER_FLUSH))) {
       flushes++
       void flush(takeGroup()).finally(() => {
         flushes--
@@ -103,7 +109,7 @@ export function createGroupCommit({ pool, projector, clock, log, metrics }: Depe
     }
   }
 
-  /** One transaction for all batches. @returns what is to be projected, or null when every event was a repetition. */
+  /** Commits all batches at once. @returns what is to be projected, or null when every event was a repetition. */
   async function commit(batches: Batch[]): Promise<JournalRow | null> {
     const stop = metrics.journalFlushSeconds.startTimer({ phase: 'commit' })
     const client = await pool.connect().catch((cause: unknown) => {
@@ -111,31 +117,47 @@ export function createGroupCommit({ pool, projector, clock, log, metrics }: Depe
     })
     let failure: Error | undefined
     try {
-      await client.query('BEGIN')
-      const events = await forgetRepeated(client, batches, clock())
-      await resolveVisitors(client, batches, clock())
-      metrics.eventsRepeated.inc(batches.reduce((sum, batch) => sum + batch.events.length, 0) - events.length)
-      const journalId = newId()
-      const rows = events.length > 0 ? serializeEvents(events) : ''
-      if (events.length > 0) {
-        await client.query({
-          name: 'journal.append',
-          text: 'INSERT INTO journal (journal_id, event_count, rows) VALUES ($1, $2, $3)',
-          values: [journalId, events.length, rows],
-        })
-      }
-      await client.query('COMMIT')
-      metrics.eventsAccepted.inc(events.length)
-      return events.length > 0 ? { journalId, rows } : null
+      return (await commitAtOnce(client, batches)) ?? (await commitChecked(client, batches))
     } catch (error) {
       failure = error instanceof Error ? error : new Error(String(error))
-      await client.query('ROLLBACK').catch(() => {})
       throw isConnectionError(failure) ? storeUnavailable('PostgreSQL', failure) : failure
     } finally {
       // A connection that failed is thrown away rather than trusted again.
       client.release(failure)
       stop()
     }
+  }
+
+  /** The usual case: all ids are new and the visitors are who they were. @returns null when that does not hold. */
+  async function commitAtOnce(client: pg.PoolClient, batches: Batch[]): Promise<JournalRow | null> {
+    const visitors = knownVisitors.guess(distinctVisitors(batches))
+    assignContacts(batches, visitors)
+    const events = batches.flatMap((batch) => batch.events)
+    const row = { journalId: newId(), rows: serializeEvents(events) }
+    const written = await writeAtOnce(client, { ...row, eventCount: events.length, visitors, batches, now: clock() })
+    if (!written) return null
+    metrics.eventsAccepted.inc(events.length)
+    return row
+  }
+
+  /** The careful way, a transaction: leaves out repetitions and asks whose the visitors are. */
+  async function commitChecked(client: pg.PoolClient, batches: Batch[]): Promise<JournalRow | null> {
+    const now = clock()
+    await client.query('BEGIN')
+    const events = await leaveOutRepeated(client, batches, now)
+    const visitors = await readVisitors(client, batches)
+    assignContacts(batches, visitors)
+    const row = { journalId: newId(), rows: serializeEvents(events) }
+    // The ids are remembered by now, and the visitors are as just read: what is left to write is the rest.
+    const rest = batches.map((batch) => ({ ...batch, callerIds: [] }))
+    const written = events.length === 0 || (await writeAtOnce(client, { ...row, eventCount: events.length, visitors, batches: rest, now }))
+    await client.query(written ? 'COMMIT' : 'ROLLBACK')
+    // A visitor was identified between the two statements.
+    if (!written) return commitChecked(client, batches)
+    knownVisitors.learn(visitors)
+    metrics.eventsAccepted.inc(events.length)
+    metrics.eventsRepeated.inc(batches.reduce((sum, batch) => sum + batch.events.length, 0) - events.length)
+    return events.length > 0 ? row : null
   }
 
   return {

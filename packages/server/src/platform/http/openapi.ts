@@ -36,3 +36,8 @@ export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSw
     },
   }
 }
+
+/** openapi.json as it is checked in: the same for every port and host. */
+export function renderOpenapi(document: object): string {
+  return `${JSON.stringify({ ...document, servers: [{ url: 'http://localhost:8080' }] }, null, 2)}\n`
+}

@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { renderOpenapi } from '../src/platform/http/openapi.ts'
+import { migratePostgres } from '../src/platform/postgres/migrate.ts'
+import { createTableStatements } from '../src/platform/clickhouse/tables.ts'
+import { EVENTS_TABLE } from '../src/events/table.ts'
+import { readConfig } from '../src/config.ts'
+import { startTestService, type TestService } from './service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.close())
+
+const MEND = 'run: npm run generate'
+
+test('openapi.json is what the routes say', () => {
+  expect(readFileSync('openapi.json', 'utf8'), MEND).toBe(renderOpenapi(service.app.swagger()))
+})
+
+test('every operation has a summary, a tag, a documented answer and error, and says its scope', () => {
+  const { paths } = service.app.swagger() as { paths: Record<string, Record<string, Record<string, never>>> }
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      expect(operation, `${method} ${path}`).toMatchObject({
+        operationId: expect.any(String),
+        summary: expect.any(String),
+        tags: [expect.any(String)],
+        responses: { default: expect.anything() },
+      })
+      const isPublic = 'security' in operation && (operation.security as unknown[]).length === 0
+      if (!isPublic) expect(operation.description, `${method} ${path}`).toMatch(/Needs the scope/)
+    }
+  }
+})
+
+test("the tables' types are what the migrations make", () => {
+  const tables = 'packages/server/src/platform/postgres/generated/tables.ts'
+  const options = ['--dialect', 'postgres', '--url', service.config.databaseUrl ?? '', '--exclude-pattern', 'kysely_*', '--out-file', tables, '--verify']
+  const { status, stdout, stderr } = spawnSync('node_modules/.bin/kysely-codegen', options, { encoding: 'utf8' })
+  expect(status, `${MEND}\n${stdout}${stderr}`).toBe(0)
+})
+
+test('migrations that have run do nothing when they run again', async () => {
+  expect(await migratePostgres(service.stores.database)).toEqual([])
+  for (const statement of createTableStatements(EVENTS_TABLE, null)) await service.stores.clickhouse.command(statement)
+})
+
+test('.env.example lists every variable of the configuration, and its values are valid', () => {
+  const example = readFileSync('.env.example', 'utf8')
+  const listed = [...example.matchAll(/^#?\s?([A-Z_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value])
+  const read = new Set<string>()
+  const spy = new Proxy({} as Record<string, string>, { get: (_, name: string) => void read.add(name) })
+  readConfig(spy)
+  expect(new Set(listed.map(([name]) => name))).toEqual(read)
+  readConfig(Object.fromEntries(listed))
+})

@@ -1,0 +1,57 @@
+/**
+ * The habits of this repository that a compiler does not check: short files, and which code may use which.
+ * Exits 1 and names every place that breaks one.
+ */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+const SOURCE_LINES_MAX = 300
+const TEST_LINES_MAX = 500
+const SERVER = 'packages/server/src/'
+/** May see every tenant's rows at once, because they serve all tenants at once. */
+const UNSCOPED = ['platform', 'tenants', 'journal', 'cli', 'demo', 'service.ts', 'app.ts']
+
+const problems: string[] = []
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.ts'], { encoding: 'utf8' })
+  .split('\n')
+  .filter((file) => file !== '' && !file.includes('/generated/'))
+
+for (const file of files) {
+  const text = readFileSync(file, 'utf8')
+  checkLength(file, text)
+  if (file.startsWith(SERVER) && !file.endsWith('.test.ts')) for (const imported of importsOf(file, text)) checkImport(file, imported)
+}
+if (problems.length > 0) {
+  console.error(problems.join('\n'))
+  process.exit(1)
+}
+
+function checkLength(file: string, text: string): void {
+  const lines = text.split('\n').length - 1
+  const max = file.endsWith('.test.ts') ? TEST_LINES_MAX : SOURCE_LINES_MAX
+  if (lines > max) problems.push(`${file}: ${lines} lines; at most ${max}`)
+}
+
+function importsOf(file: string, text: string): string[] {
+  return [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path]) => normalize(join(dirname(file), path ?? '')))
+}
+
+function checkImport(file: string, imported: string): void {
+  const [from, to] = [file, imported].map((path) => path.slice(SERVER.length).split('/'))
+  const [feature = '', target = ''] = [from?.[0], to?.[0]]
+  const forbid = (rule: string) => problems.push(`${file} imports ${imported}: ${rule}`)
+  if (target === 'app.ts' && feature !== 'service.ts') forbid('only the service puts the application together')
+  if (feature === 'platform' && target !== 'platform' && target !== 'config.ts') forbid('platform knows no feature')
+  if (target !== feature && to?.at(-1) === 'routes.ts' && feature !== 'app.ts') forbid('routes are the end of the line')
+  const seesAllTenants = /(postgres\/(database|connect)|clickhouse\/connect)\.ts$/.test(imported)
+  if (seesAllTenants && !UNSCOPED.includes(feature) && !isTypeOfParameters(file)) {
+    forbid('reach tenant data through the tenant handle')
+  }
+}
+
+/** Some need the types of placeholders and tables, which give no access. */
+function isTypeOfParameters(file: string): boolean {
+  const text = readFileSync(file, 'utf8')
+  return [...text.matchAll(/import (type )?.*(?:database|connect)\.ts'/g)].every(([, type]) => type !== undefined) && !/\bDatabase\b/.test(text)
+}

@@ -1,0 +1,34 @@
+/**
+ * Installs what the tests use beside npm's packages: Debian's chromium and PostgreSQL. Where that is not possible, it
+ * says so, and the tests that need the missing one are skipped by name.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+
+const WANTED = [
+  { package: 'chromium', present: () => existsSync('/usr/bin/chromium'), needed: 'the browser tests' },
+  {
+    package: 'postgresql',
+    present: () => existsSync('/usr/lib/postgresql'),
+    needed: 'the test against an external PostgreSQL',
+  },
+]
+
+const missing = WANTED.filter(({ present }) => !present())
+if (missing.length > 0) install(missing.map((wanted) => wanted.package))
+for (const { package: name, present, needed } of missing) {
+  if (!present()) console.error(`! ${name} is not installed and could not be: ${needed} will be skipped. Install it with: apt-get install ${name}`)
+}
+
+function install(names: string[]): void {
+  const isRoot = process.getuid?.() === 0
+  const hasApt = existsSync('/usr/bin/apt-get')
+  if (!isRoot || !hasApt) {
+    console.error(`! ${names.join(' and ')} can be installed by root with apt-get only.`)
+    return
+  }
+  console.error(`· installing ${names.join(' and ')} with apt-get`)
+  const options = { stdio: ['ignore', 'ignore', 'inherit'] as ('ignore' | 'inherit')[], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }
+  spawnSync('apt-get', ['update', '-q'], options)
+  spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...names], options)
+}
