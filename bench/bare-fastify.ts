@@ -2,7 +2,10 @@ import Fastify from 'fastify'
 
 /** The limit of the HTTP layer: parses the same bodies and stores nothing. */
 const app = Fastify({ bodyLimit: 1024 * 1024 })
-app.post('/track', async (request) => ({ status: 'success', accepted: (request.body as { events: unknown[] }).events.length }))
+app.post('/track', async (request) => ({
+  status: 'success',
+  accepted: (request.body as { events: unknown[] }).events.length,
+}))
 await app.listen({ port: Number(process.env.PORT), host: '127.0.0.1' })
 console.log('ready')
 process.on('SIGTERM', () => process.exit(0))

@@ -28,7 +28,11 @@ export async function load({ url, connections, seconds, headers = {}, path, body
     headers: { ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
     requests: [
       {
-        setupRequest: (request) => ({ ...request, ...(path ? { path: path() } : {}), ...(body ? { body: body() } : {}) }),
+        setupRequest: (request) => ({
+          ...request,
+          ...(path ? { path: path() } : {}),
+          ...(body ? { body: body() } : {}),
+        }),
       },
     ],
   })

@@ -11,7 +11,9 @@ import { memoryOf, run, start } from './processes.ts'
 import type { Raw } from './raw.ts'
 
 const quick = process.argv.includes('--quick')
-const SIZE = quick ? { contacts: 20_000, events: 500_000, seconds: 2 } : { contacts: 1_000_000, events: 10_000_000, seconds: 8 }
+const SIZE = quick
+  ? { contacts: 20_000, events: 500_000, seconds: 2 }
+  : { contacts: 1_000_000, events: 10_000_000, seconds: 8 }
 const SITE = 'bench.example'
 const PORT = '18099'
 const BARE_PORT = '18098'
@@ -44,9 +46,27 @@ async function measure(): Promise<void> {
   await sleep(3_000)
   const memory = memoryOf(warm.process.pid ?? 0)
   await warm.stop()
-  rows.push({ what: 'start from nothing', measured: `${(cold.startMs / 1000).toFixed(1)} s`, limit: '', ratio: null, aim: '5 s' })
-  rows.push({ what: 'warm start', measured: `${(warm.startMs / 1000).toFixed(1)} s`, limit: '', ratio: null, aim: '1.5 s' })
-  rows.push({ what: 'idle memory, all processes', measured: `${memory ?? '?'} MB`, limit: '', ratio: null, aim: '400 MB' })
+  rows.push({
+    what: 'start from nothing',
+    measured: `${(cold.startMs / 1000).toFixed(1)} s`,
+    limit: '',
+    ratio: null,
+    aim: '5 s',
+  })
+  rows.push({
+    what: 'warm start',
+    measured: `${(warm.startMs / 1000).toFixed(1)} s`,
+    limit: '',
+    ratio: null,
+    aim: '1.5 s',
+  })
+  rows.push({
+    what: 'idle memory, all processes',
+    measured: `${memory ?? '?'} MB`,
+    limit: '',
+    ratio: null,
+    aim: '400 MB',
+  })
 
   progress(`loading ${SIZE.contacts} contacts and ${SIZE.events} events, measuring the engines alone`)
   const rawFile = join(directory, 'raw.json')
@@ -79,7 +99,13 @@ async function measureReads(raw: Raw): Promise<void> {
   for (const [what, path] of reads) {
     progress(what)
     const url = `http://127.0.0.1:${PORT}`
-    const { requestsPerSecond, p50Ms, p99Ms } = await load({ url, connections: 16, seconds: SIZE.seconds, headers, path })
+    const { requestsPerSecond, p50Ms, p99Ms } = await load({
+      url,
+      connections: 16,
+      seconds: SIZE.seconds,
+      headers,
+      path,
+    })
     const limit = raw.queriesPerSecond[what] ?? 0
     rows.push({
       what,
@@ -111,12 +137,20 @@ async function measureTrack(raw: Raw): Promise<void> {
       rows.push({ what, measured, limit, ratio: requestsPerSecond / raw.smallInsertRowsPerSecond, aim: '' })
     }
     const limit = `${number(bareLoad.requestsPerSecond)} requests/s bare Fastify`
-    rows.push({ what, measured, limit, ratio: requestsPerSecond / bareLoad.requestsPerSecond, aim: events > 1 ? '' : '0.25' })
+    rows.push({
+      what,
+      measured,
+      limit,
+      ratio: requestsPerSecond / bareLoad.requestsPerSecond,
+      aim: events > 1 ? '' : '0.25',
+    })
   }
 }
 
 function print(): void {
-  console.log(`\n${number(SIZE.contacts)} contacts, ${number(SIZE.events)} events, ${cpus().length} cores, Node ${process.version}\n`)
+  console.log(
+    `\n${number(SIZE.contacts)} contacts, ${number(SIZE.events)} events, ${cpus().length} cores, Node ${process.version}\n`,
+  )
   console.log('| what | measured | limit in the same run | ratio | aim |\n|---|---|---|---|---|')
   for (const { what, measured, limit, ratio, aim } of rows) {
     console.log(`| ${what} | ${measured} | ${limit} | ${ratio === null ? '' : ratio.toFixed(2)} | ${aim} |`)

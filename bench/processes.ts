@@ -11,7 +11,12 @@ export interface Running {
 }
 
 /** Starts a program of this repository and waits until it prints `ready`. */
-export async function start(path: string, args: string[], environment: Record<string, string>, ready: RegExp): Promise<Running> {
+export async function start(
+  path: string,
+  args: string[],
+  environment: Record<string, string>,
+  ready: RegExp,
+): Promise<Running> {
   const startedAt = performance.now()
   const child = spawn(process.execPath, [fileURLToPath(new URL(path, import.meta.url)), ...args], {
     env: { ...process.env, ...environment },
@@ -67,7 +72,13 @@ function childrenOf(pid: number): number[] {
     .map(Number)
     .filter((candidate) => {
       try {
-        return Number(readFileSync(`/proc/${candidate}/stat`, 'utf8').replace(/^.*\) /, '').split(' ')[1]) === pid
+        return (
+          Number(
+            readFileSync(`/proc/${candidate}/stat`, 'utf8')
+              .replace(/^.*\) /, '')
+              .split(' ')[1],
+          ) === pid
+        )
       } catch {
         return false
       }

@@ -4,7 +4,8 @@ interface Row {
   statements: string[]
 }
 
-const CONTACT = 'contact_id, email, properties, company_id, creation_source, first_seen_at, created_at, updated_at, enriched_at'
+const CONTACT =
+  'contact_id, email, properties, company_id, creation_source, first_seen_at, created_at, updated_at, enriched_at'
 const OF_TENANT = 'FROM contacts WHERE tenant_id = $1'
 const NOTES = 'SELECT * FROM notes WHERE tenant_id = $1 AND contact_id = $2 ORDER BY created_at DESC LIMIT 100'
 

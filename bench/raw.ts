@@ -9,8 +9,8 @@ import { readConfig } from '../packages/server/src/config.ts'
 import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../packages/server/src/journal/event-record.ts'
 import { newId } from '../packages/server/src/platform/ids.ts'
 import { createLog } from '../packages/server/src/platform/log.ts'
-import { createRandom } from '../packages/server/src/seed/random.ts'
 import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journeys.ts'
+import { createRandom } from '../packages/server/src/seed/random.ts'
 import { openEngines } from '../packages/server/src/service.ts'
 import { createApiKey } from '../packages/server/src/tenants/api-keys.ts'
 import { addDomain } from '../packages/server/src/tenants/domains.ts'
@@ -78,7 +78,16 @@ for (const { name, statements } of CLICKHOUSE_QUERIES) {
 const insertRowsPerSecond = await measureInserts(1_000)
 const smallInsertRowsPerSecond = await measureInserts(64)
 await close()
-const raw: Raw = { tenantId, apiKey, contactIds, eventIds, insertRowsPerSecond, smallInsertRowsPerSecond, queriesPerSecond, loadSeconds }
+const raw: Raw = {
+  tenantId,
+  apiKey,
+  contactIds,
+  eventIds,
+  insertRowsPerSecond,
+  smallInsertRowsPerSecond,
+  queriesPerSecond,
+  loadSeconds,
+}
 writeFileSync(process.env.RAW_FILE ?? 'raw.json', JSON.stringify(raw))
 process.exit(0)
 

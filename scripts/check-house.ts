@@ -20,7 +20,8 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.t
 for (const file of files) {
   const text = readFileSync(file, 'utf8')
   checkLength(file, text)
-  if (file.startsWith(SERVER) && !file.endsWith('.test.ts')) for (const imported of importsOf(file, text)) checkImport(file, imported)
+  if (file.startsWith(SERVER) && !file.endsWith('.test.ts'))
+    for (const imported of importsOf(file, text)) checkImport(file, imported)
 }
 if (problems.length > 0) {
   console.error(problems.join('\n'))
@@ -34,7 +35,9 @@ function checkLength(file: string, text: string): void {
 }
 
 function importsOf(file: string, text: string): string[] {
-  return [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path]) => normalize(join(dirname(file), path ?? '')))
+  return [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, path]) =>
+    normalize(join(dirname(file), path ?? '')),
+  )
 }
 
 function checkImport(file: string, imported: string): void {
@@ -53,5 +56,8 @@ function checkImport(file: string, imported: string): void {
 /** Some need the types of placeholders and tables, which give no access. */
 function isTypeOfParameters(file: string): boolean {
   const text = readFileSync(file, 'utf8')
-  return [...text.matchAll(/import (type )?.*(?:database|connect)\.ts'/g)].every(([, type]) => type !== undefined) && !/\bDatabase\b/.test(text)
+  return (
+    [...text.matchAll(/import (type )?.*(?:database|connect)\.ts'/g)].every(([, type]) => type !== undefined) &&
+    !/\bDatabase\b/.test(text)
+  )
 }

@@ -17,7 +17,10 @@ const WANTED = [
 const missing = WANTED.filter(({ present }) => !present())
 if (missing.length > 0) install(missing.map((wanted) => wanted.package))
 for (const { package: name, present, needed } of missing) {
-  if (!present()) console.error(`! ${name} is not installed and could not be: ${needed} will be skipped. Install it with: apt-get install ${name}`)
+  if (!present())
+    console.error(
+      `! ${name} is not installed and could not be: ${needed} will be skipped. Install it with: apt-get install ${name}`,
+    )
 }
 
 function install(names: string[]): void {
@@ -28,7 +31,10 @@ function install(names: string[]): void {
     return
   }
   console.error(`· installing ${names.join(' and ')} with apt-get`)
-  const options = { stdio: ['ignore', 'ignore', 'inherit'] as ('ignore' | 'inherit')[], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }
+  const options = {
+    stdio: ['ignore', 'ignore', 'inherit'] as ('ignore' | 'inherit')[],
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+  }
   spawnSync('apt-get', ['update', '-q'], options)
   spawnSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', ...names], options)
 }

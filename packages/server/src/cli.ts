@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util'
 import { COMMANDS, type Command, type Values } from './cli/commands.ts'
 import { openSession } from './cli/session.ts'
 import { readConfig } from './config.ts'
-import { explain } from './run.ts'
 import { systemClock } from './platform/time.ts'
+import { explain } from './run.ts'
 
 const WRONG_CALL = 2
 const FAILED = 1
@@ -69,7 +69,9 @@ function table(answer: Record<string, unknown>): string {
 }
 
 function usage(): string {
-  const lines = Object.entries(COMMANDS).map(([name, command]) => `  ${usageOf(name, command)}\n      ${command.summary}`)
+  const lines = Object.entries(COMMANDS).map(
+    ([name, command]) => `  ${usageOf(name, command)}\n      ${command.summary}`,
+  )
   return `The command line of the Customer Data Service; it works whether or not the service runs.\n\n${lines.join('\n')}\n\n--json answers with one JSON object.`
 }
 

@@ -33,10 +33,13 @@ describe('request ids', () => {
 })
 
 describe('routes', () => {
-  test.each<Record<string, string>>([{}, { authorization: 'Bearer cds_wrong' }])('an unknown route is 404 with %j', async (headers) => {
-    const { status, body } = await call(service, 'GET', '/v1/nope', { headers })
-    expect([status, body.error.code]).toEqual([404, 'route_not_found'])
-  })
+  test.each<Record<string, string>>([{}, { authorization: 'Bearer cds_wrong' }])(
+    'an unknown route is 404 with %j',
+    async (headers) => {
+      const { status, body } = await call(service, 'GET', '/v1/nope', { headers })
+      expect([status, body.error.code]).toEqual([404, 'route_not_found'])
+    },
+  )
 
   test('another method is 405 with Allow', async () => {
     const { status, body, headers } = await call(service, 'PATCH', '/v1/contacts/x', { body: '{' })
@@ -50,7 +53,9 @@ describe('routes', () => {
   })
 
   test('there is no CORS on /v1', async () => {
-    const { headers, status } = await call(service, 'OPTIONS', '/v1/contacts', { headers: { origin: `https://${tenant.site}` } })
+    const { headers, status } = await call(service, 'OPTIONS', '/v1/contacts', {
+      headers: { origin: `https://${tenant.site}` },
+    })
     expect(status).toBe(405)
     expect(headers.get('access-control-allow-origin')).toBeNull()
   })
@@ -67,7 +72,11 @@ describe('bodies', () => {
     ['a NUL in a key', '{"email":"a@example.com","properties":{"a\\u0000":1}}', 'validation_error'],
     ['a lone surrogate', '{"email":"a@example.com","properties":{"a":"\\ud800"}}', 'validation_error'],
     ['a reversed pair', '{"email":"a@example.com","properties":{"a":"\\udc00\\ud800"}}', 'validation_error'],
-    ['500 levels', `{"email":"a@example.com","properties":{"a":${'['.repeat(500)}${']'.repeat(500)}}}`, 'validation_error'],
+    [
+      '500 levels',
+      `{"email":"a@example.com","properties":{"a":${'['.repeat(500)}${']'.repeat(500)}}}`,
+      'validation_error',
+    ],
     ['100,000 levels', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'validation_error'],
     ['a prototype key', '{"email":"a@example.com","properties":{"__proto__":1}}', 'validation_error'],
     ['an infinite number', '{"email":"a@example.com","properties":{"a":1e999}}', 'validation_error'],
@@ -94,7 +103,11 @@ describe('bodies', () => {
   })
 
   test('invalid UTF-8 is stored as replacement characters, never as an error of ours', async () => {
-    const bytes = Buffer.concat([Buffer.from('{"email":"u@example.com","properties":{"a":"'), Buffer.from([0xff, 0xc0]), Buffer.from('"}}')])
+    const bytes = Buffer.concat([
+      Buffer.from('{"email":"u@example.com","properties":{"a":"'),
+      Buffer.from([0xff, 0xc0]),
+      Buffer.from('"}}'),
+    ])
     const { status, body } = await post(new Uint8Array(bytes))
     expect(status).toBe(201)
     expect(body.contact.properties.a).toBe('\ufffd\ufffd')
@@ -110,7 +123,9 @@ test('thousands of query parameters are ignored with at most 20 warnings', async
 })
 
 test('a name of the prototype as a query parameter is only an unknown parameter', async () => {
-  const { status, body } = await call(service, 'GET', '/v1/contacts?__proto__=1&constructor=2&toString=3', { headers: auth() })
+  const { status, body } = await call(service, 'GET', '/v1/contacts?__proto__=1&constructor=2&toString=3', {
+    headers: auth(),
+  })
   expect(status).toBe(200)
   expect(body.warnings).toHaveLength(3)
 })

@@ -13,13 +13,25 @@ const ROUTES: Route[] = [
   { method: 'DELETE', path: '/v1/contacts/:contact_id', scope: 'contacts:write' },
   { method: 'GET', path: '/v1/contacts/:contact_id/notes', scope: 'contacts:read' },
   { method: 'POST', path: '/v1/contacts/:contact_id/notes', scope: 'contacts:write', body: { content: 'hacked' } },
-  { method: 'PATCH', path: '/v1/contacts/:contact_id/notes/:note_id', scope: 'contacts:write', body: { content: 'hacked' } },
+  {
+    method: 'PATCH',
+    path: '/v1/contacts/:contact_id/notes/:note_id',
+    scope: 'contacts:write',
+    body: { content: 'hacked' },
+  },
   { method: 'DELETE', path: '/v1/contacts/:contact_id/notes/:note_id', scope: 'contacts:write' },
   { method: 'GET', path: '/v1/events', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/types', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/:event_id', scope: 'events:read' },
 ]
-const PUBLIC = ['GET /v1/health', 'GET /health/ready', 'GET /metrics', 'GET /openapi.json', 'POST /track', 'OPTIONS /track']
+const PUBLIC = [
+  'GET /v1/health',
+  'GET /health/ready',
+  'GET /metrics',
+  'GET /openapi.json',
+  'POST /track',
+  'OPTIONS /track',
+]
 
 interface Route {
   method: string
@@ -47,7 +59,8 @@ beforeAll(async () => {
   ids = { contact_id, note_id: note.body.note.note_id, event_id: body.events[0].event_id }
   const { body: openapi } = await call(service, 'GET', '/openapi.json')
   for (const [path, methods] of Object.entries(openapi.paths as Record<string, object>)) {
-    for (const method of Object.keys(methods)) routes.push(`${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`)
+    for (const method of Object.keys(methods))
+      routes.push(`${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`)
   }
 })
 afterAll(() => service.close())
@@ -79,7 +92,9 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope, body }) => {
   )
 
   test('needs its scope, and says which', async () => {
-    const others = ['contacts:read', 'contacts:write', 'events:read', 'segments:read'].filter((other) => other !== scope)
+    const others = ['contacts:read', 'contacts:write', 'events:read', 'segments:read'].filter(
+      (other) => other !== scope,
+    )
     const key = await owner.keyWith(...others)
     // Scope comes before validation: a broken body changes nothing.
     const answer = await call(service, method, `${fill(path)}?limit=x`, {

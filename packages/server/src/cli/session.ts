@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { startProjector } from '../journal/projector.ts'
+import { ServiceError } from '../platform/errors.ts'
 import { createLog } from '../platform/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { connectPostgres, type PostgresAddress } from '../platform/postgres/connect.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
-import { ServiceError } from '../platform/errors.ts'
 import { ADDRESS_FILE, openEngines } from '../service.ts'
 
 /** What a command works with. */
@@ -26,7 +26,11 @@ export interface Session {
 export async function openSession(config: Config): Promise<Session> {
   try {
     const log = createLog('silent')
-    const { stores, postgres, close } = await openEngines({ config, log, onProgress: (text) => console.error(`· ${text}`) })
+    const { stores, postgres, close } = await openEngines({
+      config,
+      log,
+      onProgress: (text) => console.error(`· ${text}`),
+    })
     return {
       stores,
       serviceRuns: false,
@@ -54,7 +58,13 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
   }
   const stores: Stores = {
     database: postgres.db,
-    clickhouse: { query: unavailable, command: unavailable, insert: unavailable, ping: unavailable, close: unavailable },
+    clickhouse: {
+      query: unavailable,
+      command: unavailable,
+      insert: unavailable,
+      ping: unavailable,
+      close: unavailable,
+    },
   }
   return {
     stores,

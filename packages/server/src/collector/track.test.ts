@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CHROME, call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import {
+  CHROME,
+  call,
+  createTestTenant,
+  startTestService,
+  type TestService,
+  type TestTenant,
+} from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 
 let service: TestService
@@ -25,7 +32,12 @@ test('an event is readable as soon as the request is answered, enriched with bro
   const at = new Date(Date.now() - 5_000).toISOString()
   const { status, body, headers } = await tenant.track({
     visitor_id: 'visitor-1',
-    context: { screen: '1920x1080', referrer: 'https://www.news.example/story', language: 'de', unknown: { deep: [1] } },
+    context: {
+      screen: '1920x1080',
+      referrer: 'https://www.news.example/story',
+      language: 'de',
+      unknown: { deep: [1] },
+    },
     events: [
       {
         event: 'button_click',
@@ -47,7 +59,14 @@ test('an event is readable as soon as the request is answered, enriched with bro
     timestamp: at,
     url: `https://${tenant.site}/pricing?plan=pro#top`,
     domain: tenant.site,
-    data: { title: 'Pricing', text: 'Buy “now”\n\t\\', class: 'btn primary', id: 'buy', price: 9.5, nested: { a: [null, true] } },
+    data: {
+      title: 'Pricing',
+      text: 'Buy “now”\n\t\\',
+      class: 'btn primary',
+      id: 'buy',
+      price: 9.5,
+      nested: { a: [null, true] },
+    },
     internal_contact_id: null,
     visitor_id: 'visitor-1',
     session_id: body.session_id,
@@ -69,7 +88,10 @@ test('an event is readable as soon as the request is answered, enriched with bro
 
 test('text/plain holding JSON is accepted, so that a page needs no preflight', async () => {
   await fresh()
-  const { status, headers } = await tenant.track({ events: [{ event: 'x' }] }, { 'content-type': 'text/plain;charset=UTF-8' })
+  const { status, headers } = await tenant.track(
+    { events: [{ event: 'x' }] },
+    { 'content-type': 'text/plain;charset=UTF-8' },
+  )
   expect(status).toBe(200)
   expect(headers.get('access-control-allow-origin')).toBe(`https://${tenant.site}`)
   expect(headers.get('access-control-allow-credentials')).toBe('true')
@@ -98,7 +120,10 @@ describe('the tenant follows from the page', () => {
   test('the Referer serves where there is no Origin', async () => {
     await fresh()
     const body = JSON.stringify({ events: [{ event: 'x' }] })
-    const { status } = await call(service, 'POST', '/track', { headers: { referer: `https://${tenant.site}/a?b` }, body })
+    const { status } = await call(service, 'POST', '/track', {
+      headers: { referer: `https://${tenant.site}/a?b` },
+      body,
+    })
     expect(status).toBe(200)
   })
 
@@ -144,7 +169,13 @@ describe('visitor and session', () => {
 describe('repetitions', () => {
   test('an event with an id is recorded once, however often and whoever sends it at once', async () => {
     await fresh()
-    const batch = { visitor_id: 'v', events: [{ event_id: newId().toUpperCase(), event: 'a' }, { event_id: newId(), event: 'b' }] }
+    const batch = {
+      visitor_id: 'v',
+      events: [
+        { event_id: newId().toUpperCase(), event: 'a' },
+        { event_id: newId(), event: 'b' },
+      ],
+    }
     const answers = await Promise.all(Array.from({ length: 20 }, () => tenant.track(batch)))
     expect(answers.map(({ status, body }) => [status, body.accepted])).toEqual(Array(20).fill([200, 2]))
     const again = await tenant.track({ visitor_id: 'v', events: [...batch.events, { event_id: newId(), event: 'c' }] })
@@ -155,7 +186,12 @@ describe('repetitions', () => {
   test('the same id twice in one batch is one event, and belongs to one tenant only', async () => {
     const first = await fresh()
     const event_id = newId()
-    await first.track({ events: [{ event_id, event: 'a' }, { event_id, event: 'a' }] })
+    await first.track({
+      events: [
+        { event_id, event: 'a' },
+        { event_id, event: 'a' },
+      ],
+    })
     expect(await events()).toHaveLength(1)
     const second = await fresh()
     await second.track({ events: [{ event_id, event: 'a' }] })
@@ -184,7 +220,9 @@ describe('clocks', () => {
 
   test('more than a day ahead becomes now, before 2000 is 400', async () => {
     await fresh()
-    const ahead = await tenant.track({ events: [{ event: 'x', timestamp: new Date(Date.now() + 90_000_000).toISOString() }] })
+    const ahead = await tenant.track({
+      events: [{ event: 'x', timestamp: new Date(Date.now() + 90_000_000).toISOString() }],
+    })
     expect(ahead.status).toBe(200)
     const [event] = await events()
     expect(Math.abs(Date.parse(String(event?.timestamp)) - Date.now())).toBeLessThan(8_000)
@@ -203,7 +241,11 @@ describe('bad batches', () => {
     ['one empty name', { events: [ok, { event: '' }] }, 'events[1].event'],
     ['a name of 201 characters', { events: [ok, { event: 'x'.repeat(201) }] }, 'events[1].event'],
     ['a broken time', { events: [ok, { event: 'x', timestamp: '2026-13-45T00:00:00Z' }] }, 'events[1].timestamp'],
-    ['a time without an offset', { events: [ok, { event: 'x', timestamp: '2026-01-01T00:00:00' }] }, 'events[1].timestamp'],
+    [
+      'a time without an offset',
+      { events: [ok, { event: 'x', timestamp: '2026-01-01T00:00:00' }] },
+      'events[1].timestamp',
+    ],
     ['a numeric time', { events: [ok, { event: 'x', timestamp: 1 }] }, 'events[1].timestamp'],
     ['an id that is no UUID', { events: [ok, { event: 'x', event_id: 'x' }] }, 'events[1].event_id'],
     ['data that is a list', { events: [ok, { event: 'x', data: [] }] }, 'events[1].data'],
@@ -214,7 +256,11 @@ describe('bad batches', () => {
     ['a broken sent_at', { sent_at: 'now', events: [ok] }, 'sent_at'],
     ['a NUL', { events: [ok, { event: 'a\u0000' }] }, 'events[1].event'],
     ['a lone surrogate', { events: [ok, { event: 'x', data: { a: '\ud800' } }] }, 'events[1].data.a'],
-    ['data nested 500 deep', { events: [ok, { event: 'x', data: JSON.parse(`{"a":${'['.repeat(500)}${']'.repeat(500)}}`) }] }, null],
+    [
+      'data nested 500 deep',
+      { events: [ok, { event: 'x', data: JSON.parse(`{"a":${'['.repeat(500)}${']'.repeat(500)}}`) }] },
+      null,
+    ],
   ])('%s is 400 and nothing is recorded', async (_name, body, path) => {
     await fresh()
     const answer = await tenant.track(body)
@@ -239,8 +285,21 @@ describe('bad batches', () => {
 
 test('hostile texts come back as they were sent', async () => {
   await fresh()
-  const hostile = ["'; DROP TABLE events; --", '\\\'"\t\r\n\b', '{event: String}', '🎉\u2028\u202e', '%_\\', '<script>alert(1)</script>']
-  await tenant.track({ events: hostile.map((text) => ({ event: text, url: `https://${tenant.site}/?${text}`, data: { text, [text]: text } })) })
+  const hostile = [
+    "'; DROP TABLE events; --",
+    '\\\'"\t\r\n\b',
+    '{event: String}',
+    '🎉\u2028\u202e',
+    '%_\\',
+    '<script>alert(1)</script>',
+  ]
+  await tenant.track({
+    events: hostile.map((text) => ({
+      event: text,
+      url: `https://${tenant.site}/?${text}`,
+      data: { text, [text]: text },
+    })),
+  })
   const list = await events('sort_by=event')
   expect(list.map(({ event }) => event).sort()).toEqual([...hostile].sort())
   for (const text of hostile) {
@@ -271,6 +330,13 @@ test("the events of a contact's visitor are the contact's, with the contact and 
   const { body } = await tenant.call('GET', `/v1/contacts/${id}?events_limit=1`)
   expect(body.total_events).toBe(1)
   expect(body.events).toEqual([
-    { event_id: event?.event_id, _id: event?.event_id, event: 'x', timestamp: event?.timestamp, url: `https://${tenant.site}/`, title: 'T' },
+    {
+      event_id: event?.event_id,
+      _id: event?.event_id,
+      event: 'x',
+      timestamp: event?.timestamp,
+      url: `https://${tenant.site}/`,
+      title: 'T',
+    },
   ])
 })

@@ -56,13 +56,29 @@ describe('creating', () => {
     ['a malformed email', { email: 'a@' }, 'email'],
     ['an email of another type', { email: 7 }, 'email'],
     ['an unknown field', { email: 'x@example.com', nmae: 'x' }, 'nmae'],
-    ['another email in the properties', { email: 'x@example.com', properties: { email: 'y@example.com' } }, 'properties.email'],
+    [
+      'another email in the properties',
+      { email: 'x@example.com', properties: { email: 'y@example.com' } },
+      'properties.email',
+    ],
     ['a nested property', { email: 'x@example.com', properties: { a: { b: 1 } } }, 'properties.a'],
     ['a list of lists', { email: 'x@example.com', properties: { a: [[1]] } }, 'properties.a'],
-    ['an unknown stage', { email: 'x@example.com', properties: { lifecyclestage: 'Lead' } }, 'properties.lifecyclestage'],
-    ['a key of 129 characters', { email: 'x@example.com', properties: { ['k'.repeat(129)]: 1 } }, `properties.${'k'.repeat(128)}`],
+    [
+      'an unknown stage',
+      { email: 'x@example.com', properties: { lifecyclestage: 'Lead' } },
+      'properties.lifecyclestage',
+    ],
+    [
+      'a key of 129 characters',
+      { email: 'x@example.com', properties: { ['k'.repeat(129)]: 1 } },
+      `properties.${'k'.repeat(128)}`,
+    ],
     ['an empty key', { email: 'x@example.com', properties: { '': 1 } }, 'properties.'],
-    ['501 keys', { email: 'x@example.com', properties: Object.fromEntries([...Array(501).keys()].map((k) => [k, k])) }, 'properties'],
+    [
+      '501 keys',
+      { email: 'x@example.com', properties: Object.fromEntries([...Array(501).keys()].map((k) => [k, k])) },
+      'properties',
+    ],
     ['an ill-formed company', { email: 'x@example.com', company_id: 'nope' }, 'company_id'],
     ['a visitor id of 201 characters', { email: 'x@example.com', visitor_id: 'v'.repeat(201) }, 'visitor_id'],
     ['properties that are a list', { email: 'x@example.com', properties: [] }, 'properties'],
@@ -78,9 +94,18 @@ describe('creating', () => {
   test('a company must be one of the tenant', async () => {
     const other = await createTestTenant(service)
     const companyId = newId()
-    const row = { company_id: companyId, domain: 'acme.example', name: 'Acme', created_at: new Date(), updated_at: new Date() }
+    const row = {
+      company_id: companyId,
+      domain: 'acme.example',
+      name: 'Acme',
+      created_at: new Date(),
+      updated_at: new Date(),
+    }
     await other.handle.db.insertInto('companies').values(row).execute()
-    const { status, body } = await tenant.call('POST', '/v1/contacts', { email: 'c@example.com', company_id: companyId })
+    const { status, body } = await tenant.call('POST', '/v1/contacts', {
+      email: 'c@example.com',
+      company_id: companyId,
+    })
     expect([status, body.error.code]).toEqual([400, 'unknown_company'])
     const own = await other.call('POST', '/v1/contacts', { email: 'c@example.com', company_id: companyId })
     expect(own.body.contact.associations).toEqual({ companies: [companyId] })
@@ -102,7 +127,11 @@ describe('reading', () => {
     const { body } = await tenant.call('GET', `/v1/contacts/${id}?include=provenance,raw`)
     expect(body.contact._summary).toBe('Grace Hopper | Admiral | at Navy | Defence | Arlington, US | Stage: customer')
     expect(body.contact.properties_provenance.firstname.source).toBe('manual')
-    expect(body.unified_profile).toMatchObject({ _id: id, source_count: 1, raw_data: { manual: { lastname: 'Hopper' } } })
+    expect(body.unified_profile).toMatchObject({
+      _id: id,
+      source_count: 1,
+      raw_data: { manual: { lastname: 'Hopper' } },
+    })
     expect(body.unified_profile.profile.firstname).toMatchObject({
       unique_values: [{ value: 'Grace', sources: [{ source: 'manual' }] }],
       all_sources: ['manual'],
@@ -117,14 +146,17 @@ describe('reading', () => {
     expect(plain.body.unified_profile).not.toHaveProperty('raw_data')
   })
 
-  test.each([['events_limit=0'], ['events_limit=51'], ['events_limit=x'], ['include=everything'], ['include_events=yes']])(
-    '%s is 400',
-    async (query) => {
-      const id = await tenant.contact(`${newId()}@example.com`)
-      const { status, body } = await tenant.call('GET', `/v1/contacts/${id}?${query}`)
-      expect([status, body.error.code]).toEqual([400, 'validation_error'])
-    },
-  )
+  test.each([
+    ['events_limit=0'],
+    ['events_limit=51'],
+    ['events_limit=x'],
+    ['include=everything'],
+    ['include_events=yes'],
+  ])('%s is 400', async (query) => {
+    const id = await tenant.contact(`${newId()}@example.com`)
+    const { status, body } = await tenant.call('GET', `/v1/contacts/${id}?${query}`)
+    expect([status, body.error.code]).toEqual([400, 'validation_error'])
+  })
 
   test.each([[newId()], ['nope'], ['%00'], ["'; DROP TABLE contacts; --"], ['019a2b3c-4d5e-7f60-8a1b-2c3d4e5f60711']])(
     'the id %s is 404',
@@ -189,7 +221,8 @@ describe('changing', () => {
   })
 
   test('500 keys are the most in all, also over several changes', async () => {
-    const keys = (from: number, count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${from + n}`, n]))
+    const keys = (from: number, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${from + n}`, n]))
     const id = await tenant.contact('many@example.com', keys(0, 500))
     const { status } = await tenant.call('PUT', `/v1/contacts/${id}`, { properties: keys(500, 1) })
     expect(status).toBe(400)

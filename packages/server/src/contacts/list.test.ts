@@ -11,10 +11,37 @@ interface Listed {
 }
 
 const PEOPLE: [email: string, properties: Record<string, unknown>][] = [
-  ['ana@acme.example', { firstname: 'Ana', lastname: 'Zimmer', company: 'Acme', jobtitle: 'Head of Growth', country: 'DE', lifecyclestage: 'lead' }],
-  ['bob@acme.example', { firstname: 'bob', lastname: 'Young', company: 'acme', jobtitle: 'CTO', country: 'DE', city: 'Berlin', lifecyclestage: 'customer' }],
-  ['cy@other.example', { firstname: 'Cy', lastname: 'Xu', country: 'US', lead_status: 'open', industry: 'Software', state: 'CA' }],
-  ['dee@other.example', { lastname: 'Öz', jobtitle: '100%_growth\\hacker', linkedin_url: 'https://social.example/dee' }],
+  [
+    'ana@acme.example',
+    {
+      firstname: 'Ana',
+      lastname: 'Zimmer',
+      company: 'Acme',
+      jobtitle: 'Head of Growth',
+      country: 'DE',
+      lifecyclestage: 'lead',
+    },
+  ],
+  [
+    'bob@acme.example',
+    {
+      firstname: 'bob',
+      lastname: 'Young',
+      company: 'acme',
+      jobtitle: 'CTO',
+      country: 'DE',
+      city: 'Berlin',
+      lifecyclestage: 'customer',
+    },
+  ],
+  [
+    'cy@other.example',
+    { firstname: 'Cy', lastname: 'Xu', country: 'US', lead_status: 'open', industry: 'Software', state: 'CA' },
+  ],
+  [
+    'dee@other.example',
+    { lastname: 'Öz', jobtitle: '100%_growth\\hacker', linkedin_url: 'https://social.example/dee' },
+  ],
   ['eve@other.example', { firstname: 'ÉVE', social_profile_url: '', company: 'x'.repeat(5_000) }],
 ]
 
@@ -130,11 +157,21 @@ test('fields=summary gives the summary, and a list gives what it names but nothi
   expect(summary.body.contacts[0]).toEqual({
     contact_id: expect.any(String),
     _id: expect.any(String),
-    properties: { email: 'bob@acme.example', firstname: 'bob', lastname: 'Young', company: 'acme', jobtitle: 'CTO', lifecyclestage: 'customer' },
+    properties: {
+      email: 'bob@acme.example',
+      firstname: 'bob',
+      lastname: 'Young',
+      company: 'acme',
+      jobtitle: 'CTO',
+      lifecyclestage: 'customer',
+    },
     company_id: null,
     created_at: expect.any(String),
   })
-  const named = await tenant.call('GET', '/v1/contacts?fields=city,created_at,tenant_id,properties_provenance,nope&search=bob')
+  const named = await tenant.call(
+    'GET',
+    '/v1/contacts?fields=city,created_at,tenant_id,properties_provenance,nope&search=bob',
+  )
   expect(named.body.contacts[0]).toEqual({
     contact_id: expect.any(String),
     _id: expect.any(String),
@@ -175,7 +212,10 @@ test('pages through any sort order show every contact once', async () => {
     for (const sort_dir of ['asc', 'desc']) {
       const seen: string[] = []
       for (let page = 1; page <= 4; page++) {
-        const { body } = await own.call('GET', `/v1/contacts?sort_by=${sort_by}&sort_dir=${sort_dir}&limit=10&page=${page}`)
+        const { body } = await own.call(
+          'GET',
+          `/v1/contacts?sort_by=${sort_by}&sort_dir=${sort_dir}&limit=10&page=${page}`,
+        )
         expect(body.pagination).toEqual({ page, limit: 10, total_pages: 4, total_items: 37 })
         seen.push(...body.contacts.map(({ contact_id }: Listed) => contact_id))
       }
@@ -189,7 +229,11 @@ test('the count that the database keeps agrees with the contacts whatever is cre
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 12 }), async (steps) => {
       for (const n of steps) {
-        const known = await own.handle.db.selectFrom('contacts').select('contact_id').where('email', '=', `s${n}@example.com`).executeTakeFirst()
+        const known = await own.handle.db
+          .selectFrom('contacts')
+          .select('contact_id')
+          .where('email', '=', `s${n}@example.com`)
+          .executeTakeFirst()
         if (known) await own.call('DELETE', `/v1/contacts/${known.contact_id}`)
         else await own.contact(`s${n}@example.com`)
       }

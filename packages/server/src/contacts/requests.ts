@@ -1,11 +1,11 @@
 import Type from 'typebox'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
-import { filterText, flag, oneOf, timestampBound, wordList } from '../platform/http/query-parameters.ts'
 import { pageParameters } from '../platform/http/pagination.ts'
+import { filterText, flag, oneOf, timestampBound, wordList } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
-import type { ContactChanges, NewContact } from './write.ts'
 import { checkProperties, LIFECYCLE_STAGES, PropertiesInput, type PropertyChanges } from './properties.ts'
+import type { ContactChanges, NewContact } from './write.ts'
 
 const VisitorId = Type.String({ minLength: 1, maxLength: 200 })
 const VisitorIds = Type.Optional(

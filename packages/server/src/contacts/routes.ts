@@ -42,7 +42,17 @@ export function contactRoutes(app: App, dependencies: WriteDependencies): void {
       },
     },
     async ({ tenant, query }) => {
-      const { page = 1, limit = 20, sort_by, sort_dir, count_only, fields, include, has_social_profile, ...rest } = query
+      const {
+        page = 1,
+        limit = 20,
+        sort_by,
+        sort_dir,
+        count_only,
+        fields,
+        include,
+        has_social_profile,
+        ...rest
+      } = query
       const has_linkedin = rest.has_linkedin ?? has_social_profile
       const filters = { ...rest, ...(has_linkedin === undefined ? {} : { has_linkedin }) }
       // A company that cannot exist has no contacts; PostgreSQL would refuse to compare it.

@@ -45,7 +45,11 @@ type UnifiedProfile = Type.Static<typeof UnifiedProfile>
 type Field = UnifiedProfile['profile'][string]
 
 /** What each source says of a contact, beside one another: conflicts are shown, not resolved. */
-export async function readUnifiedProfile(tenant: Tenant, contact: ContactRow, withRaw: boolean): Promise<UnifiedProfile> {
+export async function readUnifiedProfile(
+  tenant: Tenant,
+  contact: ContactRow,
+  withRaw: boolean,
+): Promise<UnifiedProfile> {
   const rows = await tenant.db
     .selectFrom('contact_sources')
     .select(['source', 'external_id', 'fields', 'first_seen_at', 'updated_at', 'synced_at', 'enriched_at', 'raw'])

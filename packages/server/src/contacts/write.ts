@@ -111,7 +111,11 @@ export async function updateContact(
         properties,
         properties_provenance: {
           ...without(before.properties_provenance as object, changed),
-          ...provenanceOf(changed.filter((key) => key === 'email' || key in properties), changes.source, now),
+          ...provenanceOf(
+            changed.filter((key) => key === 'email' || key in properties),
+            changes.source,
+            now,
+          ),
         },
         company_id: companyId,
         updated_at: now,
@@ -136,10 +140,7 @@ export async function deleteContact(
   contactId: string,
 ): Promise<void> {
   const journalRow = await tenant.transaction(async (tx) => {
-    const { numDeletedRows } = await tx.db
-      .deleteFrom('contacts')
-      .where('contact_id', '=', contactId)
-      .executeTakeFirst()
+    const { numDeletedRows } = await tx.db.deleteFrom('contacts').where('contact_id', '=', contactId).executeTakeFirst()
     if (numDeletedRows === 0n) throw notFound('contact')
     return appendSystemEvents(tx, [{ event: 'contact_deleted', at: clock(), contactId, data: {} }])
   })

@@ -1,5 +1,5 @@
-import type { QueryParameters } from '../platform/clickhouse/connect.ts'
 import { NO_CONTACT } from '../journal/event-record.ts'
+import type { QueryParameters } from '../platform/clickhouse/connect.ts'
 
 /** Names of the events that the service itself records (decisions 4.2). */
 export const SYSTEM_EVENTS = [
@@ -47,11 +47,14 @@ export function eventConditions(filters: EventFilters): { where: string[]; param
     add('positionCaseInsensitiveUTF8(url, {url_contains: String}) > 0', 'url_contains', filters.url_contains)
   }
   if (filters.date_after) add(`timestamp >= ${moment('date_after')}`, 'date_after', filters.date_after.toISOString())
-  if (filters.date_before) add(`timestamp <= ${moment('date_before')}`, 'date_before', filters.date_before.toISOString())
+  if (filters.date_before)
+    add(`timestamp <= ${moment('date_before')}`, 'date_before', filters.date_before.toISOString())
   if (filters.identified_only) where.push(`contact_id != toUUID('${NO_CONTACT}')`)
   for (const [index, word] of (filters.search?.split(/\s+/u).filter(Boolean) ?? []).entries()) {
     const name = `word_${index}`
-    const found = ['event', 'url', 'domain'].map((column) => `positionCaseInsensitiveUTF8(${column}, {${name}: String}) > 0`)
+    const found = ['event', 'url', 'domain'].map(
+      (column) => `positionCaseInsensitiveUTF8(${column}, {${name}: String}) > 0`,
+    )
     add(found.join(' OR '), name, word)
   }
   return { where, parameters }

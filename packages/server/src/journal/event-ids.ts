@@ -15,11 +15,7 @@ export async function forgetOldEventIds(database: Database, now: Date): Promise<
 }
 
 /** Forgets old event ids now and every hour. */
-export async function keepEventIds(
-  database: Database,
-  clock: Clock,
-  log: Logger,
-): Promise<{ stop(): Promise<void> }> {
+export async function keepEventIds(database: Database, clock: Clock, log: Logger): Promise<{ stop(): Promise<void> }> {
   let running = forgetOldEventIds(database, clock())
   await running
   const timer = setInterval(() => {

@@ -95,7 +95,11 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
  * Remembers the ids that callers chose and leaves out the events that were recorded before. Call it in a transaction.
  * @returns the events to record.
  */
-export async function leaveOutRepeated(client: pg.PoolClient, batches: readonly Batch[], now: Date): Promise<EventRecord[]> {
+export async function leaveOutRepeated(
+  client: pg.PoolClient,
+  batches: readonly Batch[],
+  now: Date,
+): Promise<EventRecord[]> {
   const { tenantIds, eventIds } = callerIdsOf(batches)
   if (eventIds.length === 0) return batches.flatMap((batch) => batch.events)
   const text = rememberIds(now)
@@ -136,7 +140,9 @@ export function distinctVisitors(batches: readonly Batch[]): FlushVisitor[] {
 
 /** Puts on each event the contact of its visitor. */
 export function assignContacts(batches: readonly Batch[], visitors: readonly FlushVisitor[]): void {
-  const contacts = new Map(visitors.map((visitor) => [visitorKey(visitor.tenantId, visitor.visitorId), visitor.contactId]))
+  const contacts = new Map(
+    visitors.map((visitor) => [visitorKey(visitor.tenantId, visitor.visitorId), visitor.contactId]),
+  )
   for (const batch of batches) {
     const contactId = contacts.get(visitorKey(batch.tenantId, batch.visitorId)) ?? NO_CONTACT
     for (const event of batch.events) event.contact_id = contactId

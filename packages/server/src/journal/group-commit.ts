@@ -3,8 +3,8 @@ import { ServiceError, storeUnavailable } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import type { Clock } from '../platform/time.ts'
 import { isConnectionError } from '../platform/postgres/connect.ts'
+import type { Clock } from '../platform/time.ts'
 import type { JournalRow } from './append.ts'
 import { type EventRecord, serializeEvents } from './event-record.ts'
 import { assignContacts, distinctVisitors, leaveOutRepeated, readVisitors, writeAtOnce } from './flush-queries.ts'
@@ -64,7 +64,7 @@ export function createGroupCommit({ pool, projector, clock, log, metrics }: Depe
   const waiting: Waiting[] = []
   let waitingEvents = 0
   let flushes = 0
-  let whenIdle: (() => void)[] = []
+  const whenIdle: (() => void)[] = []
 
   function startFlushes(): void {
     while (waiting.length > 0 && (flushes === 0 || (flushes < FLUSHES_MAX && waitingEvents >= WORTH_ANOTHER_FLUSH))) {
@@ -150,7 +150,9 @@ export function createGroupCommit({ pool, projector, clock, log, metrics }: Depe
     const row = { journalId: newId(), rows: serializeEvents(events) }
     // The ids are remembered by now, and the visitors are as just read: what is left to write is the rest.
     const rest = batches.map((batch) => ({ ...batch, callerIds: [] }))
-    const written = events.length === 0 || (await writeAtOnce(client, { ...row, eventCount: events.length, visitors, batches: rest, now }))
+    const written =
+      events.length === 0 ||
+      (await writeAtOnce(client, { ...row, eventCount: events.length, visitors, batches: rest, now }))
     await client.query(written ? 'COMMIT' : 'ROLLBACK')
     // A visitor was identified between the two statements.
     if (!written) return commitChecked(client, batches)

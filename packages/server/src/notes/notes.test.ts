@@ -31,13 +31,19 @@ test('a note is created, listed newest first, changed and deleted, verbatim', as
   expect((await tenant.call('PATCH', `${path}/${note.note_id}`, { content: 'x' })).status).toBe(404)
 })
 
-test.each([[{}], [{ content: '' }], [{ content: 7 }], [{ content: 'x'.repeat(100_001) }], [{ content: 'x', more: 1 }], [[]], ['text'], [null]])(
-  'the body %j is 400',
-  async (body) => {
-    const { status, body: answer } = await tenant.call('POST', path, body)
-    expect([status, answer.error.code]).toEqual([400, 'validation_error'])
-  },
-)
+test.each([
+  [{}],
+  [{ content: '' }],
+  [{ content: 7 }],
+  [{ content: 'x'.repeat(100_001) }],
+  [{ content: 'x', more: 1 }],
+  [[]],
+  ['text'],
+  [null],
+])('the body %j is 400', async (body) => {
+  const { status, body: answer } = await tenant.call('POST', path, body)
+  expect([status, answer.error.code]).toEqual([400, 'validation_error'])
+})
 
 test('100,000 characters are stored as they are', async () => {
   const content = 'ß'.repeat(100_000)

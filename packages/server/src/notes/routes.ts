@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { pathId, success } from '../platform/http/responses.ts'
 import type { App } from '../platform/http/app-types.ts'
+import { pathId, success } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
 import { createNote, deleteNote, listNotes, updateNote } from './notes.ts'
 import { Note, NoteContent } from './schema.ts'

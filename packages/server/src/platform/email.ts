@@ -1,6 +1,6 @@
 /** RFC 5321 allows 64 octets before the @ and 254 in all. */
 const ADDRESS_LENGTH_MAX = 254
-const LOCAL_PART = /^[^\s@"(),:;<>[\]\\\u0000-\u001f\u007f]{1,64}$/u
+const LOCAL_PART = /^[^\s@"(),:;<>[\]\\\p{Cc}]{1,64}$/u
 const LABEL = /^[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u
 
 /**

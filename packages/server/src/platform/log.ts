@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 
 export type { Logger } from 'pino'
 
-const EMAIL = /[^\s"'<>()@:,=\\]{1,64}@[^\s"'<>()@:,=\\]{1,255}/g
+const EMAIL = /[^\s"'<>()[\]@:,=\\]{1,64}@[^\s"'<>()[\]@:,=\\]{1,255}/g
 const API_KEY = /cds_[A-Za-z0-9_-]{4,}/g
 const URL_PASSWORD = /(\w:\/\/[^\s:@/"]*):[^\s@/"]*@/g
 

@@ -38,7 +38,9 @@ export function operationsRoutes(app: App, { stores, metrics }: Dependencies): v
         summary: 'Whether both engines answer',
         tags: ['Operations'],
         security: [],
-        response: { 200: Type.Object({ status: Type.Literal('ok'), postgres: Type.String(), clickhouse: Type.String() }) },
+        response: {
+          200: Type.Object({ status: Type.Literal('ok'), postgres: Type.String(), clickhouse: Type.String() }),
+        },
       },
     },
     async () => {

@@ -11,11 +11,23 @@ const DAY_MS = 86_400_000
 const BOT_SHARE = 0.04
 
 const BROWSERS = [
-  ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36', 38],
-  ['Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36', 30],
-  ['Mozilla/5.0 (iPhone; CPU iPhone OS 19_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.1 Mobile/15E148 Safari/604.1', 18],
+  [
+    'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36',
+    38,
+  ],
+  [
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Safari/537.36',
+    30,
+  ],
+  [
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 19_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.1 Mobile/15E148 Safari/604.1',
+    18,
+  ],
   ['Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0', 8],
-  ['Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Mobile Safari/537.36', 12],
+  [
+    'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/147.0.0.0 Mobile Safari/537.36',
+    12,
+  ],
 ] as const
 const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)'
 const SCREENS = ['1920x1080', '1440x900', '2560x1440', '390x844', '412x915']
@@ -34,7 +46,15 @@ const LANDINGS = [
   ['/product/webhooks', 9],
   ['/docs/quickstart', 11],
 ] as const
-const NEXT = ['/pricing', '/product/events', '/product/webhooks', '/docs/quickstart', '/customers', '/blog/first-party-data', '/signup']
+const NEXT = [
+  '/pricing',
+  '/product/events',
+  '/product/webhooks',
+  '/docs/quickstart',
+  '/customers',
+  '/blog/first-party-data',
+  '/signup',
+]
 const TITLES: Record<string, string> = {
   '/': 'Know your customers',
   '/pricing': 'Pricing',
@@ -71,13 +91,20 @@ export function sampleMoment(random: Random, now: number, days: number): number 
     const day = new Date(now - random.integer(0, Math.max(0, days - 1)) * DAY_MS)
     if (random.next() > (WEEKDAYS[day.getUTCDay()] ?? 1) / 1.2) continue
     const hour = random.weighted(HOURS.map((weight, index) => [index, weight] as const))
-    const moment = Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate(), hour) + random.integer(0, 3_599_999)
+    const moment =
+      Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate(), hour) + random.integer(0, 3_599_999)
     if (moment < now) return moment
   }
 }
 
 /** One visit: a landing page, some more pages, what is clicked there, and leaving. */
-export function sampleSession(random: Random, tenantId: string, site: string, visitor: SampleVisitor, start: number): EventRecord[] {
+export function sampleSession(
+  random: Random,
+  tenantId: string,
+  site: string,
+  visitor: SampleVisitor,
+  start: number,
+): EventRecord[] {
   const sessionId = newId()
   const landing = random.weighted(LANDINGS)
   const campaign = random.chance(0.15) ? '?utm_source=newsletter&utm_medium=email&utm_campaign=autumn' : ''

@@ -86,5 +86,8 @@ export function sampleContact(random: Random, number: number, company: SampleCom
 }
 
 function plain(name: string): string {
-  return name.normalize('NFD').replace(/[^a-z]/gi, '').toLowerCase()
+  return name
+    .normalize('NFD')
+    .replace(/[^a-z]/gi, '')
+    .toLowerCase()
 }

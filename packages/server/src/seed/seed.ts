@@ -1,9 +1,9 @@
-import type { EventRecord } from '../journal/event-record.ts'
 import { appendRecords } from '../journal/append.ts'
+import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { sampleMoment, sampleSession, type SampleVisitor, sampleVisitor } from './journeys.ts'
-import { sampleCompany, type SampleCompany, sampleContact } from './people.ts'
+import { type SampleVisitor, sampleMoment, sampleSession, sampleVisitor } from './journeys.ts'
+import { type SampleCompany, sampleCompany, sampleContact } from './people.ts'
 import { createRandom, type Random } from './random.ts'
 
 export interface SeedOptions {
@@ -43,8 +43,15 @@ export async function seedTenant(tenant: Tenant, options: SeedOptions) {
 
 type StoredCompany = SampleCompany & { companyId: string }
 
-async function seedCompanies(tenant: Tenant, random: Random, { companies, now }: SeedOptions): Promise<StoredCompany[]> {
-  const made = Array.from({ length: companies }, (_, number) => ({ ...sampleCompany(random, number), companyId: newId() }))
+async function seedCompanies(
+  tenant: Tenant,
+  random: Random,
+  { companies, now }: SeedOptions,
+): Promise<StoredCompany[]> {
+  const made = Array.from({ length: companies }, (_, number) => ({
+    ...sampleCompany(random, number),
+    companyId: newId(),
+  }))
   for (const chunk of chunks(made, ROWS_A_STATEMENT)) {
     const rows = chunk.map(({ companyId, name, domain, properties }) => ({
       company_id: companyId,
@@ -54,7 +61,11 @@ async function seedCompanies(tenant: Tenant, random: Random, { companies, now }:
       created_at: now,
       updated_at: now,
     }))
-    await tenant.db.insertInto('companies').values(rows).onConflict((row) => row.columns(['domain']).doNothing()).execute()
+    await tenant.db
+      .insertInto('companies')
+      .values(rows)
+      .onConflict((row) => row.columns(['domain']).doNothing())
+      .execute()
   }
   // A domain that was there already keeps its company.
   const stored = await tenant.db.selectFrom('companies').select(['company_id', 'domain']).execute()
@@ -187,5 +198,7 @@ async function seedEvents(
 }
 
 function chunks<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) => items.slice(index * size, (index + 1) * size))
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  )
 }

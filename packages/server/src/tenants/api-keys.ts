@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { type Invalidation } from '../platform/postgres/invalidation.ts'
 import { cached } from '../platform/cache.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Clock } from '../platform/time.ts'
-import { isScope, type Scope, SCOPES } from './scopes.ts'
+import { isScope, SCOPES, type Scope } from './scopes.ts'
 
 /** 32 random bytes: a key can be neither guessed nor found by trying. */
 const KEY_BYTES = 32

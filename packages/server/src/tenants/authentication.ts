@@ -52,10 +52,13 @@ async function authenticate(request: FastifyRequest, findApiKey: Dependencies['f
   }
   const [, key] = /^Bearer +(\S{1,200})$/i.exec(header) ?? []
   const apiKey = key === undefined ? null : await findApiKey(key)
-  if (!apiKey) throw unauthorized('invalid_api_key', 'The API key is not valid. It may be mistyped, expired or revoked.')
+  if (!apiKey)
+    throw unauthorized('invalid_api_key', 'The API key is not valid. It may be mistyped, expired or revoked.')
   return apiKey
 }
 
 function unauthorized(code: string, message: string): ServiceError {
-  return new ServiceError(401, code, message, { headers: { 'www-authenticate': 'Bearer realm="Customer Data Service"' } })
+  return new ServiceError(401, code, message, {
+    headers: { 'www-authenticate': 'Bearer realm="Customer Data Service"' },
+  })
 }

@@ -1,7 +1,7 @@
 import { randomBytes, scrypt } from 'node:crypto'
 import { promisify } from 'node:util'
-import { conflict, ServiceError } from '../platform/errors.ts'
 import { parseEmail } from '../platform/email.ts'
+import { conflict, ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 

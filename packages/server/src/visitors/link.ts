@@ -9,7 +9,9 @@ export async function linkVisitors(
 ): Promise<void> {
   if (visitorIds.length === 0) return
   // Sorted, so that two requests naming the same visitors wait for each other instead of blocking each other.
-  const rows = [...new Set(visitorIds)].sort().map((visitor_id) => ({ visitor_id, contact_id: contactId, created_at: now }))
+  const rows = [...new Set(visitorIds)]
+    .sort()
+    .map((visitor_id) => ({ visitor_id, contact_id: contactId, created_at: now }))
   await tx.db
     .insertInto('visitors')
     .values(rows)

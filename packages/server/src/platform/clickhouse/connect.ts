@@ -1,5 +1,5 @@
 import { text as readAll } from 'node:stream/consumers'
-import { ClickHouseError, createClient } from '@clickhouse/client'
+import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { ChdbConnection } from 'chdb/connection'
 import { storeUnavailable } from '../errors.ts'
 
@@ -32,10 +32,12 @@ const REQUEST_TIMEOUT_MS = 25_000
 
 /** Opens the embedded engine at `path`, or a client for the server at `url`. */
 export async function connectClickHouse(address: ClickHouseAddress): Promise<ClickHouse> {
+  // Its failures are logged where they are handled, cleaned of what must not be logged.
+  const log = { level: ClickHouseLogLevel.OFF }
   const client = createClient(
     'url' in address
-      ? { url: address.url, request_timeout: REQUEST_TIMEOUT_MS, max_open_connections: 16, compression: { response: false } }
-      : { connection: (await embeddedConnection(address.path)) as never },
+      ? { url: address.url, request_timeout: REQUEST_TIMEOUT_MS, max_open_connections: 16, log }
+      : { connection: (await embeddedConnection(address.path)) as never, log },
   )
 
   async function asUnavailable<T>(work: Promise<T>): Promise<T> {

@@ -15,7 +15,10 @@ export interface DataDirectoryLock {
  * @throws EmbeddedError `data_directory_in_use`.
  */
 export async function lockDataDirectory(directory: string): Promise<DataDirectoryLock> {
-  const name = createHash('sha256').update(await realpath(directory)).digest('hex').slice(0, 40)
+  const name = createHash('sha256')
+    .update(await realpath(directory))
+    .digest('hex')
+    .slice(0, 40)
   const server = process.platform === 'linux' ? await listen(`\0cds-data-${name}`) : await listenOnFile(name)
   if (!server) {
     const message = `The data directory ${directory} is in use by another process of the service. Stop that one first, or set CDS_DATA_DIR to another directory.`

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EmbeddedError } from './embedded-error.ts'
-import { join } from 'node:path'
 
 const FAST_SHUTDOWN_MS = 20_000
 const IMMEDIATE_SHUTDOWN_MS = 10_000
@@ -26,7 +26,10 @@ export async function endOrphan(cluster: string, onProgress: (message: string) =
   if (await isGone(pid, cluster, FAST_SHUTDOWN_MS)) return
   process.kill(pid, 'SIGQUIT')
   if (await isGone(pid, cluster, IMMEDIATE_SHUTDOWN_MS)) return
-  throw new EmbeddedError('postgres_does_not_stop', `A PostgreSQL of an earlier run (pid ${pid}) does not stop. End it.`)
+  throw new EmbeddedError(
+    'postgres_does_not_stop',
+    `A PostgreSQL of an earlier run (pid ${pid}) does not stop. End it.`,
+  )
 }
 
 async function isGone(pid: number, cluster: string, withinMs: number): Promise<boolean> {

@@ -39,7 +39,10 @@ interface Options {
  * The caller must hold the data directory's lock.
  * @throws EmbeddedError saying what to do.
  */
-export async function startEmbeddedPostgres({ dataDirectory, onProgress = () => {} }: Options): Promise<EmbeddedPostgres> {
+export async function startEmbeddedPostgres({
+  dataDirectory,
+  onProgress = () => {},
+}: Options): Promise<EmbeddedPostgres> {
   const user = serverUser()
   const binaries = await findPostgresBinaries(user, onProgress)
   const cluster = await placeCluster(dataDirectory, user, onProgress)
@@ -89,7 +92,9 @@ async function createCluster(
     await promisify(execFile)(initdb, args, { ...asUser(user), env: environment() })
   } catch (error) {
     const { stderr } = error as { stderr?: string }
-    throw new EmbeddedError('initdb_failed', `PostgreSQL's data could not be created: ${stderr ?? error}`, { cause: error })
+    throw new EmbeddedError('initdb_failed', `PostgreSQL's data could not be created: ${stderr ?? error}`, {
+      cause: error,
+    })
   }
   // The operating system says who is at the other end of the socket: the service itself, and nobody else, is the role.
   const serviceUser = process.getuid?.() === 0 ? 'root' : user.name

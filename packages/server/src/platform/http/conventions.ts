@@ -35,7 +35,8 @@ export function applyConventions(app: FastifyInstance): void {
     }
   })
   app.addHook('preSerialization', async (request, _reply, payload) => {
-    const succeeded = payload !== null && typeof payload === 'object' && (payload as { status?: unknown }).status !== 'error'
+    const succeeded =
+      payload !== null && typeof payload === 'object' && (payload as { status?: unknown }).status !== 'error'
     const warned = succeeded && request.warnings.length > 0
     return warned ? { ...payload, warnings: request.warnings } : payload
   })
@@ -48,7 +49,9 @@ export function applyConventions(app: FastifyInstance): void {
   // Response schemas document; the handler's object is sent as it is. A test checks every answer against its schema.
   app.setSerializerCompiler(() => JSON.stringify)
 
-  app.setErrorHandler((error, request, reply) => sendError(toServiceError(error as FastifyError), error, request, reply))
+  app.setErrorHandler((error, request, reply) =>
+    sendError(toServiceError(error as FastifyError), error, request, reply),
+  )
   app.setNotFoundHandler(async (request, reply) => {
     const message = `There is no route ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}. See /docs for all routes.`
     return sendError(new ServiceError(404, 'route_not_found', message), null, request, reply)
@@ -112,9 +115,13 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
   const cause = error
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new ServiceError(413, 'body_too_large', 'The body is too large for this endpoint. Send less at once.', { cause })
+      return new ServiceError(413, 'body_too_large', 'The body is too large for this endpoint. Send less at once.', {
+        cause,
+      })
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new ServiceError(415, 'unsupported_media_type', 'Send the body as Content-Type: application/json.', { cause })
+      return new ServiceError(415, 'unsupported_media_type', 'Send the body as Content-Type: application/json.', {
+        cause,
+      })
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ServiceError(400, 'invalid_content_length', 'Content-Length does not match the body.', { cause })
     case 'FST_ERR_BAD_URL':
@@ -123,9 +130,14 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
       return new ServiceError(404, 'not_found', 'There is no such record.', { cause })
   }
   if (error.statusCode === 400) return new ServiceError(400, 'bad_request', 'The request cannot be read.', { cause })
-  return new ServiceError(500, 'internal_error', 'Something went wrong on our side. Quote the request_id to the operator.', {
-    cause,
-  })
+  return new ServiceError(
+    500,
+    'internal_error',
+    'Something went wrong on our side. Quote the request_id to the operator.',
+    {
+      cause,
+    },
+  )
 }
 
 /** Answers what Fastify refuses before any route is found, such as a path that is no percent-encoding. */

@@ -114,9 +114,7 @@ function parseValue(property: PropertySchema, text: string): Result {
   }
   if (property['x-words']) return parseWords(property['x-words'], text)
   if (property.enum) {
-    return property.enum.includes(text)
-      ? { value: text }
-      : { problem: `must be one of ${property.enum.join(', ')}` }
+    return property.enum.includes(text) ? { value: text } : { problem: `must be one of ${property.enum.join(', ')}` }
   }
   if (property.type === 'integer') return parseInteger(property, text)
   if (property.type === 'boolean') {
@@ -136,7 +134,9 @@ function parseWords(allowed: readonly string[], text: string): Result {
   const wrong = words.find((word) => !allowed.includes(word))
   return wrong === undefined
     ? { value: words }
-    : { problem: `has the unknown value '${wrong.slice(0, 100)}'; must be a comma-separated list of ${allowed.join(', ')}` }
+    : {
+        problem: `has the unknown value '${wrong.slice(0, 100)}'; must be a comma-separated list of ${allowed.join(', ')}`,
+      }
 }
 
 function parseInteger(property: PropertySchema, text: string): Result {

@@ -6,7 +6,10 @@ export type Database = Kysely<DB>
 
 /** The tables that belong to tenants, without the column that says to which: the tenant handle adds it. */
 export type TenantTables = {
-  [Table in keyof DB as DB[Table] extends { tenant_id: unknown } ? TenantTableName<Table> : never]: Omit<DB[Table], 'tenant_id'>
+  [Table in keyof DB as DB[Table] extends { tenant_id: unknown } ? TenantTableName<Table> : never]: Omit<
+    DB[Table],
+    'tenant_id'
+  >
 }
 
 /** `tenants` is a tenant's own row, not a table of its records. */

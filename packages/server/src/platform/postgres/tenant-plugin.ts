@@ -5,9 +5,9 @@ import {
   type ColumnUpdateNode,
   IdentifierNode,
   type InsertQueryNode,
-  JoinNode,
+  type JoinNode,
   type KyselyPlugin,
-  OnConflictNode,
+  type OnConflictNode,
   OnNode,
   type OperationNode,
   OperationNodeTransformer,
@@ -24,8 +24,8 @@ import {
   ValueListNode,
   ValueNode,
   ValuesNode,
-  type WithNode,
   WhereNode,
+  type WithNode,
 } from 'kysely'
 
 const TENANT_ID = 'tenant_id'
@@ -61,7 +61,10 @@ class TenantTransformer extends OperationNodeTransformer {
     this.#tenantId = tenantId
   }
 
-  protected override transformSelectQuery(node: Parameters<OperationNodeTransformer['transformSelectQuery']>[0], queryId?: QueryId) {
+  protected override transformSelectQuery(
+    node: Parameters<OperationNodeTransformer['transformSelectQuery']>[0],
+    queryId?: QueryId,
+  ) {
     return this.#inside(node.with, () => {
       const select = super.transformSelectQuery(node, queryId)
       const predicates = (node.from?.froms ?? []).flatMap((from) => this.#predicateFor(from))
@@ -69,7 +72,10 @@ class TenantTransformer extends OperationNodeTransformer {
     })
   }
 
-  protected override transformUpdateQuery(node: Parameters<OperationNodeTransformer['transformUpdateQuery']>[0], queryId?: QueryId) {
+  protected override transformUpdateQuery(
+    node: Parameters<OperationNodeTransformer['transformUpdateQuery']>[0],
+    queryId?: QueryId,
+  ) {
     return this.#inside(node.with, () => {
       const update = super.transformUpdateQuery(node, queryId)
       if (update.updates?.some(setsTenant)) throw new Error('A query must not change tenant_id.')
@@ -79,11 +85,20 @@ class TenantTransformer extends OperationNodeTransformer {
     })
   }
 
-  protected override transformDeleteQuery(node: Parameters<OperationNodeTransformer['transformDeleteQuery']>[0], queryId?: QueryId) {
+  protected override transformDeleteQuery(
+    node: Parameters<OperationNodeTransformer['transformDeleteQuery']>[0],
+    queryId?: QueryId,
+  ) {
     return this.#inside(node.with, () => {
       const removal = super.transformDeleteQuery(node, queryId)
       const tables = [...node.from.froms, ...(node.using?.tables ?? [])]
-      return { ...removal, where: this.#confine(removal.where, tables.flatMap((table) => this.#predicateFor(table))) }
+      return {
+        ...removal,
+        where: this.#confine(
+          removal.where,
+          tables.flatMap((table) => this.#predicateFor(table)),
+        ),
+      }
     })
   }
 

@@ -1,0 +1,251 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterEach, describe, expect, test } from 'vitest'
+import { CLI, MAIN, openDirectory, RUNNING, type Started, startProcess } from '../../../test/process.ts'
+import { lockDataDirectory } from './data-directory.ts'
+import { startEmbeddedPostgres } from './postgres.ts'
+
+const cleanup: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo()
+})
+
+async function directoryOf(): Promise<string> {
+  const directory = await openDirectory()
+  cleanup.push(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+async function run(directory: string, more: Record<string, string> = {}): Promise<Started> {
+  const service = await startProcess(MAIN, [], environmentOf(directory, more), RUNNING)
+  cleanup.push(() => service.end('SIGKILL'))
+  return service
+}
+
+const environmentOf = (directory: string, more: Record<string, string> = {}) => ({
+  CDS_DATA_DIR: directory,
+  PORT: '0',
+  HOST: '127.0.0.1',
+  CDS_LOG_LEVEL: 'warn',
+  ...more,
+})
+
+async function query(connection: pg.ClientConfig, sql: string): Promise<unknown[]> {
+  const client = new pg.Client(connection)
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Whether a process does anything; one that has ended may still be listed until its parent looks. */
+async function runs(pid: number): Promise<boolean> {
+  return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')) !== ''
+}
+
+describe('the data directory', () => {
+  test('is used by one process at a time, and free again when that one ends in whatever way', async () => {
+    const directory = await directoryOf()
+    const first = await lockDataDirectory(directory)
+    await expect(lockDataDirectory(directory)).rejects.toMatchObject({ code: 'data_directory_in_use' })
+    await first.release()
+    const second = await lockDataDirectory(directory)
+    await second.release()
+  })
+
+  test('a second start is refused with a clear message, after kill -9 a start succeeds and ends the orphan', async () => {
+    const directory = await directoryOf()
+    const service = await run(directory)
+    const refused = await startProcess(MAIN, [], environmentOf(directory), RUNNING).catch(
+      (error: Error) => error.message,
+    )
+    expect(refused).toContain('in use by another process')
+    expect(refused).toContain('CDS_DATA_DIR')
+    const orphan = Number((await readFile(join(directory, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0])
+    await service.end('SIGKILL')
+    expect(await runs(orphan)).toBe(true)
+    const again = await run(directory)
+    expect(await runs(orphan)).toBe(false)
+    expect(await again.end('SIGTERM')).toBe(0)
+  })
+
+  test('SIGTERM leaves neither PostgreSQL nor its socket behind', async () => {
+    const directory = await directoryOf()
+    const service = await run(directory)
+    const server = Number((await readFile(join(directory, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0])
+    const { host } = JSON.parse(await readFile(join(directory, 'postgres-address.json'), 'utf8'))
+    expect(await service.end('SIGTERM')).toBe(0)
+    expect(await runs(server)).toBe(false)
+    await expect(readFile(host)).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+})
+
+describe('the embedded PostgreSQL', () => {
+  test('keeps its data, speaks UTF-8, listens on no network, and has no password to guess', async () => {
+    const dataDirectory = await directoryOf()
+    const first = await startEmbeddedPostgres({ dataDirectory })
+    await query(first.connection, 'CREATE TABLE kept AS SELECT 1 AS one')
+    const [settings] = await query(
+      first.connection,
+      `SELECT current_setting('listen_addresses') AS network, current_setting('data_checksums') AS checksums,
+        lower('ÄÉÎ') AS lower, current_setting('server_encoding') AS encoding`,
+    )
+    expect(settings).toEqual({ network: '', checksums: 'on', lower: 'äéî', encoding: 'UTF8' })
+    const hba = await readFile(join(dataDirectory, 'postgres/cluster/pg_hba.conf'), 'utf8')
+    expect(hba).toBe('local all all peer map=service\n')
+    await first.stop()
+    const second = await startEmbeddedPostgres({ dataDirectory })
+    cleanup.push(() => second.stop())
+    expect(await query(second.connection, 'SELECT * FROM kept')).toEqual([{ one: 1 }])
+  })
+
+  test('a cluster whose making was interrupted is made anew', async () => {
+    const dataDirectory = await directoryOf()
+    const half = join(dataDirectory, 'postgres/cluster.new')
+    await mkdir(half, { recursive: true })
+    await writeFile(join(half, 'PG_VERSION'), '18\n')
+    const server = await startEmbeddedPostgres({ dataDirectory })
+    cleanup.push(() => server.stop())
+    expect(await query(server.connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  test('a cluster of another major version is refused, untouched', async () => {
+    const dataDirectory = await directoryOf()
+    const cluster = join(dataDirectory, 'postgres/cluster')
+    await mkdir(cluster, { recursive: true })
+    await writeFile(join(cluster, 'PG_VERSION'), '16\n')
+    await expect(startEmbeddedPostgres({ dataDirectory })).rejects.toMatchObject({ code: 'cluster_version_mismatch' })
+    expect(await readFile(join(cluster, 'PG_VERSION'), 'utf8')).toBe('16\n')
+  })
+
+  test('a pid file whose number belongs to another program now is no obstacle, and that program is left alone', async () => {
+    const dataDirectory = await directoryOf()
+    const first = await startEmbeddedPostgres({ dataDirectory })
+    const pidFile = join(dataDirectory, 'postgres/cluster/postmaster.pid')
+    const lines = (await readFile(pidFile, 'utf8')).split('\n')
+    await first.stop()
+    const other = spawn('sleep', ['60'])
+    cleanup.push(async () => other.kill())
+    await writeFile(pidFile, [String(other.pid), ...lines.slice(1)].join('\n'))
+    const second = await startEmbeddedPostgres({ dataDirectory })
+    cleanup.push(() => second.stop())
+    expect(other.exitCode).toBeNull()
+    expect(await query(second.connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+})
+
+describe('what is wrong at the start is said', () => {
+  test('a taken port names PORT', async () => {
+    const { createServer } = await import('node:net')
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    cleanup.push(async () => taken.close())
+    const port = String((taken.address() as { port: number }).port)
+    const directory = await directoryOf()
+    const output = await startProcess(MAIN, [], environmentOf(directory, { PORT: port }), RUNNING).catch(
+      (error: Error) => error.message,
+    )
+    expect(output).toContain(`Port ${port} is taken`)
+    expect(output).toContain('PORT=')
+    await expect(readFile(join(directory, 'postgres/cluster/postmaster.pid'))).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+
+  test('every wrong setting is named at once, without the password that it may hold', async () => {
+    const wrong = { PORT: 'x', CDS_RATE_LIMITS: 'maybe', DATABASE_URL: 'mysql://u:secret@h/d', CDS_LOG_LEVEL: 'loud' }
+    const output = await startProcess(MAIN, [], wrong, RUNNING).catch((error: Error) => error.message)
+    for (const name of Object.keys(wrong)) expect(output).toContain(name)
+    expect(output).not.toContain('secret')
+  })
+})
+
+test('the command line works with and without a running service', async () => {
+  const directory = await directoryOf()
+  const cds = (...args: string[]) =>
+    JSON.parse(
+      execFileSync(process.execPath, [CLI, ...args, '--json'], {
+        env: { ...process.env, ...environmentOf(directory) },
+        encoding: 'utf8',
+      }),
+    )
+  const fails = (...args: string[]): { status: number; stdout: string } => {
+    try {
+      return { status: 0, stdout: String(cds(...args)) }
+    } catch (error) {
+      return error as { status: number; stdout: string }
+    }
+  }
+  const { tenant_id } = cds('tenant', 'create', '--name', 'Alone')
+  expect(cds('domain', 'add', '--tenant', tenant_id, '--domain', 'Example.COM')).toMatchObject({
+    domain: 'example.com',
+    txt_name: '_cds-verification.example.com',
+    txt_value: expect.stringMatching(/^cds-verify=/),
+    verified: false,
+  })
+  expect(
+    cds(
+      'seed',
+      '--tenant',
+      tenant_id,
+      '--contacts',
+      '20',
+      '--companies',
+      '3',
+      '--events',
+      '200',
+      '--days',
+      '7',
+      '--seed',
+      '5',
+    ),
+  ).toEqual({
+    companies: 3,
+    contacts: 20,
+    events: 200,
+  })
+
+  const service = await run(directory)
+  const url = RUNNING.exec(service.output())?.[1] ?? ''
+  const { api_key, key_id } = cds(
+    'key',
+    'create',
+    '--tenant',
+    tenant_id,
+    '--name',
+    'k',
+    '--scopes',
+    'events:read,contacts:read',
+  )
+  expect(api_key).toMatch(/^cds_.{32,}$/)
+  const get = async (path: string) =>
+    (await fetch(url + path, { headers: { authorization: `Bearer ${api_key}` } })).json() as Promise<
+      Record<string, never>
+    >
+  expect(await get('/v1/events?count_only=true')).toEqual({ status: 'success', count: 200 })
+  expect(await get('/v1/contacts?count_only=true')).toEqual({ status: 'success', count: 20 })
+  expect(
+    cds('user', 'create', '--tenant', tenant_id, '--email', 'o@example.com', '--password', 'long enough 1'),
+  ).toEqual({ user_id: expect.any(String) })
+
+  expect(cds('key', 'revoke', '--tenant', tenant_id, '--key', key_id)).toEqual({ key_id, revoked: true })
+  await expect.poll(async () => (await get('/v1/events')).error).toMatchObject({ code: 'invalid_api_key' })
+
+  expect(
+    JSON.parse(fails('key', 'create', '--tenant', tenant_id, '--name', 'k', '--scopes', 'nope').stdout).error.code,
+  ).toBe('invalid_scope')
+  expect(
+    JSON.parse(
+      fails('user', 'create', '--tenant', tenant_id, '--email', 'o@example.com', '--password', 'long enough 1').stdout,
+    ).error.code,
+  ).toBe('user_email_taken')
+  expect(JSON.parse(fails('domain', 'add', '--tenant', 'nope', '--domain', 'x.example').stdout).error.code).toBe(
+    'not_found',
+  )
+  expect(fails('tenant', 'create').status).toBe(2)
+  expect(fails('tenant', 'destroy').status).toBe(2)
+  expect(fails('doctor')).toMatchObject({ status: 0 })
+}, 120_000)

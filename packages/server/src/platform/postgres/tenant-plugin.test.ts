@@ -1,0 +1,136 @@
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import type { TenantTables } from './database.ts'
+import { TenantPlugin } from './tenant-plugin.ts'
+
+const db = new Kysely<TenantTables>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (kysely) => new PostgresIntrospector(kysely),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+}).withPlugin(new TenantPlugin('T'))
+
+/** Counts how often a query compares with the tenant. */
+function confined(query: { compile(): { sql: string; parameters: readonly unknown[] } }): number {
+  return query.compile().parameters.filter((parameter) => parameter === 'T').length
+}
+
+const now = new Date()
+
+describe('every table of a query is confined to the tenant', () => {
+  test.each([
+    ['select', 1, db.selectFrom('contacts').select('email')],
+    [
+      'select with or',
+      1,
+      db
+        .selectFrom('contacts')
+        .select('email')
+        .where((eb) => eb.or([eb('email', '=', 'a'), eb('email', '=', 'b')])),
+    ],
+    ['alias', 1, db.selectFrom('contacts as c').select('c.email')],
+    ['two tables', 2, db.selectFrom(['contacts', 'notes']).select('contacts.email')],
+    [
+      'join',
+      2,
+      db.selectFrom('contacts').leftJoin('companies as co', 'co.company_id', 'contacts.company_id').select('co.name'),
+    ],
+    [
+      'subquery',
+      2,
+      db
+        .selectFrom('contacts')
+        .select('email')
+        .where('contact_id', 'in', (eb) => eb.selectFrom('notes').select('contact_id')),
+    ],
+    [
+      'subquery in from',
+      1,
+      db.selectFrom((eb) => eb.selectFrom('notes').select('content').as('n')).select('n.content'),
+    ],
+    [
+      'lateral',
+      2,
+      db
+        .selectFrom('contacts')
+        .innerJoinLateral(
+          (eb) => eb.selectFrom('notes').select('content').as('n'),
+          (on) => on.onTrue(),
+        )
+        .select('n.content'),
+    ],
+    [
+      'with',
+      1,
+      db
+        .with('n', (eb) => eb.selectFrom('notes').select('content'))
+        .selectFrom((eb) => eb.selectFrom('n').select('content').as('m'))
+        .select('m.content'),
+    ],
+    ['union', 2, db.selectFrom('contacts').select('email as x').union(db.selectFrom('notes').select('content as x'))],
+    [
+      'exists',
+      2,
+      db
+        .selectFrom('contacts')
+        .select('email')
+        .where((eb) => eb.exists(eb.selectFrom('notes').select('content'))),
+    ],
+    ['update', 1, db.updateTable('notes').set({ content: 'x' })],
+    [
+      'update from',
+      2,
+      db
+        .updateTable('notes')
+        .from('contacts')
+        .set({ content: 'x' })
+        .whereRef('notes.contact_id', '=', 'contacts.contact_id'),
+    ],
+    ['delete', 1, db.deleteFrom('notes')],
+    [
+      'delete using',
+      2,
+      db.deleteFrom('notes').using('contacts').whereRef('notes.contact_id', '=', 'contacts.contact_id'),
+    ],
+    ['insert', 1, db.insertInto('visitors').values({ visitor_id: 'v', created_at: now })],
+    [
+      'insert two',
+      2,
+      db.insertInto('visitors').values([
+        { visitor_id: 'v', created_at: now },
+        { visitor_id: 'w', created_at: now },
+      ]),
+    ],
+  ])('%s', (_name, times, query) => {
+    // A query that is put together from confined ones may say it twice.
+    expect(confined(query)).toBeGreaterThanOrEqual(times)
+  })
+})
+
+test('a condition cannot break out of the tenant with OR', () => {
+  const { sql: text } = db
+    .selectFrom('contacts')
+    .select('email')
+    .where((eb) => eb.or([eb('email', '=', 'a'), eb('email', '=', 'b')]))
+    .compile()
+  expect(text).toMatch(/where "contacts"\."tenant_id" = \$1 and \(.* or .*\)$/)
+})
+
+test('an upsert finds the existing row by tenant', () => {
+  const query = db
+    .insertInto('visitors')
+    .values({ visitor_id: 'v', created_at: now })
+    .onConflict((row) => row.columns(['visitor_id']).doNothing())
+  expect(query.compile().sql).toContain('on conflict ("tenant_id", "visitor_id") do nothing')
+})
+
+test('what cannot be confined is refused', () => {
+  const raw = db.selectFrom('contacts').select(sql`(SELECT count(*) FROM contacts)`.as('x'))
+  expect(() => raw.compile()).toThrow(/must not name a table/)
+  const moved = db.updateTable('notes').set({ tenant_id: 'other' } as never)
+  expect(() => moved.compile()).toThrow(/must not change tenant_id/)
+  const copied = db.insertInto('notes').expression((eb) => eb.selectFrom('notes').selectAll()) as { compile(): unknown }
+  expect(() => copied.compile()).toThrow(/values/)
+})

@@ -1,0 +1,59 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseEmail } from './email.ts'
+import { redact } from './log.ts'
+import { parseTimestamp } from './time.ts'
+
+test.each([
+  ['2026-01-31T08:00:00Z', '2026-01-31T08:00:00.000Z'],
+  ['2026-01-31T08:00:00.123456+02:30', '2026-01-31T05:30:00.123Z'],
+  ['2026-01-31 08:00-0100', '2026-01-31T09:00:00.000Z'],
+  ['2024-02-29', '2024-02-29T00:00:00.000Z'],
+  ['0099-01-01', null],
+  ['2026-02-29', null],
+  ['2026-13-01', null],
+  ['2026-01-31T24:00:00Z', null],
+  ['2026-01-31T08:00:60Z', null],
+  ['2026-01-31T08:00:00', null],
+  ['2026-01-31T08:00:00+24:00', null],
+  ['1738310400', null],
+  ['', null],
+  ['2026-01-31T08:00:00Z\n', null],
+])('the timestamp %j is read as %s', (text, expected) => {
+  expect(parseTimestamp(text)?.toISOString() ?? null).toBe(expected)
+})
+
+test('a date as an upper bound is its last millisecond, and every ISO text is read back', () => {
+  expect(parseTimestamp('2026-01-31', 'end')?.toISOString()).toBe('2026-01-31T23:59:59.999Z')
+  const dates = fc.date({ min: new Date('0100-01-01'), max: new Date('9999-12-31'), noInvalidDate: true })
+  fc.assert(fc.property(dates, (date) => parseTimestamp(date.toISOString())?.getTime() === date.getTime()))
+})
+
+test.each([
+  [' Ada.Lovelace+x@Example.CO.uk ', 'ada.lovelace+x@example.co.uk'],
+  ["o'brien@example.com", "o'brien@example.com"],
+  ['jörg@müller.de', 'jörg@müller.de'],
+  ['a@', null],
+  ['@b.com', null],
+  ['a b@c.com', null],
+  ['a@b', null],
+  ['a@b..com', null],
+  ['a@-b.com', null],
+  ['.a@b.com', null],
+  ['a..b@c.com', null],
+  ['a@b.com, c@d.com', null],
+  ['a@b.com\nBcc: x@y.z', null],
+  [`${'a'.repeat(65)}@b.com`, null],
+  [`a@${'b.'.repeat(130)}com`, null],
+])('the address %j becomes %s', (text, expected) => {
+  expect(parseEmail(text)).toBe(expected)
+})
+
+test('no text makes an address slow to read', () => {
+  fc.assert(fc.property(fc.string({ maxLength: 5_000 }), (text) => parseEmail(text) === null || text.includes('@')))
+})
+
+test('a log line loses keys, passwords and addresses, and nothing else', () => {
+  const line = 'Key (email)=(ada@example.com) cds_0123456789abcdef postgres://cds:s3cret@db.example:5432/x kept'
+  expect(redact(line)).toBe('Key (email)=([email]) cds_[secret] postgres://cds:[secret]@db.example:5432/x kept')
+})

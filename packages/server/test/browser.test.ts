@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addDomain } from '../src/tenants/domains.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+
+const CHROMIUM = '/usr/bin/chromium'
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+// `npm test` installs chromium where that is possible, and says so where it is not.
+describe.skipIf(!existsSync(CHROMIUM))('a page in a real browser', () => {
+  let service: TestService
+  let tenant: TestTenant
+  let site: Server
+  let browser: Browser
+  let page: string
+
+  beforeAll(async () => {
+    service = await startTestService()
+    tenant = await createTestTenant(service)
+    await addDomain(service.stores.database, tenant.id, 'shop.localhost', true, new Date())
+    site = createServer((_request, response) => {
+      response.setHeader('content-type', 'text/html')
+      response.end('<title>Shop</title><h1>Shop</h1>')
+    })
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+    const { port } = site.address() as { port: number }
+    page = `http://shop.localhost:${port}/cart`
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    site?.close()
+    await service?.close()
+  })
+
+  /** Sends a batch from a page, as text/plain so that no preflight is needed, or as JSON with one. */
+  async function send(
+    url: string,
+    contentType: string,
+  ): Promise<{ status: number; body: { accepted?: number } } | string> {
+    const tab = await browser.newPage()
+    try {
+      await tab.goto(url)
+      return await tab.evaluate(
+        async ([target, type]) => {
+          try {
+            const response = await fetch(`${target}/track`, {
+              method: 'POST',
+              credentials: 'include',
+              headers: { 'content-type': type ?? '' },
+              body: JSON.stringify({ events: [{ event: 'from_browser', url: location.href, title: document.title }] }),
+            })
+            return { status: response.status, body: await response.json() }
+          } catch (error) {
+            return String(error)
+          }
+        },
+        [service.url, contentType],
+      )
+    } finally {
+      await tab.close()
+    }
+  }
+
+  test.each(['text/plain', 'application/json'])('sends an event as %s and may read the answer', async (contentType) => {
+    expect(await send(page, contentType)).toMatchObject({ status: 200, body: { status: 'success', accepted: 1 } })
+    const { body } = await tenant.call('GET', '/v1/events?limit=1')
+    expect(body.events[0]).toMatchObject({
+      event: 'from_browser',
+      url: page,
+      domain: 'shop.localhost',
+      data: { title: 'Shop' },
+      os: 'Linux',
+    })
+  })
+
+  test('of a site that nobody has verified cannot send', async () => {
+    expect(await send(page.replace('shop.', 'evil.'), 'text/plain')).toContain('Failed to fetch')
+  })
+
+  test('shows the API reference with every operation', async () => {
+    const tab = await browser.newPage()
+    const errors: string[] = []
+    tab.on('pageerror', (error) => errors.push(error.message))
+    await tab.goto(`${service.url}/docs`)
+    await tab.waitForSelector('text=Create a contact')
+    expect(await tab.locator('.opblock').count()).toBeGreaterThan(12)
+    expect(errors).toEqual([])
+    await tab.close()
+  })
+})

@@ -1,0 +1,58 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface Started {
+  process: ChildProcess
+  output(): string
+  /** Ends it with a signal and waits until it is gone. @returns its exit code. */
+  end(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** Starts a program of this repository; resolves when its output matches `ready`, rejects when it ends before. */
+export async function startProcess(
+  path: string,
+  args: string[],
+  environment: Record<string, string>,
+  ready: RegExp,
+): Promise<Started> {
+  const child = spawn(process.execPath, [path, ...args], {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const exited = once(child, 'exit')
+  await new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk
+      if (ready.test(output)) resolve()
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    child.once('exit', (code) => reject(new Error(`${path} ended with ${code}:\n${output}`)))
+  })
+  return {
+    process: child,
+    output: () => output,
+    end: async (signal) => {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill(signal)
+        await exited
+      }
+      return child.exitCode
+    },
+  }
+}
+
+/** A new directory that every user can enter: root runs PostgreSQL as another one. */
+export async function openDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'cds test '))
+  await chmod(directory, 0o755)
+  return directory
+}
+
+export const MAIN = 'packages/server/src/main.ts'
+export const CLI = 'packages/server/src/cli.ts'
+export const RUNNING = /is running at (\S+)/
