@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import { recentNotes } from '../notes/notes.ts'
+import { recentNotes, toNotes } from '../notes/notes.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -64,15 +64,15 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
     sortBy === 'createdate'
       ? matching.orderBy('created_at', direction)
       : matching.orderBy(SORT_COLUMNS[sortBy], (by) => by[direction]().nullsLast())
-  const rows = await ordered
+  const selected = ordered
     .select(CONTACT_COLUMNS)
     .orderBy('contact_id', direction)
     .limit(page.limit)
     .offset(offsetOf(page))
-    .execute()
-  const ids = shows(projection, 'notes') ? rows.map((row) => row.contact_id) : []
-  const notes = await recentNotes(tenant, ids, NOTES_IN_LISTS)
-  return rows.map((row) => project(toContactObject(row, notes.get(row.contact_id) ?? [], withProvenance), projection))
+  const rows = shows(projection, 'notes')
+    ? await selected.select(recentNotes(NOTES_IN_LISTS)).execute()
+    : (await selected.execute()).map((row) => ({ ...row, notes: [] }))
+  return rows.map((row) => project(toContactObject(row, toNotes(row.notes), withProvenance), projection))
 }
 
 /** How many contacts match. Without a filter nothing is counted: the database keeps that number. */

@@ -1,11 +1,11 @@
 import { compactEventsOfContact } from '../events/of-contact.ts'
-import { recentNotes } from '../notes/notes.ts'
+import { recentNotes, toNotes } from '../notes/notes.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
 import { summaryOf } from './summary.ts'
-import { readUnifiedProfile } from './unified-profile.ts'
+import { sourceRecords, unifiedProfileOf } from './unified-profile.ts'
 
 const NOTES_IN_CONTACT = 100
 
@@ -18,31 +18,30 @@ interface ReadOptions {
 
 /** A contact with its summary, profile and latest events. @throws ServiceError 404. */
 export async function readContact(tenant: Tenant, contactId: string, options: ReadOptions) {
-  const row = await findContact(tenant, contactId)
-  const [notes, unified_profile, events] = await Promise.all([
-    recentNotes(tenant, [contactId], NOTES_IN_CONTACT),
-    readUnifiedProfile(tenant, row, options.withRaw),
+  const [row, events] = await Promise.all([
+    tenant.db
+      .selectFrom('contacts')
+      .select(CONTACT_COLUMNS)
+      .select(recentNotes(NOTES_IN_CONTACT))
+      .select(sourceRecords)
+      .where('contact_id', '=', contactId)
+      .executeTakeFirst(),
     options.eventsLimit === null ? {} : compactEventsOfContact(tenant, contactId, options.eventsLimit),
   ])
+  if (!row) throw notFound('contact')
   const contact = {
-    ...toContactObject(row, notes.get(contactId) ?? [], options.withProvenance),
+    ...toContactObject(row, toNotes(row.notes), options.withProvenance),
     _summary: summaryOf(propertiesOf(row)),
   }
-  return { contact, unified_profile, ...events }
+  return { contact, unified_profile: unifiedProfileOf(row, row.source_records, options.withRaw), ...events }
 }
 
 /** A contact as the writing endpoints answer it. */
 export async function toWholeContact(tenant: Tenant, row: ContactRow) {
-  const notes = await recentNotes(tenant, [row.contact_id], NOTES_IN_CONTACT)
-  return toContactObject(row, notes.get(row.contact_id) ?? [], false)
-}
-
-async function findContact(tenant: Tenant, contactId: string): Promise<ContactRow> {
-  const row = await tenant.db
+  const found = await tenant.db
     .selectFrom('contacts')
-    .select(CONTACT_COLUMNS)
-    .where('contact_id', '=', contactId)
+    .select(recentNotes(NOTES_IN_CONTACT))
+    .where('contact_id', '=', row.contact_id)
     .executeTakeFirst()
-  if (!row) throw notFound('contact')
-  return row
+  return toContactObject(row, toNotes(found?.notes ?? []), false)
 }

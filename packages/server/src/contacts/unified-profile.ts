@@ -1,6 +1,8 @@
+import type { ExpressionBuilder } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
-import type { Tenant } from '../platform/tenant.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import type { ContactRow } from './contact-row.ts'
 import type { PropertyValue } from './properties.ts'
 
@@ -44,38 +46,55 @@ export const UnifiedProfile = Type.Object({
 type UnifiedProfile = Type.Static<typeof UnifiedProfile>
 type Field = UnifiedProfile['profile'][string]
 
+/** A column `source_records` for a query over contacts: every source's record, the oldest first. */
+export function sourceRecords(from: ExpressionBuilder<TenantTables, 'contacts'>) {
+  return jsonArrayFrom(
+    from
+      .selectFrom('contact_sources')
+      .select(['source', 'external_id', 'fields', 'first_seen_at', 'updated_at', 'synced_at', 'enriched_at', 'raw'])
+      .whereRef('contact_sources.contact_id', '=', 'contacts.contact_id')
+      .orderBy('first_seen_at')
+      .orderBy('source'),
+  ).as('source_records')
+}
+
+type Moment = string | Date
+
+interface SourceRecord {
+  source: string
+  external_id: string | null
+  fields: unknown
+  raw: unknown
+  first_seen_at: Moment
+  updated_at: Moment
+  synced_at: Moment | null
+  enriched_at: Moment | null
+}
+
 /** What each source says of a contact, beside one another: conflicts are shown, not resolved. */
-export async function readUnifiedProfile(
-  tenant: Tenant,
+export function unifiedProfileOf(
   contact: ContactRow,
+  records: readonly SourceRecord[],
   withRaw: boolean,
-): Promise<UnifiedProfile> {
-  const rows = await tenant.db
-    .selectFrom('contact_sources')
-    .select(['source', 'external_id', 'fields', 'first_seen_at', 'updated_at', 'synced_at', 'enriched_at', 'raw'])
-    .where('contact_id', '=', contact.contact_id)
-    .orderBy('first_seen_at')
-    .orderBy('source')
-    .execute()
+): UnifiedProfile {
   const sources: UnifiedProfile['sources'] = {}
   const profile: Record<string, Field> = {}
   const rawData: Record<string, unknown> = {}
-  for (const row of rows) {
-    sources[row.source] = {
-      ...(row.external_id === null ? {} : { external_id: row.external_id }),
-      first_seen_at: row.first_seen_at.toISOString(),
-      updated_at: row.updated_at.toISOString(),
-      ...(row.synced_at ? { synced_at: row.synced_at.toISOString() } : {}),
-      ...(row.enriched_at ? { enriched_at: row.enriched_at.toISOString() } : {}),
+  for (const record of records) {
+    const fields = record.fields as SourceFields
+    sources[record.source] = {
+      ...(record.external_id === null ? {} : { external_id: record.external_id }),
+      first_seen_at: isoOf(record.first_seen_at),
+      updated_at: isoOf(record.updated_at),
+      ...(record.synced_at ? { synced_at: isoOf(record.synced_at) } : {}),
+      ...(record.enriched_at ? { enriched_at: isoOf(record.enriched_at) } : {}),
     }
-    rawData[row.source] = row.raw ?? valuesOf(row.fields as SourceFields)
-    for (const [key, field] of Object.entries(row.fields as SourceFields)) {
-      profile[key] = withValue(profile[key], row.source, field)
-    }
+    rawData[record.source] = record.raw ?? valuesOf(fields)
+    for (const [key, field] of Object.entries(fields)) profile[key] = withValue(profile[key], record.source, field)
   }
   return {
     _id: contact.contact_id,
-    source_count: rows.length,
+    source_count: records.length,
     sources,
     profile,
     created_at: contact.created_at.toISOString(),
@@ -83,6 +102,11 @@ export async function readUnifiedProfile(
     enriched_at: contact.enriched_at?.toISOString() ?? null,
     ...(withRaw ? { raw_data: rawData } : {}),
   }
+}
+
+/** JSON has no dates, so those of a JSON column arrive as texts. */
+function isoOf(moment: Moment): string {
+  return new Date(moment).toISOString()
 }
 
 /** Adds one source's value to a field; equal values of several sources stand together. */

@@ -1,4 +1,5 @@
-import type { Selectable } from 'kysely'
+import type { ExpressionBuilder, Selectable } from 'kysely'
+import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
@@ -22,41 +23,31 @@ export async function listNotes(tenant: Tenant, contactId: string): Promise<Note
   return rows.map(toNote)
 }
 
-/** The newest notes of several contacts at once, at most `limit` each. */
-export async function recentNotes(
-  tenant: Tenant,
-  contactIds: readonly string[],
-  limit: number,
-): Promise<Map<string, NoteObject[]>> {
-  const byContact = new Map<string, NoteObject[]>()
-  if (contactIds.length === 0) return byContact
-  // One index range a contact: a contact may have any number of notes, and only the newest are read.
-  const rows = await tenant.db
-    .selectFrom('contacts')
-    .innerJoinLateral(
-      (from) =>
-        from
-          .selectFrom('notes')
-          .select(COLUMNS)
-          .whereRef('notes.contact_id', '=', 'contacts.contact_id')
-          .orderBy('notes.created_at', 'desc')
-          .orderBy('notes.note_id', 'desc')
-          .limit(limit)
-          .as('recent'),
-      (join) => join.onTrue(),
-    )
-    .select(['recent.note_id', 'recent.contact_id', 'recent.content', 'recent.created_at', 'recent.updated_at'])
-    .where('contacts.contact_id', 'in', contactIds)
-    .orderBy('recent.created_at', 'desc')
-    .orderBy('recent.note_id', 'desc')
-    .execute()
-  for (const row of rows) {
-    const notes = byContact.get(row.contact_id)
-    if (notes) notes.push(toNote(row))
-    else byContact.set(row.contact_id, [toNote(row)])
-  }
-  return byContact
+/**
+ * A column `notes` for a query over contacts: the newest notes of each, at most `limit`. One index range a contact,
+ * because a contact may have any number of notes; one query, because a round trip costs more than the notes.
+ */
+export function recentNotes(limit: number) {
+  return (from: ExpressionBuilder<TenantTables, 'contacts'>) =>
+    jsonArrayFrom(
+      from
+        .selectFrom('notes')
+        .select(COLUMNS)
+        .whereRef('notes.contact_id', '=', 'contacts.contact_id')
+        .orderBy('notes.created_at', 'desc')
+        .orderBy('notes.note_id', 'desc')
+        .limit(limit),
+    ).as('notes')
 }
+
+/** The notes of such a column as the API answers them. JSON has no dates, so they arrive as texts. */
+export function toNotes(column: readonly JsonNote[]): NoteObject[] {
+  return column.map((row) =>
+    toNote({ ...row, created_at: new Date(row.created_at), updated_at: new Date(row.updated_at) }),
+  )
+}
+
+type JsonNote = Omit<NoteRow, 'created_at' | 'updated_at'> & { created_at: string | Date; updated_at: string | Date }
 
 /** @throws ServiceError 404 for an unknown contact. */
 export async function createNote(tenant: Tenant, contactId: string, content: string, now: Date): Promise<NoteObject> {
