@@ -29,6 +29,8 @@ export interface ClickHouse {
 /** No honest query of the service takes longer, and a cancelled one runs on, so the engine itself must stop it. */
 const QUERY_LIMITS = 'max_execution_time = 20, max_memory_usage = 4000000000'
 const REQUEST_TIMEOUT_MS = 25_000
+/** A distributed table would otherwise keep rows in a queue of its own and call them inserted. */
+const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
 
 /** Opens the embedded engine at `path`, or a client for the server at `url`. */
 export async function connectClickHouse(address: ClickHouseAddress): Promise<ClickHouse> {
@@ -59,7 +61,7 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
       await asUnavailable(client.command({ query: sql, query_params: parameters }))
     },
     insert: async (table, format, body, token) => {
-      const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}' FORMAT ${format}`
+      const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}', ${READABLE_AT_ONCE} FORMAT ${format}`
       const { stream } = await asUnavailable(client.exec({ query, values: body as never }))
       await readAll(stream)
     },

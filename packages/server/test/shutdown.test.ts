@@ -1,0 +1,69 @@
+import { rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { newId } from '../src/platform/ids.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { createApiKey } from '../src/tenants/api-keys.ts'
+import { addDomain } from '../src/tenants/domains.ts'
+import { createTenant } from '../src/tenants/tenants.ts'
+import { MAIN, openDirectory, RUNNING, startProcess } from './process.ts'
+import { createDatabase } from './service.ts'
+
+/** Told to stop under load, the service answers every request that it has taken and leaves nothing in the journal. */
+test('SIGTERM under load finishes requests and flushes the journal', async () => {
+  const connectionString = await createDatabase()
+  const directory = await openDirectory()
+  const postgres = connectPostgres<DB>({ connectionString }, 2)
+  const environment = {
+    CDS_DATA_DIR: directory,
+    DATABASE_URL: connectionString,
+    PORT: '0',
+    HOST: '127.0.0.1',
+    CDS_RATE_LIMITS: 'off',
+    CDS_LOG_LEVEL: 'warn',
+  }
+  try {
+    const tenantId = await createTenant(postgres.db, 'Stopping', new Date())
+    await addDomain(postgres.db, tenantId, 'stop.example', true, new Date())
+    const { apiKey } = await createApiKey(postgres.db, tenantId, { name: 'k', scopes: ['all'] }, new Date())
+    const service = await startProcess(MAIN, [], environment, RUNNING)
+    const url = RUNNING.exec(service.output())?.[1] ?? ''
+    const acknowledged: string[] = []
+    const stop = { now: false }
+    const statuses = new Set<number>()
+    const sender = async () => {
+      while (!stop.now) {
+        const event_id = newId()
+        const response = await fetch(`${url}/track`, {
+          method: 'POST',
+          headers: { origin: 'https://stop.example', 'content-type': 'application/json' },
+          body: JSON.stringify({ events: [{ event_id, event: 'x' }] }),
+        }).catch(() => null)
+        if (response) statuses.add(response.status)
+        if (response?.ok) acknowledged.push(event_id)
+        else await sleep(5)
+      }
+    }
+    const senders = Array.from({ length: 16 }, sender)
+    await sleep(700)
+    expect(await service.end('SIGTERM')).toBe(0)
+    stop.now = true
+    await Promise.all(senders)
+    // A refused connection is no answer; every answer that came was a success.
+    expect([...statuses]).toEqual([200])
+    expect((await postgres.pool.query('SELECT count(*) AS rows FROM journal')).rows).toEqual([{ rows: 0 }])
+
+    const again = await startProcess(MAIN, [], environment, RUNNING)
+    const list = await fetch(`${RUNNING.exec(again.output())?.[1]}/v1/events?count_only=true`, {
+      headers: { authorization: `Bearer ${apiKey}` },
+    })
+    const { count } = (await list.json()) as { count: number }
+    expect(count).toBeGreaterThanOrEqual(acknowledged.length)
+    expect(acknowledged.length).toBeGreaterThan(20)
+    expect(await again.end('SIGTERM')).toBe(0)
+  } finally {
+    await postgres.close()
+    await rm(directory, { recursive: true, force: true })
+  }
+}, 60_000)
