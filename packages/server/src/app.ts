@@ -48,6 +48,8 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     bodyLimit: BODY_BYTES_MAX,
     trustProxy: config.trustProxy,
     forceCloseConnections: 'idle',
+    // A request that still arrives while the service stops is served, and told to close its connection.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
     clientErrorHandler: answerClientError,
     frameworkErrors: answerFrameworkError,
