@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -67,10 +68,12 @@ describe('the data directory', () => {
     expect(refused).toContain('in use by another process')
     expect(refused).toContain('CDS_DATA_DIR')
     const orphan = Number((await readFile(join(directory, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0])
+    const socketDirectory = JSON.parse(await readFile(join(directory, 'postgres-address.json'), 'utf8')).host as string
     await service.end('SIGKILL')
     expect(await runs(orphan)).toBe(true)
     const again = await run(directory)
     expect(await runs(orphan)).toBe(false)
+    expect(existsSync(socketDirectory)).toBe(false)
     expect(await again.end('SIGTERM')).toBe(0)
   })
 

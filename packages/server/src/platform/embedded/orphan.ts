@@ -1,8 +1,12 @@
 import { readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EmbeddedError } from './embedded-error.ts'
 
+/** A socket's directory is made for one run; its name starts with this. */
+export const SOCKET_DIRECTORY_PREFIX = 'cds-postgres-'
+/** Where PostgreSQL's pid file says the socket is. */
+const SOCKET_DIRECTORY_LINE = 4
 const FAST_SHUTDOWN_MS = 20_000
 const IMMEDIATE_SHUTDOWN_MS = 10_000
 
@@ -16,16 +20,20 @@ export async function endOrphan(cluster: string, onProgress: (message: string) =
   const lines = (await readFile(pidFile, 'utf8').catch(() => '')).split('\n')
   const pid = Number(lines[0])
   if (!Number.isInteger(pid) || pid <= 1) return
-  if (!(await isServerOf(pid, cluster))) {
-    // Left by a crash of the machine, and the number may be another program's by now.
+  // What the server itself would have removed had its service stopped it.
+  const removeTraces = async () => {
+    const socketDirectory = lines[SOCKET_DIRECTORY_LINE] ?? ''
+    const isOurs = basename(socketDirectory).startsWith(SOCKET_DIRECTORY_PREFIX)
+    if (isOurs) await rm(socketDirectory, { recursive: true, force: true })
     await rm(pidFile, { force: true })
-    return
   }
+  // After a crash of the machine the number may be another program's.
+  if (!(await isServerOf(pid, cluster))) return removeTraces()
   onProgress('stopping the PostgreSQL that an earlier run left behind')
   process.kill(pid, 'SIGINT')
-  if (await isGone(pid, cluster, FAST_SHUTDOWN_MS)) return
+  if (await isGone(pid, cluster, FAST_SHUTDOWN_MS)) return removeTraces()
   process.kill(pid, 'SIGQUIT')
-  if (await isGone(pid, cluster, IMMEDIATE_SHUTDOWN_MS)) return
+  if (await isGone(pid, cluster, IMMEDIATE_SHUTDOWN_MS)) return removeTraces()
   throw new EmbeddedError(
     'postgres_does_not_stop',
     `A PostgreSQL of an earlier run (pid ${pid}) does not stop. End it.`,

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { EmbeddedError } from './embedded-error.ts'
-import { endOrphan } from './orphan.ts'
+import { endOrphan, SOCKET_DIRECTORY_PREFIX } from './orphan.ts'
 import { placeCluster } from './places.ts'
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts'
 import { type ServerUser, serverUser } from './unprivileged-user.ts'
@@ -17,8 +17,6 @@ const DATABASE = 'cds'
 /** Part of the socket's file name; nothing listens on the network. */
 const PORT = 5432
 const READY_WITHIN_MS = 300_000
-/** A socket's path is limited to some 100 bytes, so it is never under the data directory. */
-const SOCKET_DIRECTORY_PREFIX = 'cds-postgres-'
 
 export interface EmbeddedPostgres {
   /** For pg: `host` is the directory of the socket. */
@@ -50,6 +48,7 @@ export async function startEmbeddedPostgres({
   else await createCluster(cluster, binaries, user, onProgress)
   await endOrphan(cluster, onProgress)
 
+  // A socket's path is limited to some 100 bytes, so it is never under the data directory.
   const socketDirectory = await mkdtemp(join(tmpdir().length > 60 ? '/tmp' : tmpdir(), SOCKET_DIRECTORY_PREFIX))
   await chmod(socketDirectory, 0o700)
   if (user.isOther) await chown(socketDirectory, user.uid, user.gid)
