@@ -7,6 +7,7 @@ import { collectorRoutes } from './collector/routes.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contacts/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import type { EventMover } from './journal/event-mover.ts'
 import type { GroupCommit } from './journal/group-commit.ts'
 import type { Projector } from './journal/projector.ts'
 import { noteRoutes } from './notes/routes.ts'
@@ -23,6 +24,7 @@ import type { Stores } from './platform/tenant.ts'
 import type { Clock } from './platform/time.ts'
 import type { ApiKey } from './tenants/api-keys.ts'
 import { requireApiKeys } from './tenants/authentication.ts'
+import { identifyRoutes } from './visitors/routes.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
 
@@ -31,6 +33,7 @@ export interface AppDependencies {
   stores: Stores
   groupCommit: GroupCommit
   projector: Projector
+  mover: EventMover
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
   clock: Clock
@@ -76,6 +79,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   contactRoutes(app, dependencies)
   noteRoutes(app, dependencies)
   eventRoutes(app)
+  identifyRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
     app.swagger(),

@@ -4,10 +4,11 @@ import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import { keepEventIds } from './journal/event-ids.ts'
+import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
 import { type Projector, startProjector } from './journal/projector.ts'
 import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
-import { createTableStatements } from './platform/clickhouse/tables.ts'
+import { createTableStatements, onCluster, storageTable } from './platform/clickhouse/tables.ts'
 import { lockDataDirectory } from './platform/embedded/data-directory.ts'
 import { startEmbeddedPostgres } from './platform/embedded/postgres.ts'
 import type { App } from './platform/http/app-types.ts'
@@ -108,6 +109,7 @@ async function openClickHouse(config: Config, dataDirectory: string, cleanup: Cl
 /** A running service. */
 export interface Service extends Engines {
   projector: Projector
+  mover: EventMover
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
   url: string
@@ -138,6 +140,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => eventIds.stop())
     const projector = startProjector({ ...stores, log, metrics })
     cleanup.push(() => projector.stop())
+    const eventsStorage = `${storageTable(EVENTS_TABLE, config.clickhouseCluster)}${onCluster(config.clickhouseCluster)}`
+    const mover = startEventMover({ ...stores, eventsStorage, log })
+    cleanup.push(() => mover.stop())
     // What an earlier process accepted and could not project any more.
     await projector.drain()
     const groupCommit = createGroupCommit({ pool: postgres.pool, projector, clock, log, metrics })
@@ -147,6 +152,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       stores,
       groupCommit,
       projector,
+      mover,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
       clock,
@@ -156,7 +162,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    return { ...engines, app, projector, url: urlOf(app, config), close }
+    return { ...engines, app, projector, mover, url: urlOf(app, config), close }
   } catch (error) {
     await close()
     throw error

@@ -20,6 +20,7 @@ const ROUTES: Route[] = [
     body: { content: 'hacked' },
   },
   { method: 'DELETE', path: '/v1/contacts/:contact_id/notes/:note_id', scope: 'contacts:write' },
+  { method: 'POST', path: '/v1/identify', scope: 'contacts:write', body: { email: 'walk-identify@example.com' } },
   { method: 'GET', path: '/v1/events', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/types', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/:event_id', scope: 'events:read' },
@@ -30,6 +31,7 @@ const PUBLIC = [
   'GET /metrics',
   'GET /openapi.json',
   'POST /track',
+  'POST /recover-visitor',
   'OPTIONS /track',
 ]
 

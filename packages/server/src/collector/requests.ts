@@ -55,5 +55,18 @@ export const TrackBody = Type.Object(
   },
 )
 
+/** Body of POST /recover-visitor. */
+export const RecoverVisitorBody = Type.Object(
+  {
+    fingerprint: Type.String({
+      pattern: '^[0-9a-fA-F]{64}$',
+      'x-expected': 'the SHA-256 of the fingerprint: 64 hexadecimal characters',
+      examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    }),
+    visitor_id: Type.Optional(Name),
+  },
+  { additionalProperties: false },
+)
+
 export type TrackBody = Type.Static<typeof TrackBody>
 export type TrackedEvent = TrackBody['events'][number]

@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { createFirstTouchWatch } from '../contacts/first-touch.ts'
 import type { GroupCommit } from '../journal/group-commit.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
@@ -8,20 +10,23 @@ import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { success } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import type { Clock } from '../platform/time.ts'
+import { openTenant, type Stores } from '../platform/tenant.ts'
+import { createExternalContactIds } from '../visitors/external-id.ts'
+import { recoverVisitor } from '../visitors/fingerprints.ts'
+import { identifyVisitor } from './identification.ts'
 import { sendingHost } from './location.ts'
-import { TrackBody } from './requests.ts'
+import { RecoverVisitorBody, TrackBody } from './requests.ts'
 import { sessionCookie, sessionOf, visitorOf } from './session.ts'
 import { toRecords } from './to-records.ts'
 import { parseUserAgent } from './user-agent.ts'
 
 const BODY_BYTES_MAX = 256 * 1024
 
-export interface CollectorDependencies {
+export interface CollectorDependencies extends WriteDependencies {
+  stores: Stores
   groupCommit: GroupCommit
   findTenantOfHost(host: string): Promise<string | null>
   rateLimiter: RateLimiter
-  clock: Clock
   metrics: Metrics
 }
 
@@ -34,7 +39,9 @@ declare module 'fastify' {
 
 /** The endpoints that pages call. Who may use them follows from the page's domain. */
 export async function collectorRoutes(app: App, dependencies: CollectorDependencies): Promise<void> {
-  const { groupCommit, findTenantOfHost, rateLimiter, clock, metrics } = dependencies
+  const { stores, groupCommit, findTenantOfHost, rateLimiter, clock, metrics } = dependencies
+  const externalContactIds = createExternalContactIds(dependencies)
+  const watchFirstTouch = createFirstTouchWatch(dependencies)
 
   app.decorateRequest('siteTenantId', '')
   // text/plain needs no preflight, which saves a page one request.
@@ -50,16 +57,18 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
     metrics.eventsRejected.inc({ code: error instanceof ServiceError ? error.code : 'other' })
   })
 
-  app.options('/track', { config: { access: 'public' }, schema: { hide: true } as object }, async (_request, reply) =>
-    reply
-      .headers({
-        'access-control-allow-methods': 'POST',
-        'access-control-allow-headers': 'content-type, x-request-id',
-        'access-control-max-age': '86400',
-      })
-      .code(204)
-      .send(),
-  )
+  for (const path of ['/track', '/recover-visitor']) {
+    app.options(path, { config: { access: 'public' }, schema: { hide: true } as object }, async (_request, reply) =>
+      reply
+        .headers({
+          'access-control-allow-methods': 'POST',
+          'access-control-allow-headers': 'content-type, x-request-id',
+          'access-control-max-age': '86400',
+        })
+        .code(204)
+        .send(),
+    )
+  }
 
   app.post(
     '/track',
@@ -98,9 +107,41 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
         userAgent: parseUserAgent(userAgentHeader),
       })
       const callerIds = body.events.flatMap(({ event_id }) => event_id?.toLowerCase() ?? [])
-      await groupCommit.record({ tenantId, visitorId, events, callerIds })
+      const tenant = openTenant(stores, tenantId)
+      if (body.identify !== undefined || body.external_contact_id !== undefined) {
+        const warnings = await identifyVisitor(tenant, { ...dependencies, externalContactIds }, visitorId, body)
+        request.warnings.push(...warnings)
+      }
+      if (events.length > 0) await groupCommit.record({ tenantId, visitorId, events, callerIds })
+      // The events are recorded: nothing that follows from them may make the page send them again.
+      await watchFirstTouch(tenant, events).catch((error: unknown) =>
+        request.log.warn({ err: error }, "a contact's first touch could not be recorded"),
+      )
       reply.header('set-cookie', sessionCookie(sessionId, request.protocol === 'https'))
       return { status: 'success' as const, accepted: events.length, visitor_id: visitorId, session_id: sessionId }
+    },
+  )
+
+  app.post(
+    '/recover-visitor',
+    {
+      config: { access: 'public' },
+      bodyLimit: BODY_BYTES_MAX,
+      schema: {
+        operationId: 'recoverVisitor',
+        summary: 'Find the visitor of a device whose cookie is gone',
+        description:
+          'Takes the SHA-256 of a device fingerprint; the fingerprint itself stays in the browser. A new one is registered with the visitor_id sent, else with a new visitor.',
+        tags: ['Tracker'],
+        security: [],
+        body: RecoverVisitorBody,
+        response: { 200: success({ visitor_id: Type.String(), recovered: Type.Boolean() }) },
+      },
+    },
+    async ({ body, siteTenantId }) => {
+      const tenant = openTenant(stores, siteTenantId)
+      const answer = await recoverVisitor(tenant, body.fingerprint, body.visitor_id, clock())
+      return { status: 'success' as const, ...answer }
     },
   )
 }

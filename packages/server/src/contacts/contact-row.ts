@@ -6,6 +6,7 @@ import type { Properties } from './properties.ts'
 export const CONTACT_COLUMNS = [
   'contact_id',
   'email',
+  'external_id',
   'properties',
   'properties_provenance',
   'company_id',

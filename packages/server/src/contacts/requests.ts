@@ -5,10 +5,11 @@ import { pageParameters } from '../platform/http/pagination.ts'
 import { filterText, flag, oneOf, timestampBound, wordList } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import { checkProperties, LIFECYCLE_STAGES, PropertiesInput, type PropertyChanges } from './properties.ts'
-import type { ContactChanges, NewContact } from './write.ts'
+import type { ContactUpdate, NewContact } from './write.ts'
 
 const VisitorId = Type.String({ minLength: 1, maxLength: 200 })
-const VisitorIds = Type.Optional(
+/** `visitor_id` of a request: one or several. */
+export const VisitorIds = Type.Optional(
   Type.Union([VisitorId, Type.Array(VisitorId, { maxItems: 100 })], {
     description: 'Visitor id or ids from the tracker: their events belong to this contact.',
     'x-expected': 'a visitor id of 1 to 200 characters, or a list of at most 100 of them',
@@ -102,12 +103,11 @@ export function parseCreateContact(body: Type.Static<typeof CreateContactBody>):
     properties,
     visitorIds: [body.visitor_id ?? []].flat(),
     companyId: body.company_id ?? null,
-    source: 'manual',
   }
 }
 
 /** The same for an update. */
-export function parseUpdateContact(body: Type.Static<typeof UpdateContactBody>): ContactChanges {
+export function parseUpdateContact(body: Type.Static<typeof UpdateContactBody>): ContactUpdate {
   const { email: sentEmail, ...properties } = body.properties ?? {}
   const details = [...checkProperties(properties), ...checkCompanyId(body.company_id ?? undefined)]
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
@@ -120,7 +120,6 @@ export function parseUpdateContact(body: Type.Static<typeof UpdateContactBody>):
     properties: properties as PropertyChanges,
     visitorIds: [body.visitor_id ?? []].flat(),
     ...(body.company_id === undefined ? {} : { companyId: body.company_id }),
-    source: 'manual',
   }
 }
 

@@ -4,6 +4,7 @@ import type { App } from '../platform/http/app-types.ts'
 import { Pagination, paginationOf } from '../platform/http/pagination.ts'
 import { Id, pathId, success, Timestamp } from '../platform/http/responses.ts'
 import { isUuid } from '../platform/ids.ts'
+import type { WriteDependencies } from './change-log.ts'
 import { Contact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
 import { readContact, toWholeContact } from './read.ts'
@@ -17,7 +18,7 @@ import {
   UpdateContactBody,
 } from './requests.ts'
 import { UnifiedProfile } from './unified-profile.ts'
-import { createContact, deleteContact, updateContact, type WriteDependencies } from './write.ts'
+import { createContact, deleteContact, updateContact } from './write.ts'
 
 const Path = Type.Object({ contact_id: Type.String() })
 const OneContact = success({ contact: Contact })

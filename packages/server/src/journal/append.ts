@@ -9,6 +9,8 @@ export type SystemEventName =
   | 'contact_deleted'
   | 'lifecycle_stage_changed'
   | 'contact_identified'
+  | 'segment_entered'
+  | 'segment_exited'
 
 /** What has been appended: an id, and rows in the journal's format. */
 export interface JournalRow {
@@ -24,18 +26,10 @@ export interface SystemEvent {
 }
 
 /**
- * Appends the service's own events to the journal inside the caller's transaction: they are recorded exactly when the
- * change that they tell of is.
+ * Appends events to the journal, in the caller's transaction if it has one: the service's own are recorded exactly when
+ * the change that they tell of is.
  * @returns the journal row, to hand to the projector after the commit.
  */
-export async function appendSystemEvents(tenant: Tenant, events: readonly SystemEvent[]): Promise<JournalRow> {
-  return appendRecords(
-    tenant,
-    events.map((event) => toRecord(tenant.id, event)),
-  )
-}
-
-/** Appends finished records, in the caller's transaction if it has one. */
 export async function appendRecords(tenant: Tenant, records: readonly EventRecord[]): Promise<JournalRow> {
   const journalId = newId()
   const rows = serializeEvents(records)
@@ -46,7 +40,8 @@ export async function appendRecords(tenant: Tenant, records: readonly EventRecor
   return { journalId, rows }
 }
 
-function toRecord(tenantId: string, { event, at, contactId, data }: SystemEvent): EventRecord {
+/** One of the service's own events as it is stored. */
+export function toRecord(tenantId: string, { event, at, contactId, data }: SystemEvent): EventRecord {
   return {
     tenant_id: tenantId,
     event_id: newId(),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
+import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -135,29 +136,6 @@ export function startProjector({ database, clickhouse, log, metrics }: Dependenc
       await deleting.stop()
       await Promise.all(underWay)
       await deleteFinished()
-    },
-  }
-}
-
-/** Repeats `work` with a pause between the end of one round and the start of the next. */
-function every(pauseMs: number, work: () => Promise<void>): { stop(): Promise<void> } {
-  let timer: NodeJS.Timeout | undefined
-  let running: Promise<void> = Promise.resolve()
-  let stopped = false
-  const schedule = () => {
-    timer = setTimeout(() => {
-      running = work().finally(() => {
-        if (!stopped) schedule()
-      })
-    }, pauseMs)
-    timer.unref()
-  }
-  schedule()
-  return {
-    stop: async () => {
-      stopped = true
-      clearTimeout(timer)
-      await running
     },
   }
 }

@@ -78,5 +78,6 @@ async function embeddedConnection(path: string): Promise<ChdbConnection> {
 
 /** Whether the engine could not be reached at all, as opposed to having refused the statement. */
 function isAway(error: unknown): boolean {
-  return !(error instanceof ClickHouseError)
+  // The embedded engine's refusals come as plain errors, with ClickHouse's text.
+  return !(error instanceof ClickHouseError) && !/\bCode: \d+\b/.test(String(error))
 }

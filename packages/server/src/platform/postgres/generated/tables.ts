@@ -41,8 +41,11 @@ export interface Companies {
   company_id: string;
   created_at: Timestamp;
   domain: string | null;
+  facets: Generated<string[] | null>;
   name: string | null;
   properties: Generated<Json>;
+  search_text: Generated<string | null>;
+  sort_name: Generated<string | null>;
   tenant_id: string;
   updated_at: Timestamp;
 }
@@ -111,6 +114,23 @@ export interface EventIds2 {
   tenant_id: string;
 }
 
+export interface Fingerprints {
+  created_at: Timestamp;
+  fingerprint: Buffer;
+  tenant_id: string;
+  visitor_id: string;
+}
+
+export interface IdentityLinks {
+  contact_id: string | null;
+  link_id: string;
+  linked_at: Timestamp;
+  previous_contact_id: string | null;
+  source: string;
+  tenant_id: string;
+  visitor_id: string;
+}
+
 export interface Journal {
   created_at: Generated<Timestamp>;
   event_count: number;
@@ -125,6 +145,47 @@ export interface Notes {
   note_id: string;
   tenant_id: string;
   updated_at: Timestamp;
+}
+
+export interface SegmentChecks {
+  contact_id: string;
+  not_before: Timestamp;
+  tenant_id: string;
+}
+
+export interface SegmentCounts {
+  contacts: Int8;
+  counter: number;
+  segment_id: string;
+  tenant_id: string;
+}
+
+export interface SegmentMembers {
+  contact_id: string;
+  entered_at: Timestamp;
+  segment_id: string;
+  tenant_id: string;
+}
+
+export interface Segments {
+  created_at: Timestamp;
+  description: string | null;
+  evaluated_at: Timestamp | null;
+  filter: Json;
+  name: string;
+  segment_id: string;
+  tenant_id: string;
+  updated_at: Timestamp;
+  uses_events: boolean;
+  uses_time: boolean;
+}
+
+export interface Sources {
+  created_at: Timestamp;
+  kind: string;
+  last_write_at: Timestamp;
+  source: string;
+  tenant_id: string;
 }
 
 export interface Tenants {
@@ -147,9 +208,21 @@ export interface Users {
   user_id: string;
 }
 
+export interface VisitorMoves {
+  contact_id: string;
+  created_at: Generated<Timestamp>;
+  move_id: string;
+  next_at: Generated<Timestamp>;
+  received_after: Timestamp | null;
+  received_until: Timestamp | null;
+  tenant_id: string;
+  visitor_id: string;
+}
+
 export interface Visitors {
   contact_id: string | null;
   created_at: Timestamp;
+  external_contact_id: string | null;
   tenant_id: string;
   visitor_id: string;
 }
@@ -164,10 +237,18 @@ export interface DB {
   event_ids_0: EventIds0;
   event_ids_1: EventIds1;
   event_ids_2: EventIds2;
+  fingerprints: Fingerprints;
+  identity_links: IdentityLinks;
   journal: Journal;
   notes: Notes;
+  segment_checks: SegmentChecks;
+  segment_counts: SegmentCounts;
+  segment_members: SegmentMembers;
+  segments: Segments;
+  sources: Sources;
   tenant_users: TenantUsers;
   tenants: Tenants;
   users: Users;
+  visitor_moves: VisitorMoves;
   visitors: Visitors;
 }

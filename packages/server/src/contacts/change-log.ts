@@ -1,0 +1,68 @@
+import { appendRecords, type SystemEvent, toRecord } from '../journal/append.ts'
+import type { EventMover } from '../journal/event-mover.ts'
+import type { EventRecord } from '../journal/event-record.ts'
+import type { Projector } from '../journal/projector.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { Clock } from '../platform/time.ts'
+
+/** What every change of contacts needs beside the tenant's data. */
+export interface WriteDependencies {
+  clock: Clock
+  projector: Projector
+  mover: EventMover
+}
+
+/** What a change has caused so far; it is recorded in the change's own transaction. */
+export class ChangeLog {
+  readonly events: SystemEvent[] = []
+  readonly records: EventRecord[] = []
+  /** Contacts whose segments are to be looked at. */
+  readonly changed = new Set<string>()
+  /** Contacts that were given visitors, whose earlier events are to be moved. */
+  readonly linked = new Set<string>()
+}
+
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK = '40P01'
+const UNIQUE_VIOLATION = '23505'
+const ATTEMPTS_MAX = 6
+
+/** Thrown by a change that was overtaken by a concurrent one. */
+export class Collision extends Error {
+  readonly code = SERIALIZATION_FAILURE
+}
+
+/**
+ * Runs a change of contacts in one transaction, with everything that follows from it: memberships in segments, events,
+ * moved events of visitors. When it collides with a concurrent change, it is made again from the beginning.
+ */
+export async function changeContacts<T>(
+  tenant: Tenant,
+  { projector, mover }: WriteDependencies,
+  work: (tx: Tenant, log: ChangeLog) => Promise<T>,
+): Promise<T> {
+  const { result, journalRow, linked } = await repeatOnCollision(() =>
+    tenant.transaction(async (tx) => {
+      const log = new ChangeLog()
+      const result = await work(tx, log)
+      const records = [...log.events.map((event) => toRecord(tenant.id, event)), ...log.records]
+      const journalRow = records.length > 0 ? await appendRecords(tx, records) : null
+      return { result, journalRow, linked: [...log.linked] }
+    }),
+  )
+  if (journalRow) await projector.project(journalRow)
+  if (linked.length > 0) await mover.move(tenant.id)
+  return result
+}
+
+async function repeatOnCollision<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      const { code = '' } = error as { code?: string }
+      const collided = [SERIALIZATION_FAILURE, DEADLOCK, UNIQUE_VIOLATION].includes(code)
+      if (!collided || attempt === ATTEMPTS_MAX) throw error
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import type { EventRecord } from '../journal/event-record.ts'
+import { NO_CONTACT } from '../journal/event-record.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { changeContact, lockContact } from './change.ts'
+import { changeContacts, type WriteDependencies } from './change-log.ts'
+import type { Properties } from './properties.ts'
+
+const SOURCE = { source: 'tracker', kind: 'tracker' } as const
+/** Visitors whose events are asked for; a contact with more has shared devices, not a first touch. */
+const VISITORS_MAX = 200
+const REMEMBERED = 100_000
+
+interface Earliest {
+  /** Milliseconds since 1970; 0 when there is no event. */
+  first_ms: number
+  first_url: string
+  first_referrer: string
+}
+
+/** What is known of a contact's first touch. */
+export interface FirstTouch {
+  firstSeenMs: number
+  hasLandingPage: boolean
+}
+
+/**
+ * Writes the first-touch properties and first_seen_at of a contact from its earliest events. What stands there already
+ * stays: the values are those of one visit, so they are written together or not at all.
+ * @returns null when nothing can be said: the contact is gone, or ClickHouse is away (the next event tries again).
+ */
+export async function recordFirstTouch(
+  tenant: Tenant,
+  dependencies: WriteDependencies,
+  contactId: string,
+): Promise<FirstTouch | null> {
+  const earliest = await earliestEvent(tenant, contactId)
+  if (!earliest) return null
+  return changeContacts(tenant, dependencies, async (tx, log) => {
+    const row = await lockContact(tx, contactId)
+    if (!row) return null
+    const firstSeenMs = Math.min(row.first_seen_at.getTime(), earliest.first_ms || Number.POSITIVE_INFINITY)
+    if (firstSeenMs < row.first_seen_at.getTime()) {
+      const first_seen_at = new Date(firstSeenMs)
+      await tx.db.updateTable('contacts').set({ first_seen_at }).where('contact_id', '=', contactId).execute()
+      log.changed.add(contactId)
+    }
+    const isWritten = 'first_landing_page' in (row.properties as Properties)
+    if (isWritten || earliest.first_url === '') return { firstSeenMs, hasLandingPage: isWritten }
+    await changeContact(tx, log, row, { ...SOURCE, properties: touchOf(earliest) }, dependencies.clock())
+    return { firstSeenMs, hasLandingPage: true }
+  })
+}
+
+/** Sees to the first touch of contacts whose events arrive after they were identified. */
+export function createFirstTouchWatch(dependencies: WriteDependencies) {
+  const known = new Map<string, FirstTouch>()
+  /** Call it with one visitor's recorded events. */
+  return async (tenant: Tenant, events: readonly EventRecord[]): Promise<void> => {
+    const contactId = events[0]?.contact_id ?? NO_CONTACT
+    if (contactId === NO_CONTACT) return
+    const key = `${tenant.id}/${contactId}`
+    const touch = known.get(key)
+    const isEarlier = events.some(({ timestamp }) => touch === undefined || timestamp < touch.firstSeenMs)
+    const maySayMore = !touch?.hasLandingPage && events.some(({ url }) => url !== '')
+    if (!isEarlier && !maySayMore) return
+    const found = await recordFirstTouch(tenant, dependencies, contactId)
+    if (known.size >= REMEMBERED) known.clear()
+    if (found) known.set(key, found)
+  }
+}
+
+async function earliestEvent(tenant: Tenant, contactId: string): Promise<Earliest | null> {
+  const visitors = await tenant.db
+    .selectFrom('visitors')
+    .select('visitor_id')
+    .where('contact_id', '=', contactId)
+    .limit(VISITORS_MAX)
+    .execute()
+  const rows = await tenant.events
+    .select<Earliest>({
+      name: 'events.earliest_of_contact',
+      columns: `toUnixTimestamp64Milli(min(timestamp)) AS first_ms, argMinIf(url, timestamp, url != '') AS first_url,
+      argMinIf(referrer, timestamp, url != '') AS first_referrer`,
+      // The visitors are named for their index: that of contacts is no help for events that have just been moved.
+      where: ['contact_id = {contact_id: UUID}', 'is_system = 0', 'visitor_id IN {visitors: Array(String)}'],
+      parameters: { contact_id: contactId, visitors: visitors.map(({ visitor_id }) => visitor_id) },
+    })
+    .catch((error: unknown) => {
+      if (error instanceof ServiceError && error.code === 'store_unavailable') return []
+      throw error
+    })
+  return rows[0] ? { ...rows[0], first_ms: Number(rows[0].first_ms) } : null
+}
+
+function touchOf({ first_url: url, first_referrer: referrer }: Earliest): Record<string, string> {
+  const utm = URL.parse(url)?.searchParams
+  const campaign = ['source', 'medium', 'campaign', 'term', 'content'].flatMap((name) => {
+    const value = utm?.get(`utm_${name}`) ?? ''
+    return value === '' ? [] : [[`first_utm_${name}`, value] as const]
+  })
+  return {
+    first_landing_page: url,
+    ...(referrer === '' ? {} : { first_referrer: referrer }),
+    ...Object.fromEntries(campaign),
+  }
+}

@@ -1,0 +1,30 @@
+import { type Kysely, sql } from 'kysely'
+
+/** What lists and filters of companies need, and what is known of each source. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
+}
+
+const PROPERTY = (key: string) => `properties ->> '${key}'`
+const FACETS = ['industry', 'country', 'state'].map((key) => `'${key}=' || left(${PROPERTY(key)}, 200)`).join(', ')
+
+const STATEMENTS = [
+  `ALTER TABLE companies
+    ADD COLUMN facets text[] GENERATED ALWAYS AS (array_remove(ARRAY[${FACETS}], NULL)) STORED,
+    ADD COLUMN search_text text GENERATED ALWAYS AS (lower(coalesce(name, '') || E'\\n' || coalesce(domain, ''))) STORED,
+    ADD COLUMN sort_name text GENERATED ALWAYS AS (left(lower(name), 200)) STORED`,
+  'CREATE INDEX companies_newest ON companies (tenant_id, created_at, company_id)',
+  'CREATE INDEX companies_name_asc ON companies (tenant_id, sort_name, company_id)',
+  'CREATE INDEX companies_name_desc ON companies (tenant_id, sort_name DESC NULLS LAST, company_id DESC)',
+  'CREATE INDEX companies_search ON companies USING gin (tenant_id, facets, search_text gin_trgm_ops)',
+
+  // The kind that a source had when it last wrote.
+  `CREATE TABLE sources (
+    tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    source text NOT NULL,
+    kind text NOT NULL,
+    created_at timestamptz NOT NULL,
+    last_write_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, source)
+  )`,
+]

@@ -1,0 +1,109 @@
+import { sql } from 'kysely'
+import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { recordFirstTouch } from '../contacts/first-touch.ts'
+import { isUuid } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { linkVisitors } from './link.ts'
+
+const SOURCE = 'tracker'
+const REMEMBERED = 100_000
+/** Another process may have heard something newer of the visitor, so what this one remembers is trusted shortly. */
+const TRUSTED_MS = 5_000
+
+/** Acts on the external contact id that a page sends with its events. */
+export interface ExternalContactIds {
+  /**
+   * Links the visitor to the contact with that external user id, else with that contact_id. Where there is none yet
+   * the claim is remembered, and resolved when one appears. An unchanged claim is acted on once: it comes with every
+   * event, and must not undo what a form has said since.
+   */
+  claim(tenant: Tenant, visitorId: string, externalContactId: string): Promise<void>
+}
+
+export function createExternalContactIds(dependencies: WriteDependencies): ExternalContactIds {
+  const handled = new Map<string, { externalContactId: string; at: number }>()
+  return {
+    claim: async (tenant, visitorId, externalContactId) => {
+      const key = `${tenant.id}/${visitorId}`
+      const now = dependencies.clock().getTime()
+      const known = handled.get(key)
+      if (known?.externalContactId === externalContactId && now - known.at < TRUSTED_MS) return
+      await claimVisitor(tenant, dependencies, visitorId, externalContactId)
+      if (handled.size >= REMEMBERED) handled.clear()
+      handled.set(key, { externalContactId, at: now })
+    },
+  }
+}
+
+async function claimVisitor(
+  tenant: Tenant,
+  dependencies: WriteDependencies,
+  visitorId: string,
+  externalContactId: string,
+): Promise<void> {
+  const visitor = await tenant.db
+    .selectFrom('visitors')
+    .select('external_contact_id')
+    .where('visitor_id', '=', visitorId)
+    .executeTakeFirst()
+  if (visitor?.external_contact_id === externalContactId) return
+  const now = dependencies.clock()
+  const linkedTo = await changeContacts(tenant, dependencies, async (tx, log) => {
+    await lockExternalId(tx, externalContactId)
+    const contactId = await lockNamed(tx, externalContactId)
+    await tx.db
+      .insertInto('visitors')
+      .values({ visitor_id: visitorId, created_at: now, external_contact_id: externalContactId })
+      .onConflict((row) => row.columns(['visitor_id']).doUpdateSet({ external_contact_id: externalContactId }))
+      .execute()
+    if (contactId === null) return null
+    const linked = await linkVisitors(tx, log, [visitorId], contactId, SOURCE, now)
+    return linked > 0 ? contactId : null
+  })
+  if (linkedTo !== null) await recordFirstTouch(tenant, dependencies, linkedTo)
+}
+
+/** The contact with this external user id, else with this contact_id; its row is locked. */
+async function lockNamed(tx: Tenant, externalContactId: string): Promise<string | null> {
+  const named = await tx.db
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('external_id', '=', externalContactId)
+    .forUpdate()
+    .executeTakeFirst()
+  if (named) return named.contact_id
+  if (!isUuid(externalContactId)) return null
+  const byId = await tx.db
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('contact_id', '=', externalContactId)
+    .forUpdate()
+    .executeTakeFirst()
+  return byId?.contact_id ?? null
+}
+
+/** Links the anonymous visitors that claimed an external id before anybody had it. Hold the lock on that id. */
+export async function linkUnresolved(
+  tx: Tenant,
+  log: ChangeLog,
+  externalId: string,
+  contactId: string,
+  now: Date,
+): Promise<void> {
+  const visitors = await tx.db
+    .selectFrom('visitors')
+    .select('visitor_id')
+    .where('external_contact_id', '=', externalId)
+    .where('contact_id', 'is', null)
+    .execute()
+  const ids = visitors.map(({ visitor_id }) => visitor_id)
+  await linkVisitors(tx, log, ids, contactId, SOURCE, now)
+}
+
+/**
+ * Lets one transaction at a time deal with an external id: a visitor that claims it and a contact that gets it at the
+ * same moment would otherwise not see each other.
+ */
+export async function lockExternalId(tx: Tenant, externalId: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${tx.id}/${externalId}`}, 0))`.execute(tx.db)
+}

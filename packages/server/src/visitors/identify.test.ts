@@ -1,0 +1,328 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await startTestService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+afterAll(() => service.close())
+
+const visit = (visitor_id: string, event = 'page_view', more: object = {}) =>
+  tenant.track({ visitor_id, events: [{ event, url: `https://${tenant.site}/${event}` }], ...more })
+
+async function identify(body: object) {
+  const answer = await tenant.call('POST', '/v1/identify', body)
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+  return answer.body as { contact_id: string; created: boolean; linked_visitors: number }
+}
+
+/** Names of a contact's events, in order of time. */
+async function eventsOf(contactId: string): Promise<string[]> {
+  const { body } = await tenant.call('GET', `/v1/events?contact_id=${contactId}&sort_dir=asc&limit=100`)
+  return body.events.map(({ event }: { event: string }) => event)
+}
+
+const contactOf = async (contactId: string) =>
+  (await tenant.call('GET', `/v1/contacts/${contactId}?include=provenance`)).body
+
+describe('POST /v1/identify', () => {
+  test("creates the contact and moves the visitor's earlier events onto it, not copies", async () => {
+    await visit('v1', 'first')
+    await visit('v1', 'second')
+    await visit('other', 'not_his')
+    const answer = await identify({ visitor_id: 'v1', email: ' Ada@Example.com ', user_id: 'u1' })
+    expect(answer).toMatchObject({ created: true, linked_visitors: 1 })
+    expect(await eventsOf(answer.contact_id)).toEqual(['first', 'second'])
+    await visit('v1', 'third')
+    expect(await eventsOf(answer.contact_id)).toEqual(['first', 'second', 'third'])
+    const all = await tenant.call('GET', '/v1/events?count_only=true')
+    expect(all.body.count).toBe(4)
+    const identified = await tenant.call('GET', '/v1/events?identified_only=true&count_only=true')
+    expect(identified.body.count).toBe(3)
+    const { contact } = await contactOf(answer.contact_id)
+    expect(contact).toMatchObject({ creation_source: 'identify', properties: { email: 'ada@example.com' } })
+  })
+
+  test('several visitors come together on one contact', async () => {
+    await visit('a', 'one')
+    await visit('b', 'two')
+    const { contact_id, linked_visitors } = await identify({ visitor_id: ['a', 'b', 'a'], email: 'ada@example.com' })
+    expect(linked_visitors).toBe(2)
+    expect(await eventsOf(contact_id)).toEqual(['one', 'two'])
+  })
+
+  test('finds by email first, then by user id, and is idempotent', async () => {
+    const first = await identify({ user_id: 'u1', email: 'ada@example.com' })
+    expect(await identify({ user_id: 'u1' })).toEqual({ ...first, created: false, linked_visitors: 0 })
+    expect((await identify({ email: 'ada@example.com' })).contact_id).toBe(first.contact_id)
+    expect((await identify({ email: 'ada@example.com', user_id: 'u1' })).created).toBe(false)
+  })
+
+  test('a contact known by its user id alone is given the email that it says later', async () => {
+    const { contact_id } = await identify({ user_id: 'u1', properties: { firstname: 'Ada' } })
+    expect((await identify({ user_id: 'u1', email: 'ada@example.com' })).contact_id).toBe(contact_id)
+    const { contact } = await contactOf(contact_id)
+    expect(contact.properties).toMatchObject({ email: 'ada@example.com', firstname: 'Ada' })
+  })
+
+  test('never changes the email or the user id of a contact that has one, and merges no two contacts', async () => {
+    const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
+    const bob = await identify({ user_id: 'u1', email: 'bob@example.com' })
+    expect(bob.created).toBe(true)
+    expect(bob.contact_id).not.toBe(ada.contact_id)
+    expect((await identify({ user_id: 'u1' })).contact_id).toBe(ada.contact_id)
+    await identify({ user_id: 'u2', email: 'ada@example.com' })
+    expect((await identify({ user_id: 'u1' })).contact_id).toBe(ada.contact_id)
+    expect((await contactOf(ada.contact_id)).contact.properties.email).toBe('ada@example.com')
+  })
+
+  test('a visitor goes over to the newly named contact for its later events only', async () => {
+    await visit('v', 'as_ada')
+    const ada = await identify({ visitor_id: 'v', email: 'ada@example.com' })
+    const bob = await identify({ visitor_id: 'v', email: 'bob@example.com' })
+    await visit('v', 'as_bob')
+    expect(await eventsOf(ada.contact_id)).toEqual(['as_ada'])
+    expect(await eventsOf(bob.contact_id)).toEqual(['as_bob'])
+  })
+
+  test('after a deletion the visitor is anonymous, and what it does then belongs to whom it becomes next', async () => {
+    await visit('v', 'as_ada')
+    const ada = await identify({ visitor_id: 'v', email: 'ada@example.com' })
+    await tenant.call('DELETE', `/v1/contacts/${ada.contact_id}`)
+    await visit('v', 'anonymous')
+    const bob = await identify({ visitor_id: 'v', email: 'bob@example.com' })
+    await visit('v', 'as_bob')
+    await service.mover.drain()
+    expect(await eventsOf(ada.contact_id)).toEqual(['as_ada'])
+    expect(await eventsOf(bob.contact_id)).toEqual(['anonymous', 'as_bob'])
+  })
+
+  test('the identity log says who was linked to whom, when and by which source, and cannot be rewritten', async () => {
+    const ada = await identify({ visitor_id: 'v', email: 'ada@example.com' })
+    await tenant.contact('bob@example.com', {}, { visitor_id: 'v' })
+    await tenant.call('DELETE', `/v1/contacts/${ada.contact_id}`)
+    const log = await tenant.handle.db.selectFrom('identity_links').selectAll().orderBy('link_id').execute()
+    expect(log).toMatchObject([
+      { visitor_id: 'v', contact_id: ada.contact_id, previous_contact_id: null, source: 'identify' },
+      { visitor_id: 'v', previous_contact_id: ada.contact_id, source: 'manual' },
+    ])
+    const forge = tenant.handle.db.updateTable('identity_links').set({ source: 'form' }).execute()
+    await expect(forge).rejects.toThrow('append-only')
+  })
+
+  test('records contact_identified', async () => {
+    const { contact_id } = await identify({ visitor_id: 'v', email: 'ada@example.com' })
+    const { body } = await tenant.call('GET', '/v1/events?event_type=contact_identified')
+    expect(body.events).toMatchObject([
+      { internal_contact_id: contact_id, data: { visitor_ids: ['v'], source: 'identify' } },
+    ])
+  })
+
+  test.each([
+    [{}, 'email'],
+    [{ visitor_id: 'v' }, 'email'],
+    [{ email: 'a@' }, 'email'],
+    [{ email: 42 }, 'email'],
+    [{ user_id: '' }, 'user_id'],
+    [{ user_id: 7 }, 'user_id'],
+    [{ user_id: 'u', visitor_id: [''] }, 'visitor_id'],
+    [{ user_id: 'u', visitor_id: 'v'.repeat(201) }, 'visitor_id'],
+    [{ email: 'a@example.com', properties: { email: 'b@example.com' } }, 'properties.email'],
+    [{ email: 'a@example.com', properties: { lifecyclestage: 'x' } }, 'properties.lifecyclestage'],
+    [{ email: 'a@example.com', nonsense: 1 }, 'nonsense'],
+  ])('%j is 400 and names %s', async (body, path) => {
+    const answer = await tenant.call('POST', '/v1/identify', body)
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+    expect(answer.body.error.details[0].path).toContain(path)
+    const { body: none } = await tenant.call('GET', '/v1/contacts?count_only=true')
+    expect(none.count).toBe(0)
+  })
+
+  test('many at once for one new person make one contact', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        identify({ visitor_id: `v${n % 4}`, email: 'ada@example.com', user_id: 'u' }),
+      ),
+    )
+    expect(new Set(answers.map(({ contact_id }) => contact_id)).size).toBe(1)
+    expect(answers.filter(({ created }) => created)).toHaveLength(1)
+  })
+})
+
+describe('visitor_id on a contact', () => {
+  test('moves earlier events on POST and on PUT', async () => {
+    await visit('v1', 'before_post')
+    await visit('v2', 'before_put')
+    const id = await tenant.contact('ada@example.com', {}, { visitor_id: 'v1' })
+    expect(await eventsOf(id)).toEqual(['before_post'])
+    await tenant.call('PUT', `/v1/contacts/${id}`, { visitor_id: ['v2'] })
+    expect(await eventsOf(id)).toEqual(['before_post', 'before_put'])
+  })
+})
+
+describe('identify in /track', () => {
+  test('links the visitor before its events are recorded, with or without events', async () => {
+    await visit('v', 'before')
+    await visit('v', 'with', {
+      identify: { external_user_id: 'u1', traits: { email: 'ada@example.com', plan: 'pro' } },
+    })
+    const found = await identify({ user_id: 'u1' })
+    expect(found.created).toBe(false)
+    expect(await eventsOf(found.contact_id)).toEqual(['before', 'with'])
+    const { contact } = await contactOf(found.contact_id)
+    expect(contact).toMatchObject({ creation_source: 'tracker', properties: { plan: 'pro' } })
+    const alone = await tenant.track({ visitor_id: 'w', events: [], identify: { external_user_id: 'u1' } })
+    expect(alone.body).toMatchObject({ status: 'success', accepted: 0 })
+    await visit('w', 'later')
+    expect(await eventsOf(found.contact_id)).toContain('later')
+  })
+
+  test.each([
+    [{ traits: { email: 'a@' } }, 'traits.email'],
+    [{ external_user_id: ' ' }, 'external_user_id'],
+    [{}, 'external_user_id'],
+    [{ external_user_id: 'u', traits: { nested: { a: 1 } } }, 'traits.nested'],
+  ])('%j cannot be used: the events are kept, with a warning', async (claim, named) => {
+    const answer = await visit('v', 'kept', { identify: claim })
+    expect(answer.status).toBe(200)
+    expect(answer.body.warnings).toEqual([expect.stringContaining(named)])
+    const { body } = await tenant.call('GET', '/v1/events')
+    expect(body.events).toMatchObject([{ event: 'kept', internal_contact_id: null }])
+  })
+})
+
+describe('the external contact id', () => {
+  const claim = (visitor: string, external_contact_id: string, event = 'page_view') =>
+    visit(visitor, event, { external_contact_id })
+
+  test('names a contact by its external user id, else by its contact_id', async () => {
+    const { contact_id } = await identify({ user_id: 'u1' })
+    await visit('v', 'before')
+    await claim('v', 'u1', 'by_user_id')
+    await claim('w', contact_id, 'by_contact_id')
+    expect(await eventsOf(contact_id)).toEqual(['before', 'by_user_id', 'by_contact_id'])
+  })
+
+  test('one that matches nothing yet is remembered, and resolved when a match appears', async () => {
+    await claim('v', 'u1', 'early')
+    await claim('w', 'u1', 'early_too')
+    await visit('x', 'not_his')
+    const { contact_id, created } = await identify({ user_id: 'u1', email: 'ada@example.com' })
+    expect(created).toBe(true)
+    expect(await eventsOf(contact_id)).toEqual(['early', 'early_too'])
+    await claim('v', 'u2', 'later')
+    const known = await identify({ email: 'bob@example.com' })
+    await claim('y', 'u2', 'bobs')
+    await identify({ email: 'bob@example.com', user_id: 'u2' })
+    expect(await eventsOf(known.contact_id)).toEqual(['bobs'])
+  })
+
+  test('is acted on when it changes: it does not undo what was said since, and follows who signs in', async () => {
+    const ada = await identify({ user_id: 'ada' })
+    const bob = await identify({ user_id: 'bob' })
+    await claim('v', 'ada', 'one')
+    await identify({ visitor_id: 'v', user_id: 'bob' })
+    await claim('v', 'ada', 'two')
+    await claim('v', 'bob', 'three')
+    await claim('v', 'ada', 'four')
+    expect(await eventsOf(ada.contact_id)).toEqual(['one', 'four'])
+    expect(await eventsOf(bob.contact_id)).toEqual(['two', 'three'])
+  })
+
+  test("another tenant's contact is not named by its id", async () => {
+    const other = await createTestTenant(service)
+    const theirs = await other.contact('theirs@example.com')
+    await claim('v', theirs)
+    const { body } = await tenant.call('GET', '/v1/events')
+    expect(body.events).toMatchObject([{ internal_contact_id: null }])
+  })
+})
+
+describe('first touch', () => {
+  const landing = (path: string, more: object = {}) => ({
+    event: 'page_view',
+    url: `https://${tenant.site}${path}`,
+    ...more,
+  })
+
+  test('referrer, landing page and campaign of the first visit are written once', async () => {
+    const first = '/?utm_source=news&utm_medium=email&utm_campaign=autumn&utm_term=t&utm_content=c'
+    await tenant.track({ visitor_id: 'v', events: [landing(first, { referrer: 'https://google.com/' })] })
+    await tenant.track({ visitor_id: 'v', events: [landing('/?utm_source=ads', { referrer: 'https://bing.com/' })] })
+    const { contact_id } = await identify({ visitor_id: 'v', email: 'ada@example.com' })
+    const touch = {
+      first_referrer: 'https://google.com/',
+      first_landing_page: `https://${tenant.site}${first}`,
+      first_utm_source: 'news',
+      first_utm_medium: 'email',
+      first_utm_campaign: 'autumn',
+      first_utm_term: 't',
+      first_utm_content: 'c',
+    }
+    expect((await contactOf(contact_id)).contact.properties).toMatchObject(touch)
+    await tenant.track({ visitor_id: 'w', events: [landing('/?utm_source=other')] })
+    await identify({ visitor_id: 'w', email: 'ada@example.com', properties: { first_utm_source: 'forged' } })
+    const { contact } = await contactOf(contact_id)
+    expect(contact.properties).toMatchObject(touch)
+    expect(contact.properties_provenance.first_utm_source.source).toBe('tracker')
+  })
+
+  test('a contact that is known before its first event gets them with that event', async () => {
+    const id = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
+    await visit('v', 'no_page')
+    await tenant.track({ visitor_id: 'v', events: [landing('/pricing?utm_source=x')] })
+    const { contact } = await contactOf(id)
+    expect(contact.properties).not.toHaveProperty('first_utm_source')
+    expect(contact.properties.first_landing_page).toBe(`https://${tenant.site}/no_page`)
+  })
+
+  test('first_seen_at is the earliest of creation and first event', async () => {
+    const at = '2020-05-05T05:05:05.000Z'
+    await tenant.track({ visitor_id: 'v', events: [{ event: 'x', timestamp: at }] })
+    const { contact_id } = await identify({ visitor_id: 'v', email: 'ada@example.com' })
+    expect((await contactOf(contact_id)).contact.first_seen_at).toBe(at)
+    const earlier = '2019-05-05T05:05:05.000Z'
+    await tenant.track({ visitor_id: 'v', events: [{ event: 'y', timestamp: earlier }] })
+    expect((await contactOf(contact_id)).contact.first_seen_at).toBe(earlier)
+  })
+})
+
+describe('POST /recover-visitor', () => {
+  const page = () => ({ origin: `https://${tenant.site}` })
+  const recover = (body: object) =>
+    fetch(`${service.url}/recover-visitor`, {
+      method: 'POST',
+      headers: { ...page(), 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }).then(async (response) => ({ status: response.status, body: JSON.parse(await response.text()) }))
+  const hash = 'ab'.repeat(32)
+
+  test('registers a new fingerprint and recovers its visitor afterwards', async () => {
+    expect((await recover({ fingerprint: hash, visitor_id: 'v' })).body).toEqual({
+      status: 'success',
+      visitor_id: 'v',
+      recovered: false,
+    })
+    expect((await recover({ fingerprint: hash.toUpperCase(), visitor_id: 'w' })).body).toMatchObject({
+      visitor_id: 'v',
+      recovered: true,
+    })
+    const fresh = await recover({ fingerprint: 'cd'.repeat(32) })
+    expect(fresh.body.visitor_id).toMatch(/^[0-9a-f-]{36}$/)
+    tenant = await createTestTenant(service)
+    expect((await recover({ fingerprint: hash })).body.recovered).toBe(false)
+  })
+
+  test.each([[{}], [{ fingerprint: 'xyz' }], [{ fingerprint: 'g'.repeat(64) }], [{ fingerprint: 1 }]])(
+    '%j is 400',
+    async (body) => {
+      const answer = await recover(body)
+      expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+    },
+  )
+})

@@ -1,0 +1,70 @@
+import Type from 'typebox'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { checkProperties, PropertiesInput } from '../contacts/properties.ts'
+import { VisitorIds } from '../contacts/requests.ts'
+import { parseEmail } from '../platform/email.ts'
+import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import type { App } from '../platform/http/app-types.ts'
+import { Id, success } from '../platform/http/responses.ts'
+import { type Identification, identify } from './identify.ts'
+
+const IdentifyBody = Type.Object(
+  {
+    visitor_id: VisitorIds,
+    user_id: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'The id that your own system gave this person.' }),
+    ),
+    email: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
+    properties: Type.Optional(PropertiesInput),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ visitor_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071', user_id: 'user-42', email: 'ada@example.com' }],
+  },
+)
+
+/** Identification from a server. */
+export function identifyRoutes(app: App, dependencies: WriteDependencies): void {
+  app.post(
+    '/v1/identify',
+    {
+      config: { access: 'contacts:write' },
+      schema: {
+        operationId: 'identify',
+        summary: 'Say who visitors are; their earlier anonymous events move to the contact',
+        description:
+          'Finds the contact by email, else by user_id, or creates it. Answers when the earlier anonymous events of the visitors are on the contact.',
+        tags: ['Contacts'],
+        body: IdentifyBody,
+        response: {
+          200: success({ contact_id: Id, created: Type.Boolean(), linked_visitors: Type.Integer() }),
+        },
+      },
+    },
+    async ({ tenant, body }) => {
+      const identification = parseIdentification(body)
+      const { contactId, created } = await identify(tenant, dependencies, identification)
+      const linked_visitors = new Set(identification.visitorIds).size
+      return { status: 'success' as const, contact_id: contactId, created, linked_visitors }
+    },
+  )
+}
+
+function parseIdentification(body: Type.Static<typeof IdentifyBody>): Identification {
+  const details: ErrorDetail[] = []
+  const { email: sameEmail, ...properties } = body.properties ?? {}
+  const email = body.email === undefined ? null : parseEmail(body.email)
+  if (body.email !== undefined && email === null) {
+    details.push({ path: 'email', message: 'is not a valid e-mail address' })
+  }
+  if (sameEmail !== undefined && (typeof sameEmail !== 'string' || parseEmail(sameEmail) !== email)) {
+    details.push({ path: 'properties.email', message: 'must be the same as email, or be left out' })
+  }
+  if (body.email === undefined && body.user_id === undefined) {
+    details.push({ path: 'email', message: 'or user_id is required: say who it is' })
+  }
+  details.push(...checkProperties(properties))
+  if (details.length > 0) throw validationError(details)
+  const visitorIds = [body.visitor_id ?? []].flat()
+  return { visitorIds, userId: body.user_id ?? null, email, properties, source: 'identify' }
+}
