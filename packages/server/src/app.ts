@@ -4,6 +4,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import { collectorRoutes } from './collector/routes.ts'
+import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contacts/routes.ts'
 import { eventRoutes } from './events/routes.ts'
@@ -78,6 +79,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   operationsRoutes(app, dependencies)
   contactRoutes(app, dependencies)
   noteRoutes(app, dependencies)
+  companyRoutes(app, dependencies)
   eventRoutes(app)
   identifyRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))

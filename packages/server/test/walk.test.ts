@@ -20,6 +20,11 @@ const ROUTES: Route[] = [
     body: { content: 'hacked' },
   },
   { method: 'DELETE', path: '/v1/contacts/:contact_id/notes/:note_id', scope: 'contacts:write' },
+  { method: 'GET', path: '/v1/companies', scope: 'companies:read' },
+  { method: 'POST', path: '/v1/companies', scope: 'companies:write', body: { domain: 'walk.example' } },
+  { method: 'GET', path: '/v1/companies/:company_id', scope: 'companies:read' },
+  { method: 'PUT', path: '/v1/companies/:company_id', scope: 'companies:write', body: { name: 'hacked' } },
+  { method: 'DELETE', path: '/v1/companies/:company_id', scope: 'companies:write' },
   { method: 'POST', path: '/v1/identify', scope: 'contacts:write', body: { email: 'walk-identify@example.com' } },
   { method: 'GET', path: '/v1/events', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/types', scope: 'events:read' },
@@ -55,10 +60,16 @@ beforeAll(async () => {
   owner = await createTestTenant(service)
   stranger = await createTestTenant(service)
   const contact_id = await owner.contact('owner@example.com', { firstname: SECRET }, { visitor_id: 'v' })
+  const company = await owner.call('POST', '/v1/companies', { domain: 'owner.example', name: SECRET })
   const note = await owner.call('POST', `/v1/contacts/${contact_id}/notes`, { content: SECRET })
   await owner.track({ visitor_id: 'v', events: [{ event: SECRET, url: `https://${owner.site}/${SECRET}` }] })
   const { body } = await owner.call('GET', '/v1/events')
-  ids = { contact_id, note_id: note.body.note.note_id, event_id: body.events[0].event_id }
+  ids = {
+    contact_id,
+    company_id: company.body.company.company_id,
+    note_id: note.body.note.note_id,
+    event_id: body.events[0].event_id,
+  }
   const { body: openapi } = await call(service, 'GET', '/openapi.json')
   for (const [path, methods] of Object.entries(openapi.paths as Record<string, object>)) {
     for (const method of Object.keys(methods))
@@ -94,9 +105,14 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope, body }) => {
   )
 
   test('needs its scope, and says which', async () => {
-    const others = ['contacts:read', 'contacts:write', 'events:read', 'segments:read'].filter(
-      (other) => other !== scope,
-    )
+    const others = [
+      'contacts:read',
+      'contacts:write',
+      'companies:read',
+      'companies:write',
+      'events:read',
+      'segments:read',
+    ].filter((other) => other !== scope)
     const key = await owner.keyWith(...others)
     // Scope comes before validation: a broken body changes nothing.
     const answer = await call(service, method, `${fill(path)}?limit=x`, {
@@ -117,8 +133,11 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope, body }) => {
     expect(JSON.stringify(answer.body)).not.toContain(SECRET)
     if (path.includes(':')) expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
     const contact = await owner.call('GET', `/v1/contacts/${ids.contact_id}`)
-    expect(contact.body.contact.properties).toEqual({ email: 'owner@example.com', firstname: SECRET })
+    expect(contact.body.contact.properties).toMatchObject({ email: 'owner@example.com', firstname: SECRET })
+    expect(contact.body.contact.properties).not.toHaveProperty('hacked')
     expect(contact.body.contact.notes.map(({ content }: { content: string }) => content)).toEqual([SECRET])
     expect(contact.body.total_events).toBe(1)
+    const company = await owner.call('GET', `/v1/companies/${ids.company_id}`)
+    expect(company.body.company.name).toBe(SECRET)
   })
 })

@@ -1,11 +1,11 @@
 import type { SystemEvent } from '../journal/append.ts'
-import { conflict, ServiceError, validationError } from '../platform/errors.ts'
+import { conflict, ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { ChangeLog } from './change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
 import { FIRST_TOUCH_KEYS } from './first-touch-keys.ts'
-import { hasTooManyKeys, mergeProperties, type Properties, type PropertyChanges } from './properties.ts'
+import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from './properties.ts'
 import { recordSource, type SourceKind } from './record-source.ts'
 
 /** What one source says of a contact. */
@@ -41,7 +41,7 @@ export async function insertContact(
   now: Date,
 ): Promise<ContactRow | null> {
   const { properties } = mergeProperties({}, write.properties)
-  requireFewKeys(properties)
+  requireFewKeys(properties, 'contact')
   const provided = [...(keys.email === null ? [] : ['email']), ...Object.keys(properties)]
   const row = await tx.db
     .insertInto('contacts')
@@ -83,7 +83,7 @@ export async function changeContact(
   now: Date,
 ): Promise<ContactRow> {
   const { properties, changed } = mergeProperties(before.properties as Properties, winningChanges(before, write))
-  requireFewKeys(properties)
+  requireFewKeys(properties, 'contact')
   const email = write.email ?? before.email
   if (email !== before.email) changed.push('email')
   const companyId = write.companyId === undefined ? before.company_id : write.companyId
@@ -146,11 +146,6 @@ function winningChanges(before: ContactRow, write: SourceWrite): PropertyChanges
     return write.source !== 'manual' && FIRST_TOUCH_KEYS.includes(key)
   }
   return Object.fromEntries(Object.entries(write.properties).filter(([key]) => !isKept(key)))
-}
-
-function requireFewKeys(properties: Properties): void {
-  if (!hasTooManyKeys(properties)) return
-  throw validationError([{ path: 'properties', message: 'would give the contact more than 500 keys' }])
 }
 
 function eventsOf(before: ContactRow, after: ContactRow, changed: string[], source: string, at: Date): SystemEvent[] {

@@ -2,6 +2,7 @@ import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import { recentNotes, toNotes } from '../notes/notes.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
+import { containing, endOfMillisecond, exactFacets, wordsOf } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type Projection, project, shows, toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
@@ -45,7 +46,6 @@ const EXACT = {
   state: 'state',
 } as const
 
-const FACET_VALUE_LENGTH = 200
 const NOTES_IN_LISTS = 10
 const SORT_COLUMNS = {
   email: 'email',
@@ -92,7 +92,7 @@ export async function countContacts(tenant: Tenant, filters: ContactFilters): Pr
 }
 
 function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: ContactFilters) {
-  const conditions = [...exactConditions(filters), ...textConditions(filters)]
+  const conditions = [...exactFacets(EXACT, filters), ...textConditions(filters)]
   if (filters.status === 'enriched') conditions.push(sql`enriched_at IS NOT NULL`)
   if (filters.status === 'not_enriched') conditions.push(sql`enriched_at IS NULL`)
   if (filters.has_linkedin !== undefined) {
@@ -105,39 +105,12 @@ function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: Conta
   return eb.and(conditions)
 }
 
-/** Every exact filter is an element of `facets`, so that one index look-up answers all of them together. */
-function exactConditions(filters: ContactFilters) {
-  const asked = Object.entries(EXACT).flatMap(([name, key]) => {
-    const value = filters[name as keyof typeof EXACT]
-    return value === undefined ? [] : [{ key, value }]
-  })
-  if (asked.length === 0) return []
-  const facets = asked.map(({ key, value }) => `${key}=${[...value].slice(0, FACET_VALUE_LENGTH).join('')}`)
-  // A facet holds the beginning of a long value; then the rest is compared too.
-  const long = asked.filter(({ value }) => value.length >= FACET_VALUE_LENGTH)
-  return [
-    sql<SqlBool>`facets @> ${facets}::text[]`,
-    ...long.map(({ key, value }) => sql<SqlBool>`properties ->> ${key} = ${value}`),
-  ]
-}
-
 function textConditions({ search, job_title }: ContactFilters) {
-  const words = search?.split(/\s+/u).filter(Boolean) ?? []
-  const conditions = words.map((word) => sql<SqlBool>`search_text LIKE lower(${containing(word)})`)
+  const conditions = wordsOf(search).map((word) => sql<SqlBool>`search_text LIKE lower(${containing(word)})`)
   if (job_title !== undefined) {
     const pattern = containing(job_title)
     // The first condition is there for its index; the second is what is asked.
     conditions.push(sql`search_text LIKE lower(${pattern}) AND lower(properties ->> 'jobtitle') LIKE lower(${pattern})`)
   }
   return conditions
-}
-
-/** A LIKE pattern in which the caller's `%`, `_` and `\` mean themselves. */
-function containing(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`
-}
-
-/** Stored times have microseconds where the database made them; a bound of a millisecond includes all of it. */
-function endOfMillisecond(date: Date): string {
-  return date.toISOString().replace('Z', '999Z')
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import type { ErrorDetail } from '../platform/errors.ts'
+import { type ErrorDetail, validationError } from '../platform/errors.ts'
 
 export const LIFECYCLE_STAGES = [
   'lead',
@@ -90,7 +90,8 @@ export function mergeProperties(current: Properties, changes: PropertyChanges): 
   return { properties, changed }
 }
 
-/** Whether there are too many keys to store. */
-export function hasTooManyKeys(properties: Properties): boolean {
-  return Object.keys(properties).length > KEYS_MAX
+/** @throws ServiceError 400 when a change would give a record too many keys. */
+export function requireFewKeys(properties: Properties, record: 'contact' | 'company'): void {
+  if (Object.keys(properties).length <= KEYS_MAX) return
+  throw validationError([{ path: 'properties', message: `would give the ${record} more than ${KEYS_MAX} keys` }])
 }

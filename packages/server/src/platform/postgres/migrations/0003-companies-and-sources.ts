@@ -9,6 +9,12 @@ const PROPERTY = (key: string) => `properties ->> '${key}'`
 const FACETS = ['industry', 'country', 'state'].map((key) => `'${key}=' || left(${PROPERTY(key)}, 200)`).join(', ')
 
 const STATEMENTS = [
+  // A property as a number: a number, or the text of one; null for anything else.
+  `CREATE FUNCTION numeric_property(properties jsonb, key text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE
+      WHEN jsonb_typeof(properties -> key) = 'number' THEN (properties ->> key)::numeric
+      WHEN properties ->> key ~ '^\\s*[+-]?([0-9]{1,30}(\\.[0-9]{0,30})?|\\.[0-9]{1,30})\\s*$' THEN (properties ->> key)::numeric
+    END`,
   `ALTER TABLE companies
     ADD COLUMN facets text[] GENERATED ALWAYS AS (array_remove(ARRAY[${FACETS}], NULL)) STORED,
     ADD COLUMN search_text text GENERATED ALWAYS AS (lower(coalesce(name, '') || E'\\n' || coalesce(domain, ''))) STORED,

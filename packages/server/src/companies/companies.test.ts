@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await startTestService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+afterAll(() => service.close())
+
+async function create(body: object) {
+  const answer = await tenant.call('POST', '/v1/companies', body)
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return answer.body.company
+}
+
+const names = (body: { companies: { name: string }[] }) => body.companies.map(({ name }) => name)
+
+test('a company is created, read, changed and deleted', async () => {
+  const company = await create({
+    domain: 'https://www.Acme.com/about',
+    name: 'Acme',
+    properties: { industry: 'Steel' },
+  })
+  expect(company).toMatchObject({ domain: 'acme.com', name: 'Acme', properties: { industry: 'Steel' } })
+  expect(company._id).toBe(company.company_id)
+  const path = `/v1/companies/${company.company_id}`
+  expect((await tenant.call('GET', path)).body.company).toEqual(company)
+  const changed = await tenant.call('PUT', path, { name: 'ACME', properties: { industry: null, country: 'US' } })
+  expect(changed.body.company).toMatchObject({ name: 'ACME', domain: 'acme.com', properties: { country: 'US' } })
+  expect(changed.body.company.properties).not.toHaveProperty('industry')
+  const contact = await tenant.contact('ada@acme.com', {}, { company_id: company.company_id })
+  expect((await tenant.call('DELETE', path)).body).toEqual({
+    status: 'success',
+    deleted: true,
+    company_id: company.company_id,
+  })
+  expect((await tenant.call('GET', path)).body.error.code).toBe('not_found')
+  const { body } = await tenant.call('GET', `/v1/contacts/${contact}`)
+  expect(body.contact.company_id).toBeNull()
+})
+
+test('a domain belongs to one company of a tenant', async () => {
+  const first = await create({ domain: 'acme.com' })
+  const again = await tenant.call('POST', '/v1/companies', { domain: 'ACME.com' })
+  expect([again.status, again.body.error.code]).toEqual([409, 'company_domain_taken'])
+  expect(again.body.error.details).toEqual([{ path: 'company_id', message: first.company_id }])
+  const other = await create({ domain: 'other.com' })
+  const moved = await tenant.call('PUT', `/v1/companies/${other.company_id}`, { domain: 'acme.com' })
+  expect([moved.status, moved.body.error.code]).toEqual([409, 'company_domain_taken'])
+  tenant = await createTestTenant(service)
+  await create({ domain: 'acme.com' })
+})
+
+describe('the list', () => {
+  test('filters, searches, sorts and pages', async () => {
+    await create({ name: 'Beta', domain: 'beta.example', properties: { industry: 'Steel', numberofemployees: '20' } })
+    await create({ name: 'alpha', domain: 'alpha.example', properties: { industry: 'Steel', numberofemployees: 200 } })
+    await create({ domain: 'nameless.example', properties: { numberofemployees: 'many' } })
+    const list = async (query: string) => names((await tenant.call('GET', `/v1/companies?${query}`)).body)
+    expect(await list('')).toEqual([null, 'alpha', 'Beta'])
+    expect(await list('sort_by=name&sort_dir=asc')).toEqual(['alpha', 'Beta', null])
+    expect(await list('sort_by=name&sort_dir=desc')).toEqual(['Beta', 'alpha', null])
+    expect(await list('industry=Steel&sort_by=name&sort_dir=asc')).toEqual(['alpha', 'Beta'])
+    expect(await list('min_employees=20&max_employees=20')).toEqual(['Beta'])
+    expect(await list('domain=ALPHA.example')).toEqual(['alpha'])
+    expect(await list('search=example%20ALP')).toEqual(['alpha'])
+    expect(await list('search=%25')).toEqual([])
+    const page = await tenant.call('GET', '/v1/companies?limit=2&page=2')
+    expect(page.body.pagination).toEqual({ page: 2, limit: 2, total_pages: 2, total_items: 3 })
+    expect((await tenant.call('GET', '/v1/companies?count_only=1&industry=Steel')).body).toEqual({
+      status: 'success',
+      count: 2,
+    })
+  })
+
+  test.each(['limit=0', 'limit=101', 'page=0', 'sort_by=domain', 'min_employees=x', 'created_after=soon'])(
+    '%s is 400',
+    async (query) => {
+      const { status, body } = await tenant.call('GET', `/v1/companies?${query}`)
+      expect([status, body.error.code]).toEqual([400, 'validation_error'])
+    },
+  )
+})
+
+test.each([
+  [{}, 'domain'],
+  [{ domain: 'no domain' }, 'domain'],
+  [{ domain: '10.0.0.1' }, 'domain'],
+  [{ domain: 7 }, 'domain'],
+  [{ name: '' }, 'name'],
+  [{ name: 'x', properties: { domain: 'x.com' } }, 'properties.domain'],
+  [{ name: 'x', properties: { a: { b: 1 } } }, 'properties.a'],
+  [{ name: 'x', nonsense: 1 }, 'nonsense'],
+])('creating %j is 400 and names %s', async (body, path) => {
+  const answer = await tenant.call('POST', '/v1/companies', body)
+  expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+  expect(answer.body.error.details[0].path).toBe(path)
+})

@@ -1,0 +1,32 @@
+import type { Selectable } from 'kysely'
+import Type from 'typebox'
+import { type Properties, PropertiesOutput } from '../contacts/properties.ts'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+
+export const COMPANY_COLUMNS = ['company_id', 'domain', 'name', 'properties', 'created_at', 'updated_at'] as const
+
+export type CompanyRow = Pick<Selectable<TenantTables['companies']>, (typeof COMPANY_COLUMNS)[number]>
+
+export const Company = Type.Object({
+  company_id: Id,
+  _id: Id,
+  name: Nullable(Type.String({ examples: ['Analytical Engines'] })),
+  domain: Nullable(Type.String({ examples: ['analytical.example'] })),
+  properties: PropertiesOutput,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+
+/** A company as the API answers it. */
+export function toCompanyObject(row: CompanyRow): Type.Static<typeof Company> {
+  return {
+    company_id: row.company_id,
+    _id: row.company_id,
+    name: row.name,
+    domain: row.domain,
+    properties: row.properties as Properties,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}

@@ -1,0 +1,16 @@
+const LABEL = /^[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u
+
+/**
+ * A company's domain as the service keeps it: `https://www.Acme.com/about` and `acme.com` are the same company.
+ * @returns null for what is no domain.
+ */
+export function parseCompanyDomain(text: string): string | null {
+  const trimmed = text.trim().toLowerCase()
+  const address = /^https?:\/\//.test(trimmed) ? trimmed : `http://${trimmed}`
+  const host = URL.parse(address)?.hostname.replace(/\.$/, '') ?? ''
+  const domain = host.startsWith('www.') ? host.slice(4) : host
+  const labels = domain.split('.')
+  const isDomain = labels.length >= 2 && domain.length <= 253 && labels.every((label) => LABEL.test(label))
+  // An address of numbers is a machine, not a company.
+  return isDomain && !/^[\d.]+$/.test(domain) ? domain : null
+}

@@ -1,0 +1,91 @@
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import { containing, endOfMillisecond, exactFacets, wordsOf } from '../platform/postgres/text-filters.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { COMPANY_COLUMNS, type CompanyRow, toCompanyObject } from './company-object.ts'
+
+/** Filters of companies; all must hold. */
+export interface CompanyFilters {
+  name?: string
+  domain?: string
+  industry?: string
+  country?: string
+  state?: string
+  min_employees?: number
+  max_employees?: number
+  created_after?: Date
+  created_before?: Date
+  search?: string
+}
+
+export interface CompanyOrder {
+  sortBy: 'name' | 'createdate'
+  direction: 'asc' | 'desc'
+}
+
+/** Filters that compare a property exactly: the property's key is the filter's name. */
+const FACETS = { industry: 'industry', country: 'country', state: 'state' } as const
+
+/** One page of the companies that match. */
+export async function listCompanies(tenant: Tenant, filters: CompanyFilters, order: CompanyOrder, page: Page) {
+  const { sortBy, direction } = order
+  const matching = tenant.db.selectFrom('companies').where((eb) => companyMatches(eb, filters))
+  const ordered =
+    sortBy === 'createdate'
+      ? matching.orderBy('created_at', direction)
+      : matching.orderBy('sort_name', (by) => by[direction]().nullsLast())
+  const rows = await ordered
+    .select(COMPANY_COLUMNS)
+    .orderBy('company_id', direction)
+    .limit(page.limit)
+    .offset(offsetOf(page))
+    .execute()
+  return rows.map(toCompanyObject)
+}
+
+/** How many companies match. */
+export async function countCompanies(tenant: Tenant, filters: CompanyFilters): Promise<number> {
+  const row = await tenant.db
+    .selectFrom('companies')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where((eb) => companyMatches(eb, filters))
+    .executeTakeFirst()
+  return Number(row?.count ?? 0)
+}
+
+/** @throws ServiceError 404. */
+export async function readCompany(tenant: Tenant, companyId: string) {
+  const row = await tenant.db
+    .selectFrom('companies')
+    .select(COMPANY_COLUMNS)
+    .where('company_id', '=', companyId)
+    .executeTakeFirst()
+  if (!row) throw notFound('company')
+  return toCompanyObject(row)
+}
+
+/** Companies by their ids; unknown ones are left out. */
+export async function findCompanies(tenant: Tenant, companyIds: readonly string[]): Promise<CompanyRow[]> {
+  if (companyIds.length === 0) return []
+  return tenant.db.selectFrom('companies').select(COMPANY_COLUMNS).where('company_id', 'in', companyIds).execute()
+}
+
+/** A condition on companies. */
+export function companyMatches(eb: ExpressionBuilder<TenantTables, 'companies'>, filters: CompanyFilters) {
+  const conditions = [
+    ...exactFacets(FACETS, filters),
+    ...wordsOf(filters.search).map((word) => sql<SqlBool>`companies.search_text LIKE lower(${containing(word)})`),
+  ]
+  if (filters.name !== undefined) conditions.push(sql`companies.name = ${filters.name}`)
+  if (filters.domain !== undefined) conditions.push(sql`companies.domain = ${filters.domain.toLowerCase()}`)
+  if (filters.min_employees !== undefined) conditions.push(sql`${EMPLOYEES} >= ${filters.min_employees}`)
+  if (filters.max_employees !== undefined) conditions.push(sql`${EMPLOYEES} <= ${filters.max_employees}`)
+  if (filters.created_after) conditions.push(sql`companies.created_at >= ${filters.created_after}`)
+  if (filters.created_before) conditions.push(sql`companies.created_at <= ${endOfMillisecond(filters.created_before)}`)
+  return eb.and(conditions)
+}
+
+/** The number of employees, where the property is a number or the text of one. */
+export const EMPLOYEES = sql<number>`numeric_property(companies.properties, 'numberofemployees')`

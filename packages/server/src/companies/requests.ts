@@ -1,0 +1,71 @@
+import Type from 'typebox'
+import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
+import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import { pageParameters } from '../platform/http/pagination.ts'
+import { filterText, flag, oneOf, timestampBound } from '../platform/http/query-parameters.ts'
+import { parseCompanyDomain } from './domain.ts'
+import type { CompanyChanges } from './write.ts'
+
+const Domain = Type.String({ minLength: 1, maxLength: 500, examples: ['analytical.example'] })
+const Name = Type.String({ minLength: 1, maxLength: 1_000 })
+
+/** Body of POST /v1/companies. */
+export const CreateCompanyBody = Type.Object(
+  {
+    domain: Type.Optional(Domain),
+    name: Type.Optional(Name),
+    properties: Type.Optional(PropertiesInput),
+  },
+  { additionalProperties: false, examples: [{ domain: 'analytical.example', name: 'Analytical Engines' }] },
+)
+
+/** Body of PUT /v1/companies/:company_id. */
+export const UpdateCompanyBody = Type.Object(
+  {
+    domain: Type.Optional(Type.Union([Domain, Type.Null()], { 'x-expected': 'a domain, or null for none' })),
+    name: Type.Optional(Type.Union([Name, Type.Null()], { 'x-expected': 'a name of 1 to 1000 characters, or null' })),
+    properties: Type.Optional(PropertiesInput),
+  },
+  { additionalProperties: false },
+)
+
+/** Query of GET /v1/companies. */
+export const ListCompaniesQuery = Type.Object({
+  ...pageParameters(20, 100),
+  name: filterText('Exact name.'),
+  domain: filterText('Exact domain.', 500),
+  industry: filterText('Exact industry.'),
+  country: filterText('Exact country.'),
+  state: filterText('Exact state.'),
+  min_employees: Type.Optional(Type.Integer({ minimum: 0, description: 'At least so many employees.' })),
+  max_employees: Type.Optional(Type.Integer({ minimum: 0, description: 'At most so many employees.' })),
+  created_after: timestampBound('lower', 'Created at or after this moment.'),
+  created_before: timestampBound('upper', 'Created at or before this moment.'),
+  search: Type.Optional(Type.String({ maxLength: 1_000, description: 'Words that must all occur in name or domain.' })),
+  sort_by: oneOf(['name', 'createdate'], 'Sort by.', 'createdate'),
+  sort_dir: oneOf(['asc', 'desc'], 'Direction; missing values come last in both.', 'desc'),
+  count_only: flag('Answer only how many there are.', false),
+})
+
+/** Checks what a schema cannot. @throws ServiceError 400 naming every wrong place. */
+export function parseCompany(body: Type.Static<typeof UpdateCompanyBody>, isNew: boolean): CompanyChanges {
+  const details: ErrorDetail[] = checkProperties(body.properties ?? {})
+  for (const key of ['name', 'domain']) {
+    if (key in (body.properties ?? {})) {
+      details.push({ path: `properties.${key}`, message: `is a field of its own: send it as ${key}` })
+    }
+  }
+  const domain = typeof body.domain === 'string' ? parseCompanyDomain(body.domain) : body.domain
+  if (typeof body.domain === 'string' && domain === null) {
+    details.push({ path: 'domain', message: 'is not a domain like example.com' })
+  }
+  if (isNew && body.domain === undefined && body.name === undefined) {
+    details.push({ path: 'domain', message: 'or name is required' })
+  }
+  if (details.length > 0) throw validationError(details)
+  return {
+    ...(domain === undefined ? {} : { domain }),
+    ...(body.name === undefined ? {} : { name: body.name }),
+    properties: (body.properties ?? {}) as PropertyChanges,
+  }
+}

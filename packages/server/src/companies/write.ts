@@ -1,0 +1,107 @@
+import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from '../contacts/properties.ts'
+import { conflict, notFound, type ServiceError } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
+
+export interface CompanyChanges {
+  /** undefined: stays as it is; null: none. */
+  domain?: string | null
+  name?: string | null
+  properties: PropertyChanges
+}
+
+/** @throws ServiceError 409 `company_domain_taken`. */
+export async function createCompany(tenant: Tenant, changes: CompanyChanges, now: Date): Promise<CompanyRow> {
+  const row = await insertCompany(tenant, changes, now)
+  if (row) return row
+  const holder = await findByDomain(tenant, changes.domain ?? '')
+  throw domainTaken(holder?.company_id ?? '')
+}
+
+/** @throws ServiceError 404, 409 `company_domain_taken`, 400 for too many properties. */
+export async function updateCompany(
+  tenant: Tenant,
+  companyId: string,
+  changes: CompanyChanges,
+  now: Date,
+): Promise<CompanyRow> {
+  return tenant.transaction(async (tx) => {
+    const before = await tx.db
+      .selectFrom('companies')
+      .select(COMPANY_COLUMNS)
+      .where('company_id', '=', companyId)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!before) throw notFound('company')
+    if (changes.domain && changes.domain !== before.domain) {
+      const holder = await findByDomain(tx, changes.domain)
+      if (holder) throw domainTaken(holder.company_id)
+    }
+    return applyChanges(tx, before, changes, now)
+  })
+}
+
+/** Removes a company; its contacts stay, without one. @throws ServiceError 404. */
+export async function deleteCompany(tenant: Tenant, companyId: string): Promise<void> {
+  const { numDeletedRows } = await tenant.db
+    .deleteFrom('companies')
+    .where('company_id', '=', companyId)
+    .executeTakeFirst()
+  if (numDeletedRows === 0n) throw notFound('company')
+}
+
+/**
+ * Finds the company of a domain or creates it, and merges what is said of it. Call it in the transaction that says it.
+ * @returns the company's id.
+ */
+export async function upsertCompany(
+  tx: Tenant,
+  changes: CompanyChanges & { domain: string },
+  now: Date,
+): Promise<string> {
+  const created = await insertCompany(tx, changes, now)
+  if (created) return created.company_id
+  const before = await tx.db
+    .selectFrom('companies')
+    .select(COMPANY_COLUMNS)
+    .where('domain', '=', changes.domain)
+    .forUpdate()
+    .executeTakeFirst()
+  // Deleted in between: the next attempt creates it.
+  if (!before) return upsertCompany(tx, changes, now)
+  return (await applyChanges(tx, before, changes, now)).company_id
+}
+
+async function insertCompany(tx: Tenant, changes: CompanyChanges, now: Date): Promise<CompanyRow | undefined> {
+  const { properties } = mergeProperties({}, changes.properties)
+  const { domain = null, name = null } = changes
+  return tx.db
+    .insertInto('companies')
+    .values({ company_id: newId(), domain, name, properties, created_at: now, updated_at: now })
+    .onConflict((existing) => existing.columns(['domain']).doNothing())
+    .returning(COMPANY_COLUMNS)
+    .executeTakeFirst()
+}
+
+async function applyChanges(tx: Tenant, before: CompanyRow, changes: CompanyChanges, now: Date): Promise<CompanyRow> {
+  const { properties, changed } = mergeProperties(before.properties as Properties, changes.properties)
+  requireFewKeys(properties, 'company')
+  const { domain = before.domain, name = before.name } = changes
+  if (changed.length === 0 && domain === before.domain && name === before.name) return before
+  return tx.db
+    .updateTable('companies')
+    .set({ domain, name, properties, updated_at: now })
+    .where('company_id', '=', before.company_id)
+    .returning(COMPANY_COLUMNS)
+    .executeTakeFirstOrThrow()
+}
+
+async function findByDomain(tx: Tenant, domain: string) {
+  return tx.db.selectFrom('companies').select('company_id').where('domain', '=', domain).executeTakeFirst()
+}
+
+function domainTaken(companyId: string): ServiceError {
+  const message = 'A company with this domain exists already. Update that company instead.'
+  return conflict('company_domain_taken', message, [{ path: 'company_id', message: companyId }])
+}
