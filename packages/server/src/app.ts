@@ -78,7 +78,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     if (request.apiKey) rateLimiter.checkApiKey(request.apiKey.keyId, reply)
   })
   operationsRoutes(app, dependencies)
-  contactRoutes(app, dependencies)
+  contactRoutes(app, dependencies, config.eventFilterContactsMax)
   noteRoutes(app, dependencies)
   companyRoutes(app, dependencies)
   eventRoutes(app)

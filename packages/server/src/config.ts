@@ -17,6 +17,8 @@ export interface Config {
   logLevel: (typeof LOG_LEVELS)[number]
   trustProxy: boolean
   rateLimits: RateLimits | null
+  /** More contacts than this and a has_event_* filter is refused as too broad. */
+  eventFilterContactsMax: number
 }
 
 export interface RateLimits {
@@ -86,6 +88,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ),
     trustProxy: onOff('CDS_TRUST_PROXY', false),
     rateLimits: rateLimitsOn ? limits : null,
+    eventFilterContactsMax: integer('CDS_EVENT_FILTER_MAX_CONTACTS', 50_000, 1, 1_000_000),
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config

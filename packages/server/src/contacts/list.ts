@@ -22,6 +22,8 @@ export interface ContactFilters {
   created_after?: Date
   created_before?: Date
   search?: string
+  /** Nobody else matches; see contactsWithEvent. */
+  ids?: readonly string[]
 }
 
 export interface ContactOrder {
@@ -102,6 +104,8 @@ function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: Conta
   if (filters.company_id !== undefined) conditions.push(sql`company_id = ${filters.company_id}`)
   if (filters.created_after) conditions.push(sql`created_at >= ${filters.created_after}`)
   if (filters.created_before) conditions.push(sql`created_at <= ${endOfMillisecond(filters.created_before)}`)
+  // One array is one parameter, however many ids there are.
+  if (filters.ids) conditions.push(sql`contact_id = ANY(${filters.ids}::uuid[])`)
   return eb.and(conditions)
 }
 
