@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -314,8 +314,20 @@ describe('POST /recover-visitor', () => {
     })
     const fresh = await recover({ fingerprint: 'cd'.repeat(32) })
     expect(fresh.body.visitor_id).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test("another tenant's fingerprints are unknown", async () => {
+    await recover({ fingerprint: hash, visitor_id: 'v' })
     tenant = await createTestTenant(service)
-    expect((await recover({ fingerprint: hash })).body.recovered).toBe(false)
+    expect((await recover({ fingerprint: hash })).body).toMatchObject({ recovered: false })
+  })
+
+  test('a page of nobody is 403', async () => {
+    const answer = await call(service, 'POST', '/recover-visitor', {
+      headers: { origin: 'https://nobody.example' },
+      body: JSON.stringify({ fingerprint: hash }),
+    })
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'domain_not_allowed'])
   })
 
   test.each([[{}], [{ fingerprint: 'xyz' }], [{ fingerprint: 'g'.repeat(64) }], [{ fingerprint: 1 }]])(
