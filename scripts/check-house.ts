@@ -9,6 +9,7 @@ import { dirname, join, normalize } from 'node:path'
 const SOURCE_LINES_MAX = 300
 const TEST_LINES_MAX = 500
 const SERVER = 'packages/server/src/'
+const TRACKER = 'packages/tracker/src/'
 /** May see every tenant's rows at once, because they serve all tenants at once. */
 const UNSCOPED = ['platform', 'tenants', 'journal', 'cli', 'demo', 'service.ts', 'app.ts']
 
@@ -20,6 +21,7 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.t
 for (const file of files) {
   const text = readFileSync(file, 'utf8')
   checkLength(file, text)
+  if (file.startsWith(TRACKER)) checkTrackerImports(file, text)
   if (file.startsWith(SERVER) && !file.endsWith('.test.ts'))
     for (const imported of importsOf(file, text)) checkImport(file, imported)
 }
@@ -32,6 +34,13 @@ function checkLength(file: string, text: string): void {
   const lines = text.split('\n').length - 1
   const max = file.endsWith('.test.ts') ? TEST_LINES_MAX : SOURCE_LINES_MAX
   if (lines > max) problems.push(`${file}: ${lines} lines; at most ${max}`)
+}
+
+/** What pages load holds nothing that is not written for it. */
+function checkTrackerImports(file: string, text: string): void {
+  for (const [, imported = ''] of text.matchAll(/(?:from|import\(?)\s*'([^']+)'/g)) {
+    if (!/^\.\/[^/]+$/.test(imported)) problems.push(`${file} imports ${imported}: the tracker imports nothing`)
+  }
 }
 
 function importsOf(file: string, text: string): string[] {
