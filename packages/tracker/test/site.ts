@@ -94,7 +94,8 @@ export class Site {
     if (options.before) await page.addInitScript(options.before)
     const views = this.names(url, 'page_view').length
     await page.goto(new URL(options.path ?? '/', url).href)
-    if (!options.quiet) await expect.poll(() => this.names(url, 'page_view').length).toBeGreaterThan(views)
+    if (!options.quiet)
+      await expect.poll(() => this.names(url, 'page_view').length, { timeout: 15_000 }).toBeGreaterThan(views)
     return page
   }
 
