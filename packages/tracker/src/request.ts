@@ -41,10 +41,15 @@ function request(body: string): RequestInit {
   return { method: 'POST', body, credentials: 'include', keepalive: true }
 }
 
-/** Posts while the page goes away, when no answer can be waited for. @returns whether the browser took it. */
-export function postLast(url: string, body: string): unknown {
+/**
+ * Posts while the page goes away, or may.
+ * @param failed is called when the page is still there to see that it did not arrive. @returns whether the browser took it.
+ */
+export function postLast(url: string, body: string, failed: () => void): unknown {
   return attempt(() =>
     // A beacon of a page without referrer names no origin, so fetch comes first; but a replaced one may do anything.
-    /\[native/.test(`${fetch}`) ? fetch(url, request(body)).catch(() => {}) : navigator.sendBeacon(url, body),
+    /\[native/.test(`${fetch}`)
+      ? fetch(url, request(body)).then(({ ok }) => ok || failed(), failed)
+      : navigator.sendBeacon(url, body),
   )
 }

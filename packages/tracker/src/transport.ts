@@ -18,6 +18,8 @@ let failures = 0
 /** One, while a refused event is looked for: they go one by one then, so that the others arrive. */
 let eventsMax = EVENTS_MAX
 let visitor = ''
+/** What was sent while the page goes away. */
+let lastBytes = 0
 let script = ''
 let address = ''
 
@@ -95,17 +97,22 @@ function putBack(batch: Item[]): void {
 
 /** The page goes away, or may: what the browser still takes is sent, the rest waits for the next page. */
 export function flushLast(): void {
-  let budget = LAST_BYTES_MAX - new Blob([inFlight]).size
   while (visitor && queue[0]) {
     const batch = nextBatch()
     const body = bodyOf(batch)
-    budget -= new Blob([body]).size
-    if (!navigator.onLine || budget < 0 || !postLast(collectUrl(), body)) {
-      putBack(batch)
+    const size = new Blob([body, inFlight]).size
+    const keep = () => putBack(batch)
+    if (!navigator.onLine || lastBytes + size > LAST_BYTES_MAX || !postLast(collectUrl(), body, keep)) {
+      keep()
       return
     }
+    lastBytes += size
     unstore(batch)
   }
+  // A page goes away in several steps, each of which asks for this.
+  later(() => {
+    lastBytes = 0
+  }, GATHER_MS)
 }
 
 /** Takes the events that may go together: same visitor, same page, an identification only at the start. */
@@ -116,7 +123,7 @@ function nextBatch(): Item[] {
     // What was captured before the visitor was known is that visitor's.
     item[0] ||= visitor
     const [first] = batch
-    size += item[3].length
+    size += item[2].length + item[3].length
     const isApart =
       size > BATCH_MAX || item[2] || batch.length >= eventsMax || first?.[0] !== item[0] || first[1] !== item[1]
     if (first && isApart) break
