@@ -9,9 +9,7 @@ export const LONGEST_SECONDS = 34_560_000
 
 /** A cookie's value; '' when there is none or cookies are blocked. */
 export function readCookie(name: string): string {
-  return (
-    attempt(() => decodeURIComponent(new RegExp(`(?:^|; ?)${name}=([^;]*)`).exec(document.cookie)?.[1] ?? '')) ?? ''
-  )
+  return attempt(() => decodeURIComponent(new RegExp(`(?:^|; )${name}=([^;]*)`).exec(document.cookie)?.[1] ?? '')) ?? ''
 }
 
 export function writeCookie(name: string, value: string, seconds: number): void {

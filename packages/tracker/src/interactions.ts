@@ -35,10 +35,14 @@ function onClick(event: MouseEvent): void {
   if (event.button > 1 || isIgnored(path[0] as Node) || isImplicit(event, element)) return
   const data = { text: labelOf(element), ...describe(element) }
   if (element.matches(LINK)) {
-    const { href, host } = element as HTMLAnchorElement
+    const { href, host } = urlOf(element.getAttribute('href'))
     const link_type = host === location.host ? 'internal' : 'external'
-    capture('link_click', { ...data, href: redact(`${href}`), link_type })
+    capture('link_click', { ...data, href: redact(href), link_type })
   } else capture('button_click', data)
+}
+
+function urlOf(relative: string | null | undefined): URL {
+  return new URL(relative ?? '', document.baseURI)
 }
 
 /** Enter in a text field makes the browser click the form's button: nobody clicked. */
@@ -52,7 +56,7 @@ function onSubmit({ target, submitter }: SubmitEvent): void {
   if (isIgnored(form)) return
   const own = (name: string) => (submitter && attribute(submitter, `form${name}`)) || attribute(form, name)
   const formId = attribute(form, 'id') || attribute(form, 'name')
-  const action = redact(new URL(own('action') ?? '', document.baseURI).href)
+  const action = redact(urlOf(own('action')).href)
   capture('form_submit', { formId, ...describe(form), action, method: (own('method') ?? 'get').toLowerCase() })
   if (form.querySelector<HTMLInputElement>('[type=email]')?.value) captureConversion(form, formId)
 }

@@ -19,7 +19,7 @@ interface Details {
 
 const ORIGIN = /^https:\/\/(www\.youtube(-nocookie)?|player\.vimeo)\.com/
 /** A player may need a moment until it listens; asking twice is harmless. */
-const GREETINGS_MS = [0, 1_000, 3_000]
+const GREETINGS_MS = [0, 2_000]
 
 const players = new WeakMap<Element, Playback>()
 

@@ -23,7 +23,7 @@ export function store(items: Item[]): void {
 
 /** Removes what has arrived. */
 export function unstore(items: Item[], instead: Item[] = []): void {
-  const others = readStored().filter((item) => !items.some((gone) => `${gone}` === `${item}`))
+  const others = readStored().filter((item) => !items.some((gone) => gone[2] + gone[3] === item[2] + item[3]))
   const kept = [...others, ...instead].slice(-KEPT_MAX)
   write(KEY, kept.map((item) => item.join('\t')).join('\n'))
 }

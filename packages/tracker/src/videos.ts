@@ -46,7 +46,7 @@ export function onMedia({ type, target }: Event): void {
 
 function html5(video: HTMLVideoElement): Playback {
   const { currentSrc, duration, currentTime } = video
-  const video_title = attribute(video, 'title') || attribute(video, 'aria-label')
+  const video_title = attribute(video, 'title')
   return { provider: 'html5', video_url: redact(currentSrc), video_title, duration, position: currentTime }
 }
 

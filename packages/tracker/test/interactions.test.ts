@@ -78,7 +78,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
       <a id="pic" href="/p"><img alt="A picture" src="data:,"></a>
       <svg width="20" height="20"><a id="svg" href="/svg"><rect width="20" height="20"/></a></svg>`
     const events = await captured({ body }, async (page) => {
-      for (const target of ['#in em', '#out', 'text=no href', '#pic']) await page.click(target, { force: true })
+      for (const target of ['#in em', '#out', 'text=no href', '#pic', '#svg']) await page.click(target, { force: true })
     })
     expect(events).toEqual([
       [
@@ -93,6 +93,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
       ],
       ['link_click', { text: 'Other', id: 'out', href: 'https://other.example/a', link_type: 'external' }],
       ['link_click', { text: 'A picture', id: 'pic', href: expect.stringMatching(/\/p$/), link_type: 'internal' }],
+      ['link_click', { id: 'svg', href: expect.stringMatching(/^http.*\/svg$/), link_type: 'internal' }],
     ])
   })
 

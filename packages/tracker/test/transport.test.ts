@@ -49,7 +49,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
       .filter(({ body }) => body.events.some(({ event }: { event: string }) => event === 'persistent'))
     expect(tries.map(({ status }) => status)).toEqual([503, 0, 429, 200])
     expect(new Set(tries.map(({ body }) => body.events[0].event_id)).size).toBe(1)
-    expect(await page.evaluate(() => localStorage.getItem('service_queue'))).toBeNull()
+    await page.waitForFunction(() => localStorage.getItem('service_queue') === null)
     const [{ body }] = tries.slice(-1) as [(typeof tries)[number]]
     await tenant.track(body, { origin: url })
     expect((await recorded(tenant)).filter((name: string) => name === 'persistent')).toHaveLength(1)
@@ -98,12 +98,13 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
     const page = await site.open(url)
     await site.settled(url, page)
     await page.context().setOffline(true)
-    await track(page, 'tunnel')
+    await track(page, ...numbered('under', 14), 'tunnel')
     await page.waitForFunction(() => localStorage.getItem('service_queue')?.includes('tunnel'))
     expect(site.names(url)).not.toContain('tunnel')
     await page.context().setOffline(false)
     await site.arrived(url, 'tunnel')
     await page.waitForFunction(() => localStorage.getItem('service_queue') === null)
+    expect(site.names(url).filter((name) => name.startsWith('under'))).toHaveLength(14)
   })
 
   test('one event that the service refuses does not take the others with it', async () => {
@@ -118,7 +119,8 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
   })
 
   test('a page that goes away sends what fits in 64 KB, and the next page sends the rest', async () => {
-    const { url } = await site.host()
+    const { url, tenant } = await site.host()
+    const large = (names: string[]) => names.filter((name) => name.startsWith('large')).sort()
     const page = await site.open(url)
     await site.settled(url, page)
     await page.evaluate(() => {
@@ -127,13 +129,9 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
       location.href = '/next'
     })
     await site.open(url, { context: page.context() })
-    await site.arrived(url, 'large8')
-    expect(
-      site
-        .names(url)
-        .filter((name) => name.startsWith('large'))
-        .sort(),
-    ).toEqual(numbered('large', 9))
+    // A batch that was under way may be sent again, because its answer found no page; it counts once all the same.
+    await expect.poll(async () => large(await recorded(tenant)), { timeout: 15_000 }).toEqual(numbered('large', 9))
+    expect(site.requests(url).every(({ body }) => Buffer.byteLength(JSON.stringify(body)) < 64_000)).toBe(true)
   })
 
   test('a page from the back-forward cache is another visit of the page', async () => {
