@@ -52,8 +52,7 @@ export function capture(event: string, data: Record<string, unknown>, page: Part
 
 export function identify(userId: unknown, traits: unknown): void {
   const id = userId === undefined || userId === null ? undefined : cut(userId)
-  const json = serialize({ external_user_id: id, traits: Object(traits) === traits ? traits : undefined })
-  if (json.length < EVENT_CHARACTERS_MAX) add(json, '')
+  add(serialize({ external_user_id: id, traits: Object(traits) === traits ? traits : undefined }), '')
 }
 
 function add(identification: string, event: string): void {

@@ -31,7 +31,6 @@ function system(): unknown[] {
     deviceMemory,
     screen.width,
     screen.height,
-    screen.colorDepth,
     timezone(),
   ]
 }

@@ -1,3 +1,4 @@
+import { isActive } from './capture.ts'
 import { LONGEST_SECONDS, readCookie, VISITOR, writeCookie } from './cookies.ts'
 import { fingerprint } from './fingerprint.ts'
 import { later } from './guard.ts'
@@ -26,6 +27,8 @@ export function findVisitor(onFirstVisit: () => void): void {
   const fresh = newId()
   decideNow = (answer = '') => {
     decideNow = undefined
+    // Whoever has opted out meanwhile stays forgotten.
+    if (!isActive()) return
     // Another tab may have decided meanwhile.
     const other = usableCookie()
     keep(other || (/"visitor_id":"([\w.~-]{1,200})"/.exec(answer)?.[1] ?? fresh))

@@ -94,6 +94,28 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
     expect(site.names(url)).not.toContain('custom')
   })
 
+  test('a visitor who opts out while being recognised stays forgotten', async () => {
+    const { url } = await site.host()
+    const context = await site.browser.newContext()
+    let release = () => {}
+    const optedOut = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await context.route(`${site.tracker}/recover-visitor`, async (route) => {
+      await optedOut
+      await route.continue()
+    })
+    const page = await site.open(url, { context, quiet: true })
+    await page.waitForRequest(/recover-visitor/)
+    await page.evaluate(() => (window as unknown as Global).service.optOut?.())
+    const answered = page.waitForEvent('requestfinished')
+    release()
+    await answered
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 0)))
+    expect(Object.keys(await cookies(page))).toEqual(['service_dnt'])
+    expect(site.requests(url)).toEqual([])
+  })
+
   test('beforeSend changes, drops or, when it fails, withholds an event', async () => {
     const { url } = await site.host()
     const head = `<script>
