@@ -41,8 +41,6 @@ export function timezone(): string | undefined {
 
 function contextOf(kind: string): Graphics {
   const canvas = document.createElement('canvas')
-  canvas.width = 200
-  canvas.height = 40
   // Without a graphics processor WebGL is slow, says little and warns in the console.
   return canvas.getContext(kind, { failIfMajorPerformanceCaveat: true }) as Graphics
 }
@@ -52,7 +50,7 @@ function drawing(): string {
   context.font = '18px Arial'
   context.fillStyle = '#f609'
   context.fillRect(90, 5, 60, 20)
-  context.fillText('Cwm fjord \u{1f603}', 2, 22)
+  context.fillText('Qjy\u{1f603}', 2, 22)
   return context.canvas.toDataURL()
 }
 

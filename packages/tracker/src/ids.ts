@@ -11,7 +11,7 @@ export function newId(): string {
   attempt(() => crypto.getRandomValues(random))
   const time = hex(Date.now(), 12)
   return `${time.slice(0, 8)}-${time.slice(8)}-7xxx-yxxx-xxxxxxxxxxxx`.replace(/[xy]/g, (mark, at: number) => {
-    const digit = ((Math.random() * 16) ^ (random[at] ?? 0)) & 15
+    const digit = ((Math.random() * 16) ^ (random[at] as number)) & 15
     return hex(mark === 'x' ? digit : (digit & 3) | 8, 1)
   })
 }

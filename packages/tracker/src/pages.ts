@@ -79,24 +79,23 @@ function view(waitMs: number, referrer?: string): void {
     if (settle !== record) return
     settle = undefined
     title = cut(document.title)
-    const data: Record<string, unknown> = { path }
+    const data: Record<string, unknown> = { path, load_time: (isLoad && attempt(loadMs)) || undefined }
     new URL(url).searchParams.forEach((value, name) => {
       if (/^utm_/.test(name)) data[name] = cut(value)
     })
-    const loaded = isLoad && loadMs()
-    if (loaded) data.load_time = loaded
     capture('page_view', data, { timestamp, url, title, ...(referrer ? { referrer } : {}) })
   }
   settle = record
   later(record, waitMs)
 }
 
-/** From the start of the navigation, or of being shown when the page was prerendered, to the end of loading. */
+/** From the start of the navigation, or of being shown when the page was prerendered, until the page was there. */
 function loadMs(): number {
-  const [entry] = performance.getEntriesByType('navigation') as (PerformanceNavigationTiming & {
-    activationStart?: number
-  })[]
-  return entry ? Math.max(0, Math.round(entry.loadEventEnd - (entry.activationStart ?? 0))) : 0
+  const [entry] = performance.getEntriesByType('navigation') as [
+    PerformanceNavigationTiming & { activationStart?: number },
+  ]
+  // Of a page that still loads, its content counts.
+  return Math.max(0, Math.round((entry.loadEventEnd || entry.domContentLoadedEventEnd) - (entry.activationStart || 0)))
 }
 
 function leave(): void {

@@ -9,7 +9,7 @@ const BATCH_MAX = 20_000
 const LAST_BYTES_MAX = 64_000
 const WAITING_MAX = 500
 const GATHER_MS = 1_000
-const BACKOFF_MS_MAX = 60_000
+const DOUBLINGS_MAX = 6
 
 let queue: Item[] = []
 let inFlight = ''
@@ -84,7 +84,7 @@ function settle(batch: Item[], status: number, answer: string): void {
     unstore(batch)
   } else {
     putBack(batch)
-    schedule(Math.min(BACKOFF_MS_MAX, GATHER_MS * 2 ** failures++) * (0.5 + Math.random()))
+    schedule(GATHER_MS * 2 ** Math.min(DOUBLINGS_MAX, failures++) * (0.5 + Math.random()))
     return
   }
   flush()

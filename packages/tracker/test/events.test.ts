@@ -49,6 +49,39 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
     expect(sessions.size).toBe(1)
   })
 
+  test('a page that never finishes loading has its page view all the same', async () => {
+    const { url } = await site.host()
+    const context = await site.browser.newContext()
+    await context.route('**/never.png', () => {})
+    const page = await context.newPage()
+    site.pages[`${url}/slow`] = site.html({ body: '<img src="/never.png">' })
+    await page.goto(`${url}/slow`, { waitUntil: 'commit' })
+    const [view] = await site.arrived(url, 'page_view')
+    expect(view.data.load_time).toBeGreaterThan(0)
+    await context.close()
+  })
+
+  test('a site may serve the script itself: events go beside it, or where data-collect says', async () => {
+    const { url } = await site.host()
+    site.files['/own/app.js'] = [
+      'text/javascript',
+      Buffer.from(await (await fetch(`${site.tracker}/tracker.js`)).arrayBuffer()),
+    ]
+    const tag = (more: string) =>
+      `<title>Own</title><link rel="icon" href="data:,"><script async src="/own/app.js" ${more}></script>`
+    site.pages[`${url}/beside`] = tag('data-fingerprint="off"')
+    site.pages[`${url}/elsewhere`] = tag(`data-collect="${site.tracker}/track"`)
+    const page = await site.browser.newPage()
+    const beside = page.waitForRequest(`${url}/own/track`)
+    await page.goto(`${url}/beside`)
+    expect((await beside).postDataJSON().events[0].title).toBe('Own')
+    expect(site.requests(url)).toEqual([])
+    await page.context().clearCookies()
+    await page.goto(`${url}/elsewhere`)
+    await site.arrived(url, 'page_view')
+    expect(site.requests(url, '/recover-visitor')).toHaveLength(1)
+  })
+
   test.each([
     ['with the Navigation API', undefined],
     ['without it', () => Reflect.deleteProperty(window, 'navigation')],
