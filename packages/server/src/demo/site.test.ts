@@ -29,9 +29,12 @@ describe.skipIf(!existsSync(CHROMIUM))('the shop of the demo', () => {
       await page.goto(`${service.url}/demo-site/`)
       await page.click('text=Show me the offer')
       await page.click('text=See the lamps')
+      await page.waitForURL(/shop/)
       await page.click('text=Moon')
       await page.click('text=Add to the basket')
       await page.click('text=The film')
+      await page.waitForURL(/film/)
+      await page.waitForFunction(() => document.querySelector('video')?.readyState === 4)
       await page.evaluate(() => (document.querySelector('video') as HTMLVideoElement).play())
       await page.evaluate(() =>
         Object.assign(document.querySelector('video') as HTMLVideoElement, { currentTime: 4.1 }),
@@ -39,6 +42,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the shop of the demo', () => {
       await page.fill('#film-email input', 'ada@example.com')
       await page.click('#film-email button')
       await page.click('text=Contact')
+      await page.waitForURL(/contact/)
       await page.fill('[name=firstName]', 'Ada')
       await page.fill('#contact [name=email]', 'ada@example.com')
       await page.click('#contact button')
