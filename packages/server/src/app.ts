@@ -23,6 +23,8 @@ import type { Metrics } from './platform/metrics.ts'
 import { operationsRoutes } from './platform/operations-routes.ts'
 import type { Stores } from './platform/tenant.ts'
 import type { Clock } from './platform/time.ts'
+import type { SegmentFollower } from './segments/follow.ts'
+import { segmentRoutes } from './segments/routes.ts'
 import type { ApiKey } from './tenants/api-keys.ts'
 import { requireApiKeys } from './tenants/authentication.ts'
 import { identifyRoutes } from './visitors/routes.ts'
@@ -35,6 +37,7 @@ export interface AppDependencies {
   groupCommit: GroupCommit
   projector: Projector
   mover: EventMover
+  segments: SegmentFollower
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
   clock: Clock
@@ -81,6 +84,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   noteRoutes(app, dependencies)
   companyRoutes(app, dependencies)
   eventRoutes(app)
+  segmentRoutes(app)
   identifyRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>

@@ -20,6 +20,7 @@ import { type Invalidation, listenForChanges } from './platform/postgres/invalid
 import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.ts'
 import type { Stores } from './platform/tenant.ts'
 import { type Clock, systemClock } from './platform/time.ts'
+import { watchSegments } from './segments/watch.ts'
 import { createKeyLookup } from './tenants/api-keys.ts'
 import { createDomainLookup } from './tenants/domains.ts'
 
@@ -141,11 +142,20 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const projector = startProjector({ ...stores, log, metrics })
     cleanup.push(() => projector.stop())
     const eventsStorage = `${storageTable(EVENTS_TABLE, config.clickhouseCluster)}${onCluster(config.clickhouseCluster)}`
-    const mover = startEventMover({ ...stores, eventsStorage, log })
+    const segments = await watchSegments({ stores, projector, clock, log })
+    cleanup.push(() => segments.stop())
+    const mover = startEventMover({ ...stores, eventsStorage, log, onMoved: segments.onMoved })
     cleanup.push(() => mover.stop())
     // What an earlier process accepted and could not project any more.
     await projector.drain()
-    const groupCommit = createGroupCommit({ pool: postgres.pool, projector, clock, log, metrics })
+    const groupCommit = createGroupCommit({
+      pool: postgres.pool,
+      projector,
+      clock,
+      log,
+      metrics,
+      onRecorded: segments.onRecorded,
+    })
     cleanup.push(() => groupCommit.drain())
     const app = await createApp({
       config,
@@ -153,6 +163,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       groupCommit,
       projector,
       mover,
+      segments: segments.follower,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
       clock,

@@ -1,6 +1,10 @@
 import { notFound, ServiceError } from '../platform/errors.ts'
+import { parseJsonBody } from '../platform/http/json-body.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
+import { rememberDefinitions } from '../segments/definitions.ts'
+import { evaluateSegment } from '../segments/evaluate.ts'
+import { createSegment } from '../segments/segments.ts'
 import { createApiKey, revokeApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
 import { createTenant, requireTenant } from '../tenants/tenants.ts'
@@ -74,6 +78,28 @@ export const COMMANDS: Record<string, Command> = {
         txt_value: added.txtValue,
         verified: added.verified,
       }
+    },
+  },
+  'segment create': {
+    summary: 'Define a segment; its members are found at once, or by the running service shortly',
+    options: { tenant, name: required('NAME'), filter: required('JSON'), description: optional('TEXT') },
+    run: async (session, values, now) => {
+      const opened = session.tenant(await existingTenant(session.stores, values))
+      const segment = {
+        name: String(values.name),
+        description: values.description === undefined ? null : String(values.description),
+        filter: parseJsonBody(String(values.filter)),
+      }
+      // Beside a running service ClickHouse is out of reach, and that service finds the members.
+      const evaluates = !session.serviceRuns
+      const { segmentId } = await createSegment(opened, segment, now, evaluates)
+      const dependencies = {
+        definitions: rememberDefinitions(),
+        projector: { project: async () => {} },
+        clock: () => now,
+      }
+      if (evaluates) await evaluateSegment(opened, dependencies, segmentId)
+      return { segment_id: segmentId }
     },
   },
   seed: {

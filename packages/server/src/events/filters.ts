@@ -21,6 +21,11 @@ export interface EventFilters {
   contact_id?: string
   domain?: string
   url_contains?: string
+  /** Text of the element, exactly. */
+  text?: string
+  text_contains?: string
+  class_contains?: string
+  element_id?: string
   date_after?: Date
   date_before?: Date
   identified_only?: boolean
@@ -46,6 +51,14 @@ export function eventConditions(filters: EventFilters): { where: string[]; param
   if (filters.url_contains !== undefined) {
     add(contains('url', 'url_contains', filters.url_contains), 'url_contains', filters.url_contains)
   }
+  if (filters.text !== undefined) add('text = {text: String}', 'text', filters.text)
+  if (filters.text_contains !== undefined) {
+    add(contains('text', 'text_contains', filters.text_contains), 'text_contains', filters.text_contains)
+  }
+  if (filters.class_contains !== undefined) {
+    add(contains('class', 'class_contains', filters.class_contains), 'class_contains', filters.class_contains)
+  }
+  if (filters.element_id !== undefined) add('element_id = {element_id: String}', 'element_id', filters.element_id)
   if (filters.date_after) add(`timestamp >= ${moment('date_after')}`, 'date_after', filters.date_after.toISOString())
   if (filters.date_before)
     add(`timestamp <= ${moment('date_before')}`, 'date_before', filters.date_before.toISOString())
