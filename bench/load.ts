@@ -12,6 +12,8 @@ interface Options {
   connections: number
   seconds: number
   headers?: Record<string, string>
+  /** GET without a body, POST with one, unless told. */
+  method?: 'PUT'
   /** Makes the path of each request. */
   path?: () => string
   /** Makes the body of each request. */
@@ -19,12 +21,12 @@ interface Options {
 }
 
 /** Sends requests over kept-alive connections for some seconds. @throws when any of them does not answer 2xx. */
-export async function load({ url, connections, seconds, headers = {}, path, body }: Options): Promise<Load> {
+export async function load({ url, connections, seconds, method, headers = {}, path, body }: Options): Promise<Load> {
   const result = await autocannon({
     url,
     connections,
     duration: seconds,
-    method: body ? 'POST' : 'GET',
+    method: method ?? (body ? 'POST' : 'GET'),
     headers: { ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
     requests: [
       {

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { load, trackBody } from './load.ts'
 import { memoryOf, run, start } from './processes.ts'
 import type { Raw } from './raw.ts'
+import { defineSegments, SEGMENTS } from './segments.ts'
 
 const quick = process.argv.includes('--quick')
 const SIZE = quick
@@ -78,6 +79,7 @@ async function measure(): Promise<void> {
   try {
     await measureReads(raw)
     await measureTrack(raw)
+    await measureSegments(raw)
   } finally {
     await service.stop()
   }
@@ -145,6 +147,33 @@ async function measureTrack(raw: Raw): Promise<void> {
       aim: events > 1 ? '' : '0.25',
     })
   }
+}
+
+/** What following segments adds to a contact's write. */
+async function measureSegments(raw: Raw): Promise<void> {
+  const what = `PUT contact with ${SEGMENTS} segments, 8 connections`
+  progress(what)
+  let count = 0
+  const write = () =>
+    load({
+      url: `http://127.0.0.1:${PORT}`,
+      method: 'PUT',
+      connections: 8,
+      seconds: SIZE.seconds,
+      headers: { authorization: `Bearer ${raw.apiKey}` },
+      path: () => `/v1/contacts/${raw.contactIds[Math.floor(Math.random() * raw.contactIds.length)]}`,
+      body: () => JSON.stringify({ properties: { score: ++count, lead_status: count % 2 ? 'open' : 'new' } }),
+    })
+  const without = await write()
+  await defineSegments(environment, raw.tenantId)
+  const { requestsPerSecond, p50Ms, p99Ms } = await write()
+  rows.push({
+    what,
+    measured: `${number(requestsPerSecond)}/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms`,
+    limit: `${number(without.requestsPerSecond)}/s without, p50 ${without.p50Ms} ms`,
+    ratio: requestsPerSecond / without.requestsPerSecond,
+    aim: '0.50',
+  })
 }
 
 function print(): void {

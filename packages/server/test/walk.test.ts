@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSegment } from '../src/segments/segments.ts'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
 
 /**
@@ -26,6 +27,9 @@ const ROUTES: Route[] = [
   { method: 'PUT', path: '/v1/companies/:company_id', scope: 'companies:write', body: { name: 'hacked' } },
   { method: 'DELETE', path: '/v1/companies/:company_id', scope: 'companies:write' },
   { method: 'POST', path: '/v1/identify', scope: 'contacts:write', body: { email: 'walk-identify@example.com' } },
+  { method: 'GET', path: '/v1/segments', scope: 'segments:read' },
+  { method: 'GET', path: '/v1/segments/:segment_id', scope: 'segments:read' },
+  { method: 'GET', path: '/v1/segments/:segment_id/contacts', scope: 'segments:read' },
   { method: 'GET', path: '/v1/events', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/types', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/:event_id', scope: 'events:read' },
@@ -63,10 +67,13 @@ beforeAll(async () => {
   const company = await owner.call('POST', '/v1/companies', { domain: 'owner.example', name: SECRET })
   const note = await owner.call('POST', `/v1/contacts/${contact_id}/notes`, { content: SECRET })
   await owner.track({ visitor_id: 'v', events: [{ event: SECRET, url: `https://${owner.site}/${SECRET}` }] })
+  const filter = { match: 'all', conditions: [{ property: 'firstname', operator: 'equals', value: SECRET }] }
+  const segment = await createSegment(owner.handle, { name: SECRET, description: SECRET, filter }, new Date())
   const { body } = await owner.call('GET', '/v1/events')
   ids = {
     contact_id,
     company_id: company.body.company.company_id,
+    segment_id: segment.segmentId,
     note_id: note.body.note.note_id,
     event_id: body.events[0].event_id,
   }

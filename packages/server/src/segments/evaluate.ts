@@ -46,33 +46,35 @@ export async function evaluateSegment(
     .where('segment_id', '=', segmentId)
     .executeTakeFirst()
   const definition = (await dependencies.definitions.of(tenant)).find((each) => each.segmentId === segmentId)
-  if (!segment || definition?.revision !== Number(segment.revision)) return
+  if (!segment || !definition) return
   try {
+    if (definition.revision !== Number(segment.revision)) return
     for (let range = await nextRange(tenant, FIRST_ID); range; range = await nextRange(tenant, range.upTo)) {
       const silent = segment.evaluated_at === null
-      const isCurrent = await evaluateRange(tenant, dependencies, definition, range, silent)
-      if (!isCurrent) return
+      if (!(await evaluateRange(tenant, dependencies, definition, range, silent))) return
       await tenant.db
         .updateTable('segments')
         .set({ claimed_until: LEASE })
         .where('segment_id', '=', segmentId)
         .execute()
     }
-  } catch (error) {
-    // Given back soon, but not at once.
     await tenant.db
       .updateTable('segments')
-      .set({ claimed_until: sql`now() + interval '3 seconds'` })
+      .set({ evaluated_at: sql`${segment.started_at}::timestamptz` })
+      .where('segment_id', '=', segmentId)
+      .where('revision', '=', segment.revision)
+      .execute()
+  } finally {
+    // After a failure, or when the segment has changed meanwhile, it is due again: soon, but not at once.
+    await tenant.db
+      .updateTable('segments')
+      .set({
+        claimed_until: sql`CASE WHEN evaluated_at = ${segment.started_at}::timestamptz THEN NULL
+        ELSE now() + interval '2 seconds' END`,
+      })
       .where('segment_id', '=', segmentId)
       .execute()
-    throw error
   }
-  await tenant.db
-    .updateTable('segments')
-    .set({ evaluated_at: sql`${segment.started_at}::timestamptz`, claimed_until: null })
-    .where('segment_id', '=', segmentId)
-    .where('revision', '=', segment.revision)
-    .execute()
 }
 
 async function nextRange(tenant: Tenant, after: string): Promise<Range | null> {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { rememberDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
-import { createSegment } from './segments.ts'
+import { createSegment, deleteSegment, updateSegment } from './segments.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -101,6 +101,34 @@ test('a segment of another tenant, an unknown one and an ill-formed id are 404',
     }
   }
   expect((await stranger.call('GET', '/v1/segments')).body.segments).toEqual([])
+})
+
+test('a segment gets another name and another filter, with the members that it means', async () => {
+  await tenant.contact('ada@example.com', { city: 'Paris' })
+  await tenant.contact('bob@example.com', { city: 'Rome' })
+  const segmentId = await define('Everybody')
+  const read = async () => (await tenant.call('GET', `/v1/segments/${segmentId}`)).body.segment
+  await updateSegment(tenant.handle, segmentId, { name: 'All' }, new Date())
+  expect(await read()).toMatchObject({ name: 'All', contact_count: 2, description: null, filter: EVERYBODY })
+  const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Rome' }] }
+  await updateSegment(tenant.handle, segmentId, { filter }, new Date())
+  await expect.poll(read, { timeout: 10_000 }).toMatchObject({ contact_count: 1, filter })
+  await expect(updateSegment(tenant.handle, segmentId, { name: '' }, new Date())).rejects.toMatchObject({ status: 400 })
+  const stranger = await createTestTenant(service)
+  await expect(updateSegment(stranger.handle, segmentId, { name: 'x' }, new Date())).rejects.toMatchObject({
+    status: 404,
+  })
+})
+
+test('a deleted segment is gone from its members, and a change of theirs does not miss it', async () => {
+  const contactId = await tenant.contact('ada@example.com')
+  const segmentId = await define('Everybody')
+  const stranger = await createTestTenant(service)
+  await expect(deleteSegment(stranger.handle, segmentId)).rejects.toMatchObject({ status: 404 })
+  await deleteSegment(tenant.handle, segmentId)
+  expect((await tenant.call('GET', `/v1/segments/${segmentId}`)).status).toBe(404)
+  const { body } = await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { city: 'Paris' } })
+  expect(body.contact.segment_ids).toEqual([])
 })
 
 describe('a filter that cannot be used', () => {

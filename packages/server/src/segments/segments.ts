@@ -10,6 +10,7 @@ import { eventsOf, type SegmentFilter, usesTime } from './filter.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 import { toSegmentObject } from './segment-object.ts'
 
+const NEXT_REVISION = sql<number>`nextval('segment_revisions')`
 const SEGMENTS_MAX = 500
 const NAME_LENGTH_MAX = 200
 const DESCRIPTION_LENGTH_MAX = 2_000
@@ -32,8 +33,7 @@ export async function createSegment(
   now: Date,
   evaluatedByCaller = false,
 ): Promise<{ segmentId: string; usesEvents: boolean }> {
-  requireText('name', name, 1, NAME_LENGTH_MAX)
-  if (description !== null) requireText('description', description, 0, DESCRIPTION_LENGTH_MAX)
+  requireTexts({ name, description })
   const filter = parseSegmentFilter(sent)
   const usesEvents = eventsOf(filter).length > 0
   const segmentId = newId()
@@ -52,9 +52,7 @@ export async function createSegment(
         segment_id: segmentId,
         name,
         description,
-        filter: JSON.stringify(filter satisfies SegmentFilter),
-        uses_events: usesEvents,
-        uses_time: usesTime(filter),
+        ...columnsOf(filter),
         claimed_until: evaluatedByCaller ? LEASE : null,
         created_at: now,
         updated_at: now,
@@ -64,9 +62,53 @@ export async function createSegment(
   return { segmentId, usesEvents }
 }
 
+/**
+ * Gives a segment another name, description or filter; undefined stays as it is. For another filter its members are found
+ * anew, without events, by the running service.
+ * @throws ServiceError 404, 400 naming every wrong place.
+ */
+export async function updateSegment(
+  tenant: Tenant,
+  segmentId: string,
+  { name, description, filter: sent }: Partial<NewSegment>,
+  now: Date,
+): Promise<void> {
+  requireTexts({ name, description })
+  const filter = sent === undefined ? undefined : parseSegmentFilter(sent)
+  const { numUpdatedRows } = await tenant.transaction(async (tx) => {
+    await lockDefinitions(tx)
+    return tx.db
+      .updateTable('segments')
+      .set({
+        ...(name === undefined ? {} : { name }),
+        ...(description === undefined ? {} : { description }),
+        ...(filter === undefined ? {} : { ...columnsOf(filter), evaluated_at: null, claimed_until: null }),
+        revision: NEXT_REVISION,
+        updated_at: now,
+      })
+      .where('segment_id', '=', segmentId)
+      .executeTakeFirst()
+  })
+  if (numUpdatedRows === 0n) throw notFound('segment')
+}
+
+/** Removes a segment; nobody is said to have left it. @throws ServiceError 404. */
+export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<void> {
+  const { numDeletedRows } = await tenant.transaction(async (tx) => {
+    await lockDefinitions(tx)
+    return tx.db.deleteFrom('segments').where('segment_id', '=', segmentId).executeTakeFirst()
+  })
+  if (numDeletedRows === 0n) throw notFound('segment')
+}
+
 /** Has every segment of a tenant evaluated anew, without events: after contacts were loaded past the usual ways. */
 export async function reevaluateSegments(tenant: Tenant): Promise<void> {
-  await tenant.db.updateTable('segments').set({ evaluated_at: null }).execute()
+  await tenant.db
+    .updateTable('segments')
+    // Not before their events, too, have been in the journal for a second: from then on they are waited for. With a new
+    // revision an evaluation that is under way does not count.
+    .set({ evaluated_at: null, claimed_until: sql`now() + interval '2 seconds'`, revision: NEXT_REVISION })
+    .execute()
 }
 
 /** One page of the segments, newest first. */
@@ -108,6 +150,15 @@ function selectSegments(tenant: Tenant) {
         .$notNull()
         .as('contact_count'),
     )
+}
+
+function columnsOf(filter: SegmentFilter) {
+  return { filter: JSON.stringify(filter), uses_events: eventsOf(filter).length > 0, uses_time: usesTime(filter) }
+}
+
+function requireTexts({ name, description }: Partial<NewSegment>): void {
+  if (name !== undefined) requireText('name', name, 1, NAME_LENGTH_MAX)
+  if (typeof description === 'string') requireText('description', description, 0, DESCRIPTION_LENGTH_MAX)
 }
 
 function requireText(path: string, text: string, minLength: number, maxLength: number): void {
