@@ -3,6 +3,8 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
+import { aggregateRoutes } from './aggregate/routes.ts'
+import { batchRoutes } from './batch/routes.ts'
 import { collectorRoutes } from './collector/routes.ts'
 import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
@@ -82,6 +84,8 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   noteRoutes(app, dependencies)
   companyRoutes(app, dependencies)
   eventRoutes(app)
+  aggregateRoutes(app)
+  batchRoutes(app)
   identifyRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
   await app.register((scope) => formRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
