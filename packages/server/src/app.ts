@@ -3,11 +3,14 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
+import { aggregateRoutes } from './aggregate/routes.ts'
+import { batchRoutes } from './batch/routes.ts'
 import { collectorRoutes } from './collector/routes.ts'
 import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contacts/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { formRoutes } from './forms/routes.ts'
 import type { EventMover } from './journal/event-mover.ts'
 import type { GroupCommit } from './journal/group-commit.ts'
 import type { Projector } from './journal/projector.ts'
@@ -80,13 +83,16 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     if (request.apiKey) rateLimiter.checkApiKey(request.apiKey.keyId, reply)
   })
   operationsRoutes(app, dependencies)
-  contactRoutes(app, dependencies)
+  contactRoutes(app, dependencies, config.eventFilterContactsMax)
   noteRoutes(app, dependencies)
   companyRoutes(app, dependencies)
   eventRoutes(app)
   segmentRoutes(app)
+  aggregateRoutes(app)
+  batchRoutes(app)
   identifyRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
+  await app.register((scope) => formRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
     app.swagger(),
   )

@@ -60,6 +60,7 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
     database: postgres.db,
     clickhouse: {
       query: unavailable,
+      stream: unavailable,
       command: unavailable,
       insert: unavailable,
       ping: unavailable,

@@ -38,10 +38,8 @@ function detailsOf(schema: TSchema, error: SchemaError): ErrorDetail[] {
     return (params.requiredProperties ?? []).map((name) => ({ path: join(path, name), message: 'is required' }))
   }
   if (error.keyword === 'additionalProperties') {
-    return (params.additionalProperties ?? []).map((name) => ({
-      path: join(path, name.slice(0, 128)),
-      message: 'is not a known field; remove it',
-    }))
+    const message = schemaAt(schema, error.instancePath)?.['x-unknown'] ?? 'is not a known field; remove it'
+    return (params.additionalProperties ?? []).map((name) => ({ path: join(path, name.slice(0, 128)), message }))
   }
   // The companion of additionalProperties: same place, no information.
   if (error.keyword === 'boolean') return []
@@ -75,6 +73,8 @@ interface JsonSchema {
   properties?: Record<string, JsonSchema>
   items?: JsonSchema
   'x-expected'?: string
+  /** What to say of a field that the schema does not have. */
+  'x-unknown'?: string
 }
 
 function rangeOf(min: number | undefined, max: number | undefined, unit: string): string {
