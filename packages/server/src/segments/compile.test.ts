@@ -220,6 +220,8 @@ beforeAll(async () => {
   service = await startTestService()
   tenant = await createTestTenant(service)
   persons = fc.sample(people, { numRuns: 120, seed: 20_260_310 })
+  const company = { company_id: COMPANY, created_at: NOW, updated_at: NOW }
+  await tenant.handle.db.insertInto('companies').values(company).execute()
   await load(tenant, persons)
   // Another tenant's events of the same contacts must not count.
   const stranger = await createTestTenant(service)
@@ -228,7 +230,6 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 async function load({ handle }: TestTenant, contacts: readonly Person[]): Promise<void> {
-  await handle.db.insertInto('companies').values({ company_id: COMPANY, created_at: NOW, updated_at: NOW }).execute()
   const rows = contacts.map(({ contactId, email, properties, companyId, createdAt }) => ({
     contact_id: contactId,
     email,
@@ -244,6 +245,7 @@ async function load({ handle }: TestTenant, contacts: readonly Person[]): Promis
 }
 
 async function insertEvents({ id }: TestTenant, contacts: readonly Person[]): Promise<void> {
+  if (contacts.every(({ events }) => events.length === 0)) return
   const records = contacts.flatMap(({ contactId, events }) =>
     events.map(
       ({ at, isSystem, ...visit }): EventRecord => ({
@@ -256,6 +258,7 @@ async function insertEvents({ id }: TestTenant, contacts: readonly Person[]): Pr
   await service.stores.clickhouse.insert('events', JOURNAL_FORMAT, serializeEvents(records), newId())
 }
 
+const nobody = { email: null, properties: {}, companyId: null, createdAt: NOW, events: [] }
 const nobodyElse = { name: '', revision: 0, usesSystemEvents: false }
 
 /** Any filter, compiled for PostgreSQL and ClickHouse, gives the contacts that the plain reading of it gives. */
@@ -280,6 +283,37 @@ test('the compiled filter and its plain reading agree about random contacts, eve
     { numRuns: 300 },
   )
 }, 120_000)
+
+/** Decisions 7.1: negative operators are true of a missing value, all others are not. */
+test.each(PROPERTY_OPERATORS)('%s of a missing value', async (operator) => {
+  const [value] = fc.sample(valueFor(operator), { numRuns: 1, seed: 1 })
+  const known = ['missing', 'email', 'company_id'].filter((property) => property === 'missing' || /equals|contains|set|in$/.test(operator)) // biome-ignore format: a list
+  const bare = { ...nobody, contactId: newId() }
+  await load(tenant, [bare])
+  for (const property of known) {
+    const filter = parseSegmentFilter({ match: 'all', conditions: [{ property, operator, value }] })
+    const definition = { ...nobodyElse, segmentId: 's', filter, matches: [] }
+    const [judged] = await judge(tenant.handle, [definition], [bare.contactId], NOW)
+    expect(judged?.belongs.get('s')).toBe(['not_equals', 'not_contains', 'not_in', 'is_not_set'].includes(operator))
+  }
+})
+
+test.each([
+  ['did', undefined, false],
+  ['did_not', undefined, true],
+  ['did', 3, false],
+  ['did_not', 3, true],
+])('%s of a contact without events', async (operator, min_count, expected) => {
+  const bare = { ...nobody, contactId: newId() }
+  await load(tenant, [bare])
+  const event = min_count === undefined ? {} : { min_count }
+  const filter = parseSegmentFilter({ match: 'any', conditions: [{ event, operator }] })
+  const matches = matchesOf(filter)
+  const answers = await askEvents(tenant.handle, matches, { contactIds: [bare.contactId] }, NOW)
+  const definition = { ...nobodyElse, segmentId: 's', filter, matches }
+  const [judged] = await judge(tenant.handle, [definition], [bare.contactId], NOW, answers)
+  expect(judged?.belongs.get('s')).toBe(expected)
+})
 
 function matchesOf(filter: SegmentFilter): EventMatch[] {
   return filter.conditions.flatMap((each) => (isNested(each) ? matchesOf(each) : 'event' in each ? [each.event] : []))

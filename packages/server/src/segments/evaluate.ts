@@ -24,6 +24,8 @@ export interface EvaluateDependencies {
   definitions: Definitions
   projector: Pick<Projector, 'project'>
   clock: Clock
+  /** Ends an evaluation before its time; whoever claims the segment next begins anew. */
+  signal?: AbortSignal
 }
 
 interface Range {
@@ -50,6 +52,7 @@ export async function evaluateSegment(
   try {
     if (definition.revision !== Number(segment.revision)) return
     for (let range = await nextRange(tenant, FIRST_ID); range; range = await nextRange(tenant, range.upTo)) {
+      if (dependencies.signal?.aborted) return
       const silent = segment.evaluated_at === null
       if (!(await evaluateRange(tenant, dependencies, definition, range, silent))) return
       await tenant.db

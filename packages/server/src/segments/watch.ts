@@ -21,18 +21,18 @@ export interface Segments extends Pick<Checks, 'onRecorded' | 'onMoved'> {
 
 /** Starts following contacts, events and time. */
 export async function watchSegments(given: Omit<WatchDependencies, 'definitions'>): Promise<Segments> {
-  const dependencies = { ...given, definitions: rememberDefinitions() }
+  const stopping = new AbortController()
+  const dependencies = { ...given, definitions: rememberDefinitions(), signal: stopping.signal }
   const { stores, definitions, clock, log } = dependencies
   const checks = startChecks(dependencies)
   const { rows } = await sql<{ now: string }>`SELECT now()::text AS now`.execute(stores.database)
   const startedAt = rows[0]?.now ?? ''
   let resumeAt = 0
-  let stopped = false
 
   const evaluating = every(EVERY_MS, async () => {
     if (Date.now() < resumeAt) return
     try {
-      while (!stopped) {
+      while (!stopping.signal.aborted) {
         const claimed = await claimDue(stores.database, startedAt)
         if (!claimed) break
         await evaluateSegment(openTenant(stores, claimed.tenant_id), dependencies, claimed.segment_id)
@@ -48,7 +48,7 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
     onRecorded: checks.onRecorded,
     onMoved: checks.onMoved,
     stop: async () => {
-      stopped = true
+      stopping.abort()
       await evaluating.stop()
       await checks.stop()
     },
