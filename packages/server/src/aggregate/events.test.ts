@@ -33,6 +33,10 @@ const NUMBERS = [
   null,
   [4],
   { amount: 9 },
+  '\t8\n',
+  '"5"',
+  1e25,
+  -1.5e-7,
 ]
 const CONTACTS = Array.from({ length: 5 }, newId)
 const FIRST_DAY = Date.UTC(2024, 11, 20)
