@@ -10,6 +10,7 @@ import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contacts/routes.ts'
 import { eventRoutes } from './events/routes.ts'
+import { formRoutes } from './forms/routes.ts'
 import type { EventMover } from './journal/event-mover.ts'
 import type { GroupCommit } from './journal/group-commit.ts'
 import type { Projector } from './journal/projector.ts'
@@ -79,7 +80,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     if (request.apiKey) rateLimiter.checkApiKey(request.apiKey.keyId, reply)
   })
   operationsRoutes(app, dependencies)
-  contactRoutes(app, dependencies)
+  contactRoutes(app, dependencies, config.eventFilterContactsMax)
   noteRoutes(app, dependencies)
   companyRoutes(app, dependencies)
   eventRoutes(app)
@@ -87,6 +88,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   batchRoutes(app)
   identifyRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
+  await app.register((scope) => formRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
     app.swagger(),
   )

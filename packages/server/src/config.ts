@@ -17,12 +17,17 @@ export interface Config {
   logLevel: (typeof LOG_LEVELS)[number]
   trustProxy: boolean
   rateLimits: RateLimits | null
+  /** More contacts than this and a has_event_* filter is refused as too broad. */
+  eventFilterContactsMax: number
 }
 
 export interface RateLimits {
   apiPerMinute: number
   trackPerIpPerMinute: number
   trackPerTenantPerMinute: number
+  formPerIpPerMinute: number
+  formPerPersonPerMinute: number
+  formPerTenantPerMinute: number
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -57,6 +62,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     apiPerMinute: integer('CDS_RATE_LIMIT_API_PER_MINUTE', 6_000, 1, 10_000_000),
     trackPerIpPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_IP_PER_MINUTE', 6_000, 1, 10_000_000),
     trackPerTenantPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_TENANT_PER_MINUTE', 600_000, 1, 100_000_000),
+    formPerIpPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_IP_PER_MINUTE', 20, 1, 10_000_000),
+    formPerPersonPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
+    formPerTenantPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_TENANT_PER_MINUTE', 600, 1, 10_000_000),
   }
   const config: Config = {
     port,
@@ -80,6 +88,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ),
     trustProxy: onOff('CDS_TRUST_PROXY', false),
     rateLimits: rateLimitsOn ? limits : null,
+    eventFilterContactsMax: integer('CDS_EVENT_FILTER_MAX_CONTACTS', 50_000, 1, 1_000_000),
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config

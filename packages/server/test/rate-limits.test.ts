@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTestTenant, startTestService } from './service.ts'
+import { call, createTestTenant, startTestService } from './service.ts'
 
 test('limits refuse with 429 and say how long to wait', async () => {
   const limited = await startTestService({
@@ -19,6 +19,39 @@ test('limits refuse with 429 and say how long to wait', async () => {
     const refused = await own.call('GET', '/v1/events')
     expect([refused.status, refused.body.error.code]).toEqual([429, 'rate_limited'])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  } finally {
+    await limited.close()
+  }
+})
+
+test('forms are limited by person, by address and form, and by tenant; every request of an allowed page counts', async () => {
+  const limited = await startTestService({
+    CDS_RATE_LIMITS: 'on',
+    CDS_RATE_LIMIT_FORM_PER_PERSON_PER_MINUTE: '2',
+    CDS_RATE_LIMIT_FORM_PER_IP_PER_MINUTE: '6',
+    CDS_RATE_LIMIT_FORM_PER_TENANT_PER_MINUTE: '9',
+  })
+  try {
+    const own = await createTestTenant(limited)
+    const submit = async (email: string, form = 'f', origin = `https://${own.site}`) => {
+      const answer = await call(limited, 'POST', `/v1/public/form-submission/${own.id}/${form}`, {
+        headers: { origin },
+        body: JSON.stringify({ contact_data: { email } }),
+      })
+      return answer.status
+    }
+    expect(await submit('not allowed', 'f', 'https://evil.example')).toBe(403)
+    expect(await submit('ada@example.com')).toBe(200)
+    expect(await submit(' ADA@example.com ')).toBe(200)
+    expect(await submit('ada@example.com')).toBe(429)
+    expect(await submit('broken')).toBe(400)
+    expect(await submit('b@example.com')).toBe(200)
+    expect(await submit('c@example.com')).toBe(200)
+    // Six from this address with this form; another form is another matter, until the tenant's nine are used up.
+    expect(await submit('d@example.com')).toBe(429)
+    expect(await submit('e@example.com', 'g')).toBe(200)
+    expect(await submit('f@example.com', 'g')).toBe(200)
+    expect(await submit('g@example.com', 'g')).toBe(429)
   } finally {
     await limited.close()
   }

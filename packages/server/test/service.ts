@@ -13,6 +13,7 @@ import { type Service, startService } from '../src/service.ts'
 import { createApiKey } from '../src/tenants/api-keys.ts'
 import { addDomain } from '../src/tenants/domains.ts'
 import { createTenant } from '../src/tenants/tenants.ts'
+import { recordAnswers } from './interface-coverage.ts'
 
 export interface TestService extends Service {
   config: Config
@@ -54,9 +55,15 @@ export async function startTestService(
   })
   const logged: string[] = []
   const log = createLog('trace', { write: (line) => logged.push(line) })
-  const service = await startService({ config, log, beforeListen: checkAnswers, ...options })
+  let records: { write(): void } | undefined
+  const beforeListen = (app: App) => {
+    checkAnswers(app)
+    records = recordAnswers(app)
+  }
+  const service = await startService({ config, log, beforeListen, ...options })
   const close = async () => {
     await service.close()
+    records?.write()
     await rm(directory, { recursive: true, force: true })
   }
   return { ...service, config, logged, close }

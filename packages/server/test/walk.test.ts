@@ -63,6 +63,7 @@ const PUBLIC = [
   'GET /openapi.json',
   'POST /track',
   'POST /recover-visitor',
+  'POST /v1/public/form-submission/:tenant_id/:form_id',
   'OPTIONS /track',
 ]
 

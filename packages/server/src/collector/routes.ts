@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { createFirstTouchWatch } from '../contacts/first-touch.ts'
@@ -14,7 +14,7 @@ import { openTenant, type Stores } from '../platform/tenant.ts'
 import { createExternalContactIds } from '../visitors/external-id.ts'
 import { recoverVisitor } from '../visitors/fingerprints.ts'
 import { identifyVisitor } from './identification.ts'
-import { sendingHost } from './location.ts'
+import { allowPage, answerPreflight, type FindTenantOfHost, tenantOfPage } from './page.ts'
 import { RecoverVisitorBody, TrackBody } from './requests.ts'
 import { sessionCookie, sessionOf, visitorOf } from './session.ts'
 import { toRecords } from './to-records.ts'
@@ -25,7 +25,7 @@ const BODY_BYTES_MAX = 256 * 1024
 export interface CollectorDependencies extends WriteDependencies {
   stores: Stores
   groupCommit: GroupCommit
-  findTenantOfHost(host: string): Promise<string | null>
+  findTenantOfHost: FindTenantOfHost
   rateLimiter: RateLimiter
   metrics: Metrics
 }
@@ -58,16 +58,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
   })
 
   for (const path of ['/track', '/recover-visitor']) {
-    app.options(path, { config: { access: 'public' }, schema: { hide: true } as object }, async (_request, reply) =>
-      reply
-        .headers({
-          'access-control-allow-methods': 'POST',
-          'access-control-allow-headers': 'content-type, x-request-id',
-          'access-control-max-age': '86400',
-        })
-        .code(204)
-        .send(),
-    )
+    app.options(path, { config: { access: 'public' }, schema: { hide: true } as object }, answerPreflight)
   }
 
   app.post(
@@ -144,28 +135,4 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
       return { status: 'success' as const, ...answer }
     },
   )
-}
-
-async function tenantOfPage(
-  request: FastifyRequest,
-  findTenantOfHost: CollectorDependencies['findTenantOfHost'],
-): Promise<string> {
-  const host = sendingHost(request.headers)
-  const tenantId = host === null ? null : await findTenantOfHost(host)
-  if (tenantId === null) {
-    const message =
-      host === null
-        ? 'The request names no page: it needs an Origin or a Referer header.'
-        : `No tenant has verified the domain ${host.slice(0, 253)}. Add and verify it in the settings.`
-    throw new ServiceError(403, 'domain_not_allowed', message)
-  }
-  return tenantId
-}
-
-/** CORS for this very page: it may read the answer, and its cookies come along. */
-function allowPage(request: FastifyRequest, reply: FastifyReply): void {
-  const { origin } = request.headers
-  reply.header('vary', 'Origin')
-  if (origin === undefined) return
-  reply.header('access-control-allow-origin', origin).header('access-control-allow-credentials', 'true')
 }

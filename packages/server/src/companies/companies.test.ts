@@ -44,12 +44,29 @@ test('a company is created, read, changed and deleted', async () => {
   expect(body.contact.company_id).toBeNull()
 })
 
+test('a contact is given a company and taken out of it again', async () => {
+  const { company_id } = await create({ domain: 'acme.com' })
+  const id = await tenant.contact('ada@acme.com')
+  const given = await tenant.call('PUT', `/v1/contacts/${id}`, { company_id })
+  expect(given.body.contact).toMatchObject({ company_id, associations: { companies: [company_id] } })
+  const listed = await tenant.call('GET', `/v1/contacts?company_id=${company_id}`)
+  expect(listed.body.pagination.total_items).toBe(1)
+  const taken = await tenant.call('PUT', `/v1/contacts/${id}`, { company_id: null })
+  expect(taken.body.contact).toMatchObject({ company_id: null, associations: { companies: [] } })
+  const stranger = await createTestTenant(service)
+  const theirs = await stranger.contact('eve@acme.com')
+  const refused = await stranger.call('PUT', `/v1/contacts/${theirs}`, { company_id })
+  expect([refused.status, refused.body.error.code]).toEqual([400, 'unknown_company'])
+})
+
 test('a domain belongs to one company of a tenant', async () => {
   const first = await create({ domain: 'acme.com' })
   const again = await tenant.call('POST', '/v1/companies', { domain: 'ACME.com' })
   expect([again.status, again.body.error.code]).toEqual([409, 'company_domain_taken'])
   expect(again.body.error.details).toEqual([{ path: 'company_id', message: first.company_id }])
   const other = await create({ domain: 'other.com' })
+  const renamed = await tenant.call('PUT', `/v1/companies/${other.company_id}`, { domain: 'WWW.renamed.com' })
+  expect(renamed.body.company.domain).toBe('renamed.com')
   const moved = await tenant.call('PUT', `/v1/companies/${other.company_id}`, { domain: 'acme.com' })
   expect([moved.status, moved.body.error.code]).toEqual([409, 'company_domain_taken'])
   tenant = await createTestTenant(service)
@@ -58,7 +75,9 @@ test('a domain belongs to one company of a tenant', async () => {
 
 describe('the list', () => {
   test('filters, searches, sorts and pages', async () => {
-    await create({ name: 'Beta', domain: 'beta.example', properties: { industry: 'Steel', numberofemployees: '20' } })
+    const place = { country: 'US', state: 'Ohio' }
+    const beta = { industry: 'Steel', numberofemployees: '20', ...place }
+    await create({ name: 'Beta', domain: 'beta.example', properties: beta })
     await create({ name: 'alpha', domain: 'alpha.example', properties: { industry: 'Steel', numberofemployees: 200 } })
     await create({ domain: 'nameless.example', properties: { numberofemployees: 'many' } })
     const list = async (query: string) => names((await tenant.call('GET', `/v1/companies?${query}`)).body)
@@ -68,6 +87,12 @@ describe('the list', () => {
     expect(await list('industry=Steel&sort_by=name&sort_dir=asc')).toEqual(['alpha', 'Beta'])
     expect(await list('min_employees=20&max_employees=20')).toEqual(['Beta'])
     expect(await list('domain=ALPHA.example')).toEqual(['alpha'])
+    expect(await list('name=Beta')).toEqual(['Beta'])
+    expect(await list('name=beta')).toEqual([])
+    expect(await list('country=US&state=Ohio')).toEqual(['Beta'])
+    expect(await list('country=US&state=Iowa')).toEqual([])
+    expect(await list('created_after=2020-01-01&created_before=2020-01-02')).toEqual([])
+    expect(await list('created_after=2020-01-01&created_before=2100-01-01')).toHaveLength(3)
     expect(await list('search=example%20ALP')).toEqual(['alpha'])
     expect(await list('search=%25')).toEqual([])
     const page = await tenant.call('GET', '/v1/companies?limit=2&page=2')

@@ -109,7 +109,7 @@ function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: Conta
   if (filters.company_id !== undefined) conditions.push(sql`company_id = ${filters.company_id}`)
   if (filters.company !== undefined) conditions.push(hasCompanyName(filters.company))
   if (filters.contact_ids) {
-    // One that cannot exist matches nothing; PostgreSQL would refuse to compare it.
+    // One that cannot exist matches nothing; PostgreSQL would refuse to compare it. One array is one parameter.
     conditions.push(sql`contacts.contact_id = ANY(${filters.contact_ids.filter(isUuid)}::uuid[])`)
   }
   if (filters.segment_id !== undefined) conditions.push(isInSegment(eb, filters.segment_id))

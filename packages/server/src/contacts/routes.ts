@@ -3,10 +3,11 @@ import { CompactEvent } from '../events/event-object.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { Pagination, paginationOf } from '../platform/http/pagination.ts'
 import { Id, pathId, success, Timestamp } from '../platform/http/responses.ts'
-import { isUuid } from '../platform/ids.ts'
+import { requireScope } from '../tenants/authentication.ts'
 import type { WriteDependencies } from './change-log.ts'
 import { Contact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
+import { contactFiltersOf, eventFiltersOf } from './list-filters.ts'
 import { readContact, toWholeContact } from './read.ts'
 import {
   CreateContactBody,
@@ -24,7 +25,7 @@ const Path = Type.Object({ contact_id: Type.String() })
 const OneContact = success({ contact: Contact })
 
 /** Contacts: list, create, read, update, delete. */
-export function contactRoutes(app: App, dependencies: WriteDependencies): void {
+export function contactRoutes(app: App, dependencies: WriteDependencies, eventFilterContactsMax: number): void {
   app.get(
     '/v1/contacts',
     {
@@ -32,6 +33,8 @@ export function contactRoutes(app: App, dependencies: WriteDependencies): void {
       schema: {
         operationId: 'listContacts',
         summary: 'List, filter and search contacts',
+        description:
+          'A has_event_* filter needs the scope `events:read` too. All of them must hold for one and the same event.',
         tags: ['Contacts'],
         querystring: ListContactsQuery,
         response: {
@@ -41,35 +44,25 @@ export function contactRoutes(app: App, dependencies: WriteDependencies): void {
           ]),
         },
       },
+      // Before the query is checked, as every scope is.
+      preValidation: async ({ apiKey, query }) => {
+        const asksEvents = Object.keys(query).some((name) => name.startsWith('has_event_'))
+        if (apiKey && asksEvents) requireScope(apiKey, 'events:read')
+      },
     },
     async ({ tenant, query }) => {
-      const {
-        page = 1,
-        limit = 20,
-        sort_by,
-        sort_dir,
-        count_only,
-        fields,
-        include,
-        has_social_profile,
-        ...rest
-      } = query
-      const has_linkedin = rest.has_linkedin ?? has_social_profile
-      const filters = { ...rest, ...(has_linkedin === undefined ? {} : { has_linkedin }) }
-      // A company that cannot exist has no contacts; PostgreSQL would refuse to compare it.
-      const impossible =
-        (filters.company_id !== undefined && !isUuid(filters.company_id)) ||
-        (has_social_profile !== undefined && has_social_profile !== has_linkedin)
-      const counting = impossible ? Promise.resolve(0) : countContacts(tenant, filters)
+      const { page = 1, limit = 20, sort_by, sort_dir, count_only, fields, include } = query
+      const events = eventFiltersOf(query)
+      const filters = await contactFiltersOf(tenant, query, events, eventFilterContactsMax)
+      const counting = filters ? countContacts(tenant, filters) : Promise.resolve(0)
       if (count_only) return { status: 'success' as const, count: await counting }
-      const listing = impossible
-        ? []
-        : listContacts(tenant, filters, {
-            page: { page, limit },
-            order: { sortBy: sort_by ?? 'createdate', direction: sort_dir ?? 'desc' },
-            projection: parseProjection(fields),
-            withProvenance: include?.includes('provenance') ?? false,
-          })
+      const options = {
+        page: { page, limit },
+        order: { sortBy: sort_by ?? 'createdate', direction: sort_dir ?? 'desc' },
+        projection: parseProjection(fields),
+        withProvenance: include?.includes('provenance') ?? false,
+      } as const
+      const listing = filters ? listContacts(tenant, filters, options) : []
       const [contacts, total] = await Promise.all([listing, counting])
       return { status: 'success' as const, contacts, pagination: paginationOf({ page, limit }, total) }
     },

@@ -88,6 +88,8 @@ test("types are the tenant's distinct names; the service's own only when asked f
   expect(body).toEqual({ status: 'success', types: ['checkout', 'page_view', 'signup'], total_items: 3 })
   const system = await tenant.call('GET', '/v1/events/types?include=system')
   expect(system.body.types).toContain('contact_created')
+  const wrong = await tenant.call('GET', '/v1/events/types?include=everything')
+  expect([wrong.status, wrong.body.error.code]).toEqual([400, 'validation_error'])
 })
 
 test.each([

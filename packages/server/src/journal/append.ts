@@ -1,6 +1,6 @@
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type EventRecord, NO_CONTACT, serializeEvents } from './event-record.ts'
+import { EMPTY_RECORD, type EventRecord, NO_CONTACT, serializeEvents } from './event-record.ts'
 
 /** The events that the service itself records about a tenant's records. */
 export type SystemEventName =
@@ -43,34 +43,14 @@ export async function appendRecords(tenant: Tenant, records: readonly EventRecor
 /** One of the service's own events as it is stored. */
 export function toRecord(tenantId: string, { event, at, contactId, data }: SystemEvent): EventRecord {
   return {
+    ...EMPTY_RECORD,
     tenant_id: tenantId,
     event_id: newId(),
     event,
     is_system: true,
     timestamp: at.getTime(),
     received_at: at.getTime(),
-    visitor_id: '',
-    session_id: '',
     contact_id: contactId ?? NO_CONTACT,
-    url: '',
-    url_path: '',
-    domain: '',
-    title: '',
-    text: '',
-    class: '',
-    element_id: '',
-    element_type: '',
-    referrer: '',
-    referring_domain: '',
-    browser: '',
-    os: '',
-    device_type: '',
-    is_bot: false,
-    screen: '',
-    language: '',
-    timezone: '',
-    analytics_user_id: '',
-    user_agent: '',
     data: JSON.stringify(data),
   }
 }

@@ -8,6 +8,11 @@ import { NO_CONTACT } from './event-record.ts'
 
 const SWEEP_EVERY_MS = 1_000
 const MOVES_AT_ONCE = 1_000
+/**
+ * Until an update has been written into the parts that it touches, those are read without the index on contacts: 250 ms
+ * instead of 12 for one contact among 10 million events. Writing it in takes two seconds there.
+ */
+const SETTLE_EVERY_MS = 300_000
 /** Nearly every event that was in flight when its visitor was identified has arrived by then. */
 const AGAIN_AFTER_SECONDS = 2
 /**
@@ -27,6 +32,8 @@ export interface EventMover {
   move(tenantId: string): Promise<void>
   /** Repeats every move that is not done for good, now. */
   drain(): Promise<void>
+  /** Has ClickHouse write finished updates into its parts, if there were any since the last time. */
+  settle(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -52,6 +59,7 @@ type Move = Pick<
 export function startEventMover({ database, clickhouse, eventsStorage, log, onMoved }: Dependencies): EventMover {
   const waiting = new Map<string, Promise<void>>()
   let last: Promise<void> = Promise.resolve()
+  let unsettled = false
 
   /** Applies the moves that are due, of one tenant or of all. @returns how many there were. */
   async function applyDue(which: { tenantId?: string; notYetDue?: boolean }): Promise<number> {
@@ -70,6 +78,7 @@ export function startEventMover({ database, clickhouse, eventsStorage, log, onMo
           : query.where('tenant_id', '=', which.tenantId).forUpdate()
       const moves = await query.execute()
       for (const [tenantId, group] of Map.groupBy(moves, (move) => move.tenant_id)) {
+        unsettled = true
         await moveEvents(clickhouse, eventsStorage, tenantId, group)
         onMoved?.(tenantId, [...new Set(group.map((move) => move.contact_id))])
       }
@@ -87,6 +96,18 @@ export function startEventMover({ database, clickhouse, eventsStorage, log, onMo
     }
   }
 
+  async function settle(): Promise<void> {
+    if (!unsettled) return
+    unsettled = false
+    try {
+      await clickhouse.command(`ALTER TABLE ${eventsStorage} APPLY PATCHES`)
+    } catch (error) {
+      unsettled = true
+      log.warn({ err: error }, 'updates of events could not be settled; it is tried again')
+    }
+  }
+
+  const settling = every(SETTLE_EVERY_MS, settle)
   const sweeping = every(SWEEP_EVERY_MS, async () => {
     try {
       while ((await applyDue({})) === MOVES_AT_ONCE);
@@ -111,7 +132,9 @@ export function startEventMover({ database, clickhouse, eventsStorage, log, onMo
     drain: async () => {
       await applyDue({ notYetDue: true })
     },
+    settle,
     stop: async () => {
+      await settling.stop()
       await sweeping.stop()
       await last
     },

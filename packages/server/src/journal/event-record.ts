@@ -40,6 +40,34 @@ export interface EventRecord {
 
 export const NO_CONTACT = '00000000-0000-0000-0000-000000000000'
 
+/** An event of which nothing is known: what a record is made from whose other fields are missing. */
+export const EMPTY_RECORD: Omit<EventRecord, 'tenant_id' | 'event_id' | 'event' | 'timestamp' | 'received_at'> = {
+  is_system: false,
+  visitor_id: '',
+  session_id: '',
+  contact_id: NO_CONTACT,
+  url: '',
+  url_path: '',
+  domain: '',
+  title: '',
+  text: '',
+  class: '',
+  element_id: '',
+  element_type: '',
+  referrer: '',
+  referring_domain: '',
+  browser: '',
+  os: '',
+  device_type: '',
+  is_bot: false,
+  screen: '',
+  language: '',
+  timezone: '',
+  analytics_user_id: '',
+  user_agent: '',
+  data: '{}',
+}
+
 const COLUMNS = [
   'tenant_id',
   'event_id',

@@ -158,8 +158,14 @@ async function seedVisitors(
       created_at: now,
     }))
     await tenant.db.insertInto('visitors').values(rows).execute()
+    const links = chunk.filter(({ contactId }) => contactId !== null).map((visitor) => toLink(visitor, now))
+    if (links.length > 0) await tenant.db.insertInto('identity_links').values(links).execute()
   }
   return visitors
+}
+
+function toLink({ visitorId, contactId }: SampleVisitor, now: Date) {
+  return { link_id: newId(), visitor_id: visitorId, contact_id: contactId, source: SOURCE, linked_at: now }
 }
 
 async function seedEvents(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -46,6 +46,17 @@ describe('POST /v1/identify', () => {
     expect(identified.body.count).toBe(3)
     const { contact } = await contactOf(answer.contact_id)
     expect(contact).toMatchObject({ creation_source: 'identify', properties: { email: 'ada@example.com' } })
+  })
+
+  test('what was moved stays moved when ClickHouse has written the update into its parts', async () => {
+    await visit('v1', 'first')
+    await visit('v2', 'not_his')
+    const { contact_id } = await identify({ visitor_id: 'v1', email: 'ada@example.com' })
+    await service.mover.settle()
+    expect(service.logged.filter((line) => line.includes('could not be settled'))).toEqual([])
+    expect(await eventsOf(contact_id)).toEqual(['first'])
+    const mutations = await service.stores.clickhouse.query<{ command: string }>('SELECT command FROM system.mutations')
+    expect(mutations.map(({ command }) => command)).toContainEqual(expect.stringContaining('APPLY PATCHES'))
   })
 
   test('several visitors come together on one contact', async () => {
@@ -314,8 +325,20 @@ describe('POST /recover-visitor', () => {
     })
     const fresh = await recover({ fingerprint: 'cd'.repeat(32) })
     expect(fresh.body.visitor_id).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test("another tenant's fingerprints are unknown", async () => {
+    await recover({ fingerprint: hash, visitor_id: 'v' })
     tenant = await createTestTenant(service)
-    expect((await recover({ fingerprint: hash })).body.recovered).toBe(false)
+    expect((await recover({ fingerprint: hash })).body).toMatchObject({ recovered: false })
+  })
+
+  test('a page of nobody is 403', async () => {
+    const answer = await call(service, 'POST', '/recover-visitor', {
+      headers: { origin: 'https://nobody.example' },
+      body: JSON.stringify({ fingerprint: hash }),
+    })
+    expect([answer.status, answer.body.error.code]).toEqual([403, 'domain_not_allowed'])
   })
 
   test.each([[{}], [{ fingerprint: 'xyz' }], [{ fingerprint: 'g'.repeat(64) }], [{ fingerprint: 1 }]])(

@@ -12,6 +12,10 @@ export interface RateLimiter {
   checkApiKey(keyId: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkPage(tenantId: string, ip: string, reply: FastifyReply): void
+  /** @throws ServiceError 429 `rate_limited`. */
+  checkForm(tenantId: string, formId: string, ip: string, reply: FastifyReply): void
+  /** @param person the visitor or the e-mail address that a form names. @throws ServiceError 429 `rate_limited`. */
+  checkFormPerson(tenantId: string, person: string, reply: FastifyReply): void
 }
 
 interface Window {
@@ -72,6 +76,14 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
       if (!limits) return
       check(`tenant ${tenantId}`, limits.trackPerTenantPerMinute, reply)
       check(`ip ${tenantId} ${ip}`, limits.trackPerIpPerMinute, reply)
+    },
+    checkForm: (tenantId, formId, ip, reply) => {
+      if (!limits) return
+      check(`forms ${tenantId}`, limits.formPerTenantPerMinute, reply)
+      check(`form ${tenantId} ${formId} ${ip}`, limits.formPerIpPerMinute, reply)
+    },
+    checkFormPerson: (tenantId, person, reply) => {
+      if (limits) check(`form person ${tenantId} ${person}`, limits.formPerPersonPerMinute, reply)
     },
   }
 }

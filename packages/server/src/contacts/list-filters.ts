@@ -1,0 +1,85 @@
+import type Type from 'typebox'
+import { type EventFilters, eventConditions } from '../events/filters.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { isUuid } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { ContactFilters } from './list.ts'
+import type { ListContactsQuery } from './requests.ts'
+
+type Query = Type.Static<typeof ListContactsQuery>
+
+/** What a list asks of one and the same event; null when it asks nothing. */
+export function eventFiltersOf(query: Query): EventFilters | null {
+  const asked = {
+    event_type: query.has_event_type,
+    text: query.has_event_text,
+    text_contains: query.has_event_text_contains,
+    url_contains: query.has_event_url_contains,
+    class_contains: query.has_event_class_contains,
+    element_id: query.has_event_element_id,
+    date_after: query.has_event_after,
+    date_before: query.has_event_before,
+  }
+  const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
+  return Object.keys(given).length > 0 ? { ...given, identified_only: true } : null
+}
+
+/**
+ * The filters of a list; null when nobody can match.
+ * @throws ServiceError 400 `event_filter_too_broad`.
+ */
+export async function contactFiltersOf(
+  tenant: Tenant,
+  query: Query,
+  events: EventFilters | null,
+  contactsMax: number,
+): Promise<ContactFilters | null> {
+  const { has_linkedin = query.has_social_profile, has_social_profile = has_linkedin, company_id } = query
+  const { status, lifecycle_stage, lead_status, country, industry, city, state, job_title, search } = query
+  const { created_after, created_before } = query
+  // A company that cannot exist has no contacts; PostgreSQL would refuse to compare it.
+  const impossible = (company_id !== undefined && !isUuid(company_id)) || has_linkedin !== has_social_profile
+  if (impossible) return null
+  const filters = {
+    status,
+    lifecycle_stage,
+    lead_status,
+    country,
+    industry,
+    city,
+    state,
+    job_title,
+    search,
+    has_linkedin,
+    company_id,
+    created_after,
+    created_before,
+    contact_ids: events ? await contactsWithEvent(tenant, events, contactsMax) : undefined,
+  }
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
+}
+
+/**
+ * The contacts that have an event which matches. ClickHouse stops as soon as there are too many.
+ * @throws ServiceError 400 `event_filter_too_broad`.
+ */
+async function contactsWithEvent(tenant: Tenant, filters: EventFilters, contactsMax: number): Promise<string[]> {
+  const { where, parameters } = eventConditions(filters)
+  const rows = await tenant.events.select<{ contact_id: string }>({
+    name: 'events.contacts_with_event',
+    columns: 'DISTINCT contact_id',
+    where,
+    parameters,
+    limit: contactsMax + 1,
+  })
+  if (rows.length > contactsMax) {
+    const message = `More than ${contactsMax} contacts have such an event. Narrow it with has_event_after and has_event_before.`
+    throw new ServiceError(400, 'event_filter_too_broad', message, {
+      details: [
+        { path: 'has_event_after', message: 'narrows the events to those from this moment on' },
+        { path: 'has_event_before', message: 'narrows the events to those up to this moment' },
+      ],
+    })
+  }
+  return rows.map(({ contact_id }) => contact_id)
+}

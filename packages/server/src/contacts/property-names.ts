@@ -1,0 +1,33 @@
+/** Properties that the service itself knows, of contacts and companies. */
+const KNOWN = [
+  'email',
+  'firstname',
+  'lastname',
+  'company',
+  'jobtitle',
+  'lifecyclestage',
+  'lead_status',
+  'industry',
+  'country',
+  'state',
+  'city',
+  'numberofemployees',
+  'annualrevenue',
+  'linkedin_url',
+  'social_profile_url',
+  'company_domain',
+]
+
+const BY_PLAIN_NAME = new Map(KNOWN.map((name) => [plain(name), name]))
+
+/**
+ * The property that a form's field or a file's column means: `firstName`, `First Name` and `first_name` are all
+ * `firstname`. A name that the service does not know is kept as it is, trimmed.
+ */
+export function propertyNameOf(header: string): string {
+  return BY_PLAIN_NAME.get(plain(header)) ?? header.trim()
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[\s_-]/g, '')
+}

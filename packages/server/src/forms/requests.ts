@@ -1,0 +1,70 @@
+import Type from 'typebox'
+import { parseCompanyDomain } from '../companies/domain.ts'
+import { checkProperties, type Properties } from '../contacts/properties.ts'
+import { propertyNameOf } from '../contacts/property-names.ts'
+import { parseEmail } from '../platform/email.ts'
+import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import type { FormSubmission } from './submit.ts'
+
+const Fields = Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an object of fields' })
+
+/** Body of a form submission. */
+export const FormSubmissionBody = Type.Object(
+  {
+    visitor_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    contact_data: Type.Unsafe<Record<string, unknown>>({
+      ...Fields,
+      description: 'What the person filled in; email is required. Names may be in camel case.',
+      examples: [{ email: 'ada@example.com', firstName: 'Ada' }],
+    }),
+    company_data: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        ...Fields,
+        description: 'The company; domain is required when this is sent.',
+        examples: [{ domain: 'analytical.example', name: 'Analytical Engines' }],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** What a submission says, in the names of properties. @throws ServiceError 400 naming every wrong place. */
+export function parseSubmission(body: Type.Static<typeof FormSubmissionBody>): Omit<FormSubmission, 'formId' | 'page'> {
+  const details: ErrorDetail[] = []
+  const { email: sentEmail, ...properties } = toProperties(body.contact_data)
+  const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
+  if (sentEmail === undefined) details.push({ path: 'contact_data.email', message: 'is required' })
+  else if (email === null) details.push({ path: 'contact_data.email', message: 'is not a valid e-mail address' })
+  details.push(...within('contact_data', checkProperties(properties)))
+  const company = body.company_data ? parseCompany(body.company_data, details) : null
+  if (email === null || details.length > 0) throw validationError(details)
+  return { visitorId: body.visitor_id ?? null, email, properties: properties as Properties, company }
+}
+
+function parseCompany(data: Record<string, unknown>, details: ErrorDetail[]): FormSubmission['company'] {
+  const { domain: sentDomain, name, ...properties } = toProperties(data)
+  const domain = typeof sentDomain === 'string' ? parseCompanyDomain(sentDomain) : null
+  if (domain === null) {
+    const message = sentDomain === undefined ? 'is required' : 'is not a domain like example.com'
+    details.push({ path: 'company_data.domain', message })
+  }
+  if (name !== undefined && typeof name !== 'string') {
+    details.push({ path: 'company_data.name', message: 'must be a text' })
+  }
+  details.push(...within('company_data', checkProperties(properties)))
+  return domain === null
+    ? null
+    : { domain, ...(typeof name === 'string' ? { name } : {}), properties: properties as Properties }
+}
+
+/** A field that was left blank says nothing: it must not erase what is known. */
+function toProperties(data: Record<string, unknown>): Record<string, unknown> {
+  const filled = Object.entries(data).filter(([, value]) => value !== null && value !== '')
+  const renamed = filled.filter(([key]) => propertyNameOf(key) !== key)
+  const exact = filled.filter(([key]) => propertyNameOf(key) === key)
+  return Object.fromEntries([...renamed.map(([key, value]) => [propertyNameOf(key), value] as const), ...exact])
+}
+
+function within(place: string, details: ErrorDetail[]): ErrorDetail[] {
+  return details.map(({ path, message }) => ({ path: path.replace(/^properties/, place), message }))
+}

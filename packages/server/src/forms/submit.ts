@@ -1,0 +1,91 @@
+import { locate } from '../collector/location.ts'
+import type { UserAgent } from '../collector/user-agent.ts'
+import { upsertCompany } from '../companies/write.ts'
+import { changeContact, insertContact, type SourceWrite } from '../contacts/change.ts'
+import { Collision, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
+import { recordFirstTouch } from '../contacts/first-touch.ts'
+import type { Properties } from '../contacts/properties.ts'
+import { EMPTY_RECORD, type EventRecord } from '../journal/event-record.ts'
+import { newId } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { linkVisitors } from '../visitors/link.ts'
+
+/** A form that somebody filled in on a page of the tenant. */
+export interface FormSubmission {
+  formId: string
+  visitorId: string | null
+  email: string
+  properties: Properties
+  company: { domain: string; name?: string; properties: Properties } | null
+  page: Page
+}
+
+/** What the request says of the page and the browser. */
+export interface Page {
+  url: string
+  sessionId: string
+  userAgentHeader: string
+  userAgent: UserAgent
+}
+
+const SOURCE = { source: 'form', kind: 'form' } as const
+
+/**
+ * Finds or creates the contact and the company, links the visitor, and records a form_submission event: all or nothing.
+ */
+export async function submitForm(
+  tenant: Tenant,
+  dependencies: WriteDependencies,
+  submission: FormSubmission,
+): Promise<{ contact_id: string; company_id: string | null }> {
+  const now = dependencies.clock()
+  const { email, properties, company, visitorId } = submission
+  const answer = await changeContacts(tenant, dependencies, async (tx, log) => {
+    const companyId = company ? await upsertCompany(tx, company, now) : null
+    const write: SourceWrite = { ...SOURCE, properties, ...(companyId === null ? {} : { companyId }) }
+    const known = await tx.db
+      .selectFrom('contacts')
+      .select(CONTACT_COLUMNS)
+      .where('email', '=', email)
+      .forUpdate()
+      .executeTakeFirst()
+    const row = known
+      ? await changeContact(tx, log, known, write, now)
+      : await insertContact(tx, log, { email, externalId: null }, write, now)
+    if (!row) throw new Collision()
+    const visitorIds = visitorId === null ? [] : [visitorId]
+    const linked = await linkVisitors(tx, log, visitorIds, row.contact_id, SOURCE.source, now)
+    log.records.push(toRecord(tenant.id, row.contact_id, submission, now))
+    return { contact_id: row.contact_id, company_id: companyId, linked }
+  })
+  if (answer.linked > 0) await recordFirstTouch(tenant, dependencies, answer.contact_id)
+  return { contact_id: answer.contact_id, company_id: answer.company_id }
+}
+
+/** The event names the form and the fields that were filled in; what was filled in is the contact's. */
+function toRecord(tenantId: string, contactId: string, submission: FormSubmission, now: Date): EventRecord {
+  const { formId, visitorId, properties, page } = submission
+  const { domain, path } = locate(page.url)
+  return {
+    ...EMPTY_RECORD,
+    tenant_id: tenantId,
+    event_id: newId(),
+    event: 'form_submission',
+    timestamp: now.getTime(),
+    received_at: now.getTime(),
+    visitor_id: visitorId ?? '',
+    session_id: page.sessionId,
+    contact_id: contactId,
+    url: page.url,
+    url_path: path,
+    domain,
+    element_type: 'form',
+    browser: page.userAgent.browser,
+    os: page.userAgent.os,
+    device_type: page.userAgent.deviceType,
+    is_bot: page.userAgent.isBot,
+    user_agent: page.userAgentHeader,
+    data: JSON.stringify({ form_id: formId, fields: ['email', ...Object.keys(properties)] }),
+  }
+}

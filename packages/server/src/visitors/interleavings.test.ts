@@ -1,0 +1,202 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.close())
+
+/** What one visitor does, one after the other; a track that is not awaited runs beside what follows. */
+type Step =
+  | { kind: 'track'; awaited: boolean }
+  | { kind: 'identify' | 'form' | 'trackIdentify'; person: number }
+  | { kind: 'userId'; user: number }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('track' as const), awaited: fc.boolean() }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('identify' as const, 'form' as const, 'trackIdentify' as const),
+      person: fc.integer({ min: 0, max: 2 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('userId' as const), user: fc.integer({ min: 0, max: 1 }) }) },
+)
+const scripts = fc.record({
+  visitors: fc.array(fc.array(step, { maxLength: 7 }), { minLength: 3, maxLength: 3 }),
+  deletions: fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 3 }),
+})
+
+/** When something began and ended, by a counter: what ended before another began, came before it. */
+interface Interval {
+  start: number
+  end: number
+}
+interface Tracked extends Interval {
+  event: string
+}
+interface Named extends Interval {
+  contactId: string
+}
+interface History {
+  tracked: Tracked[]
+  named: Named[]
+}
+interface Deleted extends Interval {
+  contactId: string
+}
+
+const before = (a: Interval, b: Interval) => a.end < b.start
+
+/**
+ * The rules, for one event of a visitor: it is the contact's whom the visitor was when it was sent; an anonymous
+ * visitor's is the contact's whom the visitor became next. Where two things ran at once, either order will do.
+ */
+function allowedContacts(event: Tracked, { named }: History, deleted: Deleted[]): Set<string | null> {
+  const allowed = new Set<string | null>()
+  const earlier = named.filter((naming) => before(naming, event))
+  const beside = named.filter((naming) => !before(naming, event) && !before(event, naming))
+  const last = earlier.at(-1)
+  const next = named.find((naming) => !earlier.includes(naming))
+  const ends = last ? deleted.filter((end) => end.contactId === last.contactId && !before(end, last)) : []
+  const surelyDeleted = last !== undefined && ends.some((end) => before(last, end) && before(end, event))
+  const maybeDeleted = ends.some((end) => !before(event, end))
+  if (last && !surelyDeleted) allowed.add(last.contactId)
+  if (!last || maybeDeleted) allowed.add(next?.contactId ?? null)
+  for (const naming of beside) {
+    allowed.add(naming.contactId)
+    // Named and deleted while the event was under way: anonymous again, for whoever comes next.
+    if (deleted.some((end) => end.contactId === naming.contactId && !before(event, end))) {
+      allowed.add(named[named.indexOf(naming) + 1]?.contactId ?? null)
+    }
+  }
+  return allowed
+}
+
+test('every event is on the contact that the rules say, whatever the interleaving, and both stores agree', async () => {
+  await fc.assert(
+    fc.asyncProperty(scripts, async ({ visitors, deletions }) => {
+      const tenant = await createTestTenant(service)
+      const known = new Map<number, string>()
+      let tick = 0
+      const timed = async <T>(work: () => Promise<T>) => {
+        const start = ++tick
+        const result = await work()
+        return { result, start, end: ++tick }
+      }
+      const histories = visitors.map((): History => ({ tracked: [], named: [] }))
+      const deleted: Deleted[] = []
+      const deleter = (async () => {
+        for (const person of deletions) {
+          await new Promise((resolve) => setTimeout(resolve, 15))
+          const contactId = known.get(person)
+          if (contactId === undefined) continue
+          const { result, start, end } = await timed(() => tenant.call('DELETE', `/v1/contacts/${contactId}`))
+          if (result.status === 200) deleted.push({ contactId, start, end })
+        }
+      })()
+      await Promise.all(
+        visitors.map((steps, index) => act(tenant, `v${index}`, steps, histories[index] as History, timed, known)),
+      )
+      await deleter
+      await service.mover.drain()
+      await check(tenant, histories, deleted)
+    }),
+    { numRuns: 25, endOnFailure: true },
+  )
+}, 240_000)
+
+type Timed = <T>(work: () => Promise<T>) => Promise<{ result: T; start: number; end: number }>
+
+async function act(
+  tenant: TestTenant,
+  visitor: string,
+  steps: Step[],
+  { tracked, named }: History,
+  timed: Timed,
+  known: Map<number, string>,
+): Promise<void> {
+  const unawaited: Promise<void>[] = []
+  for (const [number, each] of steps.entries()) {
+    const event = `${visitor}-${number}`
+    if (each.kind === 'track') {
+      const sent = timed(() => tenant.track({ visitor_id: visitor, events: [{ event }] })).then(({ start, end }) => {
+        tracked.push({ event, start, end })
+      })
+      if (each.awaited) await sent
+      else unawaited.push(sent)
+      continue
+    }
+    const { result, start, end } = await timed(() => name(tenant, visitor, each, event))
+    named.push({ contactId: result, start, end })
+    if ('person' in each) known.set(each.person, result)
+    if (each.kind === 'trackIdentify') tracked.push({ event, start: end, end })
+  }
+  await Promise.all(unawaited)
+}
+
+/** Says who a visitor is. @returns the contact that was meant. */
+async function name(
+  tenant: TestTenant,
+  visitor: string,
+  each: Exclude<Step, { kind: 'track' }>,
+  event: string,
+): Promise<string> {
+  if (each.kind === 'userId') {
+    const { body } = await tenant.call('POST', '/v1/identify', { visitor_id: visitor, user_id: `user-${each.user}` })
+    return body.contact_id
+  }
+  const email = `person${each.person}@example.com`
+  if (each.kind === 'identify') {
+    return (await tenant.call('POST', '/v1/identify', { visitor_id: visitor, email })).body.contact_id
+  }
+  if (each.kind === 'form') {
+    const answer = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
+      headers: { origin: `https://${tenant.site}` },
+      body: JSON.stringify({ visitor_id: visitor, contact_data: { email } }),
+    })
+    return answer.body.contact_id
+  }
+  await tenant.track({ visitor_id: visitor, identify: { traits: { email } }, events: [{ event }] })
+  const links = await tenant.handle.db
+    .selectFrom('identity_links')
+    .select('contact_id')
+    .where('visitor_id', '=', visitor)
+    .where('contact_id', 'is not', null)
+    .orderBy('link_id', 'desc')
+    .execute()
+  return links[0]?.contact_id ?? ''
+}
+
+async function check(tenant: TestTenant, histories: History[], deleted: Deleted[]): Promise<void> {
+  const { body } = await tenant.call('GET', '/v1/events?limit=100')
+  const found = new Map<string, string | null>()
+  for (const { event, internal_contact_id, data, visitor_id } of body.events) {
+    if (event === 'form_submission') {
+      const named = histories[Number(visitor_id.slice(1))]?.named.map(({ contactId }) => contactId)
+      expect(named, JSON.stringify(data)).toContain(internal_contact_id)
+      continue
+    }
+    expect(found.has(event), `${event} is there twice`).toBe(false)
+    found.set(event, internal_contact_id)
+  }
+  for (const [index, history] of histories.entries()) {
+    for (const event of history.tracked) {
+      const allowed = allowedContacts(event, history, deleted)
+      expect([...allowed], `${event.event} of ${JSON.stringify({ history, deleted })}`).toContain(
+        found.get(event.event) ?? null,
+      )
+    }
+    const visitor = await tenant.handle.db
+      .selectFrom('visitors')
+      .select('contact_id')
+      .where('visitor_id', '=', `v${index}`)
+      .executeTakeFirst()
+    const end = { start: Number.MAX_SAFE_INTEGER, end: Number.MAX_SAFE_INTEGER, event: 'the end' }
+    const allowed = allowedContacts(end, history, deleted)
+    expect([...allowed], 'PostgreSQL agrees').toContain(visitor?.contact_id ?? null)
+  }
+}

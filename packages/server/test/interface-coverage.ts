@@ -1,0 +1,49 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { expect } from 'vitest'
+import type { App } from '../src/platform/http/app-types.ts'
+
+/** Where a run leaves what its tests asked; `scripts/interface-coverage.ts` makes the page of it. */
+export const RECORDS = 'node_modules/.cache/interface-coverage'
+
+/** One kind of answer that a test has seen. */
+export interface Seen {
+  operation: string
+  status: number
+  /** Code of an error. */
+  code: string | null
+  /** Query parameters and fields of the body that were sent. */
+  parameters: string[]
+  file: string
+  test: string
+}
+
+/** Remembers what the tests of this process ask of a service and what it answers. */
+export function recordAnswers(app: App): { write(): void } {
+  const seen = new Map<string, Seen>()
+  app.addHook('preSerialization', async (request, reply, payload) => {
+    const { operationId } = (request.routeOptions.schema ?? {}) as { operationId?: string }
+    const { testPath, currentTestName } = expect.getState()
+    if (operationId === undefined || testPath === undefined || currentTestName === undefined) return payload
+    const answer: Seen = {
+      operation: operationId,
+      status: reply.statusCode,
+      code: (payload as { error?: { code?: string } } | null)?.error?.code ?? null,
+      parameters: [...keysOf(request.query), ...keysOf(request.body)].sort(),
+      file: relative(process.cwd(), testPath),
+      test: currentTestName,
+    }
+    seen.set(JSON.stringify(answer), answer)
+    return payload
+  })
+  return {
+    write: () => {
+      mkdirSync(RECORDS, { recursive: true })
+      writeFileSync(`${RECORDS}/${process.pid}-${Date.now()}.json`, JSON.stringify([...seen.values()]))
+    },
+  }
+}
+
+function keysOf(value: unknown): string[] {
+  return value !== null && typeof value === 'object' ? Object.keys(value) : []
+}

@@ -1,0 +1,109 @@
+/**
+ * Makes docs/interface-coverage.md from what the last full run of the tests asked and was answered: for each endpoint
+ * the tests of its success, parameters, errors, scope and tenancy. Exits 1 when an endpoint lacks one.
+ * `--check` compares the page instead of writing it.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+
+const RECORDS = 'node_modules/.cache/interface-coverage'
+const PAGE = 'docs/interface-coverage.md'
+const FILES_SHOWN = 4
+/** Their requests are drawn at random: what they happen to see is no evidence. */
+const RANDOM = /interleavings|\.property\.test/
+/** Say how the service is, to anybody; they take nothing and belong to no tenant. */
+const OPERATIONS = ['health', 'ready', 'metrics', 'openapi']
+
+interface Seen {
+  operation: string
+  status: number
+  code: string | null
+  parameters: string[]
+  file: string
+  test: string
+}
+
+interface Operation {
+  operationId: string
+  parameters?: { name: string; in: string }[]
+  requestBody?: { content: Record<string, { schema: { properties?: Record<string, unknown> } }> }
+  security?: unknown[]
+}
+
+const { paths } = JSON.parse(readFileSync('openapi.json', 'utf8')) as {
+  paths: Record<string, Record<string, Operation>>
+}
+const seen = readdirSync(RECORDS)
+  .flatMap((file) => JSON.parse(readFileSync(`${RECORDS}/${file}`, 'utf8')) as Seen[])
+  .filter(({ file }) => !RANDOM.test(file))
+
+const problems: string[] = []
+const rows = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).flatMap(([method, operation]) => {
+    const name = `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`
+    return OPERATIONS.includes(operation.operationId) ? [] : [rowOf(name, operation)]
+  }),
+)
+const page = `# Interface coverage
+
+Made by \`npm test\` from what the tests asked a running service and what it answered; an endpoint that lacks a test of one
+of these kinds fails the run. Every answer of every test is checked against the endpoint's schema in openapi.json.
+
+| Endpoint | Success | Every parameter and field used | Errors | Scope or domain | Tenancy |
+|---|---|---|---|---|---|
+${rows.join('\n')}
+`
+
+if (!process.argv.includes('--check')) writeFileSync(PAGE, page)
+else if (readFileSync(PAGE, 'utf8') !== page) problems.push(`${PAGE} is not what the tests say; run: npm run coverage`)
+if (problems.length > 0) {
+  console.error(problems.join('\n'))
+  process.exit(1)
+}
+
+function rowOf(name: string, operation: Operation): string {
+  const own = seen.filter(({ operation: id }) => id === operation.operationId)
+  const successes = own.filter(({ status }) => status < 300)
+  const isPublic = operation.security?.length === 0
+  const denied = isPublic ? 'domain_not_allowed' : 'insufficient_scope'
+  const kinds: Record<string, Seen[]> = {
+    success: successes,
+    errors: own.filter(({ status, code }) => status >= 400 && status < 500 && status !== 401 && code !== denied),
+    scope: own.filter(({ code }) => code === denied),
+    tenancy: own.filter(({ test }) => /another tenant|a stranger/i.test(test)),
+  }
+  const unused = parametersOf(operation).filter(
+    (parameter) => !successes.some(({ parameters }) => parameters.includes(parameter)),
+  )
+  if (unused.length > 0) problems.push(`${name}: no test succeeds with ${unused.join(', ')}`)
+  // A list takes every filter; it has no error of its own beside those of its parameters.
+  const needsError = parametersOf(operation).length > 0 || name.includes(':')
+  for (const [kind, answers] of Object.entries(kinds)) {
+    if (answers.length === 0 && (kind !== 'errors' || needsError)) problems.push(`${name}: no test of its ${kind}`)
+  }
+  const codes = [...new Set(kinds.errors?.map(({ status, code }) => `${status} ${code}`))].sort()
+  const used = parametersOf(operation).length
+  const cells = [
+    `\`${name}\``,
+    filesOf(kinds.success),
+    used === 0 ? 'none' : `${used}: ${filesOf(successes.filter(({ parameters }) => parameters.length > 0))}`,
+    codes.length === 0 ? 'none' : `${codes.join(', ')}: ${filesOf(kinds.errors)}`,
+    filesOf(kinds.scope),
+    filesOf(kinds.tenancy),
+  ]
+  return `| ${cells.join(' | ')} |`
+}
+
+/** Names of the query's parameters and of the body's top-level fields. */
+function parametersOf({ parameters = [], requestBody }: Operation): string[] {
+  const fields = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => Object.keys(schema.properties ?? {}))
+  const query = parameters.filter((parameter) => parameter.in === 'query').map((parameter) => parameter.name)
+  return [...new Set([...query, ...fields])]
+}
+
+function filesOf(answers: Seen[] = []): string {
+  const files = [...new Set(answers.map(({ file }) => file))].sort()
+  return files
+    .slice(0, FILES_SHOWN)
+    .map((file) => `[${file.split('/').at(-1)?.replace('.test.ts', '')}](../${file})`)
+    .join(', ')
+}
