@@ -6,7 +6,12 @@ import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { readConfig } from '../packages/server/src/config.ts'
-import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../packages/server/src/journal/event-record.ts'
+import {
+  type EventRecord,
+  JOURNAL_FORMAT,
+  NO_CONTACT,
+  serializeEvents,
+} from '../packages/server/src/journal/event-record.ts'
 import { newId } from '../packages/server/src/platform/ids.ts'
 import { createLog } from '../packages/server/src/platform/log.ts'
 import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journeys.ts'
@@ -16,12 +21,14 @@ import { createApiKey } from '../packages/server/src/tenants/api-keys.ts'
 import { addDomain } from '../packages/server/src/tenants/domains.ts'
 import { createTenant } from '../packages/server/src/tenants/tenants.ts'
 import { loadContacts, loadEvents } from './bulk.ts'
-import { CLICKHOUSE_QUERIES, POSTGRES_QUERIES } from './queries.ts'
+import { CLICKHOUSE_QUERIES, HEAVY_QUERIES, POSTGRES_QUERIES } from './queries.ts'
 
 export interface Raw {
   tenantId: string
   apiKey: string
   contactIds: string[]
+  /** Contacts that have events. */
+  activeContactIds: string[]
   eventIds: string[]
   /** With 1,000 rows a statement. */
   insertRowsPerSecond: number
@@ -34,6 +41,8 @@ export interface Raw {
 
 const [contacts = 0, events = 0, seconds = 3] = process.argv.slice(2).map(Number)
 const CONCURRENCY = 16
+/** Of queries that read all events. */
+const HEAVY_CONCURRENCY = 4
 
 const config = readConfig(process.env)
 const { stores, postgres, close } = await openEngines({ config, log: createLog('silent') })
@@ -61,6 +70,13 @@ const eventIds = (
   )
 ).map((row) => row.event_id)
 
+const activeContactIds = (
+  await clickhouse.query<{ contact_id: string }>(
+    `SELECT DISTINCT contact_id FROM events WHERE tenant_id = {t: UUID} AND contact_id != toUUID('${NO_CONTACT}') LIMIT 2000`,
+    { t: tenantId },
+  )
+).map((row) => row.contact_id)
+
 const queriesPerSecond: Record<string, number> = {}
 for (const { name, statements } of POSTGRES_QUERIES) {
   queriesPerSecond[name] = await rate(async () => {
@@ -71,9 +87,20 @@ for (const { name, statements } of POSTGRES_QUERIES) {
 }
 for (const { name, statements } of CLICKHOUSE_QUERIES) {
   queriesPerSecond[name] = await rate(async () => {
-    const parameters = { tenant_id: tenantId, contact_id: pick(contactIds), event_id: pick(eventIds) }
+    const parameters = {
+      tenant_id: tenantId,
+      contact_id: pick(contactIds),
+      event_id: pick(eventIds),
+      active_id: pick(activeContactIds),
+      contact_ids: Array.from({ length: 25 }, () => pick(activeContactIds)),
+    }
     await Promise.all(statements.map((text) => clickhouse.query(text, parameters)))
   })
+}
+for (const { name, statements } of HEAVY_QUERIES) {
+  queriesPerSecond[name] = await rate(async () => {
+    await Promise.all(statements.map((text) => clickhouse.query(text, { tenant_id: tenantId })))
+  }, HEAVY_CONCURRENCY)
 }
 const insertRowsPerSecond = await measureInserts(1_000)
 const smallInsertRowsPerSecond = await measureInserts(64)
@@ -82,6 +109,7 @@ const raw: Raw = {
   tenantId,
   apiKey,
   contactIds,
+  activeContactIds,
   eventIds,
   insertRowsPerSecond,
   smallInsertRowsPerSecond,
@@ -115,11 +143,11 @@ async function measureInserts(rowsAStatement: number): Promise<number> {
   return (rows / (performance.now() - startedAt)) * 1000
 }
 
-async function rate(work: () => Promise<void>): Promise<number> {
+async function rate(work: () => Promise<void>, concurrency = CONCURRENCY): Promise<number> {
   let done = 0
   const startedAt = performance.now()
   await Promise.all(
-    Array.from({ length: CONCURRENCY }, async () => {
+    Array.from({ length: concurrency }, async () => {
       while (performance.now() - startedAt < seconds * 1000) {
         await work()
         done++
