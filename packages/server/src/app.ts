@@ -23,6 +23,7 @@ import type { Metrics } from './platform/metrics.ts'
 import { operationsRoutes } from './platform/operations-routes.ts'
 import type { Stores } from './platform/tenant.ts'
 import type { Clock } from './platform/time.ts'
+import { sourceRoutes } from './sources/routes.ts'
 import type { ApiKey } from './tenants/api-keys.ts'
 import { requireApiKeys } from './tenants/authentication.ts'
 import { identifyRoutes } from './visitors/routes.ts'
@@ -82,6 +83,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   companyRoutes(app, dependencies)
   eventRoutes(app)
   identifyRoutes(app, dependencies)
+  sourceRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
     app.swagger(),
