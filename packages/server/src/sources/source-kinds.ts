@@ -4,8 +4,6 @@ import type { Tenant } from '../platform/tenant.ts'
 /** Kinds that a pushing source may be. */
 export const PUSHED_KINDS = ['crm', 'enrichment', 'email', 'messaging', 'analytics'] as const satisfies SourceKind[]
 
-type PushedKind = (typeof PUSHED_KINDS)[number]
-
 /** A source that writes all the time need not have each of its writes noted. */
 const NOTED_EVERY_MS = 60_000
 
@@ -16,15 +14,15 @@ const NOTED_EVERY_MS = 60_000
 export async function noteSource(
   tenant: Tenant,
   source: string,
-  kind: PushedKind | undefined,
+  kind: SourceKind | undefined,
   now: Date,
-): Promise<PushedKind> {
+): Promise<SourceKind> {
   const known = await tenant.db
     .selectFrom('sources')
     .select(['kind', 'last_write_at'])
     .where('source', '=', source)
     .executeTakeFirst()
-  const before = PUSHED_KINDS.find((each) => each === known?.kind)
+  const before = known?.kind as SourceKind | undefined
   const after = kind ?? before ?? 'crm'
   const isNoted = known !== undefined && now.getTime() - known.last_write_at.getTime() < NOTED_EVERY_MS
   if (after === before && isNoted) return after
