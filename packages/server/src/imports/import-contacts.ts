@@ -4,7 +4,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { noteSource } from '../sources/source-kinds.ts'
 import { type IncomingRecord, type RecordResult, writeRecords } from '../sources/write-records.ts'
 import { columnsOf, recordOf } from './columns.ts'
-import { readCsv, unusableFile } from './csv.ts'
+import { checkCsv, readCsv, unusableFile } from './csv.ts'
 import { openResults, type Results } from './results.ts'
 
 const SOURCE = { source: 'import', kind: 'import' } as const
@@ -40,13 +40,14 @@ interface Chunk {
  * Imports the contacts of a CSV file, a few hundred rows a transaction, and writes what became of each row to a file.
  * However large the file is, a few chunks of it are in memory. Interrupted, it can be run again: rows that are in
  * already change nothing.
- * @throws ServiceError 400 `invalid_file`.
+ * @throws ServiceError 400 `invalid_file`, before anything is written.
  */
 export async function importContacts(
   tenant: Tenant,
   dependencies: WriteDependencies,
   { file, resultsFile, onProgress }: ImportOptions,
 ): Promise<ImportSummary> {
+  const rowsInAll = (await checkCsv(file)) - 1
   const records = readCsv(file)
   try {
     const header = await records.next()
@@ -57,7 +58,7 @@ export async function importContacts(
       await noteSource(tenant, SOURCE.source, SOURCE.kind, dependencies.clock())
       const chunks = chunksOf(records, (cells) => recordOf(columns, cells))
       const write = (rows: Row[]) => writeRecords(tenant, dependencies, SOURCE, rows)
-      return await importChunks(chunks, write, results, onProgress)
+      return await importChunks(chunks, write, results, (done) => onProgress(`${done} of ${number(rowsInAll)} rows`))
     } finally {
       await results.close()
     }
@@ -71,7 +72,7 @@ async function importChunks(
   chunks: AsyncIterable<Chunk>,
   write: (rows: Row[]) => Promise<RecordResult[]>,
   results: Results,
-  onProgress: (message: string) => void,
+  onProgress: (done: string) => void,
 ): Promise<ImportSummary> {
   const summary: ImportSummary = { rows: 0, created: 0, updated: 0, unchanged: 0, failed: 0, results: results.path }
   const tell = progressOf(summary, onProgress)
@@ -84,7 +85,6 @@ async function importChunks(
       const outcomes = await write(rows)
       // The file of results has the order of the rows.
       await before
-      if (failure) return
       await results.write(firstRow, outcomes)
       summary.rows += outcomes.length
       for (const { status } of outcomes) summary[status]++
@@ -127,15 +127,16 @@ async function* chunksOf(lines: AsyncIterable<string[]>, read: (cells: string[])
   if (chunk.rows.length > 0) yield chunk
 }
 
-function progressOf(summary: ImportSummary, onProgress: (message: string) => void): () => void {
-  const startedAt = performance.now()
-  let toldAt = startedAt
+function progressOf(summary: ImportSummary, onProgress: (done: string) => void): () => void {
+  let toldAt = performance.now()
   return () => {
     const now = performance.now()
     if (now - toldAt < PROGRESS_EVERY_MS) return
     toldAt = now
-    const { rows, failed } = summary
-    const perSecond = Math.round((rows / (now - startedAt)) * 1000)
-    onProgress(`${rows.toLocaleString('en-US')} rows, ${failed} failed, ${perSecond.toLocaleString('en-US')} rows/s`)
+    onProgress(number(summary.rows))
   }
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en-US')
 }
