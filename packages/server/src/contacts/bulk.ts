@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
 import { Collision } from './change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
-import { readSourceRecords, type SourceRecord, storeSourceRecords } from './record-source.ts'
+import { compareKeys, readSourceRecords, type SourceRecord, storeSourceRecords } from './record-source.ts'
 
 /** A contact while a batch of writes by one source is applied to it, in memory. */
 export interface ContactState {
@@ -112,7 +112,7 @@ async function idsOfEmails(tx: Tenant, emails: readonly string[]): Promise<strin
 async function insertRows(tx: Tenant, rows: ContactRow[]): Promise<void> {
   if (rows.length === 0) return
   // In the order of their keys, so that two transactions with the same ones wait for each other, never in a circle.
-  rows.sort((a, b) => ((a.email ?? '') < (b.email ?? '') ? -1 : 1))
+  rows.sort((a, b) => compareKeys(a.email, b.email))
   const inserted = await tx.db
     .insertInto('contacts')
     .values(rows)

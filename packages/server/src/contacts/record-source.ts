@@ -60,7 +60,7 @@ export async function readSourceRecords(
 export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
   if (records.size === 0) return
   const rows = [...records]
-    .sort(([, a], [, b]) => ((a.external_id ?? '') < (b.external_id ?? '') ? -1 : 1))
+    .sort(([, a], [, b]) => compareKeys(a.external_id, b.external_id))
     .map(([contact_id, { raw, fields, ...record }]) => ({
       contact_id,
       ...record,
@@ -82,4 +82,10 @@ export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string
       })),
     )
     .execute()
+}
+
+/** An order of keys that is the same for all transactions. */
+export function compareKeys(a: string | null, b: string | null): number {
+  const [left, right] = [a ?? '', b ?? '']
+  return left < right ? -1 : Number(left > right)
 }

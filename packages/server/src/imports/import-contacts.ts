@@ -10,6 +10,8 @@ import { openResults, type Results } from './results.ts'
 const SOURCE = { source: 'import', kind: 'import' } as const
 /** Rows of one transaction: enough to share its statements, few enough to hold no lock for long. */
 const ROWS_A_CHUNK = 500
+/** A chunk of long rows ends earlier, so that memory stays flat. */
+const CHARACTERS_A_CHUNK = 4_000_000
 /** While one is read and applied, PostgreSQL writes others. */
 const CHUNKS_IN_FLIGHT = 3
 const PROGRESS_EVERY_MS = 2_000
@@ -112,17 +114,21 @@ async function importChunks(
 }
 
 async function* chunksOf(lines: AsyncIterable<string[]>, read: (cells: string[]) => Row): AsyncGenerator<Chunk> {
-  let chunk: Chunk = { firstRow: 1, rows: [], keys: new Set() }
+  const begin = (firstRow: number): Chunk => ({ firstRow, rows: [], keys: new Set() })
+  let chunk = begin(1)
+  let characters = 0
   for await (const cells of lines) {
     const row = read(cells)
     chunk.rows.push(row)
+    characters += cells.reduce((sum, cell) => sum + cell.length, 0)
     if (!(row instanceof ServiceError)) {
       if (row.externalId !== null) chunk.keys.add(`id ${row.externalId}`)
       if (row.email !== null) chunk.keys.add(`email ${row.email}`)
     }
-    if (chunk.rows.length < ROWS_A_CHUNK) continue
+    if (chunk.rows.length < ROWS_A_CHUNK && characters < CHARACTERS_A_CHUNK) continue
     yield chunk
-    chunk = { firstRow: chunk.firstRow + ROWS_A_CHUNK, rows: [], keys: new Set() }
+    chunk = begin(chunk.firstRow + chunk.rows.length)
+    characters = 0
   }
   if (chunk.rows.length > 0) yield chunk
 }

@@ -133,6 +133,16 @@ describe('a file', () => {
     expect(await importText('email')).toMatchObject({ rows: 0, created: 0, lines: [] })
   })
 
+  test('of long rows is imported in smaller chunks', async () => {
+    const long = 'x'.repeat(60_000)
+    const rows = Array.from({ length: 150 }, (_, n) => `p${n}@example.com,${long}\n`)
+    const summary = await importText(`email,story\n${rows.join('')}`)
+    expect(summary).toMatchObject({ rows: 150, created: 150 })
+    expect(summary.lines.map(({ row }) => row)).toEqual(rows.map((_, index) => String(index + 1)))
+    const contact = tenant.handle.db.selectFrom('contacts').select('created_at').distinct()
+    expect((await contact.execute()).length).toBeGreaterThan(1)
+  })
+
   test('is imported over many chunks in its order: of rows about one contact the last has the last word', async () => {
     const rows = Array.from({ length: 2_600 }, (_, n) => `p${n % 1_300}@example.com,${n}`)
     const summary = await importText(`email,turn\n${rows.join('\n')}\n`)
