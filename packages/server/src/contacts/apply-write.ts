@@ -73,6 +73,7 @@ export function applyWrite(
   if (email !== before.email) changed.push('email')
 
   const provenance: Provenance = { ...(before.properties_provenance as Provenance) }
+  const isChanged = new Set(changed)
   let isProvenanceNew = false
   for (const [key, winner] of Object.entries(winners)) {
     if (winner === null) {
@@ -81,7 +82,7 @@ export function applyWrite(
     }
     // A value that another source has said before stays that source's, unless that one gives way to all.
     const isTakenOver = write.kind !== 'enrichment' && isEnrichment(provenance[key]?.source, records)
-    if (!changed.includes(key) && winner.source === write.source && !isTakenOver) continue
+    if (!isChanged.has(key) && winner.source === write.source && !isTakenOver) continue
     provenance[key] = { source: winner.source, updated_at: winner.updated_at }
     isProvenanceNew = true
   }
