@@ -62,3 +62,26 @@ export function trackBody(site: string, events: number): string {
   )
   return `{"visitor_id":"bench-visitor-${visitor}","session_id":"bench-session-${visitor}","sent_at":"${now}","context":{"screen":"1920x1080","language":"en"},"events":[${list.join(',')}]}`
 }
+
+/** Connectors that push at once. */
+export const SOURCE_CONNECTIONS = 8
+
+/** Records as a CRM pushes them, ordered by e-mail: about half are of contacts that exist, the others of new ones. */
+export function sourceRecords(contacts: number, count: number) {
+  const numbers = new Set<number>()
+  while (numbers.size < count) numbers.add(Math.floor(Math.random() * contacts * 2))
+  const records = Array.from(numbers, (n) => ({
+    external_id: `crm-${n}`,
+    email: `person${n}@company${n % 5000}.example`,
+    properties: {
+      firstname: `First${n % 700}`,
+      lastname: `Last${n % 9000}`,
+      company: `Company ${n % 5000}`,
+      jobtitle: 'Head of Growth',
+      lifecyclestage: n % 3 ? 'lead' : 'customer',
+      country: 'Germany',
+      score: Math.floor(Math.random() * 100),
+    },
+  }))
+  return records.sort((a, b) => (a.email < b.email ? -1 : 1))
+}

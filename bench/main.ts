@@ -6,8 +6,9 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { load, trackBody } from './load.ts'
+import { load, SOURCE_CONNECTIONS, sourceRecords, trackBody } from './load.ts'
 import { memoryOf, run, start } from './processes.ts'
+import { GROUPED } from './queries.ts'
 import type { Raw } from './raw.ts'
 import { defineSegments, SEGMENTS } from './segments.ts'
 
@@ -78,8 +79,10 @@ async function measure(): Promise<void> {
   const service = await start(SERVICE, [], environment, READY)
   try {
     await measureReads(raw)
+    await measureGrouping(raw)
     await measureTrack(raw)
     await measureSegments(raw)
+    await measureSources(raw)
   } finally {
     await service.stop()
   }
@@ -117,6 +120,48 @@ async function measureReads(raw: Raw): Promise<void> {
       aim: '0.50',
     })
   }
+}
+
+/** What reads all events of the tenant, or those of many contacts. */
+async function measureGrouping(raw: Raw): Promise<void> {
+  const active = () => raw.activeContactIds[Math.floor(Math.random() * raw.activeContactIds.length)]
+  for (const group_by of Object.keys(GROUPED)) {
+    await measureHeavy(raw, `aggregate events by ${group_by}`, {
+      connections: 4,
+      path: () => '/v1/aggregate',
+      body: () => JSON.stringify({ entity: 'events', group_by }),
+    })
+  }
+  await measureHeavy(raw, 'events stats', { connections: 4, path: () => '/v1/events/stats' })
+  await measureHeavy(raw, 'batch activity, 25 contacts', {
+    connections: 16,
+    path: () => '/v1/batch/activity',
+    body: () => JSON.stringify({ contact_ids: Array.from({ length: 25 }, active) }),
+  })
+  await measureHeavy(raw, 'all events of a contact', {
+    connections: 16,
+    path: () => `/v1/contacts/events/${active()}`,
+  })
+}
+
+async function measureHeavy(
+  raw: Raw,
+  what: string,
+  requests: { connections: number; path: () => string; body?: () => string },
+): Promise<void> {
+  progress(what)
+  const headers = { authorization: `Bearer ${raw.apiKey}` }
+  const url = `http://127.0.0.1:${PORT}`
+  const { requestsPerSecond, p50Ms, p99Ms } = await load({ url, seconds: SIZE.seconds, headers, ...requests })
+  const limit = raw.queriesPerSecond[what] ?? 0
+  rows.push({
+    what,
+    measured: `${rate(requestsPerSecond)}/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms`,
+    limit: `${rate(limit)}/s bare query`,
+    ratio: requestsPerSecond / limit,
+    // At most one and a half times what the engine alone takes.
+    aim: '0.67',
+  })
 }
 
 async function measureTrack(raw: Raw): Promise<void> {
@@ -176,6 +221,24 @@ async function measureSegments(raw: Raw): Promise<void> {
   })
 }
 
+async function measureSources(raw: Raw): Promise<void> {
+  progress('POST /v1/sources')
+  const { requestsPerSecond, p50Ms, p99Ms } = await load({
+    url: `http://127.0.0.1:${PORT}/v1/sources/crm/contacts`,
+    connections: SOURCE_CONNECTIONS,
+    seconds: SIZE.seconds,
+    headers: { authorization: `Bearer ${raw.apiKey}` },
+    body: () => JSON.stringify({ records: sourceRecords(SIZE.contacts, 100) }),
+  })
+  rows.push({
+    what: `POST /v1/sources, 100 records, ${SOURCE_CONNECTIONS} connections`,
+    measured: `${number(requestsPerSecond * 100)} records/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms`,
+    limit: `${number(raw.upsertRowsPerSecond)} rows/s bare PostgreSQL upserts, 100 rows a statement`,
+    ratio: (requestsPerSecond * 100) / raw.upsertRowsPerSecond,
+    aim: '',
+  })
+}
+
 function print(): void {
   console.log(
     `\n${number(SIZE.contacts)} contacts, ${number(SIZE.events)} events, ${cpus().length} cores, Node ${process.version}\n`,
@@ -188,6 +251,11 @@ function print(): void {
 
 function number(value: number): string {
   return Math.round(value).toLocaleString('en-US')
+}
+
+/** A rate that may be a few a second. */
+function rate(value: number): string {
+  return value < 100 ? value.toFixed(1) : number(value)
 }
 
 function progress(message: string): void {

@@ -28,6 +28,7 @@ import type { Stores } from './platform/tenant.ts'
 import type { Clock } from './platform/time.ts'
 import type { SegmentFollower } from './segments/follow.ts'
 import { segmentRoutes } from './segments/routes.ts'
+import { sourceRoutes } from './sources/routes.ts'
 import type { ApiKey } from './tenants/api-keys.ts'
 import { requireApiKeys } from './tenants/authentication.ts'
 import { identifyRoutes } from './visitors/routes.ts'
@@ -91,6 +92,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   aggregateRoutes(app)
   batchRoutes(app)
   identifyRoutes(app, dependencies)
+  sourceRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
   await app.register((scope) => formRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>

@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
+import type { WriteDependencies } from './contacts/change-log.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
@@ -111,6 +112,8 @@ async function openClickHouse(config: Config, dataDirectory: string, cleanup: Cl
 export interface Service extends Engines {
   projector: Projector
   mover: EventMover
+  /** What changes of contacts need. */
+  writing: WriteDependencies
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
   url: string
@@ -157,23 +160,21 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       onRecorded: segments.onRecorded,
     })
     cleanup.push(() => groupCommit.drain())
+    const writing = { clock, projector, mover, segments: segments.follower }
     const app = await createApp({
+      ...writing,
       config,
       stores,
       groupCommit,
-      projector,
-      mover,
-      segments: segments.follower,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
-      clock,
       log,
       metrics,
     })
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    return { ...engines, app, projector, mover, url: urlOf(app, config), close }
+    return { ...engines, app, projector, mover, writing, url: urlOf(app, config), close }
   } catch (error) {
     await close()
     throw error

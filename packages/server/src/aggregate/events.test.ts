@@ -33,6 +33,8 @@ const NUMBERS = [
   null,
   [4],
   { amount: 9 },
+  '\t8\n',
+  '"5"',
 ]
 const CONTACTS = Array.from({ length: 5 }, newId)
 const FIRST_DAY = Date.UTC(2024, 11, 20)
@@ -201,9 +203,7 @@ afterAll(() => service.close())
 function toRecord(tenantId: string, values: Partial<EventRecord>): EventRecord {
   const { event = '', domain, url_path, timestamp = 0 } = values
   return {
-    event_id: newId(),
     received_at: timestamp,
-    is_system: (SYSTEM_EVENTS as readonly string[]).includes(event),
     referrer: '',
     screen: '',
     language: '',
@@ -211,6 +211,8 @@ function toRecord(tenantId: string, values: Partial<EventRecord>): EventRecord {
     analytics_user_id: '',
     user_agent: '',
     ...values,
+    is_system: (SYSTEM_EVENTS as readonly string[]).includes(event),
+    event_id: newId(),
     url: domain ? `https://${domain}${url_path}` : '',
     tenant_id: tenantId,
   } as EventRecord
@@ -292,4 +294,39 @@ test.each(Object.keys(FILTERS))('%s filters as a plain computation does', async 
 
 test('any question is answered as a plain computation does', async () => {
   await fc.assert(fc.asyncProperty(request, compare), { numRuns: 150, seed: 7 })
+})
+
+test('companies are found however many contacts have events', async () => {
+  const own = await createTestTenant(service)
+  const now = new Date()
+  const [company_id, contactIds] = [newId(), Array.from({ length: 25_000 }, newId)]
+  await own.handle.db.insertInto('companies').values({ company_id, created_at: now, updated_at: now }).execute()
+  for (let from = 0; from < contactIds.length; from += 5_000) {
+    const rows = contactIds.slice(from, from + 5_000).map((contact_id, index) => ({
+      contact_id,
+      // Every second contact has no company.
+      company_id: index % 2 === 0 ? company_id : null,
+      creation_source: 'import',
+      ...{ first_seen_at: now, created_at: now, updated_at: now },
+    }))
+    await own.handle.db.insertInto('contacts').values(rows).execute()
+  }
+  const events = contactIds.map((contact_id) =>
+    toRecord(own.id, { ...records[0], event: 'x', contact_id, data: '{"amount":2}' }),
+  )
+  await service.stores.clickhouse.insert('events', JOURNAL_FORMAT, serializeEvents(events), newId())
+  const asked = { entity: 'events', group_by: 'company_id', metric: 'sum', metric_field: 'amount' }
+  const { body } = await own.call('POST', '/v1/aggregate', asked)
+  expect(body).toMatchObject({ total: 25_000, distinct_groups: 1, buckets: [{ key: company_id, value: 25_000 }] })
+})
+
+test('numbers of any size are numbers', async () => {
+  const own = await createTestTenant(service)
+  await own.track({
+    events: [1e25, -1.7e308, -1.5e-7, 12345678901234568].map((n) => ({ event: `of ${n}`, data: { n } })),
+  })
+  const asked = { entity: 'events', group_by: 'event_type', metric: 'max', metric_field: 'n' }
+  const { body } = await own.call('POST', '/v1/aggregate', asked)
+  const values = body.buckets.map(({ value }: { value: number }) => value)
+  expect(values).toEqual([1e25, 12345678901234568, -1.5e-7, -1.7e308])
 })

@@ -1,3 +1,4 @@
+import { importContacts } from '../imports/import-contacts.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
 import { parseJsonBody } from '../platform/http/json-body.ts'
 import { parseTimestamp } from '../platform/time.ts'
@@ -17,6 +18,8 @@ export type Values = Record<string, string | boolean | undefined>
 
 export interface Command {
   summary: string
+  /** What the call names without an option; it arrives among the values in lower case. */
+  argument?: 'FILE'
   options: Record<string, { type: 'string' | 'boolean'; required?: boolean; hint?: string }>
   run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
 }
@@ -124,6 +127,21 @@ export const COMMANDS: Record<string, Command> = {
         now,
         onProgress: (message) => console.error(`· ${message}`),
       })
+    },
+  },
+  'import contacts': {
+    summary: 'Import the contacts of a CSV file; what became of each row is written to FILE.results.csv',
+    argument: 'FILE',
+    options: { tenant, results: optional('FILE') },
+    run: async (session, values) => {
+      const tenantId = await existingTenant(session.stores, values)
+      const file = String(values.file)
+      const summary = await importContacts(session.tenant(tenantId), session.writing(), {
+        file,
+        resultsFile: values.results === undefined ? `${file}.results.csv` : String(values.results),
+        onProgress: (message) => console.error(`· ${message}`),
+      })
+      return { ...summary }
     },
   },
   migrate: {
