@@ -1,7 +1,7 @@
 import { type EventFilters, eventConditions } from '../events/filters.ts'
 import { NO_CONTACT } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type BucketKey, type Dimension, isTime, type Measure } from './dimension.ts'
+import { type BucketKey, type Dimension, isTime, type Measure, type Metric } from './dimension.ts'
 import { numberIn } from './event-numbers.ts'
 import type { Summary } from './records.ts'
 
@@ -57,8 +57,11 @@ export async function aggregateEvents(
   }
 }
 
+/** Spelled out, so that no text of a caller can become SQL here. */
+const METRIC_SQL: Record<Exclude<Metric, 'count'>, string> = { avg: 'avg', sum: 'sum', min: 'min', max: 'max' }
+
 function measureOf({ metric }: Measure): string {
-  return metric === 'count' ? 'count()' : `${metric}(${numberIn('data')})`
+  return metric === 'count' ? 'count()' : `${METRIC_SQL[metric]}(${numberIn('data')})`
 }
 
 /** The placeholders of `numberIn`. */

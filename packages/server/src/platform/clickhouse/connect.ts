@@ -48,7 +48,7 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
     try {
       return await work
     } catch (error) {
-      throw isAway(error) ? storeUnavailable('ClickHouse', error) : error
+      throw refusalCode(error) === null ? storeUnavailable('ClickHouse', error) : error
     }
   }
 
@@ -84,8 +84,11 @@ async function embeddedConnection(path: string): Promise<ChdbConnection> {
   return createChdbConnection({ path })
 }
 
-/** Whether the engine could not be reached at all, as opposed to having refused the statement. */
-function isAway(error: unknown): boolean {
-  // The embedded engine's refusals come as plain errors, with ClickHouse's text.
-  return !(error instanceof ClickHouseError) && !/\bCode: \d+\b/.test(String(error))
+/** The code with which ClickHouse refused a statement; null when it gave no answer at all. */
+export function refusalCode(error: unknown): number | null {
+  if (!(error instanceof Error)) return null
+  if (error instanceof ClickHouseError) return Number(error.code)
+  // The embedded engine's refusals come as plain errors with ClickHouse's text, or are the cause of one.
+  const [, code] = /\bCode: (\d+)\b/.exec(`${error.message} ${error.stack}`) ?? []
+  return code === undefined ? refusalCode(error.cause) : Number(code)
 }

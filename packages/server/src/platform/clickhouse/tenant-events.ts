@@ -35,7 +35,19 @@ export function tenantEvents(clickhouse: ClickHouse, tenantId: string): TenantEv
   }
 }
 
-function renderSelect({ name, columns, where, groupBy, outer, offset, ...rest }: EventSelect): string {
+/** A part that asks another question, or a comment that hides one, would escape the tenant's predicate. */
+const OTHER_QUESTION = /\b(select|from|join|union)\b|\/\*|--/i
+
+function requireParts({ columns, where, groupBy, orderBy, limitBy, outer }: EventSelect): void {
+  const parts = [columns, ...where, groupBy, orderBy, limitBy?.columns, outer?.columns, outer?.orderBy]
+  if (parts.some((part) => part !== undefined && OTHER_QUESTION.test(part))) {
+    throw new Error('A part of an event query must not ask anything of its own.')
+  }
+}
+
+function renderSelect(question: EventSelect): string {
+  requireParts(question)
+  const { name, columns, where, groupBy, outer, offset, ...rest } = question
   const conditions = ['tenant_id = {tenant_id: UUID}', ...where.map((condition) => `(${condition})`)]
   const select = [
     `SELECT ${columns} FROM events WHERE ${conditions.join(' AND ')}`,

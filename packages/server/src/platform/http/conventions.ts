@@ -1,7 +1,8 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { ServiceError, validationError } from '../errors.ts'
+import { ServiceError, storeUnavailable, validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { isConnectionError } from '../postgres/connect.ts'
 import { compileBodyCheck } from './body-validation.ts'
 import { parseJsonBody } from './json-body.ts'
 import { parseQuery, unknownParameters } from './query-parameters.ts'
@@ -129,6 +130,7 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ServiceError(404, 'not_found', 'There is no such record.', { cause })
   }
+  if (isConnectionError(error)) return storeUnavailable('PostgreSQL', cause)
   if (error.statusCode === 400) return new ServiceError(400, 'bad_request', 'The request cannot be read.', { cause })
   return new ServiceError(
     500,

@@ -135,7 +135,8 @@ class TenantTransformer extends OperationNodeTransformer {
 
   protected override transformRaw(node: RawNode, queryId?: QueryId): RawNode {
     // Raw SQL is for expressions. A table named in it would escape the tenant, so it may name none.
-    const namesTable = node.sqlFragments.some((fragment) => /\b(from|join|into|update|table)\s+["\w]/i.test(fragment))
+    // A comment could hide one from this look.
+    const namesTable = node.sqlFragments.some((fragment) => /\b(from|join|into|update|table)\b|\/\*|--/i.test(fragment))
     if (namesTable || node.parameters.some((parameter) => TableNode.is(parameter))) {
       throw new Error('Raw SQL in a tenant query must not name a table: build that part with the query builder.')
     }

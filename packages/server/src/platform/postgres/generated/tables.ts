@@ -147,6 +147,14 @@ export interface Notes {
   updated_at: Timestamp;
 }
 
+export interface RefusedEvents {
+  error: string;
+  journal_id: string;
+  line: number;
+  refused_at: Generated<Timestamp>;
+  row: string;
+}
+
 export interface SegmentChecks {
   contact_id: string;
   not_before: Generated<Timestamp>;
@@ -244,6 +252,7 @@ export interface DB {
   identity_links: IdentityLinks;
   journal: Journal;
   notes: Notes;
+  refused_events: RefusedEvents;
   segment_checks: SegmentChecks;
   segment_counts: SegmentCounts;
   segment_members: SegmentMembers;
