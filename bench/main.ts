@@ -6,10 +6,11 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { load, trackBody } from './load.ts'
+import { load, SOURCE_CONNECTIONS, sourceRecords, trackBody } from './load.ts'
 import { memoryOf, run, start } from './processes.ts'
 import { GROUPED } from './queries.ts'
 import type { Raw } from './raw.ts'
+import { defineSegments, SEGMENTS } from './segments.ts'
 
 const quick = process.argv.includes('--quick')
 const SIZE = quick
@@ -80,6 +81,8 @@ async function measure(): Promise<void> {
     await measureReads(raw)
     await measureGrouping(raw)
     await measureTrack(raw)
+    await measureSegments(raw)
+    await measureSources(raw)
   } finally {
     await service.stop()
   }
@@ -189,6 +192,51 @@ async function measureTrack(raw: Raw): Promise<void> {
       aim: events > 1 ? '' : '0.25',
     })
   }
+}
+
+/** What following segments adds to a contact's write. */
+async function measureSegments(raw: Raw): Promise<void> {
+  const what = `PUT contact with ${SEGMENTS} segments, 8 connections`
+  progress(what)
+  let count = 0
+  const write = () =>
+    load({
+      url: `http://127.0.0.1:${PORT}`,
+      method: 'PUT',
+      connections: 8,
+      seconds: SIZE.seconds,
+      headers: { authorization: `Bearer ${raw.apiKey}` },
+      path: () => `/v1/contacts/${raw.contactIds[Math.floor(Math.random() * raw.contactIds.length)]}`,
+      body: () => JSON.stringify({ properties: { score: ++count, lead_status: count % 2 ? 'open' : 'new' } }),
+    })
+  const without = await write()
+  await defineSegments(environment, raw.tenantId)
+  const { requestsPerSecond, p50Ms, p99Ms } = await write()
+  rows.push({
+    what,
+    measured: `${number(requestsPerSecond)}/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms`,
+    limit: `${number(without.requestsPerSecond)}/s without, p50 ${without.p50Ms} ms`,
+    ratio: requestsPerSecond / without.requestsPerSecond,
+    aim: '0.50',
+  })
+}
+
+async function measureSources(raw: Raw): Promise<void> {
+  progress('POST /v1/sources')
+  const { requestsPerSecond, p50Ms, p99Ms } = await load({
+    url: `http://127.0.0.1:${PORT}/v1/sources/crm/contacts`,
+    connections: SOURCE_CONNECTIONS,
+    seconds: SIZE.seconds,
+    headers: { authorization: `Bearer ${raw.apiKey}` },
+    body: () => JSON.stringify({ records: sourceRecords(SIZE.contacts, 100) }),
+  })
+  rows.push({
+    what: `POST /v1/sources, 100 records, ${SOURCE_CONNECTIONS} connections`,
+    measured: `${number(requestsPerSecond * 100)} records/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms`,
+    limit: `${number(raw.upsertRowsPerSecond)} rows/s bare PostgreSQL upserts, 100 rows a statement`,
+    ratio: (requestsPerSecond * 100) / raw.upsertRowsPerSecond,
+    aim: '',
+  })
 }
 
 function print(): void {

@@ -21,6 +21,7 @@ import { createApiKey } from '../packages/server/src/tenants/api-keys.ts'
 import { addDomain } from '../packages/server/src/tenants/domains.ts'
 import { createTenant } from '../packages/server/src/tenants/tenants.ts'
 import { loadContacts, loadEvents } from './bulk.ts'
+import { SOURCE_CONNECTIONS, sourceRecords } from './load.ts'
 import { CLICKHOUSE_QUERIES, HEAVY_QUERIES, POSTGRES_QUERIES } from './queries.ts'
 
 export interface Raw {
@@ -34,6 +35,8 @@ export interface Raw {
   insertRowsPerSecond: number
   /** With 64 rows a statement: what 64 connections that wait for their answer can fill. */
   smallInsertRowsPerSecond: number
+  /** Upserts of contacts with 100 rows a statement. */
+  upsertRowsPerSecond: number
   /** Answers a second, by the name of the row. */
   queriesPerSecond: Record<string, number>
   loadSeconds: { contacts: number; events: number }
@@ -104,6 +107,7 @@ for (const { name, statements } of HEAVY_QUERIES) {
 }
 const insertRowsPerSecond = await measureInserts(1_000)
 const smallInsertRowsPerSecond = await measureInserts(64)
+const upsertRowsPerSecond = await measureUpserts()
 await close()
 const raw: Raw = {
   tenantId,
@@ -113,6 +117,7 @@ const raw: Raw = {
   eventIds,
   insertRowsPerSecond,
   smallInsertRowsPerSecond,
+  upsertRowsPerSecond,
   queriesPerSecond,
   loadSeconds,
 }
@@ -141,6 +146,28 @@ async function measureInserts(rowsAStatement: number): Promise<number> {
     }),
   )
   return (rows / (performance.now() - startedAt)) * 1000
+}
+
+/** What a program that keeps the contacts alone, without sources, provenance and events, would ask for the same records. */
+async function measureUpserts(): Promise<number> {
+  const rows = 100
+  const values = Array.from(
+    { length: rows },
+    (_, n) => `($1, $${3 * n + 2}, $${3 * n + 3}, $${3 * n + 4}, 'crm', now(), now(), now())`,
+  )
+  const statement = `INSERT INTO contacts
+    (tenant_id, contact_id, email, properties, creation_source, first_seen_at, created_at, updated_at)
+    VALUES ${values.join(', ')}
+    ON CONFLICT (tenant_id, email) DO UPDATE SET properties = contacts.properties || excluded.properties, updated_at = now()`
+  const perSecond = await rate(async () => {
+    const parameters = sourceRecords(contacts, rows).flatMap(({ email, properties }) => [
+      newId(),
+      email,
+      JSON.stringify(properties),
+    ])
+    await postgres.pool.query(statement, [tenantId, ...parameters])
+  }, SOURCE_CONNECTIONS)
+  return perSecond * rows
 }
 
 async function rate(work: () => Promise<void>, concurrency = CONCURRENCY): Promise<number> {

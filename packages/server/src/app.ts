@@ -26,6 +26,9 @@ import type { Metrics } from './platform/metrics.ts'
 import { operationsRoutes } from './platform/operations-routes.ts'
 import type { Stores } from './platform/tenant.ts'
 import type { Clock } from './platform/time.ts'
+import type { SegmentFollower } from './segments/follow.ts'
+import { segmentRoutes } from './segments/routes.ts'
+import { sourceRoutes } from './sources/routes.ts'
 import type { ApiKey } from './tenants/api-keys.ts'
 import { requireApiKeys } from './tenants/authentication.ts'
 import { identifyRoutes } from './visitors/routes.ts'
@@ -38,6 +41,7 @@ export interface AppDependencies {
   groupCommit: GroupCommit
   projector: Projector
   mover: EventMover
+  segments: SegmentFollower
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
   clock: Clock
@@ -84,9 +88,11 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   noteRoutes(app, dependencies)
   companyRoutes(app, dependencies)
   eventRoutes(app)
+  segmentRoutes(app)
   aggregateRoutes(app)
   batchRoutes(app)
   identifyRoutes(app, dependencies)
+  sourceRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
   await app.register((scope) => formRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>

@@ -32,10 +32,17 @@ async function main(args: string[]): Promise<void> {
 function parse(name: string, command: Command, args: string[]) {
   try {
     const options = Object.fromEntries(Object.entries(command.options).map(([key, { type }]) => [key, { type }]))
-    const { values } = parseArgs({ args, options: { ...options, json: { type: 'boolean' } }, allowPositionals: false })
-    const given: Values = values
+    const { argument } = command
+    const { values, positionals } = parseArgs({
+      args,
+      options: { ...options, json: { type: 'boolean' } },
+      allowPositionals: argument !== undefined,
+    })
+    const given: Values = { ...values, ...(argument ? { [argument.toLowerCase()]: positionals[0] } : {}) }
     const missing = Object.entries(command.options).find(([key, { required }]) => required && given[key] === undefined)
-    return { values: given, problem: missing ? `${name} needs --${missing[0]}` : null }
+    if (missing) return { values: given, problem: `${name} needs --${missing[0]}` }
+    const isArgumentMissing = argument !== undefined && (positionals.length !== 1 || positionals[0] === '')
+    return { values: given, problem: isArgumentMissing ? `${name} needs one ${argument}` : null }
   } catch (error) {
     return { values: {}, problem: error instanceof Error ? error.message : String(error) }
   }
@@ -75,10 +82,10 @@ function usage(): string {
   return `The command line of the Customer Data Service; it works whether or not the service runs.\n\n${lines.join('\n')}\n\n--json answers with one JSON object.`
 }
 
-function usageOf(name: string, { options }: Command): string {
+function usageOf(name: string, { argument, options }: Command): string {
   const parts = Object.entries(options).map(([key, { type, required, hint }]) => {
     const option = type === 'boolean' ? `--${key}` : `--${key} ${hint}`
     return required ? option : `[${option}]`
   })
-  return ['cdsctl', name, ...parts, '[--json]'].join(' ')
+  return ['cdsctl', name, ...(argument ? [argument] : []), ...parts, '[--json]'].join(' ')
 }

@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
+import type { WriteDependencies } from './contacts/change-log.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
@@ -20,6 +21,7 @@ import { type Invalidation, listenForChanges } from './platform/postgres/invalid
 import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.ts'
 import type { Stores } from './platform/tenant.ts'
 import { type Clock, systemClock } from './platform/time.ts'
+import { watchSegments } from './segments/watch.ts'
 import { createKeyLookup } from './tenants/api-keys.ts'
 import { createDomainLookup } from './tenants/domains.ts'
 
@@ -110,6 +112,8 @@ async function openClickHouse(config: Config, dataDirectory: string, cleanup: Cl
 export interface Service extends Engines {
   projector: Projector
   mover: EventMover
+  /** What changes of contacts need. */
+  writing: WriteDependencies
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
   url: string
@@ -141,28 +145,36 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const projector = startProjector({ ...stores, log, metrics })
     cleanup.push(() => projector.stop())
     const eventsStorage = `${storageTable(EVENTS_TABLE, config.clickhouseCluster)}${onCluster(config.clickhouseCluster)}`
-    const mover = startEventMover({ ...stores, eventsStorage, log })
+    const segments = await watchSegments({ stores, projector, clock, log })
+    cleanup.push(() => segments.stop())
+    const mover = startEventMover({ ...stores, eventsStorage, log, onMoved: segments.onMoved })
     cleanup.push(() => mover.stop())
     // What an earlier process accepted and could not project any more.
     await projector.drain()
-    const groupCommit = createGroupCommit({ pool: postgres.pool, projector, clock, log, metrics })
+    const groupCommit = createGroupCommit({
+      pool: postgres.pool,
+      projector,
+      clock,
+      log,
+      metrics,
+      onRecorded: segments.onRecorded,
+    })
     cleanup.push(() => groupCommit.drain())
+    const writing = { clock, projector, mover, segments: segments.follower }
     const app = await createApp({
+      ...writing,
       config,
       stores,
       groupCommit,
-      projector,
-      mover,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
-      clock,
       log,
       metrics,
     })
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    return { ...engines, app, projector, mover, url: urlOf(app, config), close }
+    return { ...engines, app, projector, mover, writing, url: urlOf(app, config), close }
   } catch (error) {
     await close()
     throw error

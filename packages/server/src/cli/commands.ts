@@ -1,6 +1,11 @@
+import { importContacts } from '../imports/import-contacts.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
+import { parseJsonBody } from '../platform/http/json-body.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
+import { rememberDefinitions } from '../segments/definitions.ts'
+import { evaluateSegment } from '../segments/evaluate.ts'
+import { createSegment } from '../segments/segments.ts'
 import { createApiKey, revokeApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
 import { createTenant, requireTenant } from '../tenants/tenants.ts'
@@ -13,6 +18,8 @@ export type Values = Record<string, string | boolean | undefined>
 
 export interface Command {
   summary: string
+  /** What the call names without an option; it arrives among the values in lower case. */
+  argument?: 'FILE'
   options: Record<string, { type: 'string' | 'boolean'; required?: boolean; hint?: string }>
   run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
 }
@@ -76,6 +83,28 @@ export const COMMANDS: Record<string, Command> = {
       }
     },
   },
+  'segment create': {
+    summary: 'Define a segment; its members are found at once, or by the running service shortly',
+    options: { tenant, name: required('NAME'), filter: required('JSON'), description: optional('TEXT') },
+    run: async (session, values, now) => {
+      const opened = session.tenant(await existingTenant(session.stores, values))
+      const segment = {
+        name: String(values.name),
+        description: values.description === undefined ? null : String(values.description),
+        filter: parseJsonBody(String(values.filter)),
+      }
+      // Beside a running service ClickHouse is out of reach, and that service finds the members.
+      const evaluates = !session.serviceRuns
+      const { segmentId } = await createSegment(opened, segment, now, evaluates)
+      const dependencies = {
+        definitions: rememberDefinitions(),
+        projector: { project: async () => {} },
+        clock: () => now,
+      }
+      if (evaluates) await evaluateSegment(opened, dependencies, segmentId)
+      return { segment_id: segmentId }
+    },
+  },
   seed: {
     summary: 'Fill a tenant with sample data',
     options: {
@@ -98,6 +127,21 @@ export const COMMANDS: Record<string, Command> = {
         now,
         onProgress: (message) => console.error(`· ${message}`),
       })
+    },
+  },
+  'import contacts': {
+    summary: 'Import the contacts of a CSV file; what became of each row is written to FILE.results.csv',
+    argument: 'FILE',
+    options: { tenant, results: optional('FILE') },
+    run: async (session, values) => {
+      const tenantId = await existingTenant(session.stores, values)
+      const file = String(values.file)
+      const summary = await importContacts(session.tenant(tenantId), session.writing(), {
+        file,
+        resultsFile: values.results === undefined ? `${file}.results.csv` : String(values.results),
+        onProgress: (message) => console.error(`· ${message}`),
+      })
+      return { ...summary }
     },
   },
   migrate: {

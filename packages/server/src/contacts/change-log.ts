@@ -4,12 +4,14 @@ import type { EventRecord } from '../journal/event-record.ts'
 import type { Projector } from '../journal/projector.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
+import type { SegmentFollower } from '../segments/follow.ts'
 
 /** What every change of contacts needs beside the tenant's data. */
 export interface WriteDependencies {
   clock: Clock
   projector: Projector
   mover: EventMover
+  segments: SegmentFollower
 }
 
 /** What a change has caused so far; it is recorded in the change's own transaction. */
@@ -20,6 +22,12 @@ export class ChangeLog {
   readonly changed = new Set<string>()
   /** Contacts that were given visitors, whose earlier events are to be moved. */
   readonly linked = new Set<string>()
+
+  /** Contacts that the change has made. */
+  created(): Set<string> {
+    const created = this.events.filter(({ event }) => event === 'contact_created')
+    return new Set(created.flatMap(({ contactId }) => contactId ?? []))
+  }
 }
 
 const SERIALIZATION_FAILURE = '40001'
@@ -38,13 +46,14 @@ export class Collision extends Error {
  */
 export async function changeContacts<T>(
   tenant: Tenant,
-  { projector, mover }: WriteDependencies,
+  { projector, mover, segments }: WriteDependencies,
   work: (tx: Tenant, log: ChangeLog) => Promise<T>,
 ): Promise<T> {
   const { result, journalRow, linked } = await repeatOnCollision(() =>
     tenant.transaction(async (tx) => {
       const log = new ChangeLog()
       const result = await work(tx, log)
+      log.events.push(...(await segments.follow(tx, [...log.changed], log.created())))
       const records = [...log.events.map((event) => toRecord(tenant.id, event)), ...log.records]
       const journalRow = records.length > 0 ? await appendRecords(tx, records) : null
       return { result, journalRow, linked: [...log.linked] }

@@ -5,6 +5,7 @@ import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { containing, endOfMillisecond, exactFacets, wordsOf } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { segmentIds } from '../segments/member-ids.ts'
 import { type Projection, project, shows, toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
 
@@ -70,6 +71,7 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
       : matching.orderBy(SORT_COLUMNS[sortBy], (by) => by[direction]().nullsLast())
   const selected = ordered
     .select(CONTACT_COLUMNS)
+    .select(segmentIds)
     .orderBy('contact_id', direction)
     .limit(page.limit)
     .offset(offsetOf(page))

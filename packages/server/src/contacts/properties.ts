@@ -79,10 +79,10 @@ export function mergeProperties(current: Properties, changes: PropertyChanges): 
   const changed: string[] = []
   for (const [key, value] of Object.entries(changes)) {
     if (value === null) {
-      if (!(key in properties)) continue
+      if (!Object.hasOwn(properties, key)) continue
       delete properties[key]
     } else {
-      if (key in properties && JSON.stringify(properties[key]) === JSON.stringify(value)) continue
+      if (Object.hasOwn(properties, key) && JSON.stringify(properties[key]) === JSON.stringify(value)) continue
       properties[key] = value
     }
     changed.push(key)
@@ -91,7 +91,7 @@ export function mergeProperties(current: Properties, changes: PropertyChanges): 
 }
 
 /** @throws ServiceError 400 when a change would give a record too many keys. */
-export function requireFewKeys(properties: Properties, record: 'contact' | 'company'): void {
+export function requireFewKeys(properties: object, record: 'contact' | 'company'): void {
   if (Object.keys(properties).length <= KEYS_MAX) return
   throw validationError([{ path: 'properties', message: `would give the ${record} more than ${KEYS_MAX} keys` }])
 }

@@ -3,6 +3,7 @@ import { compactEventsOfContact } from '../events/of-contact.ts'
 import { recentNotes, toNotes } from '../notes/notes.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { segmentIds } from '../segments/member-ids.ts'
 import { toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
 import { summaryOf } from './summary.ts'
@@ -25,6 +26,7 @@ export async function readContact(tenant: Tenant, contactId: string, options: Re
       .selectFrom('contacts')
       .select(CONTACT_COLUMNS)
       .select(recentNotes(NOTES_IN_CONTACT))
+      .select(segmentIds)
       .select(sourceRecords)
       .where('contact_id', '=', contactId)
       .executeTakeFirst(),
@@ -43,9 +45,10 @@ export async function toWholeContact(tenant: Tenant, row: ContactRow) {
   const found = await tenant.db
     .selectFrom('contacts')
     .select(recentNotes(NOTES_IN_CONTACT))
+    .select(segmentIds)
     .where('contact_id', '=', row.contact_id)
     .executeTakeFirst()
-  return toContactObject(row, toNotes(found?.notes ?? []), false)
+  return toContactObject({ ...row, segment_ids: found?.segment_ids ?? [] }, toNotes(found?.notes ?? []), false)
 }
 
 /** Contacts by their ids, as lists show them, in the order of the ids; unknown ones are left out. */
@@ -54,6 +57,7 @@ export async function findContacts(tenant: Tenant, contactIds: readonly string[]
     .selectFrom('contacts')
     .select(CONTACT_COLUMNS)
     .select(recentNotes(NOTES_IN_BATCHES))
+    .select(segmentIds)
     .where('contact_id', '=', anyOf(contactIds))
     .execute()
   const byId = new Map(rows.map((row) => [row.contact_id, toContactObject(row, toNotes(row.notes), false)]))

@@ -47,6 +47,8 @@ interface Dependencies {
   clock: Clock
   log: Logger
   metrics: Metrics
+  /** Told what has been recorded, with the contacts that the events carry. It must neither wait nor throw. */
+  onRecorded?: (batches: readonly Batch[]) => void
 }
 
 interface Waiting {
@@ -59,7 +61,7 @@ interface Waiting {
  * Lets requests that arrive close together share one commit. There is no timer: a request that finds a free flush goes
  * at once, and those that come while all are busy go together with the next.
  */
-export function createGroupCommit({ pool, projector, clock, log, metrics }: Dependencies): GroupCommit {
+export function createGroupCommit({ pool, projector, clock, log, metrics, onRecorded }: Dependencies): GroupCommit {
   const knownVisitors = createKnownVisitors()
   const waiting: Waiting[] = []
   let waitingEvents = 0
@@ -96,6 +98,7 @@ export function createGroupCommit({ pool, projector, clock, log, metrics }: Depe
         const stop = metrics.journalFlushSeconds.startTimer({ phase: 'project' })
         await projector.project(committed)
         stop()
+        onRecorded?.(group.map(({ batch }) => batch))
       }
       for (const { resolve } of group) resolve()
     } catch (error) {

@@ -149,7 +149,8 @@ export interface Notes {
 
 export interface SegmentChecks {
   contact_id: string;
-  not_before: Timestamp;
+  not_before: Generated<Timestamp>;
+  requested_at: Generated<Timestamp>;
   tenant_id: string;
 }
 
@@ -168,11 +169,13 @@ export interface SegmentMembers {
 }
 
 export interface Segments {
+  claimed_until: Timestamp | null;
   created_at: Timestamp;
   description: string | null;
   evaluated_at: Timestamp | null;
   filter: Json;
   name: string;
+  revision: Generated<Int8>;
   segment_id: string;
   tenant_id: string;
   updated_at: Timestamp;
