@@ -24,12 +24,12 @@ interface Row {
   max?: number | null
 }
 
-/** Contacts a look-up in PostgreSQL: few enough to hold, enough that the round trips do not count. */
-const CONTACTS_A_LOOKUP = 10_000
+/** Contacts a look-up in PostgreSQL: few enough that other requests do not wait, enough that the round trips do not count. */
+const CONTACTS_A_LOOKUP = 2_000
 
 /**
  * Events by the company that their contact belongs to now. Which company that is only PostgreSQL knows, so ClickHouse
- * adds up the events of each contact, and its answer, one row a contact, is read and mapped a few thousand at a time:
+ * adds up the events of each contact, and its answer, one row a contact, is read and mapped some at a time:
  * the memory needed grows with the companies, not with the contacts or events.
  */
 export async function aggregateEventsByCompany(

@@ -1,4 +1,5 @@
 import { text as readAll } from 'node:stream/consumers'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { ChdbConnection } from 'chdb/connection'
 import { storeUnavailable } from '../errors.ts'
@@ -31,6 +32,8 @@ export interface ClickHouse {
 /** No honest query of the service takes longer, and a cancelled one runs on, so the engine itself must stop it. */
 const QUERY_LIMITS = 'max_execution_time = 20, max_memory_usage = 4000000000'
 const REQUEST_TIMEOUT_MS = 25_000
+/** Rows of a streamed answer that are parsed before other requests get their turn. */
+const ROWS_A_TURN = 1_000
 /** A distributed table would otherwise keep rows in a queue of its own and call them inserted. */
 const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
 
@@ -63,7 +66,13 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
       const result = await asUnavailable(
         client.query({ query: `${sql} SETTINGS ${QUERY_LIMITS}`, query_params: parameters, format: 'JSONEachRow' }),
       )
-      for await (const rows of result.stream<Row>()) yield rows.map((row) => row.json())
+      for await (const rows of result.stream<Row>()) {
+        for (let from = 0; from < rows.length; from += ROWS_A_TURN) {
+          yield rows.slice(from, from + ROWS_A_TURN).map((row) => row.json())
+          // The embedded engine answers at once with everything: other requests get their turn in between.
+          await nextTurn()
+        }
+      }
     },
     command: async (sql, parameters = {}) => {
       await asUnavailable(client.command({ query: sql, query_params: parameters }))
