@@ -34,6 +34,7 @@ import { requireApiKeys } from './tenants/authentication.ts'
 import { identifyRoutes } from './visitors/routes.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
+const REQUEST_TIMEOUT_MS = 60_000
 
 export interface AppDependencies {
   config: Config
@@ -58,10 +59,13 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
     bodyLimit: BODY_BYTES_MAX,
     trustProxy: config.trustProxy,
+    // A body that does not arrive must not hold its connection for ever.
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { requireHostHeader: false },
     forceCloseConnections: 'idle',
     // A request that still arrives while the service stops is served, and told to close its connection.
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
+    routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: false },
     clientErrorHandler: answerClientError,
     frameworkErrors: answerFrameworkError,
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App

@@ -13,7 +13,7 @@ await main(process.argv.slice(2))
 
 async function main(args: string[]): Promise<void> {
   const words = args.slice(0, 2).filter((word) => !word.startsWith('-'))
-  const name = [words.join(' '), words[0] ?? ''].find((candidate) => candidate in COMMANDS)
+  const name = [words.join(' '), words[0] ?? ''].find((candidate) => Object.hasOwn(COMMANDS, candidate))
   const command = name === undefined ? undefined : COMMANDS[name]
   if (name === undefined || !command) {
     const help = args.length === 0 || args.includes('--help')

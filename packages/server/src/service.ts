@@ -160,7 +160,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       onRecorded: segments.onRecorded,
     })
     cleanup.push(() => groupCommit.drain())
-    const writing = { clock, projector, mover, segments: segments.follower }
+    const writing = { clock, projector, mover, segments: segments.follower, log }
     const app = await createApp({
       ...writing,
       config,

@@ -32,7 +32,6 @@ export interface Session {
  */
 export async function openSession(config: Config): Promise<Session> {
   try {
-    const log = createLog('silent')
     const { stores, postgres, close } = await openEngines({
       config,
       log,
@@ -47,7 +46,7 @@ export async function openSession(config: Config): Promise<Session> {
       stores,
       serviceRuns: false,
       tenant: (tenantId) => openTenant(stores, tenantId),
-      writing: () => ({ clock: systemClock, projector: projecting(), mover: LATER, segments: follower() }),
+      writing: () => ({ clock: systemClock, projector: projecting(), mover: LATER, segments: follower(), log }),
       close: async () => {
         await projecting().drain()
         await projecting().stop()
@@ -59,6 +58,8 @@ export async function openSession(config: Config): Promise<Session> {
     return besideService(config, error)
   }
 }
+
+const log = createLog('silent')
 
 /** Moves and journal rows wait in PostgreSQL; the service's sweeps see to them. */
 const LATER = {
@@ -94,7 +95,7 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
     stores,
     serviceRuns: true,
     tenant: (tenantId) => openTenant(stores, tenantId),
-    writing: () => ({ clock: systemClock, projector: LATER, mover: LATER, segments: follower() }),
+    writing: () => ({ clock: systemClock, projector: LATER, mover: LATER, segments: follower(), log }),
     close: () => postgres.close(),
   }
 }

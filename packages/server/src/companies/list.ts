@@ -1,8 +1,8 @@
-import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
-import { containing, endOfMillisecond, exactFacets, wordsOf } from '../platform/postgres/text-filters.ts'
+import { contains, endOfMillisecond, exactFacets, wordsOf } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow, toCompanyObject } from './company-object.ts'
 
@@ -78,7 +78,7 @@ export function matchingCompanies(tenant: Tenant, filters: CompanyFilters) {
 function companyMatches(eb: ExpressionBuilder<TenantTables, 'companies'>, filters: CompanyFilters) {
   const conditions = [
     ...exactFacets(FACETS, filters),
-    ...wordsOf(filters.search).map((word) => sql<SqlBool>`companies.search_text LIKE lower(${containing(word)})`),
+    ...wordsOf(filters.search).map((word) => contains(sql`companies.search_text`, word)),
   ]
   if (filters.name !== undefined) conditions.push(sql`companies.name = ${filters.name}`)
   if (filters.domain !== undefined) conditions.push(sql`companies.domain = ${filters.domain.toLowerCase()}`)

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from '../contacts/properties.ts'
 import { conflict, notFound, type ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
+import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
 
@@ -27,20 +28,22 @@ export async function updateCompany(
   changes: CompanyChanges,
   now: Date,
 ): Promise<CompanyRow> {
-  return tenant.transaction(async (tx) => {
-    const before = await tx.db
-      .selectFrom('companies')
-      .select(COMPANY_COLUMNS)
-      .where('company_id', '=', companyId)
-      .forUpdate()
-      .executeTakeFirst()
-    if (!before) throw notFound('company')
-    if (changes.domain && changes.domain !== before.domain) {
-      const holder = await findByDomain(tx, changes.domain)
-      if (holder) throw domainTaken(holder.company_id)
-    }
-    return applyChanges(tx, before, changes, now)
-  })
+  const transaction = () =>
+    tenant.transaction(async (tx) => {
+      const before = await tx.db
+        .selectFrom('companies')
+        .select(COMPANY_COLUMNS)
+        .where('company_id', '=', companyId)
+        .forUpdate()
+        .executeTakeFirst()
+      if (!before) throw notFound('company')
+      if (changes.domain && changes.domain !== before.domain) {
+        const holder = await findByDomain(tx, changes.domain)
+        if (holder) throw domainTaken(holder.company_id)
+      }
+      return applyChanges(tx, before, changes, now)
+    })
+  return repeatOnCollision(transaction)
 }
 
 /** Removes a company; its contacts stay, without one. @throws ServiceError 404. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { Collision } from './change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 import { compareKeys, readSourceRecords, type SourceRecord, storeSourceRecords } from './record-source.ts'
 

@@ -3,7 +3,7 @@ import { recentNotes, toNotes } from '../notes/notes.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
-import { containing, endOfMillisecond, exactFacets, wordsOf } from '../platform/postgres/text-filters.ts'
+import { containing, contains, endOfMillisecond, exactFacets, wordsOf } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { segmentIds } from '../segments/member-ids.ts'
 import { type Projection, project, shows, toContactObject } from './contact-object.ts'
@@ -131,7 +131,7 @@ function isInSegment(eb: ExpressionBuilder<TenantTables, 'contacts'>, segmentId:
 }
 
 function textConditions({ search, job_title }: ContactFilters) {
-  const conditions = wordsOf(search).map((word) => sql<SqlBool>`search_text LIKE lower(${containing(word)})`)
+  const conditions = wordsOf(search).map((word) => contains(sql`search_text`, word))
   if (job_title !== undefined) {
     const pattern = containing(job_title)
     // The first condition is there for its index; the second is what is asked.

@@ -2,11 +2,12 @@ import { findOrCreateCompanies } from '../companies/write.ts'
 import { type AppliedWrite, applyWrite, blankContact, type SourceWrite, wantsEmail } from '../contacts/apply-write.ts'
 import { type ContactState, lockStates, newState, storeStates } from '../contacts/bulk.ts'
 import { changedEvents, createdEvent } from '../contacts/change.ts'
-import { type ChangeLog, Collision, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
 import type { SourceKind } from '../contacts/record-source.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
+import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** One record of a source, checked. */

@@ -85,6 +85,10 @@ export function parseQuery(schema: TSchema, raw: Record<string, unknown>): Parse
     if ('problem' in result) details.push({ path: name, message: result.problem })
     else value[name] = result.value
   }
+  for (const [name, text] of Object.entries(raw)) {
+    if (name in properties || typeof text === 'string') continue
+    details.push({ path: name.slice(0, 100), message: 'was given more than once; send it once' })
+  }
   return details.length > 0 ? { details } : { value }
 }
 
