@@ -74,6 +74,8 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   applyConventions(app)
   const otherMethods = answerOtherMethods(app)
   observeRequests(app, metrics)
+  // What a client expects beyond 100-continue is no reason to refuse its request.
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response))
   await app.register(helmet, {
     // The API reference brings its own policy.
     contentSecurityPolicy: false,

@@ -10,6 +10,7 @@ import { createGroupCommit } from './journal/group-commit.ts'
 import { type Projector, startProjector } from './journal/projector.ts'
 import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
 import { createTableStatements, onCluster, storageTable } from './platform/clickhouse/tables.ts'
+import { requireOwnClickHouse } from './platform/embedded/clickhouse-owner.ts'
 import { lockDataDirectory } from './platform/embedded/data-directory.ts'
 import { startEmbeddedPostgres } from './platform/embedded/postgres.ts'
 import type { App } from './platform/http/app-types.ts'
@@ -70,6 +71,8 @@ export async function openEngines({ config, onProgress }: EngineOptions): Promis
     cleanup.push(() => postgres.close())
     await withMigrationLock(postgres.db, async () => {
       await migratePostgres(postgres.db)
+      const isSplit = config.databaseUrl !== null && config.clickhouseUrl === null
+      if (isSplit) await requireOwnClickHouse(postgres.db, dataDirectory)
       for (const statement of createTableStatements(EVENTS_TABLE, config.clickhouseCluster)) {
         await clickhouse.command(statement)
       }

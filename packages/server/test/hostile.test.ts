@@ -134,6 +134,11 @@ describe('odd requests', () => {
     expect(answer).toMatch(/x-request-id/i)
   })
 
+  test('an expectation that nobody knows is ignored', async () => {
+    const answer = await raw('GET /v1/contacts HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nConnection: close\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1.1 401 /)
+  })
+
   test('a very long id needs a key as any other does', async () => {
     const path = `/v1/contacts/${'x'.repeat(2_000)}`
     expect((await call(service, 'GET', path)).status).toBe(401)

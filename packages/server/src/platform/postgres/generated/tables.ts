@@ -131,6 +131,11 @@ export interface IdentityLinks {
   visitor_id: string;
 }
 
+export interface Installation {
+  clickhouse_id: string;
+  single: Generated<boolean>;
+}
+
 export interface Journal {
   created_at: Generated<Timestamp>;
   event_count: number;
@@ -250,6 +255,7 @@ export interface DB {
   event_ids_2: EventIds2;
   fingerprints: Fingerprints;
   identity_links: IdentityLinks;
+  installation: Installation;
   journal: Journal;
   notes: Notes;
   refused_events: RefusedEvents;

@@ -58,6 +58,12 @@ const STATEMENTS = [
     PRIMARY KEY (journal_id, line)
   )`,
 
+  // Whose embedded ClickHouse holds the events, where there is one: a single row.
+  `CREATE TABLE installation (
+    single boolean PRIMARY KEY DEFAULT true CHECK (single),
+    clickhouse_id uuid NOT NULL
+  )`,
+
   `CREATE TABLE fingerprints (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     fingerprint bytea NOT NULL,
