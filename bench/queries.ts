@@ -96,3 +96,11 @@ export const CLICKHOUSE_QUERIES: Row[] = [
     ],
   },
 ]
+
+/** Contacts that did something, in the two steps that two engines need. */
+export const WHO_DID = `SELECT DISTINCT contact_id ${OWN} AND event = 'video_play'
+  AND contact_id != toUUID('00000000-0000-0000-0000-000000000000') LIMIT 50001`
+export const OF_THESE = [
+  `SELECT ${CONTACT} ${OF_TENANT} AND contact_id = ANY($2::uuid[]) ORDER BY created_at DESC, contact_id DESC LIMIT 20`,
+  `SELECT count(*) ${OF_TENANT} AND contact_id = ANY($2::uuid[])`,
+]

@@ -22,10 +22,12 @@ import { addDomain } from '../packages/server/src/tenants/domains.ts'
 import { createTenant } from '../packages/server/src/tenants/tenants.ts'
 import { loadContacts, loadEvents } from './bulk.ts'
 import { SOURCE_CONNECTIONS, sourceRecords } from './load.ts'
-import { CLICKHOUSE_QUERIES, HEAVY_QUERIES, POSTGRES_QUERIES } from './queries.ts'
+import { CLICKHOUSE_QUERIES, HEAVY_QUERIES, OF_THESE, POSTGRES_QUERIES, WHO_DID } from './queries.ts'
 
 export interface Raw {
   tenantId: string
+  /** How many there are. */
+  contacts: number
   apiKey: string
   contactIds: string[]
   /** Contacts that have events. */
@@ -37,6 +39,8 @@ export interface Raw {
   smallInsertRowsPerSecond: number
   /** Upserts of contacts with 100 rows a statement. */
   upsertRowsPerSecond: number
+  /** Updates of the events of one visitor each. */
+  movesPerSecond: number
   /** Answers a second, by the name of the row. */
   queriesPerSecond: Record<string, number>
   loadSeconds: { contacts: number; events: number }
@@ -100,6 +104,11 @@ for (const { name, statements } of CLICKHOUSE_QUERIES) {
     await Promise.all(statements.map((text) => clickhouse.query(text, parameters)))
   })
 }
+queriesPerSecond['contacts who did something'] = await rate(async () => {
+  const found = await clickhouse.query<{ contact_id: string }>(WHO_DID, { tenant_id: tenantId })
+  const ids = found.map(({ contact_id }) => contact_id)
+  await Promise.all(OF_THESE.map((text) => postgres.pool.query(text, [tenantId, ids])))
+})
 for (const { name, statements } of HEAVY_QUERIES) {
   queriesPerSecond[name] = await rate(async () => {
     await Promise.all(statements.map((text) => clickhouse.query(text, { tenant_id: tenantId })))
@@ -108,9 +117,11 @@ for (const { name, statements } of HEAVY_QUERIES) {
 const insertRowsPerSecond = await measureInserts(1_000)
 const smallInsertRowsPerSecond = await measureInserts(64)
 const upsertRowsPerSecond = await measureUpserts()
+const movesPerSecond = await measureMoves()
 await close()
 const raw: Raw = {
   tenantId,
+  contacts,
   apiKey,
   contactIds,
   activeContactIds,
@@ -118,11 +129,25 @@ const raw: Raw = {
   insertRowsPerSecond,
   smallInsertRowsPerSecond,
   upsertRowsPerSecond,
+  movesPerSecond,
   queriesPerSecond,
   loadSeconds,
 }
 writeFileSync(process.env.RAW_FILE ?? 'raw.json', JSON.stringify(raw))
 process.exit(0)
+
+/** One visitor's anonymous events onto a contact, one visitor after the other. */
+async function measureMoves(): Promise<number> {
+  const move = `UPDATE events SET contact_id = {contact: UUID}
+    WHERE tenant_id = {tenant_id: UUID} AND contact_id = toUUID('${NO_CONTACT}') AND visitor_id = {visitor: String}`
+  const perSecond = await rate(async () => {
+    const visitor = String(3 + 5 * Math.floor(Math.random() * 40_000))
+    await clickhouse.command(move, { tenant_id: tenantId, contact: newId(), visitor })
+  }, 1)
+  // As the service does in the background: what follows must find the table as it was.
+  await clickhouse.command('ALTER TABLE events APPLY PATCHES SETTINGS mutations_sync = 1')
+  return perSecond
+}
 
 async function measureInserts(rowsAStatement: number): Promise<number> {
   const random = createRandom(7)
