@@ -31,7 +31,9 @@ async function main(args: string[]): Promise<void> {
 
 function parse(name: string, command: Command, args: string[]) {
   try {
-    const options = Object.fromEntries(Object.entries(command.options).map(([key, { type }]) => [key, { type }]))
+    const options = Object.fromEntries(
+      Object.entries(command.options).map(([key, { type, multiple }]) => [key, { type, multiple: multiple === true }]),
+    )
     const { values } = parseArgs({ args, options: { ...options, json: { type: 'boolean' } }, allowPositionals: false })
     const given: Values = values
     const missing = Object.entries(command.options).find(([key, { required }]) => required && given[key] === undefined)
@@ -64,7 +66,10 @@ async function run(command: Command, values: Values): Promise<number> {
 function table(answer: Record<string, unknown>): string {
   const width = Math.max(...Object.keys(answer).map((key) => key.length))
   return Object.entries(answer)
-    .map(([key, value]) => `${key.padEnd(width)}  ${String(value)}`)
+    .map(
+      ([key, value]) =>
+        `${key.padEnd(width)}  ${typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)}`,
+    )
     .join('\n')
 }
 
@@ -76,8 +81,9 @@ function usage(): string {
 }
 
 function usageOf(name: string, { options }: Command): string {
-  const parts = Object.entries(options).map(([key, { type, required, hint }]) => {
+  const parts = Object.entries(options).map(([key, { type, required, multiple, hint }]) => {
     const option = type === 'boolean' ? `--${key}` : `--${key} ${hint}`
+    if (multiple) return `[${option}]…`
     return required ? option : `[${option}]`
   })
   return ['cdsctl', name, ...parts, '[--json]'].join(' ')

@@ -15,6 +15,7 @@ export interface Session {
   /** ClickHouse is missing while a service runs on the same data directory: it alone may open the embedded engine. */
   stores: Stores
   serviceRuns: boolean
+  config: Config
   tenant(tenantId: string): Tenant
   close(): Promise<void>
 }
@@ -34,6 +35,7 @@ export async function openSession(config: Config): Promise<Session> {
     return {
       stores,
       serviceRuns: false,
+      config,
       tenant: (tenantId) => openTenant(stores, tenantId),
       close: async () => {
         const projector = startProjector({ ...stores, log, metrics: createMetrics(postgres.pool) })
@@ -69,6 +71,7 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
   return {
     stores,
     serviceRuns: true,
+    config,
     tenant: (tenantId) => openTenant(stores, tenantId),
     close: () => postgres.close(),
   }
