@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { COMMANDS, type Command, type Values } from './cli/commands.ts'
+import type { Command, Values } from './cli/command.ts'
+import { COMMANDS } from './cli/commands.ts'
 import { openSession } from './cli/session.ts'
 import { readConfig } from './config.ts'
 import { systemClock } from './platform/time.ts'
