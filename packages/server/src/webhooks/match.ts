@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -76,7 +77,8 @@ export async function addDeliveries(tenant: Tenant, events: readonly EventRecord
       event_id: delivery.eventId,
       event: delivery.event,
       record: delivery.record,
-      due_at: delivery.receivedAt,
+      // Now, or before: a change that is imported or seeded may lie ahead of this machine's clock.
+      due_at: sql<Date>`least(${delivery.receivedAt}::timestamptz, now())`,
       created_at: delivery.receivedAt,
     }))
     await tenant.db.insertInto('webhook_deliveries').values(rows).execute()
