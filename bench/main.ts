@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { load, trackBody } from './load.ts'
 import { memoryOf, run, start } from './processes.ts'
 import type { Raw } from './raw.ts'
+import { measureWebhooks } from './webhooks.ts'
 
 const quick = process.argv.includes('--quick')
 const SIZE = quick
@@ -81,6 +82,7 @@ async function measure(): Promise<void> {
   } finally {
     await service.stop()
   }
+  await measureDeliveries()
   print()
 }
 
@@ -145,6 +147,26 @@ async function measureTrack(raw: Raw): Promise<void> {
       aim: events > 1 ? '' : '0.25',
     })
   }
+}
+
+async function measureDeliveries(): Promise<void> {
+  progress('webhooks')
+  const burst = quick ? 5_000 : 100_000
+  const figures = await measureWebhooks({ directory, environment, burst, samples: 100, seconds: SIZE.seconds })
+  rows.push({
+    what: 'POST /track to the webhook receiver, idle',
+    measured: `p50 ${figures.latencyP50Ms.toFixed(0)} ms, p99 ${figures.latencyP99Ms.toFixed(0)} ms`,
+    limit: '',
+    ratio: null,
+    aim: '100 ms',
+  })
+  rows.push({
+    what: `webhook deliveries, a burst of ${number(burst)}`,
+    measured: `${number(figures.deliveriesPerSecond)}/s, memory ${figures.memoryMb.early ?? '?'} to ${figures.memoryMb.late ?? '?'} MB`,
+    limit: `${number(figures.barePerSecond)}/s bare undici`,
+    ratio: figures.deliveriesPerSecond / figures.barePerSecond,
+    aim: '0.50',
+  })
 }
 
 function print(): void {

@@ -37,7 +37,7 @@ const random = createRandom(11)
 for (let made = 0; made < Number(count); made += BATCH) {
   const events: EventRecord[] = []
   while (events.length < BATCH) {
-    events.push(...sampleSession(random, tenantId, site, sampleVisitor(random, null), now.getTime()))
+    events.push(...sampleSession(random, tenantId, site, sampleVisitor(random, null), now.getTime() - 3_600_000))
   }
   const queued = events
     .slice(0, BATCH)

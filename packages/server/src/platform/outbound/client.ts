@@ -123,12 +123,20 @@ export function createOutbound({ allowPrivate, resolve = resolveBySystem, ca }: 
     post: async (text, headers, body, signal) => {
       // Its own object, even where two calls share bytes: it is how the address is found again.
       const own = body.subarray()
-      const limit = AbortSignal.timeout(EXCHANGE_MS_MAX)
-      const ending = signal ? AbortSignal.any([limit, signal]) : limit
+      const ending = new AbortController()
+      let timedOut = false
+      const end = () => ending.abort()
+      // Not AbortSignal.timeout, whose timer lives on for ten seconds after each call that took five milliseconds.
+      const timer = setTimeout(() => {
+        timedOut = true
+        end()
+      }, EXCHANGE_MS_MAX)
+      signal?.addEventListener('abort', end)
       try {
         // Addresses written into the URL never reach the look-up, so they are checked here, each time.
         const url = checkUrl(text, { allowPrivate })
-        const options = { method: 'POST', headers, body: own, signal: ending, dispatcher: agent } as const
+        if (signal?.aborted) end()
+        const options = { method: 'POST', headers, body: own, signal: ending.signal, dispatcher: agent } as const
         const answer = await request(url, options)
         return {
           status: answer.statusCode,
@@ -136,7 +144,10 @@ export function createOutbound({ allowPrivate, resolve = resolveBySystem, ca }: 
           address: addresses.get(own) ?? null,
         }
       } catch (error) {
-        throw toOutboundError(error, limit.aborted, addresses.get(own) ?? null)
+        throw toOutboundError(error, timedOut, addresses.get(own) ?? null)
+      } finally {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', end)
       }
     },
     close: async () => {

@@ -9,6 +9,7 @@ import type { Claimed } from './claim.ts'
 import type { Outcome } from './record.ts'
 
 const ERROR_LENGTH_MAX = 500
+const REMEMBERED_MAX = 1_000
 
 interface Dependencies {
   outbound: Outbound
@@ -18,34 +19,51 @@ interface Dependencies {
 }
 
 /**
- * Sends a delivery once.
- * @returns what came of it, or null when `stopping` ended it before the receiver answered.
+ * Sends a delivery once. Answers what came of it, or null when `stopping` ended it before the receiver did.
  */
-export async function attempt(
-  { outbound, secrets, clock, log }: Dependencies,
-  delivery: Claimed,
-  stopping: AbortSignal,
-): Promise<Outcome | null> {
-  const at = clock()
-  const startedAt = performance.now()
-  // The duration is measured by a clock that nobody sets.
-  const ended = () => ({ at, endedAt: new Date(at.getTime() + Math.ceil(performance.now() - startedAt)) })
-  try {
-    const body = Buffer.from(delivery.payload)
-    const answer = await outbound.post(delivery.url, headersOf(secrets, delivery, at, body), body, stopping)
-    const text = answer.body.toString('utf8')
-    const succeeded = isSuccess(answer.status) || text.trim().toLowerCase() === 'ignore'
-    return {
-      ...ended(),
-      statusCode: answer.status,
-      body: storable(text),
-      error: succeeded ? null : `The receiver answered ${answer.status}.`,
-      address: answer.address,
-      succeeded,
+export type Sender = (delivery: Claimed, stopping: AbortSignal) => Promise<Outcome | null>
+
+export function createSender({ outbound, secrets, clock, log }: Dependencies): Sender {
+  const opened = rememberOpened(secrets)
+  return async (delivery, stopping) => {
+    const at = clock()
+    const startedAt = performance.now()
+    // The duration is measured by a clock that nobody sets.
+    const ended = () => ({ at, endedAt: new Date(at.getTime() + Math.ceil(performance.now() - startedAt)) })
+    try {
+      const body = Buffer.from(delivery.payload)
+      const answer = await outbound.post(delivery.url, headersOf(opened, delivery, at, body), body, stopping)
+      const text = answer.body.toString('utf8')
+      const succeeded = isSuccess(answer.status) || text.trim().toLowerCase() === 'ignore'
+      return {
+        ...ended(),
+        statusCode: answer.status,
+        body: storable(text),
+        error: succeeded ? null : `The receiver answered ${answer.status}.`,
+        address: answer.address,
+        succeeded,
+      }
+    } catch (error) {
+      if (stopping.aborted) return null
+      return { ...ended(), statusCode: null, body: null, ...explain(error, delivery, log), succeeded: false }
     }
-  } catch (error) {
-    if (stopping.aborted) return null
-    return { ...ended(), statusCode: null, body: null, ...explain(error, delivery, log), succeeded: false }
+  }
+}
+
+/** Decrypting the same secrets for every delivery costs more than signing does. */
+function rememberOpened(secrets: SecretBox): Pick<SecretBox, 'open'> {
+  const opened = new Map<string, string>()
+  return {
+    open: (sealed, place) => {
+      // The ciphertext alone would open what was moved to another place.
+      const key = `${place} ${sealed}`
+      const known = opened.get(key)
+      if (known !== undefined) return known
+      const text = secrets.open(sealed, place)
+      if (opened.size >= REMEMBERED_MAX) opened.clear()
+      opened.set(key, text)
+      return text
+    },
   }
 }
 
@@ -67,7 +85,12 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300
 }
 
-function headersOf(secrets: SecretBox, delivery: Claimed, at: Date, body: Buffer): Record<string, string> {
+function headersOf(
+  secrets: Pick<SecretBox, 'open'>,
+  delivery: Claimed,
+  at: Date,
+  body: Buffer,
+): Record<string, string> {
   const { tenantId, subscriptionId, headersSealed } = delivery
   const custom =
     headersSealed === null
@@ -88,7 +111,7 @@ function headerSafe(event: string): string {
   return /^[\x20-\x7e]+$/.test(event) ? event : encodeURIComponent(event)
 }
 
-function secretsOf(secrets: SecretBox, delivery: Claimed, at: Date): SigningSecrets {
+function secretsOf(secrets: Pick<SecretBox, 'open'>, delivery: Claimed, at: Date): SigningSecrets {
   const place = secretPlace(delivery.tenantId, delivery.subscriptionId)
   const current = secrets.open(delivery.secretSealed, place)
   const { previousSecretSealed, previousUntil, switchAt } = delivery

@@ -1,65 +1,94 @@
 import type { Claimed, Room } from './claim.ts'
 import type { Outcome } from './record.ts'
 
-/** Attempts that one process has under way at once; each holds one payload in memory. */
-const SLOTS = 256
-const PER_TENANT = 96
-const PER_SUBSCRIPTION = 16
-/** A receiver that needs longer holds slots that others could use: it gets fewer of them. */
+/** Deliveries that one process has in hand at once; each holds one payload in memory. */
+const SLOTS = 512
+const PER_TENANT = 384
+/** Requests to one receiver at once: few at first, and twice as many with each quick answer. */
+const PER_SUBSCRIPTION_FIRST = 4
+const PER_SUBSCRIPTION_MAX = 32
+/** A request that is not answered by then leaves its slot to others and waits beside them. */
 const SLOW_MS = 1_000
+const WAITING_BESIDE_MAX = 4_096
+/** A receiver that let a request wait for longer gets few at once until it is quick again. */
 const PER_SLOW_SUBSCRIPTION = 4
 const PER_HANGING_SUBSCRIPTION = 1
-/** However many receivers hang, half of the process is for the others. */
-const HANGING_SLOTS_MAX = SLOTS / 2
-const REMEMBERED_MAX = 2_000
+const REMEMBERED_MAX = 1_000
 
-/** Deals the slots of a process out, so that no receiver can hold up another one. */
+/** A delivery in hand. */
+export interface Slot {
+  /** The receiver is done with it; what is left is to write that down. */
+  answered(outcome: Outcome | null): void
+  release(): void
+}
+
+/**
+ * Deals out what a process can do at once, so that no receiver can hold up another one: a queue begins with few slots, and
+ * who hangs keeps none for longer than a second.
+ */
 export interface Slots {
-  take(delivery: Claimed): void
-  giveBack(delivery: Claimed, outcome: Outcome | null): void
+  take(delivery: Claimed): Slot
   room(): Room
 }
 
 export function createSlots(): Slots {
   const underWay = new Map<string, number>()
   const byTenant = new Map<string, number>()
-  /** Limits of subscriptions whose last attempt took long. */
   const limits = new Map<string, number>()
   let taken = 0
+  let waitingBeside = 0
 
-  const limitOf = (subscriptionId: string) => limits.get(subscriptionId) ?? PER_SUBSCRIPTION
+  const limitOf = (subscriptionId: string) => limits.get(subscriptionId) ?? PER_SUBSCRIPTION_FIRST
+
+  function setLimit(subscriptionId: string, limit: number): void {
+    // The one that was learnt longest ago goes first.
+    limits.delete(subscriptionId)
+    const [oldest] = limits.size >= REMEMBERED_MAX ? limits.keys() : []
+    if (oldest !== undefined) limits.delete(oldest)
+    limits.set(subscriptionId, limit)
+  }
 
   function learn(subscriptionId: string, { at, endedAt, succeeded }: Outcome): void {
-    if (endedAt.getTime() - at.getTime() < SLOW_MS) limits.delete(subscriptionId)
-    else {
-      if (limits.size >= REMEMBERED_MAX) limits.clear()
-      limits.set(subscriptionId, succeeded ? PER_SLOW_SUBSCRIPTION : PER_HANGING_SUBSCRIPTION)
-    }
+    const quick = endedAt.getTime() - at.getTime() < SLOW_MS
+    if (quick) setLimit(subscriptionId, Math.min(PER_SUBSCRIPTION_MAX, limitOf(subscriptionId) * 2))
+    else setLimit(subscriptionId, succeeded ? PER_SLOW_SUBSCRIPTION : PER_HANGING_SUBSCRIPTION)
   }
 
   return {
     take: ({ tenantId, subscriptionId }) => {
+      let beside = false
       taken++
       add(underWay, subscriptionId, 1)
       add(byTenant, tenantId, 1)
-    },
-    giveBack: ({ tenantId, subscriptionId }, outcome) => {
-      taken--
-      add(underWay, subscriptionId, -1)
-      add(byTenant, tenantId, -1)
-      if (outcome) learn(subscriptionId, outcome)
+      const stepAside = () => {
+        setLimit(subscriptionId, PER_HANGING_SUBSCRIPTION)
+        if (waitingBeside >= WAITING_BESIDE_MAX) return
+        beside = true
+        taken--
+        add(byTenant, tenantId, -1)
+        waitingBeside++
+      }
+      const timer = setTimeout(stepAside, SLOW_MS)
+      return {
+        answered: (outcome) => {
+          clearTimeout(timer)
+          add(underWay, subscriptionId, -1)
+          if (!beside) add(byTenant, tenantId, -1)
+          if (outcome) learn(subscriptionId, outcome)
+        },
+        release: () => {
+          if (beside) waitingBeside--
+          else taken--
+        },
+      }
     },
     room: () => {
-      let hanging = 0
-      for (const [id, count] of underWay) if (limitOf(id) === PER_HANGING_SUBSCRIPTION) hanging += count
       const free = new Map<string, number>()
       for (const id of new Set([...underWay.keys(), ...limits.keys()])) {
-        const limit = limitOf(id)
-        const barred = limit === PER_HANGING_SUBSCRIPTION && hanging >= HANGING_SLOTS_MAX
-        free.set(id, barred ? 0 : Math.max(0, limit - (underWay.get(id) ?? 0)))
+        free.set(id, Math.max(0, limitOf(id) - (underWay.get(id) ?? 0)))
       }
       const fullTenants = [...byTenant].filter(([, count]) => count >= PER_TENANT).map(([id]) => id)
-      return { slots: SLOTS - taken, perSubscription: PER_SUBSCRIPTION, free, fullTenants }
+      return { slots: SLOTS - taken, perSubscription: PER_SUBSCRIPTION_FIRST, free, fullTenants }
     },
   }
 }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { every } from '../../platform/every.ts'
@@ -6,15 +7,16 @@ import type { Metrics } from '../../platform/metrics.ts'
 import type { Outbound } from '../../platform/outbound/client.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
-import { attempt } from './attempt.ts'
+import { createSender } from './attempt.ts'
 import { type Claimed, claimDeliveries } from './claim.ts'
 import { type Attempted, giveBack, recordAttempts } from './record.ts'
-import { createSlots } from './room.ts'
+import { createSlots, type Slot } from './room.ts'
 
 /** Longer than any attempt can take; a killed process' deliveries are taken over after it. */
 const LEASE_MS = 20_000
 /** Retries come due without anybody saying so. */
 const LOOK_EVERY_MS = 1_000
+const LOOK_AGAIN_AFTER_MS = 5
 const RECORD_AGAIN_AFTER_MS = 500
 /** Told to stop, attempts under way get so long to finish. */
 const FINISH_WITHIN_MS = 2_000
@@ -40,12 +42,16 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   const { stores, clock, log, metrics } = dependencies
   const slots = createSlots()
   const stopping = new AbortController()
+  // Every attempt under way listens.
+  setMaxListeners(0, stopping.signal)
+  const sender = createSender(dependencies)
   const underWay = new Set<Promise<void>>()
   const results: Attempted[] = []
   const abandoned: Claimed[] = []
   let recording: Promise<void> | null = null
   let looking: Promise<void> | null = null
   let lookAgain = false
+  let soon: NodeJS.Timeout | null = null
   let stopped = false
 
   function wake(): void {
@@ -57,6 +63,14 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     })
   }
 
+  /** Room comes back one by one; looking each time would take one delivery each time. */
+  function wakeSoon(): void {
+    soon ??= setTimeout(() => {
+      soon = null
+      wake()
+    }, LOOK_AGAIN_AFTER_MS)
+  }
+
   async function look(): Promise<void> {
     while (lookAgain && !stopped) {
       lookAgain = false
@@ -65,8 +79,8 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       try {
         const claimed = await claimDeliveries(stores, room, clock(), LEASE_MS)
         for (const delivery of claimed) start(delivery)
-        // There may be more than one turn's share.
-        if (claimed.length > 0) lookAgain = true
+        // There may be more than one turn's share, but not more than there was room for.
+        if (claimed.length > 0) wakeSoon()
       } catch (error) {
         log.warn({ err: error }, 'due webhook deliveries could not be looked up; it is tried again')
         return
@@ -75,20 +89,20 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   }
 
   function start(delivery: Claimed): void {
-    slots.take(delivery)
-    const work = send(delivery).finally(() => underWay.delete(work))
+    const work = send(delivery, slots.take(delivery)).finally(() => underWay.delete(work))
     underWay.add(work)
   }
 
-  async function send(delivery: Claimed): Promise<void> {
-    const outcome = await attempt(dependencies, delivery, stopping.signal)
+  async function send(delivery: Claimed, slot: Slot): Promise<void> {
+    const outcome = await sender(delivery, stopping.signal)
+    slot.answered(outcome)
     if (outcome) {
       metrics.webhookAttempts.inc({ outcome: outcome.succeeded ? 'succeeded' : 'failed' })
       results.push({ delivery, outcome })
       await record()
     } else abandoned.push(delivery)
-    slots.giveBack(delivery, outcome)
-    wake()
+    slot.release()
+    wakeSoon()
   }
 
   /** Results that come while one statement is under way go together with the next. */
@@ -121,6 +135,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     wake,
     stop: async () => {
       stopped = true
+      if (soon) clearTimeout(soon)
       await timer.stop()
       await looking
       const limit = setTimeout(() => stopping.abort(), FINISH_WITHIN_MS)
