@@ -58,9 +58,9 @@ export async function startWebhookBench(environment: Record<string, string> = {}
   }
 }
 
-/** Waits until something holds. @throws what `check` threw last, after ten seconds. */
-export async function until<T>(check: () => T | Promise<T>): Promise<T> {
-  const endsAt = Date.now() + 10_000
+/** Waits until something holds. @throws what `check` threw last, when it does not in time. */
+export async function until<T>(check: () => T | Promise<T>, withinMs = 20_000): Promise<T> {
+  const endsAt = Date.now() + withinMs
   for (;;) {
     try {
       return await check()

@@ -4,7 +4,7 @@ import type { Outcome } from './record.ts'
 /** Deliveries that one process has in hand at once; each holds one payload in memory. */
 const SLOTS = 512
 const PER_TENANT = 384
-/** Requests to one receiver at once: few at first, and twice as many with each quick answer. */
+/** Requests to one receiver at once: few at first, and one more with each quick answer. */
 const PER_SUBSCRIPTION_FIRST = 4
 const PER_SUBSCRIPTION_MAX = 32
 /** A request that is not answered by then leaves its slot to others and waits beside them. */
@@ -50,7 +50,7 @@ export function createSlots(): Slots {
 
   function learn(subscriptionId: string, { at, endedAt, succeeded }: Outcome): void {
     const quick = endedAt.getTime() - at.getTime() < SLOW_MS
-    if (quick) setLimit(subscriptionId, Math.min(PER_SUBSCRIPTION_MAX, limitOf(subscriptionId) * 2))
+    if (quick) setLimit(subscriptionId, Math.min(PER_SUBSCRIPTION_MAX, limitOf(subscriptionId) + 1))
     else setLimit(subscriptionId, succeeded ? PER_SLOW_SUBSCRIPTION : PER_HANGING_SUBSCRIPTION)
   }
 
