@@ -11,6 +11,7 @@ import { memoryOf, run, start } from './processes.ts'
 import type { Raw } from './raw.ts'
 import { measureGrouping, readRates, reportReads } from './reads.ts'
 import { PORT, print, progress, rows, SIZE, SMALL_SIZE } from './report.ts'
+import { measureDeliveries } from './webhooks.ts'
 import { measureIdentification, measureSegments, measureSources, measureTrack } from './writes.ts'
 
 const SERVICE = '../packages/server/src/main.ts'
@@ -68,6 +69,7 @@ async function measure(): Promise<void> {
   } finally {
     await service.stop()
   }
+  await measureDeliveries(directory, environment)
   print()
 }
 

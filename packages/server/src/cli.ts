@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { COMMANDS, type Command, type Values } from './cli/commands.ts'
+import type { Command, Values } from './cli/command.ts'
+import { COMMANDS } from './cli/commands.ts'
 import { openSession } from './cli/session.ts'
 import { readConfig } from './config.ts'
 import { systemClock } from './platform/time.ts'
@@ -31,7 +32,9 @@ async function main(args: string[]): Promise<void> {
 
 function parse(name: string, command: Command, args: string[]) {
   try {
-    const options = Object.fromEntries(Object.entries(command.options).map(([key, { type }]) => [key, { type }]))
+    const options = Object.fromEntries(
+      Object.entries(command.options).map(([key, { type, multiple }]) => [key, { type, multiple: multiple === true }]),
+    )
     const { argument } = command
     const { values, positionals } = parseArgs({
       args,
@@ -71,7 +74,10 @@ async function run(command: Command, values: Values): Promise<number> {
 function table(answer: Record<string, unknown>): string {
   const width = Math.max(...Object.keys(answer).map((key) => key.length))
   return Object.entries(answer)
-    .map(([key, value]) => `${key.padEnd(width)}  ${String(value)}`)
+    .map(
+      ([key, value]) =>
+        `${key.padEnd(width)}  ${typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)}`,
+    )
     .join('\n')
 }
 
@@ -83,8 +89,9 @@ function usage(): string {
 }
 
 function usageOf(name: string, { argument, options }: Command): string {
-  const parts = Object.entries(options).map(([key, { type, required, hint }]) => {
+  const parts = Object.entries(options).map(([key, { type, required, multiple, hint }]) => {
     const option = type === 'boolean' ? `--${key}` : `--${key} ${hint}`
+    if (multiple) return `[${option}]…`
     return required ? option : `[${option}]`
   })
   return ['cdsctl', name, ...(argument ? [argument] : []), ...parts, '[--json]'].join(' ')

@@ -10,12 +10,15 @@ import { createGroupCommit } from './journal/group-commit.ts'
 import { type Projector, startProjector } from './journal/projector.ts'
 import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
 import { createTableStatements, onCluster, storageTable } from './platform/clickhouse/tables.ts'
+import type { SecretBox } from './platform/crypto/secret-box.ts'
+import { openSecretBox } from './platform/crypto/secret-key.ts'
 import { requireOwnClickHouse } from './platform/embedded/clickhouse-owner.ts'
 import { lockDataDirectory } from './platform/embedded/data-directory.ts'
 import { startEmbeddedPostgres } from './platform/embedded/postgres.ts'
 import type { App } from './platform/http/app-types.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
+import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
@@ -25,6 +28,9 @@ import { type Clock, systemClock } from './platform/time.ts'
 import { watchSegments } from './segments/watch.ts'
 import { createKeyLookup } from './tenants/api-keys.ts'
 import { createDomainLookup } from './tenants/domains.ts'
+import { createSubscriptionLookup } from './webhooks/lookup.ts'
+import { keepDeliveries } from './webhooks/queue/retention.ts'
+import { type DeliveryWorker, startDeliveryWorker } from './webhooks/queue/worker.ts'
 
 export interface EngineOptions {
   config: Config
@@ -117,6 +123,9 @@ export interface Service extends Engines {
   mover: EventMover
   /** What changes of contacts need. */
   writing: WriteDependencies
+  secrets: SecretBox
+  outbound: Outbound
+  deliveryWorker: DeliveryWorker
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
   url: string
@@ -126,6 +135,8 @@ export interface Service extends Engines {
 
 export interface ServiceOptions extends EngineOptions {
   clock?: Clock
+  /** How addresses that users gave are called; for tests. */
+  outbound?: Partial<OutboundOptions>
   /** Sees the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }
@@ -154,9 +165,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => mover.stop())
     // What an earlier process accepted and could not project any more.
     await projector.drain()
+    const secrets = await openSecretBox(config)
+    const outbound = createOutbound({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
+    cleanup.push(() => outbound.close())
+    const deliveryWorker = startDeliveryWorker({ stores, outbound, secrets, clock, log, metrics })
+    cleanup.push(() => deliveryWorker.stop())
+    invalidation.onWork(deliveryWorker.wake)
+    const retention = keepDeliveries(stores.database, config.webhookRetentionDays, clock, log)
+    cleanup.push(() => retention.stop())
+    const findSubscriptions = createSubscriptionLookup(stores, invalidation)
     const groupCommit = createGroupCommit({
       pool: postgres.pool,
       projector,
+      findSubscriptions,
       clock,
       log,
       metrics,
@@ -177,7 +198,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    return { ...engines, app, projector, mover, writing, url: urlOf(app, config), close }
+    const parts = { projector, mover, writing, secrets, outbound, deliveryWorker }
+    return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()
     throw error

@@ -8,25 +8,11 @@ import { evaluateSegment } from '../segments/evaluate.ts'
 import { createSegment } from '../segments/segments.ts'
 import { createApiKey, revokeApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
-import { createTenant, requireTenant } from '../tenants/tenants.ts'
+import { createTenant } from '../tenants/tenants.ts'
 import { createUser } from '../tenants/users.ts'
+import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
-import type { Session } from './session.ts'
-
-/** The options of a call, by their names. */
-export type Values = Record<string, string | boolean | undefined>
-
-export interface Command {
-  summary: string
-  /** What the call names without an option; it arrives among the values in lower case. */
-  argument?: 'FILE'
-  options: Record<string, { type: 'string' | 'boolean'; required?: boolean; hint?: string }>
-  run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
-}
-
-const tenant = { type: 'string', required: true, hint: 'TENANT_ID' } as const
-const required = (hint: string) => ({ type: 'string', required: true, hint }) as const
-const optional = (hint: string) => ({ type: 'string', hint }) as const
+import { WEBHOOK_COMMANDS } from './webhook-commands.ts'
 
 /** Everything that `cdsctl` can do; the keys are the words of the call. */
 export const COMMANDS: Record<string, Command> = {
@@ -105,6 +91,7 @@ export const COMMANDS: Record<string, Command> = {
       return { segment_id: segmentId }
     },
   },
+  ...WEBHOOK_COMMANDS,
   seed: {
     summary: 'Fill a tenant with sample data',
     options: {
@@ -155,20 +142,6 @@ export const COMMANDS: Record<string, Command> = {
     options: {},
     run: (session) => diagnose(session),
   },
-}
-
-async function existingTenant({ database }: Session['stores'], values: Values): Promise<string> {
-  const tenantId = String(values.tenant)
-  await requireTenant(database, tenantId)
-  return tenantId
-}
-
-function numberOf(values: Values, name: string, fallback: number): number {
-  const text = values[name]
-  if (text === undefined) return fallback
-  const value = /^\d{1,9}$/.test(String(text)) ? Number(text) : Number.NaN
-  if (Number.isNaN(value)) throw new ServiceError(400, 'invalid_option', `--${name} must be a whole number.`)
-  return value
 }
 
 function expiryOf(text: Values[string]): Date | undefined {

@@ -20,6 +20,7 @@ export interface Session {
   /** ClickHouse is missing while a service runs on the same data directory: it alone may open the embedded engine. */
   stores: Stores
   serviceRuns: boolean
+  config: Config
   tenant(tenantId: string): Tenant
   /** What changes of contacts need. */
   writing(): WriteDependencies
@@ -45,6 +46,7 @@ export async function openSession(config: Config): Promise<Session> {
     return {
       stores,
       serviceRuns: false,
+      config,
       tenant: (tenantId) => openTenant(stores, tenantId),
       writing: () => ({ clock: systemClock, projector: projecting(), mover: LATER, segments: follower(), log }),
       close: async () => {
@@ -94,6 +96,7 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
   return {
     stores,
     serviceRuns: true,
+    config,
     tenant: (tenantId) => openTenant(stores, tenantId),
     writing: () => ({ clock: systemClock, projector: LATER, mover: LATER, segments: follower(), log }),
     close: () => postgres.close(),

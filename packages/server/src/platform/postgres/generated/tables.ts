@@ -243,6 +243,52 @@ export interface Visitors {
   visitor_id: string;
 }
 
+export interface WebhookAttempts {
+  address: string | null;
+  at: Timestamp;
+  attempt: number;
+  body: string | null;
+  delivery_id: string;
+  error: string | null;
+  latency_ms: number;
+  status_code: number | null;
+  tenant_id: string;
+}
+
+export interface WebhookDeliveries {
+  attempt_count: Generated<number>;
+  attempts_before: Generated<number>;
+  created_at: Timestamp;
+  delivery_id: string;
+  due_at: Timestamp | null;
+  event: string;
+  event_id: string;
+  finished_at: Timestamp | null;
+  is_test: Generated<boolean>;
+  payload: string | null;
+  record: string | null;
+  status: Generated<string>;
+  subscription_id: string;
+  tenant_id: string;
+}
+
+export interface WebhookSubscriptions {
+  created_at: Timestamp;
+  event: string;
+  header_names: string[];
+  headers_sealed: string | null;
+  paused_at: Timestamp | null;
+  previous_secret_sealed: string | null;
+  previous_until: Timestamp | null;
+  secret_sealed: string;
+  subscription_id: string;
+  switch_at: Timestamp | null;
+  tenant_id: string;
+  updated_at: Timestamp;
+  url: string;
+  url_filter: Json | null;
+}
+
 export interface DB {
   api_keys: ApiKeys;
   companies: Companies;
@@ -269,4 +315,7 @@ export interface DB {
   users: Users;
   visitor_moves: VisitorMoves;
   visitors: Visitors;
+  webhook_attempts: WebhookAttempts;
+  webhook_deliveries: WebhookDeliveries;
+  webhook_subscriptions: WebhookSubscriptions;
 }
