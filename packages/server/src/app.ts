@@ -6,6 +6,8 @@ import Fastify, { LogController } from 'fastify'
 import { aggregateRoutes } from './aggregate/routes.ts'
 import { batchRoutes } from './batch/routes.ts'
 import { collectorRoutes } from './collector/routes.ts'
+import { makeTrackerScript } from './collector/script.ts'
+import { scriptRoutes } from './collector/script-routes.ts'
 import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contacts/routes.ts'
@@ -70,6 +72,8 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     frameworkErrors: answerFrameworkError,
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App
 
+  const { trackerScriptPath: scriptPath, trackerCollectPath: collectPath } = config
+  const script = await makeTrackerScript(scriptPath, collectPath)
   const rateLimiter = createRateLimiter(config.rateLimits, clock)
   applyConventions(app)
   const otherMethods = answerOtherMethods(app)
@@ -99,7 +103,9 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   batchRoutes(app)
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
-  await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
+  await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
+  const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
+  await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))
   await app.register((scope) => formRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
     app.swagger(),

@@ -19,6 +19,9 @@ export interface Config {
   logLevel: (typeof LOG_LEVELS)[number]
   trustProxy: boolean
   rateLimits: RateLimits | null
+  /** Where pages load the script and send events, beside /tracker.js and /track. */
+  trackerScriptPath: string
+  trackerCollectPath: string
   /** More contacts than this and a has_event_* filter is refused as too broad. */
   eventFilterContactsMax: number
   /** The first encrypts, all decrypt; empty: the key in the data directory. */
@@ -33,6 +36,7 @@ export interface RateLimits {
   apiPerMinute: number
   trackPerIpPerMinute: number
   trackPerTenantPerMinute: number
+  scriptPerIpPerMinute: number
   formPerIpPerMinute: number
   formPerPersonPerMinute: number
   formPerTenantPerMinute: number
@@ -67,6 +71,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const text = (name: string, fallback: string) => read(name, fallback, (value) => value, 'a text')
   const onOff = (name: string, fallback: boolean) =>
     read(name, fallback, (value) => ON_OFF.get(value.toLowerCase()), 'on or off')
+  const path = (name: string, fallback: string) =>
+    read(name, fallback, (value) => (PUBLIC_PATH.test(value) ? value : undefined), PUBLIC_PATH_FORM)
   const url = (name: string, protocols: string[]) =>
     read<string | null>(name, null, (value) => urlOf(value, protocols), `a URL (${protocols.join(', ')})`)
 
@@ -76,6 +82,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     apiPerMinute: integer('CDS_RATE_LIMIT_API_PER_MINUTE', 6_000, 1, 10_000_000),
     trackPerIpPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_IP_PER_MINUTE', 6_000, 1, 10_000_000),
     trackPerTenantPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_TENANT_PER_MINUTE', 600_000, 1, 100_000_000),
+    scriptPerIpPerMinute: integer('CDS_RATE_LIMIT_SCRIPT_PER_IP_PER_MINUTE', 600, 1, 10_000_000),
     formPerIpPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_IP_PER_MINUTE', 20, 1, 10_000_000),
     formPerPersonPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
     formPerTenantPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_TENANT_PER_MINUTE', 600, 1, 10_000_000),
@@ -102,6 +109,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ),
     trustProxy: onOff('CDS_TRUST_PROXY', false),
     rateLimits: rateLimitsOn ? limits : null,
+    trackerScriptPath: path('CDS_TRACKER_SCRIPT_PATH', '/tracker.js'),
+    trackerCollectPath: path('CDS_TRACKER_COLLECT_PATH', '/track'),
     eventFilterContactsMax: integer('CDS_EVENT_FILTER_MAX_CONTACTS', 50_000, 1, 1_000_000),
     secretKeys: secret(
       'CDS_SECRET_KEY',
@@ -115,6 +124,11 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config
 }
+
+/** Beside the paths of the service itself, which a route of this name would take away. */
+const PUBLIC_PATH =
+  /^(?!\/(v1|docs|health|metrics|mcp|openapi\.json)(\/|$))(?!.*\/recover-visitor$)(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
+const PUBLIC_PATH_FORM = 'a path like /stats/script.js, outside /v1, /docs, /health, /metrics, /mcp and /openapi.json'
 
 const ON_OFF = new Map([
   ['on', true],

@@ -1,19 +1,23 @@
 import { type Config, ConfigError } from './config.ts'
+import type { App } from './platform/http/app-types.ts'
 import { createLog } from './platform/log.ts'
 import { type Service, startService } from './service.ts'
 
 /**
  * Runs the service until it is told to stop (SIGTERM, Ctrl-C), then lets it finish what it is doing.
  * @param whenRunning is called once the service answers.
+ * @param beforeListen sees the application before it answers the first request.
  */
 export async function runService(
   readConfiguration: () => Config,
   whenRunning: (service: Service, config: Config) => Promise<void> = announce,
+  beforeListen?: (app: App) => void,
 ): Promise<void> {
   try {
     const config = readConfiguration()
     const log = createLog(config.logLevel)
-    const service = await startService({ config, log, onProgress: (message) => console.error(`· ${message}`) })
+    const onProgress = (message: string) => console.error(`· ${message}`)
+    const service = await startService({ config, log, onProgress, ...(beforeListen ? { beforeListen } : {}) })
     let stopping = false
     const stop = (signal: string) => {
       if (stopping) return

@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { createApp } from './app.ts'
+import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
 import { EVENTS_TABLE } from './events/table.ts'
@@ -144,6 +145,8 @@ export interface ServiceOptions extends EngineOptions {
 /** Starts the service: engines, caches, journal, HTTP. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { config, log, clock = systemClock } = options
+  // Bundled while the engines start; the application waits for it.
+  makeTrackerScript(config.trackerScriptPath, config.trackerCollectPath).catch(() => {})
   const engines = await openEngines(options)
   const cleanup: Cleanup = [engines.close]
   const close = async () => {

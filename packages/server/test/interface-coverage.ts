@@ -21,14 +21,14 @@ export interface Seen {
 /** Remembers what the tests of this process ask of a service and what it answers. */
 export function recordAnswers(app: App): { write(): void } {
   const seen = new Map<string, Seen>()
-  app.addHook('preSerialization', async (request, reply, payload) => {
+  app.addHook('onSend', async (request, reply, payload) => {
     const { operationId } = (request.routeOptions.schema ?? {}) as { operationId?: string }
     const { testPath, currentTestName } = expect.getState()
     if (operationId === undefined || testPath === undefined || currentTestName === undefined) return payload
     const answer: Seen = {
       operation: operationId,
       status: reply.statusCode,
-      code: (payload as { error?: { code?: string } } | null)?.error?.code ?? null,
+      code: codeOf(reply.statusCode, payload),
       parameters: [...keysOf(request.query), ...keysOf(request.body)].sort(),
       file: relative(process.cwd(), testPath),
       test: currentTestName,
@@ -46,4 +46,9 @@ export function recordAnswers(app: App): { write(): void } {
 
 function keysOf(value: unknown): string[] {
   return value !== null && typeof value === 'object' ? Object.keys(value) : []
+}
+
+function codeOf(status: number, payload: unknown): string | null {
+  if (status < 400 || typeof payload !== 'string') return null
+  return (JSON.parse(payload) as { error?: { code?: string } }).error?.code ?? null
 }

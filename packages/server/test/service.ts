@@ -42,7 +42,7 @@ export async function createDatabase(): Promise<string> {
 /** A whole service on a port of its own, with its own database and its own ClickHouse. */
 export async function startTestService(
   environment: Record<string, string> = {},
-  options: Pick<ServiceOptions, 'clock' | 'outbound'> = {},
+  options: Pick<ServiceOptions, 'clock' | 'outbound' | 'beforeListen'> = {},
 ): Promise<TestService> {
   const directory = await mkdtemp(join(tmpdir(), 'cds-test-'))
   const config = readConfig({
@@ -57,10 +57,11 @@ export async function startTestService(
   const log = createLog('trace', { write: (line) => logged.push(line) })
   let records: { write(): void } | undefined
   const beforeListen = (app: App) => {
+    options.beforeListen?.(app)
     checkAnswers(app)
     records = recordAnswers(app)
   }
-  const service = await startService({ config, log, beforeListen, ...options })
+  const service = await startService({ config, log, ...options, beforeListen })
   const close = async () => {
     await service.close()
     records?.write()

@@ -71,6 +71,7 @@ const PUBLIC = [
   'GET /health/ready',
   'GET /metrics',
   'GET /openapi.json',
+  'GET /tracker.js',
   'POST /track',
   'POST /recover-visitor',
   'POST /v1/public/form-submission/:tenant_id/:form_id',

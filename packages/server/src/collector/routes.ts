@@ -28,6 +28,8 @@ export interface CollectorDependencies extends WriteDependencies {
   findTenantOfHost: FindTenantOfHost
   rateLimiter: RateLimiter
   metrics: Metrics
+  /** Where events are accepted, beside /track; recovery is beside it. */
+  collectPath: string
 }
 
 declare module 'fastify' {
@@ -57,82 +59,88 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
     metrics.eventsRejected.inc({ code: error instanceof ServiceError ? error.code : 'other' })
   })
 
-  for (const path of ['/track', '/recover-visitor']) {
+  const trackPaths = new Set(['/track', dependencies.collectPath])
+  const recoverPaths = new Set([...trackPaths].map((path) => path.replace(/[^/]+$/, 'recover-visitor')))
+  for (const path of [...trackPaths, ...recoverPaths]) {
     app.options(path, { config: { access: 'public' }, schema: { hide: true } as object }, answerPreflight)
   }
 
-  app.post(
-    '/track',
-    {
-      config: { access: 'public' },
-      bodyLimit: BODY_BYTES_MAX,
-      schema: {
-        operationId: 'track',
-        summary: 'Record up to 10 events of a visitor',
-        description:
-          'Called by pages of a verified domain, as application/json or as text/plain holding JSON. Answers when the events are durable and readable.',
-        tags: ['Tracker'],
-        security: [],
-        body: TrackBody,
-        response: {
-          200: success({ accepted: Type.Integer(), visitor_id: Type.String(), session_id: Type.String() }),
+  for (const path of trackPaths)
+    app.post(
+      path,
+      {
+        config: { access: 'public' },
+        bodyLimit: BODY_BYTES_MAX,
+        schema: {
+          operationId: 'track',
+          summary: 'Record up to 10 events of a visitor',
+          description:
+            'Called by pages of a verified domain, as application/json or as text/plain holding JSON. Answers when the events are durable and readable.',
+          tags: ['Tracker'],
+          security: [],
+          hide: path !== '/track',
+          body: TrackBody,
+          response: {
+            200: success({ accepted: Type.Integer(), visitor_id: Type.String(), session_id: Type.String() }),
+          },
         },
       },
-    },
-    async (request, reply) => {
-      const { body, siteTenantId: tenantId } = request
-      if (body.events.length === 0 && body.identify === undefined) {
-        throw new ServiceError(400, 'validation_error', 'events: must be a list of 1 to 10 events.', {
-          details: [{ path: 'events', message: 'must be a list from 1 to 10 items' }],
+      async (request, reply) => {
+        const { body, siteTenantId: tenantId } = request
+        if (body.events.length === 0 && body.identify === undefined) {
+          throw new ServiceError(400, 'validation_error', 'events: must be a list of 1 to 10 events.', {
+            details: [{ path: 'events', message: 'must be a list from 1 to 10 items' }],
+          })
+        }
+        const visitorId = body.visitor_id ?? visitorOf(request.headers.cookie) ?? newId()
+        const sessionId = body.session_id ?? sessionOf(request.headers.cookie) ?? newId()
+        const userAgentHeader = request.headers['user-agent'] ?? ''
+        const events = toRecords(body, {
+          tenantId,
+          visitorId,
+          sessionId,
+          at: clock(),
+          userAgentHeader: userAgentHeader.slice(0, 2_000),
+          userAgent: parseUserAgent(userAgentHeader),
         })
-      }
-      const visitorId = body.visitor_id ?? visitorOf(request.headers.cookie) ?? newId()
-      const sessionId = body.session_id ?? sessionOf(request.headers.cookie) ?? newId()
-      const userAgentHeader = request.headers['user-agent'] ?? ''
-      const events = toRecords(body, {
-        tenantId,
-        visitorId,
-        sessionId,
-        at: clock(),
-        userAgentHeader: userAgentHeader.slice(0, 2_000),
-        userAgent: parseUserAgent(userAgentHeader),
-      })
-      const callerIds = body.events.flatMap(({ event_id }) => event_id?.toLowerCase() ?? [])
-      const tenant = openTenant(stores, tenantId)
-      if (body.identify !== undefined || body.external_contact_id !== undefined) {
-        const warnings = await identifyVisitor(tenant, { ...dependencies, externalContactIds }, visitorId, body)
-        request.warnings.push(...warnings)
-      }
-      if (events.length > 0) await groupCommit.record({ tenantId, visitorId, events, callerIds })
-      // The events are recorded: nothing that follows from them may make the page send them again.
-      await watchFirstTouch(tenant, events).catch((error: unknown) =>
-        request.log.warn({ err: error }, "a contact's first touch could not be recorded"),
-      )
-      reply.header('set-cookie', sessionCookie(sessionId, request.protocol === 'https'))
-      return { status: 'success' as const, accepted: events.length, visitor_id: visitorId, session_id: sessionId }
-    },
-  )
-
-  app.post(
-    '/recover-visitor',
-    {
-      config: { access: 'public' },
-      bodyLimit: BODY_BYTES_MAX,
-      schema: {
-        operationId: 'recoverVisitor',
-        summary: 'Find the visitor of a device whose cookie is gone',
-        description:
-          'Takes the SHA-256 of a device fingerprint; the fingerprint itself stays in the browser. A new one is registered with the visitor_id sent, else with a new visitor.',
-        tags: ['Tracker'],
-        security: [],
-        body: RecoverVisitorBody,
-        response: { 200: success({ visitor_id: Type.String(), recovered: Type.Boolean() }) },
+        const callerIds = body.events.flatMap(({ event_id }) => event_id?.toLowerCase() ?? [])
+        const tenant = openTenant(stores, tenantId)
+        if (body.identify !== undefined || body.external_contact_id !== undefined) {
+          const warnings = await identifyVisitor(tenant, { ...dependencies, externalContactIds }, visitorId, body)
+          request.warnings.push(...warnings)
+        }
+        if (events.length > 0) await groupCommit.record({ tenantId, visitorId, events, callerIds })
+        // The events are recorded: nothing that follows from them may make the page send them again.
+        await watchFirstTouch(tenant, events).catch((error: unknown) =>
+          request.log.warn({ err: error }, "a contact's first touch could not be recorded"),
+        )
+        reply.header('set-cookie', sessionCookie(sessionId, request.protocol === 'https'))
+        return { status: 'success' as const, accepted: events.length, visitor_id: visitorId, session_id: sessionId }
       },
-    },
-    async ({ body, siteTenantId }) => {
-      const tenant = openTenant(stores, siteTenantId)
-      const answer = await recoverVisitor(tenant, body.fingerprint, body.visitor_id, clock())
-      return { status: 'success' as const, ...answer }
-    },
-  )
+    )
+
+  for (const path of recoverPaths)
+    app.post(
+      path,
+      {
+        config: { access: 'public' },
+        bodyLimit: BODY_BYTES_MAX,
+        schema: {
+          operationId: 'recoverVisitor',
+          summary: 'Find the visitor of a device whose cookie is gone',
+          description:
+            'Takes the SHA-256 of a device fingerprint; the fingerprint itself stays in the browser. A new one is registered with the visitor_id sent, else with a new visitor.',
+          tags: ['Tracker'],
+          security: [],
+          hide: path !== '/recover-visitor',
+          body: RecoverVisitorBody,
+          response: { 200: success({ visitor_id: Type.String(), recovered: Type.Boolean() }) },
+        },
+      },
+      async ({ body, siteTenantId }) => {
+        const tenant = openTenant(stores, siteTenantId)
+        const answer = await recoverVisitor(tenant, body.fingerprint, body.visitor_id, clock())
+        return { status: 'success' as const, ...answer }
+      },
+    )
 }

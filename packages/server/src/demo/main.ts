@@ -10,6 +10,7 @@ import type { Service } from '../service.ts'
 import { createApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
 import { createTenant } from '../tenants/tenants.ts'
+import { serveDemoSite } from './site.ts'
 
 /** The site whose visits the sample data shows; pages on localhost may send events too. */
 const SITE = 'www.example.com'
@@ -72,6 +73,7 @@ await runService(
     const demo = (await rememberedDemo(service, file)) ?? (await makeDemo(service, file))
     console.log(welcome(service, config, demo))
   },
+  serveDemoSite,
 )
 
 /** The tenant of an earlier start; its key is kept beside the data, readable by its owner only. */
@@ -118,6 +120,7 @@ The Customer Data Service is running with a demo tenant. Stop it with Ctrl-C; it
 
   API            ${url}/v1
   API reference  ${url}/docs
+  A small shop   ${url}/demo-site/    (with the tracker on it: what you do there is recorded)
   API key        ${apiKey}
 
 Record a page view as a browser would, and read it back:
@@ -125,5 +128,9 @@ Record a page view as a browser would, and read it back:
   curl -s ${url}/track -H 'Origin: https://${SITE}' -H 'Content-Type: application/json' -d '{"events":[{"event":"page_view","url":"https://${SITE}/hello","title":"Hello"}]}'
 
   curl -s '${url}/v1/events?limit=1' -H 'Authorization: Bearer ${apiKey}'
+
+Watch what you do in the shop arrive:
+
+  watch -n1 "curl -s '${url}/v1/events?domain=localhost&limit=5' -H 'Authorization: Bearer ${apiKey}'"
 `
 }

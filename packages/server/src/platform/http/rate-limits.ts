@@ -13,6 +13,8 @@ export interface RateLimiter {
   /** @throws ServiceError 429 `rate_limited`. */
   checkPage(tenantId: string, ip: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
+  checkScript(ip: string, reply: FastifyReply): void
+  /** @throws ServiceError 429 `rate_limited`. */
   checkForm(tenantId: string, formId: string, ip: string, reply: FastifyReply): void
   /** @param person the visitor or the e-mail address that a form names. @throws ServiceError 429 `rate_limited`. */
   checkFormPerson(tenantId: string, person: string, reply: FastifyReply): void
@@ -76,6 +78,9 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
       if (!limits) return
       check(`tenant ${tenantId}`, limits.trackPerTenantPerMinute, reply)
       check(`ip ${tenantId} ${ip}`, limits.trackPerIpPerMinute, reply)
+    },
+    checkScript: (ip, reply) => {
+      if (limits) check(`script ${ip}`, limits.scriptPerIpPerMinute, reply)
     },
     checkForm: (tenantId, formId, ip, reply) => {
       if (!limits) return

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs'
+import { chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { addDomain } from '../tenants/domains.ts'
+import { serveDemoSite } from './site.ts'
+
+const CHROMIUM = '/usr/bin/chromium'
+const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-sync']
+
+describe.skipIf(!existsSync(CHROMIUM))('the shop of the demo', () => {
+  let service: TestService
+  let tenant: TestTenant
+
+  beforeAll(async () => {
+    service = await startTestService({ HOST: 'localhost' }, { beforeListen: serveDemoSite })
+    tenant = await createTestTenant(service)
+    await addDomain(service.stores.database, tenant.id, 'localhost', true, new Date())
+  })
+  afterAll(() => service.close())
+
+  test('a visit can be watched arriving, from the first page to the name of the visitor', async () => {
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+    try {
+      const page = await browser.newPage()
+      const problems: string[] = []
+      page.on('pageerror', (error) => problems.push(error.message))
+      page.on('console', (message) => problems.push(message.text()))
+      await page.goto(`${service.url}/demo-site/`)
+      await page.click('text=Show me the offer')
+      await page.click('text=See the lamps')
+      await page.click('text=Moon')
+      await page.click('text=Add to the basket')
+      await page.click('text=The film')
+      await page.evaluate(() => (document.querySelector('video') as HTMLVideoElement).play())
+      await page.evaluate(() =>
+        Object.assign(document.querySelector('video') as HTMLVideoElement, { currentTime: 4.1 }),
+      )
+      await page.fill('#film-email input', 'ada@example.com')
+      await page.click('#film-email button')
+      await page.click('text=Contact')
+      await page.fill('[name=firstName]', 'Ada')
+      await page.fill('#contact [name=email]', 'ada@example.com')
+      await page.click('#contact button')
+      await expect
+        .poll(
+          async () => (await tenant.call('GET', '/v1/contacts?search=ada@example.com')).body.contacts[0]?.properties,
+          {
+            timeout: 15_000,
+          },
+        )
+        .toMatchObject({ firstname: 'Ada' })
+      const { body } = await tenant.call('GET', '/v1/contacts?search=ada@example.com')
+      const names = async () => {
+        const answer = await tenant.call('GET', '/v1/events?limit=100&identified_only=true')
+        return answer.body.events
+          .filter((event: { internal_contact_id: string }) => event.internal_contact_id === body.contacts[0].contact_id)
+          .map(({ event }: { event: string }) => event)
+      }
+      const expected = 'page_view first_visit button_click link_click page_leave added_to_basket video_play video_pause'
+      await expect
+        .poll(names, { timeout: 15_000 })
+        .toEqual(expect.arrayContaining([...expected.split(' '), 'video_milestone', 'video_conversion', 'form_submit']))
+      expect(problems).toEqual([])
+    } finally {
+      await browser.close()
+    }
+  })
+})

@@ -1,0 +1,66 @@
+import { DNT, EXTERNAL_CONTACT, readCookie } from './cookies.ts'
+import { timezone } from './fingerprint.ts'
+import { attempt } from './guard.ts'
+import { newId } from './ids.ts'
+import { options, type TrackedEvent } from './options.ts'
+import { cut, redact, serialize } from './text.ts'
+import { discard, enqueue } from './transport.ts'
+
+/** The service refuses data over 32 KiB; what is over this has its data left out. */
+const EVENT_CHARACTERS_MAX = 30_000
+
+let active = false
+let context = ''
+
+export function isActive(): boolean {
+  // A site may set the cookie at any time.
+  if (active && readCookie(DNT) === '1') setActive(false)
+  return active
+}
+
+export function setActive(on: boolean): void {
+  active = on
+  if (!on) discard()
+}
+
+/** Reads once what is the same for the whole page, so that no event costs a layout. */
+export function readContext(): void {
+  context = serialize({
+    screen: `${screen.width}x${screen.height}`,
+    viewport: `${innerWidth}x${innerHeight}`,
+    language: navigator.language,
+    timezone: timezone(),
+    referrer: redact(document.referrer),
+    analytics_user_id: options.analyticsUserId,
+  })
+}
+
+/** Records an event of this page; `page` says what is not as it is now. */
+export function capture(event: string, data: Record<string, unknown>, page: Partial<TrackedEvent> = {}): void {
+  if (!isActive() || ` ${options.exclude} `.includes(` ${event} `)) return
+  const title = cut(document.title)
+  const captured = { event_id: newId(), event, timestamp: now(), url: redact(location.href), title, ...page, data }
+  const { beforeSend } = options
+  const check = typeof beforeSend === 'string' ? (window as never)[beforeSend] : beforeSend
+  // A check that fails has approved nothing.
+  const approved = check ? attempt(() => (check as (event: TrackedEvent) => TrackedEvent)(captured)) : captured
+  if (!approved) return
+  let json = serialize(approved)
+  if (json.length > EVENT_CHARACTERS_MAX) json = serialize({ ...approved, data: { truncated: true } })
+  add('', json)
+}
+
+export function identify(userId: unknown, traits: unknown): void {
+  const id = userId === undefined || userId === null ? undefined : cut(userId)
+  add(serialize({ external_user_id: id, traits: Object(traits) === traits ? traits : undefined }), '')
+}
+
+function add(identification: string, event: string): void {
+  const external = cut(readCookie(EXTERNAL_CONTACT)).replace(/\0/g, '')
+  const head = `${external && `"external_contact_id":${serialize(external)},`}"context":${context}`
+  enqueue(['', head, identification, event])
+}
+
+export function now(): string {
+  return new Date().toISOString()
+}

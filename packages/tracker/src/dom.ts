@@ -1,0 +1,52 @@
+import { cut } from './text.ts'
+
+const IGNORE = 'data-service-ignore'
+/** Of which 200 are left when white space is collapsed. */
+const CHARACTERS_MAX = 1_000
+
+export function isElement(node: EventTarget | null | undefined): node is Element {
+  return (node as Node | null)?.nodeType === 1
+}
+
+/** Whether an element is under `data-service-ignore`, through shadow roots too. */
+export function isIgnored(element: Node): boolean {
+  for (let node: Node | null | undefined = element; node; node = node.parentNode ?? (node as ShadowRoot).host) {
+    if (isElement(node) && node.hasAttribute(IGNORE)) return true
+  }
+  return false
+}
+
+/** Calls for attributes, because a form's own properties may be its fields: `<input name="id">` hides `form.id`. */
+export function attribute(element: Element, name: string): string | undefined {
+  return cut(element.getAttribute(name)) || undefined
+}
+
+/** Class and id, where the element has them. */
+export function describe(element: Element): Record<string, unknown> {
+  return { class: attribute(element, 'class'), id: attribute(element, 'id') }
+}
+
+/** What a person reads on an element: never what is typed into it, and nothing that is ignored. */
+export function labelOf(element: Element): string | undefined {
+  const isInput = element.localName === 'input'
+  return (
+    attribute(element, 'aria-label') ||
+    (isInput ? attribute(element, 'value') : cut(textOf(element))) ||
+    attribute(element, 'title')
+  )
+}
+
+/** textContent would need no walk, but would hold what is ignored; innerText would cost a layout. */
+function textOf(node: Node): string {
+  if (node.nodeType === 3) return (node as Text).data.slice(0, CHARACTERS_MAX)
+  if (isElement(node)) {
+    if (node.hasAttribute(IGNORE) || /^(script|style|textarea|select)$/.test(node.localName)) return ''
+    if (node.localName === 'img') return ` ${attribute(node, 'alt') ?? ''} `
+  }
+  let text = ''
+  const isSlot = node.nodeName === 'SLOT'
+  for (const child of isSlot ? (node as HTMLSlotElement).assignedNodes({ flatten: true }) : node.childNodes) {
+    if (text.length < CHARACTERS_MAX) text += textOf(child)
+  }
+  return text
+}

@@ -1,0 +1,62 @@
+import { capture } from './capture.ts'
+import { attribute, describe, isElement, isIgnored, labelOf } from './dom.ts'
+import { guard, listenTo, on } from './guard.ts'
+import { redact } from './text.ts'
+import { captureConversion, MEDIA_EVENTS, onMedia } from './videos.ts'
+
+const LINK = 'a[href],area[href]'
+const BUTTON = 'button,summary,[role=button],[type=submit],[type=button],[type=reset],[type=image]'
+
+/** One listener per event for the whole page, so that elements that come later count too. */
+export function watchInteractions(): void {
+  on(window, 'click auxclick', (event) => onClick(event as MouseEvent))
+  // A shadow root keeps submit and media events to itself: it is listened to as soon as somebody acts within it.
+  on(window, 'pointerdown keydown', (event) => {
+    for (const node of event.composedPath() as Node[]) if (node.nodeType === 11) listenWithin(node)
+  })
+  listenWithin(window)
+}
+
+function listenWithin(target: EventTarget): void {
+  listenTo(target, `submit ${MEDIA_EVENTS}`, onInner)
+}
+
+const onInner = guard((event: Event) => {
+  if (event.type === 'submit') onSubmit(event as SubmitEvent)
+  else onMedia(event)
+})
+
+function onClick(event: MouseEvent): void {
+  const path = event.composedPath()
+  // Of the other mouse buttons only the middle one does something: it opens a link.
+  const element = path.find(
+    (node) => isElement(node) && node.matches(event.button ? LINK : `${LINK},${BUTTON}`),
+  ) as Element
+  if (event.button > 1 || isIgnored(path[0] as Node) || isImplicit(event, element)) return
+  const data = { text: labelOf(element), ...describe(element) }
+  if (element.matches(LINK)) {
+    const { href, host } = urlOf(element.getAttribute('href'))
+    const link_type = host === location.host ? 'internal' : 'external'
+    capture('link_click', { ...data, href: redact(href), link_type })
+  } else capture('button_click', data)
+}
+
+function urlOf(relative: string | null | undefined): URL {
+  return new URL(relative ?? '', document.baseURI)
+}
+
+/** Enter in a text field makes the browser click the form's button: nobody clicked. */
+function isImplicit(event: MouseEvent, element: Element): boolean {
+  const active = (element.getRootNode() as Document).activeElement
+  return !event.detail && active !== element && !!(element as HTMLButtonElement).form?.contains(active)
+}
+
+function onSubmit({ target, submitter }: SubmitEvent): void {
+  const form = target as Element
+  if (isIgnored(form)) return
+  const own = (name: string) => (submitter && attribute(submitter, `form${name}`)) || attribute(form, name)
+  const formId = attribute(form, 'id') || attribute(form, 'name')
+  const action = redact(urlOf(own('action')).href)
+  capture('form_submit', { formId, ...describe(form), action, method: (own('method') ?? 'get').toLowerCase() })
+  if (form.querySelector<HTMLInputElement>('[type=email]')?.value) captureConversion(form, formId)
+}

@@ -1,0 +1,116 @@
+import { capture, now } from './capture.ts'
+import { attempt, later, on } from './guard.ts'
+import { cut, redact } from './text.ts'
+import { flushLast } from './transport.ts'
+import { decideNow } from './visitor.ts'
+
+/** A page view waits so long for the page to load, a view of a single-page application for its title. */
+const LOAD_MS_MAX = 900
+const TITLE_MS = 100
+/** How often browsers without the Navigation API are asked where they are. */
+const POLL_MS = 300
+
+let url = ''
+let path = ''
+let query = ''
+let title = ''
+/** Visible time so far, and since when the page is visible. */
+let visibleMs = 0
+let visibleSince = 0
+/** Records the page view that waits. */
+let settle: (() => void) | undefined
+
+export function watchPages(): void {
+  // The Navigation API tells of every move without a change to the page's own objects.
+  const { navigation } = window as { navigation?: EventTarget }
+  if (navigation) {
+    on(navigation, 'currententrychange', (event) => moved((event as { navigationType?: string }).navigationType))
+  } else setInterval(() => attempt(moved), POLL_MS)
+  on(document, 'visibilitychange', () => {
+    if (document.hidden) {
+      stopClock()
+      settle?.()
+      send()
+    } else startClock()
+  })
+  on(window, 'pagehide', () => {
+    leave()
+    send()
+  })
+  on(window, 'pageshow', (event) => {
+    // Back from the back-forward cache: another visit of the page.
+    if ((event as PageTransitionEvent).persisted) view(TITLE_MS, document.referrer)
+  })
+  on(window, 'load', () => later(() => settle?.(), 0))
+  view(document.readyState === 'complete' ? 0 : LOAD_MS_MAX)
+}
+
+function send(): void {
+  decideNow?.()
+  flushLast()
+}
+
+/** The path, with the fragment where that is a route of a single-page application (`#/cart`, `#!/cart`). */
+function currentPath(): string {
+  return redact(location.pathname + (/^#!?\//.test(location.hash) ? location.hash : ''))
+}
+
+/** A new page view when the path has changed; the query counts too, unless it was only replaced (search as you type). */
+function moved(type?: string): void {
+  const isSame = currentPath() === path && (type === 'replace' || location.search === query)
+  if (isSame) query = location.search
+  else {
+    const before = url
+    leave()
+    view(TITLE_MS, before)
+  }
+}
+
+/** Begins a page; its page view is recorded as soon as title and load time are known, with the time of now. */
+function view(waitMs: number, referrer?: string): void {
+  const timestamp = now()
+  const isLoad = referrer === undefined
+  url = redact(location.href)
+  path = currentPath()
+  query = location.search
+  visibleMs = visibleSince = 0
+  startClock()
+  const record = () => {
+    if (settle !== record) return
+    settle = undefined
+    title = cut(document.title)
+    const data: Record<string, unknown> = { path, load_time: (isLoad && attempt(loadMs)) || undefined }
+    new URL(url).searchParams.forEach((value, name) => {
+      if (/^utm_/.test(name)) data[name] = cut(value)
+    })
+    capture('page_view', data, { timestamp, url, title, ...(referrer ? { referrer } : {}) })
+  }
+  settle = record
+  later(record, waitMs)
+}
+
+/** From the start of the navigation, or of being shown when the page was prerendered, until the page was there. */
+function loadMs(): number {
+  const [entry] = performance.getEntriesByType('navigation') as [
+    PerformanceNavigationTiming & { activationStart?: number },
+  ]
+  // Of a page that still loads, its content counts.
+  return Math.max(0, Math.round((entry.loadEventEnd || entry.domContentLoadedEventEnd) - (entry.activationStart || 0)))
+}
+
+function leave(): void {
+  settle?.()
+  if (!url) return
+  stopClock()
+  capture('page_leave', { path, time_on_page: Math.round(visibleMs) / 1000 }, { url, title })
+  url = ''
+}
+
+function startClock(): void {
+  if (!document.hidden) visibleSince ||= performance.now()
+}
+
+function stopClock(): void {
+  if (visibleSince) visibleMs += performance.now() - visibleSince
+  visibleSince = 0
+}

@@ -1,0 +1,90 @@
+import { later, on } from './guard.ts'
+import { redact } from './text.ts'
+import type { Playback, Report } from './videos.ts'
+
+/** What a player says of itself: YouTube's `info`, or Vimeo's `data`. */
+interface Message {
+  event?: string
+  info?: Details | number
+  data?: Details
+}
+
+interface Details {
+  playerState?: number
+  currentTime?: number
+  seconds?: number
+  duration?: number
+  videoData?: { title?: string }
+}
+
+const ORIGIN = /^https:\/\/(www\.youtube(-nocookie)?|player\.vimeo)\.com/
+/** A player may need a moment until it listens; asking twice is harmless. */
+const GREETINGS_MS = [0, 2_000]
+
+const players = new WeakMap<Element, Playback>()
+
+/** The last that a player in an iframe has said. */
+export function playerOf(element: Element): Playback | undefined {
+  return players.get(element)
+}
+
+/**
+ * Listens to the YouTube and Vimeo players of the page by the messages that they exchange with any page that asks. No
+ * script of theirs is loaded. (YouTube answers only players embedded with `enablejsapi=1`.)
+ */
+export function watchPlayers(report: Report): void {
+  on(window, 'message', (event) => onMessage(event as MessageEvent, report))
+  const greetAll = () => {
+    for (const delay of GREETINGS_MS) later(() => eachFrame(greet), delay)
+  }
+  // iframes' load events are not seen by the window, but by the document.
+  on(document, 'load', (event) => (event.target as Element).localName === 'iframe' && greetAll())
+  greetAll()
+}
+
+function eachFrame(act: (frame: HTMLIFrameElement) => void): void {
+  for (const frame of document.getElementsByTagName('iframe')) act(frame)
+}
+
+function greet(frame: HTMLIFrameElement): void {
+  if (!players.has(frame))
+    ask(frame, isVimeo(frame.src) ? '{"method":"ping"}' : '{"event":"listening","id":1,"channel":"widget"}')
+}
+
+/** Asks nobody but a player: another origin would be an error in the console. */
+function ask(frame: HTMLIFrameElement, message: string): void {
+  const [origin] = ORIGIN.exec(frame.src) ?? []
+  if (origin) frame.contentWindow?.postMessage(message, origin)
+}
+
+function isVimeo(url: string): boolean {
+  return url[8] === 'p'
+}
+
+function onMessage({ origin, source, data: sent }: MessageEvent, report: Report): void {
+  if (!ORIGIN.test(origin)) return
+  const { event, info, data }: Message = typeof sent === 'string' ? JSON.parse(sent) : sent
+  eachFrame((frame) => {
+    if (frame.contentWindow !== source) return
+    let playback = players.get(frame)
+    if (!playback) {
+      playback = {
+        provider: isVimeo(origin) ? 'vimeo' : 'youtube',
+        video_url: redact(frame.src),
+        video_title: frame.title,
+        duration: 0,
+        position: 0,
+      }
+      players.set(frame, playback)
+      if (isVimeo(origin)) {
+        for (const name of ['play', 'pause', 'ended', 'timeupdate'])
+          ask(frame, `{"method":"addEventListener","value":"${name}"}`)
+      }
+    }
+    const details: Details = (typeof info === 'number' ? { playerState: info } : info) ?? data ?? {}
+    playback.position = details.currentTime ?? details.seconds ?? playback.position
+    playback.duration = details.duration ?? playback.duration
+    playback.video_title = details.videoData?.title ?? playback.video_title
+    report(frame, details.playerState ?? event, playback)
+  })
+}

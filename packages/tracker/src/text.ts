@@ -1,0 +1,53 @@
+import { attempt } from './guard.ts'
+import { hex } from './ids.ts'
+import { options } from './options.ts'
+
+/** Nobody needs deeper data, and a cycle must end. */
+const DEPTH_MAX = 9
+const SENSITIVE = 'pass|token|secret|auth(?!or)|mail|phone|session|api_?key'
+
+/** One line of at most 200 characters. */
+export function cut(text: unknown): string {
+  return `${text ?? ''}`.replace(/\s+/g, ' ').trim().slice(0, 200)
+}
+
+/** A URL without the values of parameters that look personal or secret, in its query and its fragment alike. */
+export function redact(url: string): string {
+  const names = new RegExp(SENSITIVE + (options.redact ? `|${options.redact}` : ''), 'i')
+  return url
+    .slice(0, 4000)
+    .replace(/\/\/[^/?#]*@/, '//')
+    .replace(/([?&#;])([^?&#;=]*)=[^&#;]*/g, (whole, mark, name) =>
+      names.test(name) ? `${mark}${name}=redacted` : whole,
+    )
+}
+
+/**
+ * JSON of anything. The page may have replaced JSON or given arrays a toJSON, and the service refuses NUL characters,
+ * lone surrogates and deep nesting with the whole batch; so what comes from here is always acceptable.
+ */
+export function serialize(value: unknown, depth = 0): string {
+  if (typeof value === 'string') return quote(value)
+  // A finite number, a boolean or null; anything else that is no object has no JSON.
+  if (Object(value) !== value) return (value as number) - (value as number) === 0 ? `${value}` : 'null'
+  if (value instanceof Date) return serialize(attempt(() => value.toISOString()))
+  if (depth > DEPTH_MAX) return 'null'
+  if (Array.isArray(value)) return `[${value.map((item) => serialize(item, depth + 1))}]`
+  const fields = Object.entries(value as object).flatMap(([key, item]) =>
+    item === undefined || typeof item === 'function' || key === '__proto__'
+      ? []
+      : `${quote(key)}:${serialize(item, depth + 1)}`,
+  )
+  return `{${fields}}`
+}
+
+/** Escapes what JSON must not hold as it is; what the service could not store becomes a replacement character. */
+function quote(text: string): string {
+  let quoted = ''
+  for (const character of text) {
+    const code = character.length > 1 ? 128 : character.charCodeAt(0)
+    if (!code || (code >= 0xd800 && code <= 0xdfff)) quoted += '\ufffd'
+    else quoted += code < 32 || character === '"' || character === '\\' ? `\\u${hex(code, 4)}` : character
+  }
+  return `"${quoted}"`
+}

@@ -1,0 +1,102 @@
+import { capture, identify, isActive, readContext, setActive } from './capture.ts'
+import { DNT, LONGEST_SECONDS, readCookie, VISITOR, writeCookie } from './cookies.ts'
+import { attempt, guard, on } from './guard.ts'
+import { watchInteractions } from './interactions.ts'
+import { configure, type Options, options } from './options.ts'
+import { watchPages } from './pages.ts'
+import { flush, setAddress } from './transport.ts'
+import { watchVideos } from './videos.ts'
+import { findVisitor } from './visitor.ts'
+
+export type Command =
+  | ['track', name: string, data?: Record<string, unknown>]
+  | ['identify', externalUserId: string | null, traits?: Record<string, unknown>]
+  | ['consent', given: boolean]
+  | ['optOut']
+  | ['configure', options: Options]
+
+/** What pages talk to. No method ever throws. */
+export interface Service {
+  push(...commands: Command[]): void
+  track(name: string, data?: Record<string, unknown>): void
+  identify(externalUserId: string | null, traits?: Record<string, unknown>): void
+  consent(given: boolean): void
+  optOut(): void
+  configure(options: Options): void
+}
+
+const WAITING_MAX = 100
+
+const waiting: (() => void)[] = []
+const watches = [watchPages, watchInteractions, watchVideos, () => on(window, 'online', flush)]
+let isDecided = false
+
+const methods: Record<string, (...args: never[]) => void> = {
+  configure,
+  track: (name: unknown, data?: unknown) => whenActive(() => track(name, data)),
+  identify: (userId: unknown, traits?: unknown) => whenActive(() => identify(userId, traits)),
+  consent: (given: unknown) => {
+    if (given) start()
+    else stop()
+  },
+  optOut: () => {
+    stop()
+    writeCookie(DNT, '1', LONGEST_SECONDS)
+  },
+}
+
+/** Makes `queue` a working command queue and acts on what it holds. */
+export function takeOver(queue: unknown[], scriptUrl: string, collect: string): void {
+  setAddress(scriptUrl, collect)
+  const pushed = queue.splice(0)
+  for (const name in methods) Object.assign(queue, { [name]: (...args: unknown[]) => run([name, ...args]) })
+  // Defined, not assigned: on a page that froze Array.prototype an assignment would throw.
+  Object.defineProperty(queue, 'push', { value: (...commands: unknown[]) => commands.forEach(run) })
+  // What needs the start waits for it.
+  pushed.forEach(run)
+  if (options.consent !== 'required' && !isDecided) start()
+}
+
+const run = guard((command: unknown) => {
+  const [name, ...args] = command as [string, ...never[]]
+  methods[name]?.(...args)
+})
+
+/** Before the start (consent, prerendering) commands wait; after a stop they are dropped. */
+function whenActive(act: () => void): void {
+  if (isActive()) act()
+  else if (!isDecided && waiting.length < WAITING_MAX) waiting.push(act)
+}
+
+function track(name: unknown, data: unknown): void {
+  const event = `${name ?? ''}`.slice(0, 200)
+  const isObject = Object(data) === data && !Array.isArray(data)
+  if (event) capture(event, isObject ? (data as Record<string, unknown>) : { value: data })
+}
+
+function start(): void {
+  const { globalPrivacyControl } = navigator as { globalPrivacyControl?: boolean }
+  const isRefused =
+    readCookie(DNT) === '1' ||
+    (options.gpc !== 'off' && globalPrivacyControl) ||
+    (options.dnt === 'on' && navigator.doNotTrack === '1')
+  if (isActive() || isRefused) return
+  // A prerendered page may never be seen.
+  if ((document as { prerendering?: boolean }).prerendering) {
+    on(document, 'prerenderingchange', start)
+    return
+  }
+  isDecided = true
+  setActive(true)
+  readContext()
+  findVisitor(() => capture('first_visit', {}))
+  for (const act of [...watches.splice(0), ...waiting.splice(0)]) attempt(act)
+}
+
+/** Nothing more is captured or sent, and nothing of the visitor stays in the browser. */
+function stop(): void {
+  isDecided = true
+  waiting.length = 0
+  setActive(false)
+  writeCookie(VISITOR, '', 0)
+}

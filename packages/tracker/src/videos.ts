@@ -1,0 +1,92 @@
+import { capture } from './capture.ts'
+import { attribute, describe, isIgnored } from './dom.ts'
+import { playerOf, watchPlayers } from './players.ts'
+import { cut, redact } from './text.ts'
+
+/** What is known of a video at a moment. */
+export interface Playback {
+  provider: string
+  video_url: string
+  video_title: string | undefined
+  duration: number
+  position: number
+}
+
+/** Tells what a video has done: a media event's name or YouTube's number of a state; anything else is only progress. */
+export type Report = (element: Element, event: string | number | undefined, playback: Playback) => void
+
+export const MEDIA_EVENTS = 'play pause ended timeupdate'
+const CHANGES: Record<string, string> = {
+  play: 'play',
+  pause: 'pause',
+  ended: 'complete',
+  0: 'complete',
+  1: 'play',
+  2: 'pause',
+}
+const MILESTONE = 25
+
+interface Progress {
+  url: string
+  last: string
+  reached: number
+}
+
+const progress = new WeakMap<Element, Progress>()
+
+export function watchVideos(): void {
+  watchPlayers(report)
+}
+
+export function onMedia({ type, target }: Event): void {
+  const video = target as HTMLVideoElement
+  // Browsers pause at the end as well: that is its completion.
+  if (video.localName === 'video' && (type !== 'pause' || !video.ended)) report(video, type, html5(video))
+}
+
+function html5(video: HTMLVideoElement): Playback {
+  const { currentSrc, duration, currentTime } = video
+  const video_title = attribute(video, 'title')
+  return { provider: 'html5', video_url: redact(currentSrc), video_title, duration, position: currentTime }
+}
+
+/** Records what has changed, each milestone once for a video. */
+const report: Report = (element, event, playback) => {
+  let known = progress.get(element)
+  if (known?.url !== playback.video_url) {
+    known = { url: playback.video_url, last: '', reached: 0 }
+    progress.set(element, known)
+  }
+  const change = CHANGES[event as string]
+  if (change && change !== known.last) {
+    known.last = change
+    captureVideo(change, element, playback)
+  }
+  const percent = change === 'complete' ? 100 : (playback.position / playback.duration) * 100
+  while (known.reached < 100 && known.reached + MILESTONE <= percent) {
+    known.reached += MILESTONE
+    captureVideo('milestone', element, playback, { milestone: known.reached })
+  }
+}
+
+function captureVideo(what: string, element: Element, playback: Playback, more: object = {}): void {
+  if (isIgnored(element)) return
+  const tenths = (seconds: number) => Math.round(seconds * 10) / 10
+  capture(`video_${what}`, {
+    ...playback,
+    ...describe(element),
+    video_title: cut(playback.video_title),
+    duration: tenths(playback.duration),
+    position: tenths(playback.position),
+    ...more,
+  })
+}
+
+/** A form that lies upon a video asks for an address within the picture, as players do. */
+export function captureConversion(form: Element, formId: string | undefined): void {
+  const { left, top, width, height } = form.getBoundingClientRect()
+  for (const element of (form.getRootNode() as Document).elementsFromPoint(left + width / 2, top + height / 2)) {
+    const playback = element.localName === 'video' ? html5(element as HTMLVideoElement) : playerOf(element)
+    if (playback) captureVideo('conversion', element, playback, { formId })
+  }
+}

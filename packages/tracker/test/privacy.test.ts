@@ -1,0 +1,231 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { CHROMIUM, useSite } from './site.ts'
+
+type Global = { service: Record<string, (...args: unknown[]) => void> }
+
+describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
+  const site = useSite()
+
+  const cookies = async (page: Page) =>
+    Object.fromEntries((await page.context().cookies()).map((cookie) => [cookie.name, cookie]))
+  const stored = (page: Page) => page.evaluate(() => Object.keys(localStorage))
+  /** Opens a page that must stay silent, acts on it, leaves it, and returns what it has sent all the same. */
+  async function silent(url: string, options: Parameters<typeof site.open>[1]) {
+    const page = await site.open(url, { quiet: true, body: '<button>Go</button>', ...options })
+    await page.waitForFunction(() => 'optOut' in (window as unknown as Global).service)
+    await page.click('button')
+    await page.evaluate(() => (window as unknown as Global).service.track?.('custom'))
+    const kept = { cookies: Object.keys(await cookies(page)), stored: await stored(page) }
+    // A page of another host that does send: what the silent one would have sent has come by then.
+    const other = await site.host()
+    await page.goto('about:blank')
+    await site.settled(other.url, await site.open(other.url))
+    return { page, kept, requests: site.sent.filter(({ origin }) => origin === url) }
+  }
+
+  test('service_dnt=1 stops everything before anything is set or sent', async () => {
+    const { url } = await site.host()
+    const context = await site.browser.newContext()
+    await context.addCookies([{ name: 'service_dnt', value: '1', url }])
+    const { kept, requests } = await silent(url, { context })
+    expect(requests).toEqual([])
+    expect(kept).toEqual({ cookies: ['service_dnt'], stored: [] })
+  })
+
+  test('Global Privacy Control is honoured by default, and off by an option', async () => {
+    const gpc = () => Object.defineProperty(navigator, 'globalPrivacyControl', { get: () => true })
+    const { url } = await site.host()
+    const { kept, requests } = await silent(url, { before: gpc })
+    expect([requests, kept]).toEqual([[], { cookies: [], stored: [] }])
+    const other = await site.host()
+    await site.open(other.url, { before: gpc, tag: 'data-gpc="off"' })
+    expect(site.names(other.url)).toContain('page_view')
+  })
+
+  test('Do Not Track is honoured by an option', async () => {
+    const dnt = () => Object.defineProperty(navigator, 'doNotTrack', { get: () => '1' })
+    const { url } = await site.host()
+    expect((await silent(url, { before: dnt, tag: 'data-dnt="on"' })).requests).toEqual([])
+    const other = await site.host()
+    await site.open(other.url, { before: dnt })
+    expect(site.names(other.url)).toContain('page_view')
+  })
+
+  test('where consent is required nothing is stored or sent until it is given; then what waited is sent', async () => {
+    const { url } = await site.host()
+    const { page, kept, requests } = await silent(url, { tag: 'data-consent="required"' })
+    expect([requests, kept]).toEqual([[], { cookies: [], stored: [] }])
+    await page.goto(`${url}/`)
+    await page.waitForFunction(() => 'optOut' in (window as unknown as Global).service)
+    await page.evaluate(() => {
+      const { service } = window as unknown as Global
+      service.track?.('waits')
+      service.consent?.(true)
+    })
+    await site.arrived(url, 'waits')
+    await site.arrived(url, 'page_view')
+    expect(Object.keys(await cookies(page))).toContain('service_visitor_id')
+    await page.evaluate(() => (window as unknown as Global).service.consent?.(false))
+    expect(await stored(page)).toEqual([])
+    expect(Object.keys(await cookies(page))).not.toContain('service_visitor_id')
+    const before = site.requests(url).length
+    await page.evaluate(() => (window as unknown as Global).service.track?.('refused'))
+    await page.goto('about:blank')
+    const other = await site.host()
+    await site.settled(other.url, await site.open(other.url))
+    expect(site.requests(url)).toHaveLength(before)
+  })
+
+  test('optOut forgets the visitor and is remembered', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url)
+    await page.evaluate(() => (window as unknown as Global).service.optOut?.())
+    expect(
+      Object.keys(await cookies(page)).filter((name) => name.startsWith('service_') && name !== 'service_session_id'),
+    ).toEqual(['service_dnt'])
+    expect(await stored(page)).toEqual([])
+    await silent(url, { context: page.context() })
+    expect(site.names(url)).not.toContain('custom')
+  })
+
+  test('a visitor who opts out while being recognised stays forgotten', async () => {
+    const { url } = await site.host()
+    const context = await site.browser.newContext()
+    let release = () => {}
+    const optedOut = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await context.route(`${site.tracker}/recover-visitor`, async (route) => {
+      await optedOut
+      await route.continue()
+    })
+    const page = await site.open(url, { context, quiet: true })
+    await page.waitForRequest(/recover-visitor/)
+    await page.evaluate(() => (window as unknown as Global).service.optOut?.())
+    const answered = page.waitForEvent('requestfinished')
+    release()
+    await answered
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 0)))
+    expect(Object.keys(await cookies(page))).toEqual(['service_dnt'])
+    expect(site.requests(url)).toEqual([])
+  })
+
+  test('beforeSend changes, drops or, when it fails, withholds an event', async () => {
+    const { url } = await site.host()
+    const head = `<script>
+      function check(event) {
+        if (event.event === 'drop') return null
+        if (event.event === 'broken') throw new Error('in the check')
+        event.data.seen = true
+        return event
+      }</script>`
+    const page = await site.open(url, { head, tag: 'data-before-send="check"' })
+    await page.evaluate(() => {
+      const { service } = window as unknown as Global
+      for (const name of ['drop', 'broken', 'kept']) service.track?.(name)
+    })
+    const events = await site.settled(url, page)
+    expect(events.map(({ event }) => event)).not.toEqual(expect.arrayContaining(['drop']))
+    expect(events.map(({ event }) => event)).not.toEqual(expect.arrayContaining(['broken']))
+    expect(site.events(url, 'kept')[0].data).toEqual({ seen: true })
+  })
+
+  test('URLs are redacted in query and fragment, by names of the own choice too; excluded events are not captured', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url, {
+      path: '/p?password=x&Coupon=SUMMER&author=ada&q=1#access_token=abc&state=2',
+      tag: 'data-redact="coupon" data-exclude="button_click first_visit"',
+      body: '<button>Go</button>',
+    })
+    await page.click('button')
+    const events = await site.settled(url, page)
+    expect(events.map(({ event }) => event)).toEqual(['page_view'])
+    expect(events[0].url).toBe(
+      `${url}/p?password=redacted&Coupon=redacted&author=ada&q=1#access_token=redacted&state=2`,
+    )
+  })
+
+  test('a visitor whose cookie is gone is recovered by the fingerprint, and by the option is not', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url)
+    await site.arrived(url, 'first_visit')
+    const [first] = site.requests(url, '/recover-visitor')
+    expect(first?.body).toEqual({
+      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+      visitor_id: expect.any(String),
+    })
+    const before = (await cookies(page)).service_visitor_id?.value
+    await page.context().clearCookies()
+    await page.reload()
+    await site.arrived(url, 'page_view', 2)
+    await site.settled(url, page)
+    expect((await cookies(page)).service_visitor_id?.value).toBe(before)
+    expect(site.names(url, 'first_visit')).toHaveLength(1)
+    expect(site.requests(url, '/recover-visitor').map(({ body }) => body.fingerprint)).toEqual([
+      first?.body.fingerprint,
+      first?.body.fingerprint,
+    ])
+    // With the cookie nobody is fingerprinted.
+    await page.reload()
+    await site.arrived(url, 'page_view', 3)
+    expect(site.requests(url, '/recover-visitor')).toHaveLength(2)
+    const other = await site.host()
+    await site.open(other.url, { tag: 'data-fingerprint="off"' })
+    await site.arrived(other.url, 'first_visit')
+    expect(site.requests(other.url, '/recover-visitor')).toEqual([])
+  })
+
+  test('cookies are SameSite=Strict, and Secure on HTTPS; data-cookie-domain shares the visitor among subdomains', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url, { tag: `data-cookie-domain="${new URL(url).hostname}"` })
+    await site.settled(url, page)
+    expect((await cookies(page)).service_visitor_id).toMatchObject({
+      domain: `.${new URL(url).hostname}`,
+      path: '/',
+      sameSite: 'Strict',
+      secure: false,
+      httpOnly: false,
+    })
+  })
+
+  test.skipIf(!existsSync('/usr/bin/openssl'))('cookies are Secure on a page over HTTPS', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'cds-tls-'))
+    const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
+    const subject = '-x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost'
+    spawnSync('openssl', ['req', ...subject.split(' '), '-keyout', key, '-out', cert])
+    const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) =>
+      site.servePage(request, response, 'https'),
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    try {
+      const { port } = server.address() as { port: number }
+      const { hostname } = new URL((await site.host()).url)
+      const url = `https://${hostname}:${port}`
+      const context = await site.browser.newContext({ ignoreHTTPSErrors: true })
+      const page = await site.open(url, { context })
+      await site.settled(url, page)
+      expect((await cookies(page)).service_visitor_id).toMatchObject({ secure: true, sameSite: 'Strict' })
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  test('two tabs are one visitor', async () => {
+    const { url, tenant } = await site.host()
+    const context = await site.browser.newContext()
+    const [one, two] = await Promise.all([site.open(url, { context }), site.open(url, { context, path: '/two' })])
+    await site.settled(url, one)
+    await site.settled(url, two)
+    const { body } = await tenant.call('GET', '/v1/events?limit=100')
+    const visitors = new Set(body.events.map((event: { visitor_id: string }) => event.visitor_id))
+    expect(visitors.size).toBe(1)
+    expect(site.names(url, 'page_view')).toHaveLength(2)
+  })
+})

@@ -1,0 +1,208 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { addDomain } from '../../server/src/tenants/domains.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+
+export const CHROMIUM = '/usr/bin/chromium'
+const FLAGS =
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'
+
+/** A request that a page sent to the tracker host. */
+export interface Sent {
+  path: string
+  origin: string
+  headers: IncomingMessage['headers']
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  body: any
+  status: number
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: as above
+type Event = any
+
+export interface Options {
+  /** Attributes of the script tag. */
+  tag?: string
+  /** What stands in the page before the tag. */
+  head?: string
+  body?: string
+  context?: BrowserContext
+  path?: string
+  /** Runs in the page before anything of the page. */
+  before?: () => unknown
+  /** Does not wait for the page view. */
+  quiet?: boolean
+  secure?: boolean
+}
+
+/** A browser, a service, and in between what listens to every request and can fail it. */
+export class Site {
+  service!: TestService
+  browser!: Browser
+  readonly sent: Sent[] = []
+  /** Answers with this status instead of asking the service; 0 hangs up. Called with what was asked. */
+  fail: ((sent: Sent) => number | undefined) | null = null
+  pages: Record<string, string> = {}
+  files: Record<string, [type: string, bytes: Buffer]> = {}
+  #front!: Server
+  #pages!: Server
+  #hosts = 0
+
+  async start(): Promise<void> {
+    this.service = await startTestService()
+    this.#front = await listen((request, response) => this.#forward(request, response))
+    this.#pages = await listen((request, response) => this.servePage(request, response))
+    this.browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(' ') })
+  }
+
+  async stop(): Promise<void> {
+    await this.browser?.close()
+    for (const server of [this.#front, this.#pages]) {
+      server?.closeAllConnections()
+      server?.close()
+    }
+    await this.service?.close()
+  }
+
+  /** Where pages find the tracker. */
+  get tracker(): string {
+    return `http://127.0.0.1:${portOf(this.#front)}`
+  }
+
+  /** A tenant of its own with a host of its own, because one device is one visitor within a tenant. */
+  async host(): Promise<{ tenant: TestTenant; url: string }> {
+    const tenant = await createTestTenant(this.service)
+    const host = `site${++this.#hosts}.localhost`
+    await addDomain(this.service.stores.database, tenant.id, host, true, new Date())
+    return { tenant, url: `http://${host}:${portOf(this.#pages)}` }
+  }
+
+  /** The HTML of a page with the tracker. */
+  html({ tag = '', head = '', body = '' }: Options): string {
+    return `<!doctype html><title>Shop</title><link rel="icon" href="data:,">
+      <script>window.service=window.service||[]</script>${head}
+      <script async src="${this.tracker}/tracker.js" ${tag}></script><h1>Shop</h1>${body}`
+  }
+
+  /** Opens a page and waits for its page view. */
+  async open(url: string, options: Options = {}): Promise<Page> {
+    const context = options.context ?? (await this.browser.newContext())
+    const page = await context.newPage()
+    const { pathname, origin } = new URL(options.path ?? '/', url)
+    this.pages[origin + pathname] = this.html(options)
+    if (options.before) await page.addInitScript(options.before)
+    const views = this.names(url, 'page_view').length
+    await page.goto(new URL(options.path ?? '/', url).href)
+    if (!options.quiet)
+      await expect.poll(() => this.names(url, 'page_view').length, { timeout: 15_000 }).toBeGreaterThan(views)
+    return page
+  }
+
+  /** Everything that a host's pages have sent so far. */
+  requests(url: string, path = '/track'): Sent[] {
+    return this.sent.filter((sent) => sent.origin === new URL(url).origin && sent.path === path)
+  }
+
+  /** The accepted events of a host, in the order of their arrival. */
+  events(url: string, name?: string): Event[] {
+    const accepted = this.requests(url).filter(({ status }) => status === 200)
+    const events = accepted.flatMap(({ body }) => body.events)
+    return name ? events.filter(({ event }) => event === name) : events
+  }
+
+  names(url: string, name?: string): string[] {
+    return this.events(url, name).map(({ event }) => event)
+  }
+
+  async arrived(url: string, name: string, count = 1): Promise<Event[]> {
+    await expect.poll(() => this.names(url, name).length, { timeout: 15_000 }).toBeGreaterThanOrEqual(count)
+    return this.events(url, name)
+  }
+
+  /** Sends a last event and waits for it: what has not arrived by then was not captured. @returns all other events. */
+  async settled(url: string, page: Page): Promise<Event[]> {
+    const count = this.names(url, 'end').length + 1
+    await page.evaluate(() => (window as unknown as { service: { track(name: string): void } }).service.track('end'))
+    await this.arrived(url, 'end', count)
+    return this.events(url).filter(({ event }) => event !== 'end')
+  }
+
+  servePage(request: IncomingMessage, response: ServerResponse, scheme = 'http'): void {
+    const path = request.url?.split('?')[0] ?? '/'
+    const file = this.files[path]
+    if (file) {
+      const [, from] = /bytes=(\d+)/.exec(request.headers.range ?? '') ?? []
+      const bytes = file[1].subarray(Number(from ?? 0))
+      const range = `bytes ${from ?? 0}-${file[1].length - 1}/${file[1].length}`
+      response.writeHead(from === undefined ? 200 : 206, {
+        'content-type': file[0],
+        'accept-ranges': 'bytes',
+        ...(from === undefined ? {} : { 'content-range': range }),
+      })
+      response.end(bytes)
+      return
+    }
+    const html = this.pages[`${scheme}://${request.headers.host}${path}`] ?? '<title>Elsewhere</title>'
+    response.writeHead(200, { 'content-type': 'text/html' })
+    response.end(html)
+  }
+
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const text = Buffer.concat(chunks).toString()
+    const { origin = '', cookie, referer } = request.headers
+    const sent: Sent = { path: request.url ?? '', origin, headers: request.headers, body: parsed(text), status: 0 }
+    if (request.method === 'POST') this.sent.push(sent)
+    const failure = request.method === 'POST' ? this.fail?.(sent) : undefined
+    if (failure !== undefined) {
+      sent.status = failure
+      if (failure === 0) response.destroy()
+      else
+        response
+          .writeHead(failure, { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' })
+          .end()
+      return
+    }
+    const answer = await fetch(this.service.url + request.url, {
+      method: request.method ?? 'GET',
+      headers: {
+        'user-agent': request.headers['user-agent'] ?? '',
+        ...(origin ? { origin } : {}),
+        ...(cookie ? { cookie } : {}),
+        ...(referer ? { referer } : {}),
+        ...(text ? { 'content-type': request.headers['content-type'] ?? '' } : {}),
+      },
+      ...(text ? { body: text } : {}),
+    })
+    sent.status = answer.status
+    const kept = [...answer.headers].filter(([name]) => /^(access|content-type|set-cookie|vary)/.test(name))
+    response.writeHead(answer.status, Object.fromEntries(kept)).end(Buffer.from(await answer.arrayBuffer()))
+  }
+}
+
+/** A site for the tests of a file. */
+export function useSite(): Site {
+  const site = new Site()
+  beforeAll(() => site.start())
+  afterAll(() => site.stop())
+  return site
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function listen(handler: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<Server> {
+  const server = createServer((request, response) => void handler(request, response))
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)))
+}
+
+function portOf(server: Server): number {
+  return (server.address() as { port: number }).port
+}

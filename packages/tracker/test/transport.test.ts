@@ -1,0 +1,195 @@
+import { existsSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { afterEach, describe, expect, test } from 'vitest'
+import { CHROMIUM, useSite } from './site.ts'
+
+type Global = { service: Record<string, (...args: unknown[]) => void> }
+
+describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
+  const site = useSite()
+  afterEach(() => {
+    site.fail = null
+  })
+  const track = (page: Page, ...names: string[]) =>
+    page.evaluate((list) => {
+      for (const name of list) (window as unknown as Global).service.track?.(name)
+    }, names)
+  const numbered = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`)
+  const recorded = async (tenant: Awaited<ReturnType<typeof site.host>>['tenant']) =>
+    (await tenant.call('GET', '/v1/events?limit=100')).body.events.map(({ event }: { event: string }) => event)
+
+  test('events go in batches of at most ten, in their order', async () => {
+    const { url, tenant } = await site.host()
+    const page = await site.open(url, { tag: 'data-fingerprint="off"' })
+    await site.settled(url, page)
+    const before = site.requests(url).length
+    await track(page, ...numbered('e', 34))
+    await site.arrived(url, 'e33')
+    const batches = site
+      .requests(url)
+      .slice(before)
+      .map(({ body }) => body.events.length)
+    expect(Math.max(...batches)).toBe(10)
+    expect(batches.reduce((sum, count) => sum + count)).toBe(34)
+    expect(site.names(url).filter((name) => /^e\d/.test(name))).toEqual(numbered('e', 34))
+    expect(await recorded(tenant)).toHaveLength(34 + 3)
+  })
+
+  test('what fails is sent again until it arrives, by another way when fetch is the trouble, and counts once', async () => {
+    const { url, tenant } = await site.host()
+    const page = await site.open(url)
+    await site.settled(url, page)
+    const answers = [503, 0, 429]
+    // The fourth is recorded and its answer lost: only the event id keeps it from counting twice.
+    site.fail = ({ body }) => (body.events?.[0]?.event === 'persistent' ? answers.shift() : undefined)
+    await track(page, 'persistent')
+    await site.arrived(url, 'persistent')
+    const tries = site
+      .requests(url)
+      .filter(({ body }) => body.events.some(({ event }: { event: string }) => event === 'persistent'))
+    expect(tries.map(({ status }) => status)).toEqual([503, 0, 429, 200])
+    expect(new Set(tries.map(({ body }) => body.events[0].event_id)).size).toBe(1)
+    await page.waitForFunction(() => localStorage.getItem('service_queue') === null)
+    const [{ body }] = tries.slice(-1) as [(typeof tries)[number]]
+    await tenant.track(body, { origin: url })
+    expect((await recorded(tenant)).filter((name: string) => name === 'persistent')).toHaveLength(1)
+  })
+
+  test('a request without an answer is given up and repeated', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url)
+    await site.settled(url, page)
+    let hung = 0
+    await page.context().route(`${site.tracker}/track`, async (route) => {
+      if (hung++ > 0) await route.continue()
+    })
+    await track(page, 'patient')
+    await site.arrived(url, 'patient')
+    expect(hung).toBeGreaterThan(1)
+  })
+
+  test('offline events wait, also for the next page, and arrive when the network is back', async () => {
+    const { url, tenant } = await site.host()
+    const page = await site.open(url)
+    await site.settled(url, page)
+    const context = page.context()
+    await context.setOffline(true)
+    await track(page, 'offline1', 'offline2')
+    await page.waitForFunction(() => localStorage.getItem('service_queue')?.includes('offline2'))
+    const problems: string[] = []
+    page.on('console', (message) => problems.push(message.text()))
+    await track(page, ...numbered('many', 150))
+    await page.waitForFunction(() => localStorage.getItem('service_queue')?.includes('many149'))
+    expect(problems).toEqual([])
+    const kept = await page.evaluate(() => localStorage.getItem('service_queue')?.split('\n') ?? [])
+    // The oldest give way.
+    expect(kept).toHaveLength(100)
+    expect(kept.join()).not.toContain('offline1')
+    await page.close()
+    await context.setOffline(false)
+    await site.open(url, { context })
+    await site.arrived(url, 'many149')
+    const { body } = await tenant.call('GET', '/v1/events?event_type=many149&count_only=true')
+    expect(body.count).toBe(1)
+  })
+
+  test('offline, then online again on the same page', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url)
+    await site.settled(url, page)
+    await page.context().setOffline(true)
+    await track(page, ...numbered('under', 14), 'tunnel')
+    await page.waitForFunction(() => localStorage.getItem('service_queue')?.includes('tunnel'))
+    expect(site.names(url)).not.toContain('tunnel')
+    await page.context().setOffline(false)
+    await site.arrived(url, 'tunnel')
+    await page.waitForFunction(() => localStorage.getItem('service_queue') === null)
+    expect(site.names(url).filter((name) => name.startsWith('under'))).toHaveLength(14)
+  })
+
+  test('one event that the service refuses does not take the others with it', async () => {
+    const { url } = await site.host()
+    const head = `<script>function spoil(event) { return event.event === 'bad' ? { event: 'bad', unknown_field: 1 } : event }</script>`
+    const page = await site.open(url, { head, tag: 'data-before-send="spoil"' })
+    await site.settled(url, page)
+    await track(page, 'good1', 'bad', 'good2')
+    await site.arrived(url, 'good2')
+    expect(site.names(url)).toContain('good1')
+    expect(site.names(url)).not.toContain('bad')
+  })
+
+  test('a page that goes away sends what fits in 64 KB, and the next page sends the rest', async () => {
+    const { url, tenant } = await site.host()
+    const large = (names: string[]) => names.filter((name) => name.startsWith('large')).sort()
+    const page = await site.open(url)
+    await site.settled(url, page)
+    await page.evaluate(() => {
+      for (let i = 0; i < 9; i++)
+        (window as unknown as Global).service.track?.(`large${i}`, { text: 'ü'.repeat(7_000) })
+      location.href = '/next'
+    })
+    await site.open(url, { context: page.context() })
+    // A batch that was under way may be sent again, because its answer found no page; it counts once all the same.
+    await expect.poll(async () => large(await recorded(tenant)), { timeout: 15_000 }).toEqual(numbered('large', 9))
+    expect(site.requests(url).every(({ body }) => Buffer.byteLength(JSON.stringify(body)) < 64_000)).toBe(true)
+  })
+
+  test('a page from the back-forward cache is another visit of the page', async () => {
+    const { url } = await site.host()
+    const page = await site.open(url, { path: '/first' })
+    await site.settled(url, page)
+    await page.goto(url.replace('http://', 'http://www.').concat('/elsewhere'))
+    await site.arrived(url, 'page_leave')
+    await page.goBack()
+    await site.arrived(url, 'page_view', 2)
+    expect(site.events(url, 'page_view').map(({ url: of }) => of)).toEqual([`${url}/first`, `${url}/first`])
+  })
+
+  test('a prerendered page sends nothing until it is shown', async () => {
+    const { url } = await site.host()
+    const before = () => {
+      Object.defineProperty(document, 'prerendering', {
+        configurable: true,
+        get: () => !(window as { shown?: boolean }).shown,
+      })
+    }
+    const page = await site.open(url, { before, quiet: true })
+    await page.waitForFunction(() => 'optOut' in (window as unknown as Global).service)
+    await track(page, 'held')
+    const other = await site.host()
+    await site.settled(other.url, await site.open(other.url))
+    expect(site.sent.filter(({ origin }) => origin === url)).toEqual([])
+    expect(await page.context().cookies()).toEqual([])
+    await page.evaluate(() => {
+      ;(window as { shown?: boolean }).shown = true
+      document.dispatchEvent(new Event('prerenderingchange'))
+    })
+    await site.arrived(url, 'held')
+    await site.arrived(url, 'page_view')
+  })
+
+  test('a site that nobody has verified is asked once', async () => {
+    const { url } = await site.host()
+    const stranger = url.replace('//site', '//unverified')
+    const page = await site.open(stranger, {
+      quiet: true,
+      tag: 'data-fingerprint="off"',
+      before: () => Reflect.deleteProperty(window, 'x'),
+    })
+    // The script itself is refused to pages that say where they are.
+    const other = await site.host()
+    await site.settled(other.url, await site.open(other.url))
+    expect(site.requests(stranger)).toEqual([])
+    expect(await page.evaluate(() => (window as unknown as Global).service)).toEqual([])
+    site.fail = ({ origin }) => (origin === other.url ? 403 : undefined)
+    const refused = await site.open(other.url, { quiet: true })
+    await expect
+      .poll(() => site.requests(other.url).some(({ status }) => status === 403), { timeout: 15_000 })
+      .toBe(true)
+    const count = site.requests(other.url).length
+    await track(refused, 'more')
+    const third = await site.host()
+    await site.settled(third.url, await site.open(third.url))
+    expect(site.requests(other.url)).toHaveLength(count)
+  })
+})

@@ -1,0 +1,178 @@
+import { existsSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { CHROMIUM, useSite } from './site.ts'
+
+/** Two seconds of silence: a `<video>` plays sound alone just as well. */
+function silence(): Buffer {
+  const samples = 16_000
+  const header = Buffer.alloc(44)
+  header.write('RIFF', 0)
+  header.writeUInt32LE(36 + samples, 4)
+  header.write('WAVEfmt ', 8)
+  header.writeUInt32LE(16, 16)
+  header.writeUInt16LE(1, 20)
+  header.writeUInt16LE(1, 22)
+  header.writeUInt32LE(8_000, 24)
+  header.writeUInt32LE(8_000, 28)
+  header.writeUInt16LE(1, 32)
+  header.writeUInt16LE(8, 34)
+  header.write('data', 36)
+  header.writeUInt32LE(samples, 40)
+  return Buffer.concat([header, Buffer.alloc(samples, 128)])
+}
+
+/** A player that speaks a provider's protocol, as far as any page may use it; steered by the test. */
+const PLAYERS = {
+  youtube: `<script>
+    let parentOrigin
+    addEventListener('message', ({ data, origin }) => {
+      if (JSON.parse(data).event === 'listening') { parentOrigin = origin; tell({ event: 'initialDelivery', info: { duration: 100, currentTime: 0, videoData: { video_id: 'abc', title: 'Tour' } } }) }
+    })
+    const tell = (message) => parent.postMessage(JSON.stringify(message), parentOrigin)
+    window.steer = (playerState, currentTime) => { tell({ event: 'onStateChange', info: playerState }); tell({ event: 'infoDelivery', info: { playerState, currentTime } }) }
+  </script>`,
+  vimeo: `<script>
+    const wanted = new Set()
+    addEventListener('message', ({ data }) => {
+      const { method, value } = JSON.parse(data)
+      if (method === 'ping') parent.postMessage({ method: 'ping' }, '*')
+      if (method === 'addEventListener') wanted.add(value)
+    })
+    window.steer = (event, seconds) => wanted.has(event) && parent.postMessage(JSON.stringify({ event, data: { seconds, duration: 100, percent: seconds / 100 } }), '*')
+    window.isReady = () => wanted.size === 4
+  </script>`,
+}
+
+describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
+  const site = useSite()
+  const videos = (url: string) =>
+    site
+      .events(url)
+      .filter(({ event }) => event.startsWith('video_'))
+      .map(({ event, data }) => (event === 'video_milestone' ? `${event} ${data.milestone}` : event))
+
+  test('a <video>: play, pause, each milestone once, complete, and no pause at the end', async () => {
+    site.files['/silence.wav'] = ['audio/wav', silence()]
+    const { url } = await site.host()
+    const body = `<video id="tour" class="v" title="The tour" src="/silence.wav?token=t" muted width="300" height="200"></video>
+      <div data-service-ignore><video id="ignored" src="/silence.wav" muted></video></div><audio id="sound" src="/silence.wav" muted></audio>`
+    const page = await site.open(url, { body })
+    const play = (id: string) => page.evaluate((id) => (document.getElementById(id) as HTMLVideoElement).play(), id)
+    await play('tour')
+    await page.evaluate(() => (document.getElementById('tour') as HTMLVideoElement).pause())
+    await site.arrived(url, 'video_pause')
+    await play('tour')
+    await play('ignored')
+    await play('sound')
+    await site.arrived(url, 'video_complete')
+    await page.waitForFunction(() => (document.getElementById('ignored') as HTMLVideoElement).ended)
+    await play('tour')
+    await site.arrived(url, 'video_complete', 2)
+    await site.settled(url, page)
+    expect(videos(url).sort()).toEqual(
+      [
+        ...['video_play', 'video_pause', 'video_play', 'video_complete', 'video_play', 'video_complete'],
+        ...['video_milestone 25', 'video_milestone 50', 'video_milestone 75', 'video_milestone 100'],
+      ].sort(),
+    )
+    const [first] = site.events(url, 'video_play')
+    expect(first.data).toEqual({
+      provider: 'html5',
+      video_url: `${url}/silence.wav?token=redacted`,
+      video_title: 'The tour',
+      id: 'tour',
+      class: 'v',
+      duration: 2,
+      position: 0,
+    })
+  })
+
+  test.each([
+    {
+      provider: 'youtube' as const,
+      src: 'https://www.youtube.com/embed/abc?enablejsapi=1',
+      title: 'Tour',
+      steps: [
+        [1, 0],
+        [1, 30],
+        [3, 31],
+        [1, 52],
+        [2, 60],
+        [1, 60],
+        [1, 80],
+        [0, 100],
+      ],
+    },
+    {
+      provider: 'vimeo' as const,
+      src: 'https://player.vimeo.com/video/1',
+      title: 'The film',
+      steps: [
+        ['play', 0],
+        ['timeupdate', 30],
+        ['timeupdate', 52],
+        ['pause', 60],
+        ['play', 60],
+        ['timeupdate', 80],
+        ['ended', 100],
+      ],
+    },
+  ])(
+    'a $provider player that the page embeds, without loading a script of theirs',
+    async ({ provider, src, title, steps }) => {
+      const { url } = await site.host()
+      const context = await site.browser.newContext()
+      const foreign: string[] = []
+      await context.route(/youtube|vimeo/, (route) => {
+        foreign.push(route.request().url())
+        return route.fulfill({ contentType: 'text/html', body: PLAYERS[provider] })
+      })
+      const page = await site.open(url, {
+        context,
+        body: `<iframe id="player" title="The film" src="${src}"></iframe>`,
+      })
+      const frame = page.frames().find((candidate) => candidate.url() === src)
+      const isListening = provider === 'vimeo' ? 'isReady()' : 'parentOrigin !== undefined'
+      await frame?.waitForFunction(isListening)
+      for (const [event, seconds] of steps) await frame?.evaluate(`steer(${JSON.stringify(event)}, ${seconds})`)
+      await site.arrived(url, 'video_complete')
+      await site.settled(url, page)
+      expect(videos(url)).toEqual([
+        ...['video_play', 'video_milestone 25', 'video_milestone 50', 'video_pause', 'video_play'],
+        ...['video_milestone 75', 'video_complete', 'video_milestone 100'],
+      ])
+      expect(site.events(url, 'video_pause')[0].data).toMatchObject({
+        provider,
+        video_url: src,
+        video_title: title,
+        id: 'player',
+        duration: 100,
+      })
+      expect(foreign).toEqual([src])
+    },
+  )
+
+  test('video_conversion: a form that lies upon a video asks for an address; the address itself does not leave', async () => {
+    const { url } = await site.host()
+    site.files['/silence.wav'] = ['audio/wav', silence()]
+    const overlay = 'position:absolute;left:60px;top:60px;width:150px;height:60px'
+    const body = `<script>addEventListener('submit', (event) => event.preventDefault())</script>
+      <div style="position:relative"><video id="tour" src="/silence.wav" style="width:300px;height:200px;background:#000"></video>
+      <form id="capture" style="${overlay}"><input type="email" id="mail"><button id="go">Go on</button></form></div>
+      <form id="newsletter"><input type="email" id="mail2"><button id="go2">Subscribe</button></form>`
+    const page: Page = await site.open(url, { body })
+    await page.click('#go')
+    await page.fill('#mail', 'ada@example.com')
+    await page.click('#go')
+    await page.fill('#mail2', 'ada@example.com')
+    await page.click('#go2')
+    const events = await site.settled(url, page)
+    const conversions = events.filter(({ event }) => event === 'video_conversion')
+    expect(conversions.map(({ data }) => data)).toEqual([
+      expect.objectContaining({ provider: 'html5', id: 'tour', formId: 'capture', video_url: `${url}/silence.wav` }),
+    ])
+    expect(events.filter(({ event }) => event === 'form_submit')).toHaveLength(3)
+    expect(JSON.stringify(site.requests(url))).not.toContain('ada@example.com')
+  })
+})
