@@ -12,6 +12,8 @@ interface Options {
   connections: number
   seconds: number
   headers?: Record<string, string>
+  /** GET without a body, POST with one, unless told. */
+  method?: 'PUT'
   /** Makes the path of each request. */
   path?: () => string
   /** Makes the body of each request. */
@@ -19,12 +21,12 @@ interface Options {
 }
 
 /** Sends requests over kept-alive connections for some seconds. @throws when any of them does not answer 2xx. */
-export async function load({ url, connections, seconds, headers = {}, path, body }: Options): Promise<Load> {
+export async function load({ url, connections, seconds, method, headers = {}, path, body }: Options): Promise<Load> {
   const result = await autocannon({
     url,
     connections,
     duration: seconds,
-    method: body ? 'POST' : 'GET',
+    method: method ?? (body ? 'POST' : 'GET'),
     headers: { ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
     requests: [
       {
@@ -59,4 +61,27 @@ export function trackBody(site: string, events: number): string {
       `{"event_id":"${randomUUID()}","event":"${index % 3 ? 'button_click' : 'page_view'}","timestamp":"${now}","url":"https://${site}${page}?utm_source=newsletter&utm_medium=email&utm_campaign=autumn-${visitor % 40}","title":"A page of the shop, number ${visitor % 500}","referrer":"https://www.google.com/search","data":{"text":"Start your free trial","class":"btn btn-primary btn-large","id":"start-trial-${index}","path":"${page}","load_time":${visitor % 2000},"position":${index}}}`,
   )
   return `{"visitor_id":"bench-visitor-${visitor}","session_id":"bench-session-${visitor}","sent_at":"${now}","context":{"screen":"1920x1080","language":"en"},"events":[${list.join(',')}]}`
+}
+
+/** Connectors that push at once. */
+export const SOURCE_CONNECTIONS = 8
+
+/** Records as a CRM pushes them, ordered by e-mail: about half are of contacts that exist, the others of new ones. */
+export function sourceRecords(contacts: number, count: number) {
+  const numbers = new Set<number>()
+  while (numbers.size < count) numbers.add(Math.floor(Math.random() * contacts * 2))
+  const records = Array.from(numbers, (n) => ({
+    external_id: `crm-${n}`,
+    email: `person${n}@company${n % 5000}.example`,
+    properties: {
+      firstname: `First${n % 700}`,
+      lastname: `Last${n % 9000}`,
+      company: `Company ${n % 5000}`,
+      jobtitle: 'Head of Growth',
+      lifecyclestage: n % 3 ? 'lead' : 'customer',
+      country: 'Germany',
+      score: Math.floor(Math.random() * 100),
+    },
+  }))
+  return records.sort((a, b) => (a.email < b.email ? -1 : 1))
 }

@@ -3,31 +3,19 @@
  * `-- --quick` does the same on little data in under a minute.
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { cpus, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { load, trackBody } from './load.ts'
+import type { Load } from './load.ts'
 import { memoryOf, run, start } from './processes.ts'
 import type { Raw } from './raw.ts'
+import { measureGrouping, readRates, reportReads } from './reads.ts'
+import { PORT, print, progress, rows, SIZE, SMALL_SIZE } from './report.ts'
+import { measureDeliveries } from './webhooks.ts'
+import { measureIdentification, measureSegments, measureSources, measureTrack } from './writes.ts'
 
-const quick = process.argv.includes('--quick')
-const SIZE = quick
-  ? { contacts: 20_000, events: 500_000, seconds: 2 }
-  : { contacts: 1_000_000, events: 10_000_000, seconds: 8 }
-const SITE = 'bench.example'
-const PORT = '18099'
-const BARE_PORT = '18098'
 const SERVICE = '../packages/server/src/main.ts'
 const READY = /is running at/
-
-interface Row {
-  what: string
-  measured: string
-  limit: string
-  ratio: number | null
-  aim: string
-}
-const rows: Row[] = []
 
 const directory = mkdtempSync(join(tmpdir(), 'cds-bench-'))
 // Root runs PostgreSQL as another user, who must be able to get there.
@@ -68,99 +56,40 @@ async function measure(): Promise<void> {
     aim: '400 MB',
   })
 
-  progress(`loading ${SIZE.contacts} contacts and ${SIZE.events} events, measuring the engines alone`)
-  const rawFile = join(directory, 'raw.json')
-  const sizes = [SIZE.contacts, SIZE.events, SIZE.seconds].map(String)
-  await run('./raw.ts', sizes, { ...environment, RAW_FILE: rawFile })
-  const raw = JSON.parse(readFileSync(rawFile, 'utf8')) as Raw
-  progress(`loaded in ${raw.loadSeconds.contacts.toFixed(0)} s and ${raw.loadSeconds.events.toFixed(0)} s`)
+  const small = SMALL_SIZE ? await measureSmall(SMALL_SIZE) : null
+  const raw = await loadAndMeasureEngines(SIZE)
   const service = await start(SERVICE, [], environment, READY)
   try {
-    await measureReads(raw)
+    reportReads(raw, await readRates(raw, SIZE.seconds), small)
+    await measureGrouping(raw)
     await measureTrack(raw)
+    await measureSources(raw)
+    await measureIdentification(raw)
+    await measureSegments(raw, environment)
   } finally {
     await service.stop()
   }
+  await measureDeliveries(directory, environment)
   print()
 }
 
-async function measureReads(raw: Raw): Promise<void> {
-  const headers = { authorization: `Bearer ${raw.apiKey}` }
-  const pick = (ids: string[]) => ids[Math.floor(Math.random() * ids.length)]
-  const reads: [string, () => string][] = [
-    ['GET contact', () => `/v1/contacts/${pick(raw.contactIds)}?include_events=false`],
-    ['list contacts', () => '/v1/contacts'],
-    ['search contacts', () => '/v1/contacts?search=person4321'],
-    ['list events', () => '/v1/events'],
-    ['events by contact', () => `/v1/events?contact_id=${pick(raw.contactIds)}`],
-    ['GET event', () => `/v1/events/${pick(raw.eventIds)}`],
-    ['events, url contains', () => '/v1/events?url_contains=page-1999'],
-  ]
-  for (const [what, path] of reads) {
-    progress(what)
-    const url = `http://127.0.0.1:${PORT}`
-    const { requestsPerSecond, p50Ms, p99Ms } = await load({
-      url,
-      connections: 16,
-      seconds: SIZE.seconds,
-      headers,
-      path,
-    })
-    const limit = raw.queriesPerSecond[what] ?? 0
-    rows.push({
-      what,
-      measured: `${number(requestsPerSecond)}/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms`,
-      limit: `${number(limit)}/s bare query`,
-      ratio: requestsPerSecond / limit,
-      aim: '0.50',
-    })
+/** The same reads of a small tenant, before there is a large one. */
+async function measureSmall(size: typeof SIZE): Promise<Record<string, Load>> {
+  const raw = await loadAndMeasureEngines(size)
+  const service = await start(SERVICE, [], environment, READY)
+  try {
+    return await readRates(raw, size.seconds)
+  } finally {
+    await service.stop()
   }
 }
 
-async function measureTrack(raw: Raw): Promise<void> {
-  const headers = { origin: `https://${SITE}` }
-  for (const events of [10, 1]) {
-    progress(`POST /track with ${events} event${events > 1 ? 's' : ''}`)
-    const common = { connections: 64, seconds: SIZE.seconds, headers, body: () => trackBody(SITE, events) }
-    const bare = await start('./bare-fastify.ts', [], { PORT: BARE_PORT }, /ready/)
-    const bareLoad = await load({ url: `http://127.0.0.1:${BARE_PORT}/track`, ...common })
-    await bare.stop()
-    const { requestsPerSecond, p50Ms, p99Ms } = await load({ url: `http://127.0.0.1:${PORT}/track`, ...common })
-    const measured = `${number(requestsPerSecond * events)} events/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms`
-    const what = `POST /track, ${events} event${events > 1 ? 's' : ''} a request, 64 connections`
-    if (events > 1) {
-      const limit = `${number(raw.insertRowsPerSecond)} rows/s raw chDB`
-      rows.push({ what, measured, limit, ratio: (requestsPerSecond * events) / raw.insertRowsPerSecond, aim: '0.50' })
-    }
-    if (events === 1) {
-      const limit = `${number(raw.smallInsertRowsPerSecond)} rows/s raw chDB, 64 rows a statement`
-      rows.push({ what, measured, limit, ratio: requestsPerSecond / raw.smallInsertRowsPerSecond, aim: '' })
-    }
-    const limit = `${number(bareLoad.requestsPerSecond)} requests/s bare Fastify`
-    rows.push({
-      what,
-      measured,
-      limit,
-      ratio: requestsPerSecond / bareLoad.requestsPerSecond,
-      aim: events > 1 ? '' : '0.25',
-    })
-  }
-}
-
-function print(): void {
-  console.log(
-    `\n${number(SIZE.contacts)} contacts, ${number(SIZE.events)} events, ${cpus().length} cores, Node ${process.version}\n`,
-  )
-  console.log('| what | measured | limit in the same run | ratio | aim |\n|---|---|---|---|---|')
-  for (const { what, measured, limit, ratio, aim } of rows) {
-    console.log(`| ${what} | ${measured} | ${limit} | ${ratio === null ? '' : ratio.toFixed(2)} | ${aim} |`)
-  }
-}
-
-function number(value: number): string {
-  return Math.round(value).toLocaleString('en-US')
-}
-
-function progress(message: string): void {
-  console.error(`· ${message}`)
+/** In a process of its own: the embedded ClickHouse belongs to one at a time. */
+async function loadAndMeasureEngines({ contacts, events, seconds }: typeof SIZE): Promise<Raw> {
+  progress(`loading ${contacts} contacts and ${events} events, measuring the engines alone`)
+  const rawFile = join(directory, 'raw.json')
+  await run('./raw.ts', [contacts, events, seconds].map(String), { ...environment, RAW_FILE: rawFile })
+  const raw = JSON.parse(readFileSync(rawFile, 'utf8')) as Raw
+  progress(`loaded in ${raw.loadSeconds.contacts.toFixed(0)} s and ${raw.loadSeconds.events.toFixed(0)} s`)
+  return raw
 }

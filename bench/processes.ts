@@ -7,6 +7,8 @@ export interface Running {
   process: ChildProcess
   /** Milliseconds from the start of the process to its line on standard error or output that says it is ready. */
   startMs: number
+  /** What it has printed so far. */
+  output(): string
   stop(): Promise<void>
 }
 
@@ -34,6 +36,7 @@ export async function start(
   })
   return {
     process: child,
+    output: () => output,
     startMs: performance.now() - startedAt,
     stop: async () => {
       if (child.exitCode !== null) return

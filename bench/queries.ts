@@ -40,7 +40,42 @@ const EVENT =
 const EVENTS = 'FROM events WHERE tenant_id = {tenant_id: UUID}'
 const NEWEST = 'ORDER BY timestamp DESC, event_id DESC LIMIT 20'
 
+/** What the service groups by, and the bare expression. */
+export const GROUPED = {
+  event_type: 'event',
+  url_path: 'url_path',
+  day: 'toDate(timestamp)',
+  visitor_id: 'visitor_id',
+  browser: 'browser',
+} as const
+const OWN = `${EVENTS} AND is_system = 0`
+const grouped = (expression: string) =>
+  `SELECT ${expression} AS key, count() AS value ${OWN} GROUP BY key ORDER BY value DESC, key LIMIT 25`
+
+/** Each reads all events of the tenant, so few at a time already fill the machine. */
+export const HEAVY_QUERIES: Row[] = [
+  ...Object.entries(GROUPED).map(([name, expression]) => ({
+    name: `aggregate events by ${name}`,
+    statements: [grouped(expression)],
+  })),
+  { name: 'events stats', statements: ['event', 'domain', 'toDate(timestamp)'].map(grouped) },
+]
+
 export const CLICKHOUSE_QUERIES: Row[] = [
+  {
+    name: 'batch activity, 25 contacts',
+    statements: [
+      `SELECT contact_id, event_id, event, url, timestamp, title ${OWN} AND contact_id IN {contact_ids: Array(UUID)} ORDER BY timestamp DESC, event_id DESC LIMIT 5 BY contact_id`,
+      `SELECT contact_id, count() ${OWN} AND contact_id IN {contact_ids: Array(UUID)} GROUP BY contact_id`,
+    ],
+  },
+  {
+    name: 'all events of a contact',
+    statements: [
+      `SELECT ${EVENT} ${OWN} AND contact_id = {active_id: UUID} ORDER BY timestamp DESC, event_id DESC LIMIT 1000`,
+      `SELECT count() ${OWN} AND contact_id = {active_id: UUID}`,
+    ],
+  },
   {
     name: 'list events',
     statements: [`SELECT ${EVENT} ${EVENTS} AND is_system = 0 ${NEWEST}`, `SELECT count() ${EVENTS} AND is_system = 0`],
@@ -60,4 +95,12 @@ export const CLICKHOUSE_QUERIES: Row[] = [
       `SELECT count() ${EVENTS} AND is_system = 0 AND positionCaseInsensitive(url, 'page-1999') > 0`,
     ],
   },
+]
+
+/** Contacts that did something, in the two steps that two engines need. */
+export const WHO_DID = `SELECT DISTINCT contact_id ${OWN} AND event = 'video_play'
+  AND contact_id != toUUID('00000000-0000-0000-0000-000000000000') LIMIT 50001`
+export const OF_THESE = [
+  `SELECT ${CONTACT} ${OF_TENANT} AND contact_id = ANY($2::uuid[]) ORDER BY created_at DESC, contact_id DESC LIMIT 20`,
+  `SELECT count(*) ${OF_TENANT} AND contact_id = ANY($2::uuid[])`,
 ]

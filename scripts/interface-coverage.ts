@@ -22,10 +22,14 @@ interface Seen {
   test: string
 }
 
+interface Body {
+  properties?: Record<string, unknown>
+}
+
 interface Operation {
   operationId: string
   parameters?: { name: string; in: string }[]
-  requestBody?: { content: Record<string, { schema: { properties?: Record<string, unknown> } }> }
+  requestBody?: { content: Record<string, { schema: Body & { anyOf?: Body[] } }> }
   security?: unknown[]
 }
 
@@ -95,7 +99,8 @@ function rowOf(name: string, operation: Operation): string {
 
 /** Names of the query's parameters and of the body's top-level fields. */
 function parametersOf({ parameters = [], requestBody }: Operation): string[] {
-  const fields = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => Object.keys(schema.properties ?? {}))
+  const bodies = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => schema.anyOf ?? [schema])
+  const fields = bodies.flatMap(({ properties = {} }) => Object.keys(properties))
   const query = parameters.filter((parameter) => parameter.in === 'query').map((parameter) => parameter.name)
   return [...new Set([...query, ...fields])]
 }

@@ -3,6 +3,8 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
+import { aggregateRoutes } from './aggregate/routes.ts'
+import { batchRoutes } from './batch/routes.ts'
 import { collectorRoutes } from './collector/routes.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import { scriptRoutes } from './collector/script-routes.ts'
@@ -26,11 +28,15 @@ import type { Metrics } from './platform/metrics.ts'
 import { operationsRoutes } from './platform/operations-routes.ts'
 import type { Stores } from './platform/tenant.ts'
 import type { Clock } from './platform/time.ts'
+import type { SegmentFollower } from './segments/follow.ts'
+import { segmentRoutes } from './segments/routes.ts'
+import { sourceRoutes } from './sources/routes.ts'
 import type { ApiKey } from './tenants/api-keys.ts'
 import { requireApiKeys } from './tenants/authentication.ts'
 import { identifyRoutes } from './visitors/routes.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
+const REQUEST_TIMEOUT_MS = 60_000
 
 export interface AppDependencies {
   config: Config
@@ -38,6 +44,7 @@ export interface AppDependencies {
   groupCommit: GroupCommit
   projector: Projector
   mover: EventMover
+  segments: SegmentFollower
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
   clock: Clock
@@ -54,10 +61,13 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
     bodyLimit: BODY_BYTES_MAX,
     trustProxy: config.trustProxy,
+    // A body that does not arrive must not hold its connection for ever.
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { requireHostHeader: false },
     forceCloseConnections: 'idle',
     // A request that still arrives while the service stops is served, and told to close its connection.
     return503OnClosing: false,
-    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
+    routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: false },
     clientErrorHandler: answerClientError,
     frameworkErrors: answerFrameworkError,
   }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App
@@ -68,6 +78,8 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   applyConventions(app)
   const otherMethods = answerOtherMethods(app)
   observeRequests(app, metrics)
+  // What a client expects beyond 100-continue is no reason to refuse its request.
+  app.server.on('checkExpectation', (request, response) => app.routing(request, response))
   await app.register(helmet, {
     // The API reference brings its own policy.
     contentSecurityPolicy: false,
@@ -86,7 +98,11 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   noteRoutes(app, dependencies)
   companyRoutes(app, dependencies)
   eventRoutes(app)
+  segmentRoutes(app)
+  aggregateRoutes(app)
+  batchRoutes(app)
   identifyRoutes(app, dependencies)
+  sourceRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
-import { COMMANDS, type Command, type Values } from './cli/commands.ts'
+import type { Command, Values } from './cli/command.ts'
+import { COMMANDS } from './cli/commands.ts'
 import { openSession } from './cli/session.ts'
 import { readConfig } from './config.ts'
 import { systemClock } from './platform/time.ts'
@@ -13,7 +14,7 @@ await main(process.argv.slice(2))
 
 async function main(args: string[]): Promise<void> {
   const words = args.slice(0, 2).filter((word) => !word.startsWith('-'))
-  const name = [words.join(' '), words[0] ?? ''].find((candidate) => candidate in COMMANDS)
+  const name = [words.join(' '), words[0] ?? ''].find((candidate) => Object.hasOwn(COMMANDS, candidate))
   const command = name === undefined ? undefined : COMMANDS[name]
   if (name === undefined || !command) {
     const help = args.length === 0 || args.includes('--help')
@@ -31,11 +32,20 @@ async function main(args: string[]): Promise<void> {
 
 function parse(name: string, command: Command, args: string[]) {
   try {
-    const options = Object.fromEntries(Object.entries(command.options).map(([key, { type }]) => [key, { type }]))
-    const { values } = parseArgs({ args, options: { ...options, json: { type: 'boolean' } }, allowPositionals: false })
-    const given: Values = values
+    const options = Object.fromEntries(
+      Object.entries(command.options).map(([key, { type, multiple }]) => [key, { type, multiple: multiple === true }]),
+    )
+    const { argument } = command
+    const { values, positionals } = parseArgs({
+      args,
+      options: { ...options, json: { type: 'boolean' } },
+      allowPositionals: argument !== undefined,
+    })
+    const given: Values = { ...values, ...(argument ? { [argument.toLowerCase()]: positionals[0] } : {}) }
     const missing = Object.entries(command.options).find(([key, { required }]) => required && given[key] === undefined)
-    return { values: given, problem: missing ? `${name} needs --${missing[0]}` : null }
+    if (missing) return { values: given, problem: `${name} needs --${missing[0]}` }
+    const isArgumentMissing = argument !== undefined && (positionals.length !== 1 || positionals[0] === '')
+    return { values: given, problem: isArgumentMissing ? `${name} needs one ${argument}` : null }
   } catch (error) {
     return { values: {}, problem: error instanceof Error ? error.message : String(error) }
   }
@@ -64,7 +74,10 @@ async function run(command: Command, values: Values): Promise<number> {
 function table(answer: Record<string, unknown>): string {
   const width = Math.max(...Object.keys(answer).map((key) => key.length))
   return Object.entries(answer)
-    .map(([key, value]) => `${key.padEnd(width)}  ${String(value)}`)
+    .map(
+      ([key, value]) =>
+        `${key.padEnd(width)}  ${typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)}`,
+    )
     .join('\n')
 }
 
@@ -75,10 +88,11 @@ function usage(): string {
   return `The command line of the Customer Data Service; it works whether or not the service runs.\n\n${lines.join('\n')}\n\n--json answers with one JSON object.`
 }
 
-function usageOf(name: string, { options }: Command): string {
-  const parts = Object.entries(options).map(([key, { type, required, hint }]) => {
+function usageOf(name: string, { argument, options }: Command): string {
+  const parts = Object.entries(options).map(([key, { type, required, multiple, hint }]) => {
     const option = type === 'boolean' ? `--${key}` : `--${key} ${hint}`
+    if (multiple) return `[${option}]…`
     return required ? option : `[${option}]`
   })
-  return ['cdsctl', name, ...parts, '[--json]'].join(' ')
+  return ['cdsctl', name, ...(argument ? [argument] : []), ...parts, '[--json]'].join(' ')
 }

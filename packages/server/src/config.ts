@@ -1,3 +1,5 @@
+import { KEY_BYTES } from './platform/crypto/secret-box.ts'
+
 /**
  * Everything that the environment can set. This is the only file that reads it; `.env.example` lists the same
  * variables (a test compares the two).
@@ -22,6 +24,12 @@ export interface Config {
   trackerCollectPath: string
   /** More contacts than this and a has_event_* filter is refused as too broad. */
   eventFilterContactsMax: number
+  /** The first encrypts, all decrypt; empty: the key in the data directory. */
+  secretKeys: Buffer[]
+  /** Development and tests: webhooks may go to private addresses. */
+  webhookAllowPrivate: boolean
+  /** Finished webhook deliveries are kept so long. */
+  webhookRetentionDays: number
 }
 
 export interface RateLimits {
@@ -50,6 +58,12 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     if (text === undefined || text === '') return fallback
     const value = parse(text)
     if (value === undefined) problems.push(`${name} is ${JSON.stringify(mask(text))}, but must be ${expected}`)
+    return value ?? fallback
+  }
+  const secret = <T>(name: string, fallback: T, parse: (text: string) => T | undefined, expected: string): T => {
+    const value = parse(environment[name]?.trim() ?? '')
+    // What is wrong with it must be said without repeating it.
+    if (value === undefined) problems.push(`${name} must be ${expected}`)
     return value ?? fallback
   }
   const integer = (name: string, fallback: number, min: number, max: number) =>
@@ -98,6 +112,14 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     trackerScriptPath: path('CDS_TRACKER_SCRIPT_PATH', '/tracker.js'),
     trackerCollectPath: path('CDS_TRACKER_COLLECT_PATH', '/track'),
     eventFilterContactsMax: integer('CDS_EVENT_FILTER_MAX_CONTACTS', 50_000, 1, 1_000_000),
+    secretKeys: secret(
+      'CDS_SECRET_KEY',
+      [],
+      keysOf,
+      '32 random bytes in base64, or several such keys with commas between',
+    ),
+    webhookAllowPrivate: onOff('CDS_WEBHOOK_ALLOW_PRIVATE', false),
+    webhookRetentionDays: integer('CDS_WEBHOOK_RETENTION_DAYS', 30, 1, 3_650),
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config
@@ -116,6 +138,13 @@ const ON_OFF = new Map([
   ['0', false],
   ['false', false],
 ])
+
+function keysOf(text: string): Buffer[] | undefined {
+  if (text === '') return []
+  const parts = text.split(',').map((part) => part.trim())
+  const keys = parts.map((part) => Buffer.from(part, 'base64'))
+  return keys.every((key) => key.length === KEY_BYTES) ? keys : undefined
+}
 
 function wholeNumber(text: string, min: number, max: number): number | undefined {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
+import type { WriteDependencies } from './contacts/change-log.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
@@ -10,19 +11,27 @@ import { createGroupCommit } from './journal/group-commit.ts'
 import { type Projector, startProjector } from './journal/projector.ts'
 import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
 import { createTableStatements, onCluster, storageTable } from './platform/clickhouse/tables.ts'
+import type { SecretBox } from './platform/crypto/secret-box.ts'
+import { openSecretBox } from './platform/crypto/secret-key.ts'
+import { requireOwnClickHouse } from './platform/embedded/clickhouse-owner.ts'
 import { lockDataDirectory } from './platform/embedded/data-directory.ts'
 import { startEmbeddedPostgres } from './platform/embedded/postgres.ts'
 import type { App } from './platform/http/app-types.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
+import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
 import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.ts'
 import type { Stores } from './platform/tenant.ts'
 import { type Clock, systemClock } from './platform/time.ts'
+import { watchSegments } from './segments/watch.ts'
 import { createKeyLookup } from './tenants/api-keys.ts'
 import { createDomainLookup } from './tenants/domains.ts'
+import { createSubscriptionLookup } from './webhooks/lookup.ts'
+import { keepDeliveries } from './webhooks/queue/retention.ts'
+import { type DeliveryWorker, startDeliveryWorker } from './webhooks/queue/worker.ts'
 
 export interface EngineOptions {
   config: Config
@@ -69,6 +78,8 @@ export async function openEngines({ config, onProgress }: EngineOptions): Promis
     cleanup.push(() => postgres.close())
     await withMigrationLock(postgres.db, async () => {
       await migratePostgres(postgres.db)
+      const isSplit = config.databaseUrl !== null && config.clickhouseUrl === null
+      if (isSplit) await requireOwnClickHouse(postgres.db, dataDirectory)
       for (const statement of createTableStatements(EVENTS_TABLE, config.clickhouseCluster)) {
         await clickhouse.command(statement)
       }
@@ -111,6 +122,11 @@ async function openClickHouse(config: Config, dataDirectory: string, cleanup: Cl
 export interface Service extends Engines {
   projector: Projector
   mover: EventMover
+  /** What changes of contacts need. */
+  writing: WriteDependencies
+  secrets: SecretBox
+  outbound: Outbound
+  deliveryWorker: DeliveryWorker
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
   url: string
@@ -120,6 +136,8 @@ export interface Service extends Engines {
 
 export interface ServiceOptions extends EngineOptions {
   clock?: Clock
+  /** How addresses that users gave are called; for tests. */
+  outbound?: Partial<OutboundOptions>
   /** Sees the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }
@@ -144,28 +162,47 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const projector = startProjector({ ...stores, log, metrics })
     cleanup.push(() => projector.stop())
     const eventsStorage = `${storageTable(EVENTS_TABLE, config.clickhouseCluster)}${onCluster(config.clickhouseCluster)}`
-    const mover = startEventMover({ ...stores, eventsStorage, log })
+    const segments = await watchSegments({ stores, projector, clock, log })
+    cleanup.push(() => segments.stop())
+    const mover = startEventMover({ ...stores, eventsStorage, log, onMoved: segments.onMoved })
     cleanup.push(() => mover.stop())
     // What an earlier process accepted and could not project any more.
     await projector.drain()
-    const groupCommit = createGroupCommit({ pool: postgres.pool, projector, clock, log, metrics })
+    const secrets = await openSecretBox(config)
+    const outbound = createOutbound({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
+    cleanup.push(() => outbound.close())
+    const deliveryWorker = startDeliveryWorker({ stores, outbound, secrets, clock, log, metrics })
+    cleanup.push(() => deliveryWorker.stop())
+    invalidation.onWork(deliveryWorker.wake)
+    const retention = keepDeliveries(stores.database, config.webhookRetentionDays, clock, log)
+    cleanup.push(() => retention.stop())
+    const findSubscriptions = createSubscriptionLookup(stores, invalidation)
+    const groupCommit = createGroupCommit({
+      pool: postgres.pool,
+      projector,
+      findSubscriptions,
+      clock,
+      log,
+      metrics,
+      onRecorded: segments.onRecorded,
+    })
     cleanup.push(() => groupCommit.drain())
+    const writing = { clock, projector, mover, segments: segments.follower, log }
     const app = await createApp({
+      ...writing,
       config,
       stores,
       groupCommit,
-      projector,
-      mover,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
-      clock,
       log,
       metrics,
     })
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    return { ...engines, app, projector, mover, url: urlOf(app, config), close }
+    const parts = { projector, mover, writing, secrets, outbound, deliveryWorker }
+    return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()
     throw error

@@ -4,7 +4,7 @@ import { chown, mkdir, rm } from 'node:fs/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { serverUser } from '../src/platform/embedded/unprivileged-user.ts'
 import { newId } from '../src/platform/ids.ts'
-import { openDirectory, type Started, startProcess } from './process.ts'
+import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
 import { call, createTestTenant, startTestService, type TestService } from './service.ts'
 
 const cleanup: (() => Promise<unknown>)[] = []
@@ -93,6 +93,15 @@ describe.skipIf(debian === null)("Debian's PostgreSQL", () => {
     const events = await tenant.call('GET', `/v1/events?contact_id=${id}`)
     expect(events.body.pagination.total_items).toBe(1)
   })
+})
+
+test('two services on one PostgreSQL may not each have a ClickHouse of their own', async () => {
+  const service = await startWith({})
+  const other = await openDirectory()
+  cleanup.push(() => rm(other, { recursive: true, force: true }))
+  const environment = { DATABASE_URL: service.config.databaseUrl ?? '', CDS_DATA_DIR: other, PORT: '0' }
+  const refused = await startProcess(MAIN, [], environment, RUNNING).catch((error: Error) => error.message)
+  expect(refused).toContain('set CLICKHOUSE_URL')
 })
 
 async function startDebianPostgres(binaries: string): Promise<string> {

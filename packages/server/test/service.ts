@@ -6,10 +6,9 @@ import { Compile } from 'typebox/compile'
 import { inject } from 'vitest'
 import { type Config, readConfig } from '../src/config.ts'
 import type { App } from '../src/platform/http/app-types.ts'
-import { createLog } from '../src/platform/log.ts'
+import { createLog, type Logger } from '../src/platform/log.ts'
 import { openTenant, type Tenant } from '../src/platform/tenant.ts'
-import type { Clock } from '../src/platform/time.ts'
-import { type Service, startService } from '../src/service.ts'
+import { type Service, type ServiceOptions, startService } from '../src/service.ts'
 import { createApiKey } from '../src/tenants/api-keys.ts'
 import { addDomain } from '../src/tenants/domains.ts'
 import { createTenant } from '../src/tenants/tenants.ts'
@@ -19,6 +18,7 @@ export interface TestService extends Service {
   config: Config
   /** What the service logged so far. */
   logged: string[]
+  log: Logger
 }
 
 /** URL of a database of this run's PostgreSQL. */
@@ -42,7 +42,7 @@ export async function createDatabase(): Promise<string> {
 /** A whole service on a port of its own, with its own database and its own ClickHouse. */
 export async function startTestService(
   environment: Record<string, string> = {},
-  options: { clock?: Clock; beforeListen?: (app: App) => void } = {},
+  options: Pick<ServiceOptions, 'clock' | 'outbound' | 'beforeListen'> = {},
 ): Promise<TestService> {
   const directory = await mkdtemp(join(tmpdir(), 'cds-test-'))
   const config = readConfig({
@@ -67,7 +67,7 @@ export async function startTestService(
     records?.write()
     await rm(directory, { recursive: true, force: true })
   }
-  return { ...service, config, logged, close }
+  return { ...service, config, logged, log, close }
 }
 
 /** Every answer of every test must be what its route's schema promises, so that openapi.json tells the truth. */

@@ -1,25 +1,18 @@
+import { importContacts } from '../imports/import-contacts.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
+import { parseJsonBody } from '../platform/http/json-body.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
+import { rememberDefinitions } from '../segments/definitions.ts'
+import { evaluateSegment } from '../segments/evaluate.ts'
+import { createSegment } from '../segments/segments.ts'
 import { createApiKey, revokeApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
-import { createTenant, requireTenant } from '../tenants/tenants.ts'
+import { createTenant } from '../tenants/tenants.ts'
 import { createUser } from '../tenants/users.ts'
+import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
-import type { Session } from './session.ts'
-
-/** The options of a call, by their names. */
-export type Values = Record<string, string | boolean | undefined>
-
-export interface Command {
-  summary: string
-  options: Record<string, { type: 'string' | 'boolean'; required?: boolean; hint?: string }>
-  run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
-}
-
-const tenant = { type: 'string', required: true, hint: 'TENANT_ID' } as const
-const required = (hint: string) => ({ type: 'string', required: true, hint }) as const
-const optional = (hint: string) => ({ type: 'string', hint }) as const
+import { WEBHOOK_COMMANDS } from './webhook-commands.ts'
 
 /** Everything that `cdsctl` can do; the keys are the words of the call. */
 export const COMMANDS: Record<string, Command> = {
@@ -76,6 +69,29 @@ export const COMMANDS: Record<string, Command> = {
       }
     },
   },
+  'segment create': {
+    summary: 'Define a segment; its members are found at once, or by the running service shortly',
+    options: { tenant, name: required('NAME'), filter: required('JSON'), description: optional('TEXT') },
+    run: async (session, values, now) => {
+      const opened = session.tenant(await existingTenant(session.stores, values))
+      const segment = {
+        name: String(values.name),
+        description: values.description === undefined ? null : String(values.description),
+        filter: parseJsonBody(String(values.filter)),
+      }
+      // Beside a running service ClickHouse is out of reach, and that service finds the members.
+      const evaluates = !session.serviceRuns
+      const { segmentId } = await createSegment(opened, segment, now, evaluates)
+      const dependencies = {
+        definitions: rememberDefinitions(),
+        projector: { project: async () => {} },
+        clock: () => now,
+      }
+      if (evaluates) await evaluateSegment(opened, dependencies, segmentId)
+      return { segment_id: segmentId }
+    },
+  },
+  ...WEBHOOK_COMMANDS,
   seed: {
     summary: 'Fill a tenant with sample data',
     options: {
@@ -100,6 +116,21 @@ export const COMMANDS: Record<string, Command> = {
       })
     },
   },
+  'import contacts': {
+    summary: 'Import the contacts of a CSV file; what became of each row is written to FILE.results.csv',
+    argument: 'FILE',
+    options: { tenant, results: optional('FILE') },
+    run: async (session, values) => {
+      const tenantId = await existingTenant(session.stores, values)
+      const file = String(values.file)
+      const summary = await importContacts(session.tenant(tenantId), session.writing(), {
+        file,
+        resultsFile: values.results === undefined ? `${file}.results.csv` : String(values.results),
+        onProgress: (message) => console.error(`· ${message}`),
+      })
+      return { ...summary }
+    },
+  },
   migrate: {
     summary: 'Bring both engines up to date',
     options: {},
@@ -111,20 +142,6 @@ export const COMMANDS: Record<string, Command> = {
     options: {},
     run: (session) => diagnose(session),
   },
-}
-
-async function existingTenant({ database }: Session['stores'], values: Values): Promise<string> {
-  const tenantId = String(values.tenant)
-  await requireTenant(database, tenantId)
-  return tenantId
-}
-
-function numberOf(values: Values, name: string, fallback: number): number {
-  const text = values[name]
-  if (text === undefined) return fallback
-  const value = /^\d{1,9}$/.test(String(text)) ? Number(text) : Number.NaN
-  if (Number.isNaN(value)) throw new ServiceError(400, 'invalid_option', `--${name} must be a whole number.`)
-  return value
 }
 
 function expiryOf(text: Values[string]): Date | undefined {

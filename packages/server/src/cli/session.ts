@@ -1,13 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
-import { startProjector } from '../journal/projector.ts'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { EventMover } from '../journal/event-mover.ts'
+import { type Projector, startProjector } from '../journal/projector.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { createLog } from '../platform/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { connectPostgres, type PostgresAddress } from '../platform/postgres/connect.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { systemClock } from '../platform/time.ts'
+import { rememberDefinitions } from '../segments/definitions.ts'
+import { createFollower, type SegmentFollower } from '../segments/follow.ts'
 import { ADDRESS_FILE, openEngines } from '../service.ts'
 
 /** What a command works with. */
@@ -15,7 +20,10 @@ export interface Session {
   /** ClickHouse is missing while a service runs on the same data directory: it alone may open the embedded engine. */
   stores: Stores
   serviceRuns: boolean
+  config: Config
   tenant(tenantId: string): Tenant
+  /** What changes of contacts need. */
+  writing(): WriteDependencies
   close(): Promise<void>
 }
 
@@ -25,20 +33,25 @@ export interface Session {
  */
 export async function openSession(config: Config): Promise<Session> {
   try {
-    const log = createLog('silent')
     const { stores, postgres, close } = await openEngines({
       config,
       log,
       onProgress: (text) => console.error(`· ${text}`),
     })
+    let projector: Projector | undefined
+    const projecting = () => {
+      projector ??= startProjector({ ...stores, log, metrics: createMetrics(postgres.pool) })
+      return projector
+    }
     return {
       stores,
       serviceRuns: false,
+      config,
       tenant: (tenantId) => openTenant(stores, tenantId),
+      writing: () => ({ clock: systemClock, projector: projecting(), mover: LATER, segments: follower(), log }),
       close: async () => {
-        const projector = startProjector({ ...stores, log, metrics: createMetrics(postgres.pool) })
-        await projector.drain()
-        await projector.stop()
+        await projecting().drain()
+        await projecting().stop()
         await close()
       },
     }
@@ -48,11 +61,24 @@ export async function openSession(config: Config): Promise<Session> {
   }
 }
 
+const log = createLog('silent')
+
+/** Moves and journal rows wait in PostgreSQL; the service's sweeps see to them. */
+const LATER = {
+  move: async () => {},
+  project: async () => {},
+  drain: async () => {},
+  settle: async () => {},
+  stop: async () => {},
+} satisfies EventMover & Projector
+
+/** What a segment asks of events and ClickHouse cannot answer here, the service checks later. */
+function follower(): SegmentFollower {
+  return createFollower(rememberDefinitions(), systemClock)
+}
+
 async function besideService(config: Config, inUse: unknown): Promise<Session> {
-  const text = await readFile(resolve(config.dataDirectory, ADDRESS_FILE), 'utf8').catch(() => {
-    throw inUse
-  })
-  const postgres = connectPostgres<DB>(JSON.parse(text) as PostgresAddress, 4)
+  const postgres = connectPostgres<DB>(await addressBesideService(config, inUse), 4)
   const unavailable = () => {
     throw new ServiceError(503, 'clickhouse_in_use', 'The running service alone can read its embedded ClickHouse.')
   }
@@ -60,6 +86,7 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
     database: postgres.db,
     clickhouse: {
       query: unavailable,
+      stream: unavailable,
       command: unavailable,
       insert: unavailable,
       ping: unavailable,
@@ -69,7 +96,17 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
   return {
     stores,
     serviceRuns: true,
+    config,
     tenant: (tenantId) => openTenant(stores, tenantId),
+    writing: () => ({ clock: systemClock, projector: LATER, mover: LATER, segments: follower(), log }),
     close: () => postgres.close(),
   }
+}
+
+async function addressBesideService(config: Config, inUse: unknown): Promise<PostgresAddress> {
+  if (config.databaseUrl !== null) return { connectionString: config.databaseUrl }
+  const text = await readFile(resolve(config.dataDirectory, ADDRESS_FILE), 'utf8').catch(() => {
+    throw inUse
+  })
+  return JSON.parse(text) as PostgresAddress
 }

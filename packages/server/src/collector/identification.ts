@@ -1,10 +1,13 @@
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { checkProperties, type PropertyChanges } from '../contacts/properties.ts'
 import { parseEmail } from '../platform/email.ts'
+import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { ExternalContactIds } from '../visitors/external-id.ts'
 import { type Identification, identify } from '../visitors/identify.ts'
 import type { TrackBody } from './requests.ts'
+
+const USER_ID_LENGTH_MAX = 200
 
 interface Dependencies extends WriteDependencies {
   externalContactIds: ExternalContactIds
@@ -20,10 +23,10 @@ export async function identifyVisitor(
   visitorId: string,
   { identify: claim, external_contact_id }: TrackBody,
 ): Promise<string[]> {
-  const identification = claim ? parseClaim(visitorId, claim) : null
+  const identification = claim === undefined ? null : parseClaim(visitorId, claim)
   if (identification && !('problem' in identification)) {
-    await identify(tenant, dependencies, identification)
-    return []
+    const problem = await identify(tenant, dependencies, identification).then(() => null, problemOf)
+    return problem === null ? [] : [`identify was left out: ${problem}`]
   }
   if (external_contact_id !== undefined) {
     await dependencies.externalContactIds.claim(tenant, visitorId, external_contact_id)
@@ -31,18 +34,30 @@ export async function identifyVisitor(
   return identification ? [`identify was left out: ${identification.problem}`] : []
 }
 
-function parseClaim(
-  visitorId: string,
-  claim: NonNullable<TrackBody['identify']>,
-): Identification | { problem: string } {
-  const { email: sentEmail, ...properties } = claim.traits ?? {}
+/** What makes an identification unusable; a store that is away is another matter. */
+function problemOf(error: unknown): string {
+  if (error instanceof ServiceError && error.status < 500) return error.message
+  throw error
+}
+
+function parseClaim(visitorId: string, claim: unknown): Identification | { problem: string } {
+  if (!isObject(claim)) return { problem: 'it must be an object' }
+  const { external_user_id: userId = null, traits = {}, ...unknown } = claim
+  const [unknownName] = Object.keys(unknown)
+  if (unknownName !== undefined) return { problem: `${unknownName.slice(0, 100)} is not a known field` }
+  if (!isObject(traits)) return { problem: 'traits must be an object' }
+  const { email: sentEmail = null, ...properties } = traits
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
-  if (sentEmail !== undefined && sentEmail !== null && email === null) {
-    return { problem: 'traits.email is not a valid e-mail address' }
+  if (sentEmail !== null && email === null) return { problem: 'traits.email is not a valid e-mail address' }
+  if (userId !== null && (typeof userId !== 'string' || userId === '' || userId.length > USER_ID_LENGTH_MAX)) {
+    return { problem: `external_user_id must be a text of 1 to ${USER_ID_LENGTH_MAX} characters` }
   }
-  const userId = claim.external_user_id?.trim() || null
   if (email === null && userId === null) return { problem: 'it needs an external_user_id or traits.email' }
   const [detail] = checkProperties(properties)
   if (detail) return { problem: `${detail.path.replace(/^properties/, 'traits')} ${detail.message}` }
   return { visitorIds: [visitorId], userId, email, properties: properties as PropertyChanges, source: 'tracker' }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }

@@ -20,7 +20,8 @@ export function referringDomain(referrer: string, ownDomain: string): string {
 
 /** The host that sent a request, from its Origin, else its Referer; null when neither names one. */
 export function sendingHost(headers: { origin?: string | undefined; referer?: string | undefined }): string | null {
-  return parseWebUrl(headers.origin ?? headers.referer)?.hostname ?? null
+  // `example.com.` is the same host, spelled from the root.
+  return parseWebUrl(headers.origin ?? headers.referer)?.hostname.replace(/\.$/, '') ?? null
 }
 
 function parseWebUrl(url: string | undefined): URL | null {

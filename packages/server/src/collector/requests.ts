@@ -30,14 +30,13 @@ export const TrackBody = Type.Object(
     visitor_id: Type.Optional(Name),
     session_id: Type.Optional(Name),
     external_contact_id: Type.Optional(Name),
+    // Checked where it is used: one that cannot be used must not cost the events.
     identify: Type.Optional(
-      Type.Object(
-        {
-          external_user_id: Type.Optional(Type.String({ maxLength: 200 })),
-          traits: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-        },
-        { additionalProperties: false },
-      ),
+      Type.Unknown({
+        description:
+          'Who the visitor is: {external_user_id?, traits?: {email?, …}}. Traits become properties. What cannot be used is left out with a warning.',
+        examples: [{ external_user_id: 'user-42', traits: { email: 'ada@example.com' } }],
+      }),
     ),
     // Whatever a tracker knows about the browser; what is not known here is ignored.
     context: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an object' })),

@@ -23,8 +23,9 @@ export function sessionCookie(sessionId: string, secure: boolean): string {
 
 function cookieOf(cookies: string | undefined, name: string): string | undefined {
   for (const pair of cookies?.split(';') ?? []) {
-    const [key, value] = pair.split('=', 2)
-    if (key?.trim() === name && value !== undefined && USABLE.test(value.trim())) return value.trim()
+    const at = pair.indexOf('=')
+    const value = pair.slice(at + 1).trim()
+    if (at > 0 && pair.slice(0, at).trim() === name && USABLE.test(value)) return value
   }
   return undefined
 }

@@ -141,10 +141,10 @@ interface Context {
 function readContext(context: Record<string, unknown>): Context {
   return {
     screen: screenOf(context.screen),
-    language: textOf(context.language).slice(0, CONTEXT_LENGTH_MAX),
-    timezone: textOf(context.timezone).slice(0, CONTEXT_LENGTH_MAX),
-    referrer: textOf(context.referrer).slice(0, 16_384),
-    analyticsUserId: textOf(context.analytics_user_id).slice(0, CONTEXT_LENGTH_MAX),
+    language: cut(textOf(context.language), CONTEXT_LENGTH_MAX),
+    timezone: cut(textOf(context.timezone), CONTEXT_LENGTH_MAX),
+    referrer: cut(textOf(context.referrer), 16_384),
+    analyticsUserId: cut(textOf(context.analytics_user_id), CONTEXT_LENGTH_MAX),
   }
 }
 
@@ -154,7 +154,12 @@ function screenOf(screen: unknown): string {
     const { width, height } = screen as Record<string, unknown>
     return typeof width === 'number' && typeof height === 'number' ? `${width}x${height}` : ''
   }
-  return textOf(screen).slice(0, CONTEXT_LENGTH_MAX)
+  return cut(textOf(screen), CONTEXT_LENGTH_MAX)
+}
+
+/** The beginning of a text. A cut may fall within a character of two code units; its half is no text. */
+function cut(text: string, length: number): string {
+  return text.slice(0, length).toWellFormed()
 }
 
 function textOf(value: unknown): string {

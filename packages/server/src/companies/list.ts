@@ -1,8 +1,8 @@
-import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
-import { containing, endOfMillisecond, exactFacets, wordsOf } from '../platform/postgres/text-filters.ts'
+import { contains, endOfMillisecond, exactFacets, wordsOf } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow, toCompanyObject } from './company-object.ts'
 
@@ -31,7 +31,7 @@ const FACETS = { industry: 'industry', country: 'country', state: 'state' } as c
 /** One page of the companies that match. */
 export async function listCompanies(tenant: Tenant, filters: CompanyFilters, order: CompanyOrder, page: Page) {
   const { sortBy, direction } = order
-  const matching = tenant.db.selectFrom('companies').where((eb) => companyMatches(eb, filters))
+  const matching = matchingCompanies(tenant, filters)
   const ordered =
     sortBy === 'createdate'
       ? matching.orderBy('created_at', direction)
@@ -47,10 +47,8 @@ export async function listCompanies(tenant: Tenant, filters: CompanyFilters, ord
 
 /** How many companies match. */
 export async function countCompanies(tenant: Tenant, filters: CompanyFilters): Promise<number> {
-  const row = await tenant.db
-    .selectFrom('companies')
+  const row = await matchingCompanies(tenant, filters)
     .select(({ fn }) => fn.countAll().as('count'))
-    .where((eb) => companyMatches(eb, filters))
     .executeTakeFirst()
   return Number(row?.count ?? 0)
 }
@@ -72,11 +70,15 @@ export async function findCompanies(tenant: Tenant, companyIds: readonly string[
   return tenant.db.selectFrom('companies').select(COMPANY_COLUMNS).where('company_id', 'in', companyIds).execute()
 }
 
-/** A condition on companies. */
-export function companyMatches(eb: ExpressionBuilder<TenantTables, 'companies'>, filters: CompanyFilters) {
+/** A query over the companies that match. */
+export function matchingCompanies(tenant: Tenant, filters: CompanyFilters) {
+  return tenant.db.selectFrom('companies').where((eb) => companyMatches(eb, filters))
+}
+
+function companyMatches(eb: ExpressionBuilder<TenantTables, 'companies'>, filters: CompanyFilters) {
   const conditions = [
     ...exactFacets(FACETS, filters),
-    ...wordsOf(filters.search).map((word) => sql<SqlBool>`companies.search_text LIKE lower(${containing(word)})`),
+    ...wordsOf(filters.search).map((word) => contains(sql`companies.search_text`, word)),
   ]
   if (filters.name !== undefined) conditions.push(sql`companies.name = ${filters.name}`)
   if (filters.domain !== undefined) conditions.push(sql`companies.domain = ${filters.domain.toLowerCase()}`)
@@ -88,4 +90,5 @@ export function companyMatches(eb: ExpressionBuilder<TenantTables, 'companies'>,
 }
 
 /** The number of employees, where the property is a number or the text of one. */
-export const EMPLOYEES = sql<number>`numeric_property(companies.properties, 'numberofemployees')`
+export const EMPLOYEES_SQL = `numeric_property(companies.properties, 'numberofemployees')`
+const EMPLOYEES = sql.raw<number>(EMPLOYEES_SQL)

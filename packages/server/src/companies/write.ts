@@ -1,6 +1,8 @@
+import { sql } from 'kysely'
 import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from '../contacts/properties.ts'
 import { conflict, notFound, type ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
+import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
 
@@ -26,20 +28,22 @@ export async function updateCompany(
   changes: CompanyChanges,
   now: Date,
 ): Promise<CompanyRow> {
-  return tenant.transaction(async (tx) => {
-    const before = await tx.db
-      .selectFrom('companies')
-      .select(COMPANY_COLUMNS)
-      .where('company_id', '=', companyId)
-      .forUpdate()
-      .executeTakeFirst()
-    if (!before) throw notFound('company')
-    if (changes.domain && changes.domain !== before.domain) {
-      const holder = await findByDomain(tx, changes.domain)
-      if (holder) throw domainTaken(holder.company_id)
-    }
-    return applyChanges(tx, before, changes, now)
-  })
+  const transaction = () =>
+    tenant.transaction(async (tx) => {
+      const before = await tx.db
+        .selectFrom('companies')
+        .select(COMPANY_COLUMNS)
+        .where('company_id', '=', companyId)
+        .forUpdate()
+        .executeTakeFirst()
+      if (!before) throw notFound('company')
+      if (changes.domain && changes.domain !== before.domain) {
+        const holder = await findByDomain(tx, changes.domain)
+        if (holder) throw domainTaken(holder.company_id)
+      }
+      return applyChanges(tx, before, changes, now)
+    })
+  return repeatOnCollision(transaction)
 }
 
 /** Removes a company; its contacts stay, without one. @throws ServiceError 404. */
@@ -71,6 +75,47 @@ export async function upsertCompany(
   // Deleted in between: the next attempt creates it.
   if (!before) return upsertCompany(tx, changes, now)
   return (await applyChanges(tx, before, changes, now)).company_id
+}
+
+/**
+ * Finds the companies of many domains, and creates those that are missing with the name that is said. Companies that
+ * exist stay as they are. Call it in the transaction that links them.
+ * @returns ids by domain; a domain may be missing whose company was deleted at this very moment.
+ */
+export async function findOrCreateCompanies(
+  tx: Tenant,
+  nameByDomain: ReadonlyMap<string, string | null>,
+  now: Date,
+): Promise<Map<string, string>> {
+  if (nameByDomain.size === 0) return new Map()
+  // Sorted, so that two transactions with the same new domains wait for each other instead of blocking each other.
+  const domains = [...nameByDomain.keys()].sort()
+  const found = await idsByDomain(tx, domains)
+  const missing = domains.filter((domain) => !found.has(domain))
+  if (missing.length === 0) return found
+  const rows = missing.map((domain) => ({
+    company_id: newId(),
+    domain,
+    name: nameByDomain.get(domain) ?? null,
+    properties: {},
+    created_at: now,
+    updated_at: now,
+  }))
+  await tx.db
+    .insertInto('companies')
+    .values(rows)
+    .onConflict((existing) => existing.columns(['domain']).doNothing())
+    .execute()
+  return idsByDomain(tx, domains)
+}
+
+async function idsByDomain(tx: Tenant, domains: readonly string[]): Promise<Map<string, string>> {
+  const rows = await tx.db
+    .selectFrom('companies')
+    .select(['company_id', 'domain'])
+    .where('domain', '=', sql<string>`any(${domains})`)
+    .execute()
+  return new Map(rows.map(({ domain, company_id }) => [domain ?? '', company_id]))
 }
 
 async function insertCompany(tx: Tenant, changes: CompanyChanges, now: Date): Promise<CompanyRow | undefined> {

@@ -2,14 +2,20 @@ import { appendRecords, type SystemEvent, toRecord } from '../journal/append.ts'
 import type { EventMover } from '../journal/event-mover.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { Projector } from '../journal/projector.ts'
+import type { Logger } from '../platform/log.ts'
+import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
+import { createTurns } from '../platform/turns.ts'
+import type { SegmentFollower } from '../segments/follow.ts'
 
 /** What every change of contacts needs beside the tenant's data. */
 export interface WriteDependencies {
   clock: Clock
   projector: Projector
   mover: EventMover
+  segments: SegmentFollower
+  log: Logger
 }
 
 /** What a change has caused so far; it is recorded in the change's own transaction. */
@@ -20,17 +26,19 @@ export class ChangeLog {
   readonly changed = new Set<string>()
   /** Contacts that were given visitors, whose earlier events are to be moved. */
   readonly linked = new Set<string>()
+
+  /** Contacts that the change has made. */
+  created(): Set<string> {
+    const created = this.events.filter(({ event }) => event === 'contact_created')
+    return new Set(created.flatMap(({ contactId }) => contactId ?? []))
+  }
 }
 
-const SERIALIZATION_FAILURE = '40001'
-const DEADLOCK = '40P01'
-const UNIQUE_VIOLATION = '23505'
-const ATTEMPTS_MAX = 6
-
-/** Thrown by a change that was overtaken by a concurrent one. */
-export class Collision extends Error {
-  readonly code = SERIALIZATION_FAILURE
-}
+/**
+ * Transactions of one tenant often wait for one another's contacts and visitors. They do so here, in turn, and not each
+ * with a connection in its hand.
+ */
+const takeTurn = createTurns({ perKey: 4, inAll: 12 })
 
 /**
  * Runs a change of contacts in one transaction, with everything that follows from it: memberships in segments, events,
@@ -38,31 +46,20 @@ export class Collision extends Error {
  */
 export async function changeContacts<T>(
   tenant: Tenant,
-  { projector, mover }: WriteDependencies,
+  { projector, mover, segments }: WriteDependencies,
   work: (tx: Tenant, log: ChangeLog) => Promise<T>,
 ): Promise<T> {
-  const { result, journalRow, linked } = await repeatOnCollision(() =>
+  const transaction = () =>
     tenant.transaction(async (tx) => {
       const log = new ChangeLog()
       const result = await work(tx, log)
+      log.events.push(...(await segments.follow(tx, [...log.changed], log.created())))
       const records = [...log.events.map((event) => toRecord(tenant.id, event)), ...log.records]
       const journalRow = records.length > 0 ? await appendRecords(tx, records) : null
       return { result, journalRow, linked: [...log.linked] }
-    }),
-  )
+    })
+  const { result, journalRow, linked } = await takeTurn(tenant.id, () => repeatOnCollision(transaction))
   if (journalRow) await projector.project(journalRow)
   if (linked.length > 0) await mover.move(tenant.id)
   return result
-}
-
-async function repeatOnCollision<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await work()
-    } catch (error) {
-      const { code = '' } = error as { code?: string }
-      const collided = [SERIALIZATION_FAILURE, DEADLOCK, UNIQUE_VIOLATION].includes(code)
-      if (!collided || attempt === ATTEMPTS_MAX) throw error
-    }
-  }
 }

@@ -2,25 +2,13 @@ import type { SystemEvent } from '../journal/append.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { applyWrite, blankContact, type SourceWrite, wantsEmail } from './apply-write.ts'
 import type { ChangeLog } from './change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
-import { FIRST_TOUCH_KEYS } from './first-touch-keys.ts'
-import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from './properties.ts'
-import { recordSource, type SourceKind } from './record-source.ts'
+import type { Properties } from './properties.ts'
+import { readSourceRecords, type SourceRecord, storeSourceRecords } from './record-source.ts'
 
-/** What one source says of a contact. */
-export interface SourceWrite {
-  source: string
-  kind: SourceKind
-  /** The id by which the source itself knows the contact. */
-  externalId?: string
-  /** The source's record as it came. */
-  raw?: unknown
-  email?: string
-  properties: PropertyChanges
-  /** undefined: stays as it is. */
-  companyId?: string | null
-}
+export type { SourceWrite } from './apply-write.ts'
 
 /** What identifies a contact: an e-mail address, the id that the customer's own system gave, or neither. */
 export interface ContactKeys {
@@ -31,7 +19,7 @@ export interface ContactKeys {
 /**
  * Creates a contact with its source record.
  * @returns null when a contact with one of the keys exists.
- * @throws ServiceError 400 `unknown_company`.
+ * @throws ServiceError 400 `unknown_company` or too many properties; then nothing is written.
  */
 export async function insertContact(
   tx: Tenant,
@@ -40,40 +28,26 @@ export async function insertContact(
   write: SourceWrite,
   now: Date,
 ): Promise<ContactRow | null> {
-  const { properties } = mergeProperties({}, write.properties)
-  requireFewKeys(properties, 'contact')
-  const provided = [...(keys.email === null ? [] : ['email']), ...Object.keys(properties)]
+  const blank = blankContact(newId(), keys.externalId, write.source, now)
+  const said = keys.email === null ? write : { ...write, email: keys.email }
+  const { row: values, record } = applyWrite(blank, [], said, keys.email, now)
   const row = await tx.db
     .insertInto('contacts')
-    .values({
-      contact_id: newId(),
-      email: keys.email,
-      external_id: keys.externalId,
-      properties,
-      properties_provenance: provenanceOf(provided, write.source, now),
-      company_id: write.companyId ?? null,
-      creation_source: write.source,
-      first_seen_at: now,
-      created_at: now,
-      updated_at: now,
-      enriched_at: write.kind === 'enrichment' ? now : null,
-    })
+    .values(values)
     .onConflict((existing) => existing.doNothing())
     .returning(CONTACT_COLUMNS)
     .executeTakeFirst()
     .catch(explainUnknownCompany)
   if (!row) return null
-  await recordSource(tx, row.contact_id, { ...write, properties: propertiesOf(row) }, now)
-  const data = { properties: propertiesOf(row), source: write.source }
-  log.events.push({ event: 'contact_created', at: now, contactId: row.contact_id, data })
+  await storeRecord(tx, row.contact_id, record)
+  log.events.push(createdEvent(row, write.source, now))
   log.changed.add(row.contact_id)
   return row
 }
 
 /**
- * Lets a source change a contact, whose row the caller has locked. The latest write wins; an enrichment source fills
- * blanks only, and first-touch values once written are changed by hand only.
- * @throws ServiceError 409 `contact_email_taken`, 400 `unknown_company` or too many properties.
+ * Lets a source change a contact, whose row the caller has locked. What wins is for `applyWrite` to say.
+ * @throws ServiceError 409 `contact_email_taken`, 400 `unknown_company` or too many properties; before anything is written.
  */
 export async function changeContact(
   tx: Tenant,
@@ -82,42 +56,26 @@ export async function changeContact(
   write: SourceWrite,
   now: Date,
 ): Promise<ContactRow> {
-  const { properties, changed } = mergeProperties(before.properties as Properties, winningChanges(before, write))
-  requireFewKeys(properties, 'contact')
-  const email = write.email ?? before.email
-  if (email !== before.email) changed.push('email')
-  const companyId = write.companyId === undefined ? before.company_id : write.companyId
-  const sent = write.email === undefined ? write.properties : { ...write.properties, email: write.email }
-  const isNews = changed.length > 0 || companyId !== before.company_id
-  if (Object.keys(sent).length > 0 || write.externalId !== undefined) {
-    await recordSource(tx, before.contact_id, { ...write, properties: sent }, now)
-  }
-  if (!isNews && write.kind !== 'enrichment') return before
+  const contactId = before.contact_id
+  const [records = []] = (await readSourceRecords(tx, [contactId], write.source)).values()
+  const email = wantsEmail(before, write) ? await emailAfter(tx, before, write) : before.email
+  const applied = applyWrite(before, records, write, email, now)
+  const { changed, isNews, isRowDirty } = applied
 
-  if (email !== null && email !== before.email) await requireFreeEmail(tx, email)
-  const row = await tx.db
-    .updateTable('contacts')
-    .set({
-      email,
-      properties,
-      properties_provenance: {
-        ...without(before.properties_provenance as object, changed),
-        ...provenanceOf(
-          changed.filter((key) => key === 'email' || key in properties),
-          write.source,
-          now,
-        ),
-      },
-      company_id: companyId,
-      ...(isNews ? { updated_at: now } : {}),
-      ...(write.kind === 'enrichment' ? { enriched_at: now } : {}),
-    })
-    .where('contact_id', '=', before.contact_id)
-    .returning(CONTACT_COLUMNS)
-    .executeTakeFirstOrThrow()
-    .catch(explainUnknownCompany)
-  log.changed.add(row.contact_id)
-  if (isNews) log.events.push(...eventsOf(before, row, changed, write.source, now))
+  let row = before
+  if (isRowDirty) {
+    const { properties, properties_provenance, company_id, updated_at, enriched_at } = applied.row
+    row = await tx.db
+      .updateTable('contacts')
+      .set({ email, properties, properties_provenance, company_id, updated_at, enriched_at })
+      .where('contact_id', '=', contactId)
+      .returning(CONTACT_COLUMNS)
+      .executeTakeFirstOrThrow()
+      .catch(explainUnknownCompany)
+    log.changed.add(contactId)
+  }
+  if (saysSomething(write)) await storeRecord(tx, contactId, applied.record)
+  if (isNews) log.events.push(...changedEvents(before, row, changed, write.source, now))
   return row
 }
 
@@ -136,19 +94,20 @@ export async function lockContact(tx: Tenant, contactId: string): Promise<Contac
     .executeTakeFirst()
 }
 
-/** What of a source's values becomes the contact's. */
-function winningChanges(before: ContactRow, write: SourceWrite): PropertyChanges {
-  const properties = before.properties as Properties
-  const provenance = before.properties_provenance as Record<string, { source: string } | undefined>
-  const isKept = (key: string) => {
-    if (!(key in properties)) return false
-    if (write.kind === 'enrichment') return provenance[key]?.source !== write.source
-    return write.source !== 'manual' && FIRST_TOUCH_KEYS.includes(key)
-  }
-  return Object.fromEntries(Object.entries(write.properties).filter(([key]) => !isKept(key)))
+/** The event of a new contact. */
+export function createdEvent(row: ContactRow, source: string, at: Date): SystemEvent {
+  const data = { properties: propertiesOf(row), source }
+  return { event: 'contact_created', at, contactId: row.contact_id, data }
 }
 
-function eventsOf(before: ContactRow, after: ContactRow, changed: string[], source: string, at: Date): SystemEvent[] {
+/** The events of a change of a contact. */
+export function changedEvents(
+  before: ContactRow,
+  after: ContactRow,
+  changed: readonly string[],
+  source: string,
+  at: Date,
+): SystemEvent[] {
   const contactId = after.contact_id
   const updated: SystemEvent = {
     event: 'contact_updated',
@@ -161,19 +120,25 @@ function eventsOf(before: ContactRow, after: ContactRow, changed: string[], sour
   return [updated, { event: 'lifecycle_stage_changed', at, contactId, data: { from, to, source } }]
 }
 
-function provenanceOf(keys: string[], source: string, now: Date) {
-  const entry = { source, updated_at: now.toISOString() }
-  return Object.fromEntries(keys.map((key) => [key, entry]))
+function saysSomething({ properties, email, externalId, raw }: SourceWrite): boolean {
+  return Object.keys(properties).length > 0 || email !== undefined || externalId !== undefined || raw !== undefined
 }
 
-function without(record: object, keys: string[]) {
-  return Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key)))
+async function storeRecord(tx: Tenant, contactId: string, record: SourceRecord | null): Promise<void> {
+  if (record) await storeSourceRecords(tx, new Map([[contactId, record]]))
 }
 
-async function requireFreeEmail(tx: Tenant, email: string): Promise<void> {
+/** The e-mail that a write gives, or the one from before when another contact has it. By hand that is an error. */
+async function emailAfter(
+  tx: Tenant,
+  before: ContactRow,
+  { kind, email }: SourceWrite & { email: string },
+): Promise<string | null> {
   // Asked first: a unique violation would end the transaction before it could name the holder.
   const holder = await tx.db.selectFrom('contacts').select('contact_id').where('email', '=', email).executeTakeFirst()
-  if (holder) throw emailTaken(holder.contact_id)
+  if (!holder) return email
+  if (kind === 'manual') throw emailTaken(holder.contact_id)
+  return before.email
 }
 
 /** 409: the e-mail address belongs to that contact. */

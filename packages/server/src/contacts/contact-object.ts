@@ -23,6 +23,15 @@ const FIELDS = {
 
 /** A contact, whole. */
 export const Contact = Type.Object(FIELDS)
+/** A contact as the list of a segment's members shows it. */
+export const SegmentMember = Type.Object({
+  contact_id: Id,
+  _id: FIELDS._id,
+  properties: PropertiesOutput,
+  company_id: FIELDS.company_id,
+  segment_ids: FIELDS.segment_ids,
+  created_at: Timestamp,
+})
 /** A contact with the fields that the caller asked for. */
 export const ProjectedContact = Type.Partial(Contact)
 
@@ -47,8 +56,15 @@ export function shows(projection: Projection, field: string): boolean {
   return projection.kind === 'full' || projection.names.has(field)
 }
 
+/** A contact with the segments that it belongs to. */
+export type ContactRowInSegments = ContactRow & { segment_ids: string[] }
+
 /** A contact as the API answers it, whole. */
-export function toContactObject(row: ContactRow, notes: NoteObject[], withProvenance: boolean): ContactObject {
+export function toContactObject(
+  row: ContactRowInSegments,
+  notes: NoteObject[],
+  withProvenance: boolean,
+): ContactObject {
   return {
     contact_id: row.contact_id,
     _id: row.contact_id,
@@ -56,12 +72,25 @@ export function toContactObject(row: ContactRow, notes: NoteObject[], withProven
     associations: { companies: row.company_id === null ? [] : [row.company_id] },
     company_id: row.company_id,
     first_seen_at: row.first_seen_at.toISOString(),
-    segment_ids: [],
+    segment_ids: row.segment_ids,
     creation_source: row.creation_source,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     notes,
     ...(withProvenance ? { properties_provenance: row.properties_provenance as Type.Static<typeof Provenance> } : {}),
+  }
+}
+
+/** A contact as the list of a segment's members shows it. */
+export function toSegmentMember(row: ContactRowInSegments): Type.Static<typeof SegmentMember> {
+  const properties = Object.entries(propertiesOf(row)).filter(([key]) => SUMMARY_PROPERTIES.includes(key))
+  return {
+    contact_id: row.contact_id,
+    _id: row.contact_id,
+    properties: Object.fromEntries(properties),
+    company_id: row.company_id,
+    segment_ids: row.segment_ids,
+    created_at: row.created_at.toISOString(),
   }
 }
 

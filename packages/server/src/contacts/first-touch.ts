@@ -1,10 +1,11 @@
 import type { EventRecord } from '../journal/event-record.ts'
 import { NO_CONTACT } from '../journal/event-record.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { isStorableText } from '../platform/http/json-body.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { changeContact, lockContact } from './change.ts'
 import { changeContacts, type WriteDependencies } from './change-log.ts'
-import type { Properties } from './properties.ts'
+import { PROPERTIES_MAX, type Properties } from './properties.ts'
 
 const SOURCE = { source: 'tracker', kind: 'tracker' } as const
 /** Visitors whose events are asked for; a contact with more has shared devices, not a first touch. */
@@ -27,9 +28,24 @@ export interface FirstTouch {
 /**
  * Writes the first-touch properties and first_seen_at of a contact from its earliest events. What stands there already
  * stays: the values are those of one visit, so they are written together or not at all.
- * @returns null when nothing can be said: the contact is gone, or ClickHouse is away (the next event tries again).
+ * Never rejects.
+ * @returns null when nothing can be said: the contact is gone, or a store is away (the next event tries again).
  */
 export async function recordFirstTouch(
+  tenant: Tenant,
+  dependencies: WriteDependencies,
+  contactId: string,
+): Promise<FirstTouch | null> {
+  try {
+    return await writeFirstTouch(tenant, dependencies, contactId)
+  } catch (error) {
+    // It follows from a change that is committed, and must not make that look as if it had failed.
+    dependencies.log.warn({ err: error, contact_id: contactId }, 'a first touch could not be recorded')
+    return null
+  }
+}
+
+async function writeFirstTouch(
   tenant: Tenant,
   dependencies: WriteDependencies,
   contactId: string,
@@ -45,9 +61,12 @@ export async function recordFirstTouch(
       await tx.db.updateTable('contacts').set({ first_seen_at }).where('contact_id', '=', contactId).execute()
       log.changed.add(contactId)
     }
-    const isWritten = 'first_landing_page' in (row.properties as Properties)
+    const isWritten = Object.hasOwn(row.properties as Properties, 'first_landing_page')
     if (isWritten || earliest.first_url === '') return { firstSeenMs, hasLandingPage: isWritten }
-    await changeContact(tx, log, row, { ...SOURCE, properties: touchOf(earliest) }, dependencies.clock())
+    const properties = touchOf(earliest)
+    // A contact that is full has no room for them; nothing of the others is given up.
+    const isFull = Object.keys({ ...(row.properties as Properties), ...properties }).length > PROPERTIES_MAX
+    if (!isFull) await changeContact(tx, log, row, { ...SOURCE, properties }, dependencies.clock())
     return { firstSeenMs, hasLandingPage: true }
   })
 }
@@ -97,7 +116,7 @@ function touchOf({ first_url: url, first_referrer: referrer }: Earliest): Record
   const utm = URL.parse(url)?.searchParams
   const campaign = ['source', 'medium', 'campaign', 'term', 'content'].flatMap((name) => {
     const value = utm?.get(`utm_${name}`) ?? ''
-    return value === '' ? [] : [[`first_utm_${name}`, value] as const]
+    return value === '' || !isStorableText(value) ? [] : [[`first_utm_${name}`, value] as const]
   })
   return {
     first_landing_page: url,

@@ -54,7 +54,7 @@ export async function contactFiltersOf(
     company_id,
     created_after,
     created_before,
-    ids: events ? await contactsWithEvent(tenant, events, contactsMax) : undefined,
+    contact_ids: events ? await contactsWithEvent(tenant, events, contactsMax) : undefined,
   }
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined))
 }

@@ -1,9 +1,11 @@
-import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import { recentNotes, toNotes } from '../notes/notes.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
-import { containing, endOfMillisecond, exactFacets, wordsOf } from '../platform/postgres/text-filters.ts'
+import { containing, contains, endOfMillisecond, exactFacets, wordsOf } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { segmentIds } from '../segments/member-ids.ts'
 import { type Projection, project, shows, toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
 
@@ -22,8 +24,9 @@ export interface ContactFilters {
   created_after?: Date
   created_before?: Date
   search?: string
-  /** Nobody else matches; see contactsWithEvent. */
-  ids?: readonly string[]
+  company?: string
+  contact_ids?: readonly string[]
+  segment_id?: string
 }
 
 export interface ContactOrder {
@@ -60,7 +63,7 @@ const SORT_COLUMNS = {
 export async function listContacts(tenant: Tenant, filters: ContactFilters, options: ListOptions) {
   const { page, order, projection, withProvenance } = options
   const { sortBy, direction } = order
-  const matching = tenant.db.selectFrom('contacts').where((eb) => matches(eb, filters))
+  const matching = matchingContacts(tenant, filters)
   // Missing values come last in both directions; the id makes the order total, so that pages never repeat a row.
   const ordered =
     sortBy === 'createdate'
@@ -68,6 +71,7 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
       : matching.orderBy(SORT_COLUMNS[sortBy], (by) => by[direction]().nullsLast())
   const selected = ordered
     .select(CONTACT_COLUMNS)
+    .select(segmentIds)
     .orderBy('contact_id', direction)
     .limit(page.limit)
     .offset(offsetOf(page))
@@ -81,10 +85,8 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
 export async function countContacts(tenant: Tenant, filters: ContactFilters): Promise<number> {
   const filtered = Object.values(filters).some((value) => value !== undefined)
   const row = filtered
-    ? await tenant.db
-        .selectFrom('contacts')
+    ? await matchingContacts(tenant, filters)
         .select(({ fn }) => fn.countAll().as('count'))
-        .where((eb) => matches(eb, filters))
         .executeTakeFirst()
     : await tenant.db
         .selectFrom('contact_counts')
@@ -93,8 +95,13 @@ export async function countContacts(tenant: Tenant, filters: ContactFilters): Pr
   return Number(row?.count ?? 0)
 }
 
+/** A query over the contacts that match. */
+export function matchingContacts(tenant: Tenant, filters: ContactFilters) {
+  return tenant.db.selectFrom('contacts').where((eb) => matches(eb, filters))
+}
+
 function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: ContactFilters) {
-  const conditions = [...exactFacets(EXACT, filters), ...textConditions(filters)]
+  const conditions: Expression<SqlBool>[] = [...exactFacets(EXACT, filters), ...textConditions(filters)]
   if (filters.status === 'enriched') conditions.push(sql`enriched_at IS NOT NULL`)
   if (filters.status === 'not_enriched') conditions.push(sql`enriched_at IS NULL`)
   if (filters.has_linkedin !== undefined) {
@@ -102,15 +109,29 @@ function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: Conta
     conditions.push(filters.has_linkedin ? has : sql`NOT ${has}`)
   }
   if (filters.company_id !== undefined) conditions.push(sql`company_id = ${filters.company_id}`)
+  if (filters.company !== undefined) conditions.push(hasCompanyName(filters.company))
+  if (filters.contact_ids) {
+    // One that cannot exist matches nothing; PostgreSQL would refuse to compare it. One array is one parameter.
+    conditions.push(sql`contacts.contact_id = ANY(${filters.contact_ids.filter(isUuid)}::uuid[])`)
+  }
+  if (filters.segment_id !== undefined) conditions.push(isInSegment(eb, filters.segment_id))
   if (filters.created_after) conditions.push(sql`created_at >= ${filters.created_after}`)
   if (filters.created_before) conditions.push(sql`created_at <= ${endOfMillisecond(filters.created_before)}`)
-  // One array is one parameter, however many ids there are.
-  if (filters.ids) conditions.push(sql`contact_id = ANY(${filters.ids}::uuid[])`)
   return eb.and(conditions)
 }
 
+function hasCompanyName(name: string) {
+  // The first condition is there for its index; the second is what is asked.
+  return sql<SqlBool>`sort_company = left(lower(${name}), 200) AND properties ->> 'company' = ${name}`
+}
+
+function isInSegment(eb: ExpressionBuilder<TenantTables, 'contacts'>, segmentId: string) {
+  const members = eb.selectFrom('segment_members').select('segment_members.contact_id')
+  return eb('contacts.contact_id', 'in', members.where('segment_members.segment_id', '=', segmentId))
+}
+
 function textConditions({ search, job_title }: ContactFilters) {
-  const conditions = wordsOf(search).map((word) => sql<SqlBool>`search_text LIKE lower(${containing(word)})`)
+  const conditions = wordsOf(search).map((word) => contains(sql`search_text`, word))
   if (job_title !== undefined) {
     const pattern = containing(job_title)
     // The first condition is there for its index; the second is what is asked.

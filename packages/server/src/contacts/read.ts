@@ -1,13 +1,16 @@
+import { sql } from 'kysely'
 import { compactEventsOfContact } from '../events/of-contact.ts'
 import { recentNotes, toNotes } from '../notes/notes.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { segmentIds } from '../segments/member-ids.ts'
 import { toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
 import { summaryOf } from './summary.ts'
 import { sourceRecords, unifiedProfileOf } from './unified-profile.ts'
 
 const NOTES_IN_CONTACT = 100
+const NOTES_IN_BATCHES = 10
 
 interface ReadOptions {
   /** How many of the latest events come along; null for none. */
@@ -23,6 +26,7 @@ export async function readContact(tenant: Tenant, contactId: string, options: Re
       .selectFrom('contacts')
       .select(CONTACT_COLUMNS)
       .select(recentNotes(NOTES_IN_CONTACT))
+      .select(segmentIds)
       .select(sourceRecords)
       .where('contact_id', '=', contactId)
       .executeTakeFirst(),
@@ -41,7 +45,47 @@ export async function toWholeContact(tenant: Tenant, row: ContactRow) {
   const found = await tenant.db
     .selectFrom('contacts')
     .select(recentNotes(NOTES_IN_CONTACT))
+    .select(segmentIds)
     .where('contact_id', '=', row.contact_id)
     .executeTakeFirst()
-  return toContactObject(row, toNotes(found?.notes ?? []), false)
+  return toContactObject({ ...row, segment_ids: found?.segment_ids ?? [] }, toNotes(found?.notes ?? []), false)
+}
+
+/** Contacts by their ids, as lists show them, in the order of the ids; unknown ones are left out. */
+export async function findContacts(tenant: Tenant, contactIds: readonly string[]) {
+  const rows = await tenant.db
+    .selectFrom('contacts')
+    .select(CONTACT_COLUMNS)
+    .select(recentNotes(NOTES_IN_BATCHES))
+    .select(segmentIds)
+    .where('contact_id', '=', anyOf(contactIds))
+    .execute()
+  const byId = new Map(rows.map((row) => [row.contact_id, toContactObject(row, toNotes(row.notes), false)]))
+  return contactIds.flatMap((id) => byId.get(id) ?? [])
+}
+
+/** Those of the ids that are contacts. */
+export async function knownContacts(tenant: Tenant, contactIds: readonly string[]): Promise<Set<string>> {
+  const rows = await tenant.db
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('contact_id', '=', anyOf(contactIds))
+    .execute()
+  return new Set(rows.map((row) => row.contact_id))
+}
+
+/** The company of each contact that has one. */
+export async function companiesOfContacts(tenant: Tenant, contactIds: readonly string[]): Promise<Map<string, string>> {
+  const rows = await tenant.db
+    .selectFrom('contacts')
+    .select(['contact_id', 'company_id'])
+    .where('contact_id', '=', anyOf(contactIds))
+    .where('company_id', 'is not', null)
+    .execute()
+  return new Map(rows.map((row) => [row.contact_id, row.company_id ?? '']))
+}
+
+/** One parameter however many ids there are: a list of thousands would be as many. */
+function anyOf(contactIds: readonly string[]) {
+  return sql<string>`ANY(${contactIds}::uuid[])`
 }

@@ -1,5 +1,5 @@
+import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
-import type { PropertyChanges } from './properties.ts'
 import type { SourceFields } from './unified-profile.ts'
 
 /** What kind of system a source is; the service's own sources are kinds of their own. */
@@ -15,50 +15,77 @@ export type SourceKind =
   | 'messaging'
   | 'analytics'
 
-interface SourceRecord {
+/** Kinds that are kept in step with another system. */
+export const SYNCED_KINDS: readonly SourceKind[] = ['crm', 'email', 'messaging', 'analytics']
+
+/** What a source says of a contact. */
+export interface SourceRecord {
   source: string
-  kind: SourceKind
-  externalId?: string
-  raw?: unknown
-  properties: PropertyChanges
+  kind: string
+  external_id: string | null
+  fields: SourceFields
+  /** Read for one source only, see `readSourceRecords`; null elsewhere. */
+  raw: unknown
+  first_seen_at: Date
+  updated_at: Date
+  synced_at: Date | null
+  enriched_at: Date | null
 }
 
-/** Kinds that are kept in step with another system. */
-const SYNCED: readonly SourceKind[] = ['crm', 'email', 'messaging', 'analytics']
+/**
+ * What all sources say of some contacts, by contact_id. Lock the contacts first.
+ * @param source whose raw record is wanted; those of the others can be large.
+ */
+export async function readSourceRecords(
+  tx: Tenant,
+  contactIds: readonly string[],
+  source: string,
+): Promise<Map<string, SourceRecord[]>> {
+  if (contactIds.length === 0) return new Map()
+  const rows = await tx.db
+    .selectFrom('contact_sources')
+    .select(['contact_id', 'source', 'kind', 'external_id', 'first_seen_at', 'updated_at', 'synced_at', 'enriched_at'])
+    .select(sql<SourceFields>`fields`.as('fields'))
+    .select(sql<unknown>`CASE WHEN source = ${source} THEN raw END`.as('raw'))
+    .where('contact_id', '=', sql<string>`any(${contactIds})`)
+    .execute()
+  return Map.groupBy(rows, (row) => row.contact_id)
+}
 
 /**
- * Notes what a source says of a contact beside what other sources say. A null withdraws the source's value.
- * Call it in the transaction that changes the contact, which holds the contact's row.
+ * Stores what one source says of contacts now. Call it in the transaction that changes the contacts and holds their rows.
+ * They are stored in the order of the source's own ids, so that two transactions with the same new ones wait for each
+ * other instead of blocking each other.
  */
-export async function recordSource(
-  tx: Tenant,
-  contactId: string,
-  { source, kind, externalId, raw, properties }: SourceRecord,
-  now: Date,
-): Promise<void> {
-  const existing = await tx.db
-    .selectFrom('contact_sources')
-    .select('fields')
-    .where('contact_id', '=', contactId)
-    .where('source', '=', source)
-    .executeTakeFirst()
-  const fields: SourceFields = { ...((existing?.fields as SourceFields | undefined) ?? {}) }
-  for (const [key, value] of Object.entries(properties)) {
-    if (value === null) delete fields[key]
-    else fields[key] = { value, updated_at: now.toISOString() }
-  }
-  const changes = {
-    kind,
-    fields,
-    updated_at: now,
-    ...(externalId === undefined ? {} : { external_id: externalId }),
-    ...(raw === undefined ? {} : { raw: JSON.stringify(raw) }),
-    ...(SYNCED.includes(kind) ? { synced_at: now } : {}),
-    ...(kind === 'enrichment' ? { enriched_at: now } : {}),
-  }
+export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
+  if (records.size === 0) return
+  const rows = [...records]
+    .sort(([, a], [, b]) => compareKeys(a.external_id, b.external_id))
+    .map(([contact_id, { raw, fields, ...record }]) => ({
+      contact_id,
+      ...record,
+      fields: JSON.stringify(fields),
+      raw: raw === null ? null : JSON.stringify(raw),
+    }))
   await tx.db
     .insertInto('contact_sources')
-    .values({ contact_id: contactId, source, first_seen_at: now, ...changes })
-    .onConflict((row) => row.columns(['contact_id', 'source']).doUpdateSet(changes))
+    .values(rows)
+    .onConflict((row) =>
+      row.columns(['contact_id', 'source']).doUpdateSet(({ ref }) => ({
+        kind: ref('excluded.kind'),
+        external_id: ref('excluded.external_id'),
+        fields: ref('excluded.fields'),
+        raw: ref('excluded.raw'),
+        updated_at: ref('excluded.updated_at'),
+        synced_at: ref('excluded.synced_at'),
+        enriched_at: ref('excluded.enriched_at'),
+      })),
+    )
     .execute()
+}
+
+/** An order of keys that is the same for all transactions. */
+export function compareKeys(a: string | null, b: string | null): number {
+  const [left, right] = [a ?? '', b ?? '']
+  return left < right ? -1 : Number(left > right)
 }

@@ -46,7 +46,9 @@ export function contactRoutes(app: App, dependencies: WriteDependencies, eventFi
       },
       // Before the query is checked, as every scope is.
       preValidation: async ({ apiKey, query }) => {
-        const asksEvents = Object.keys(query).some((name) => name.startsWith('has_event_'))
+        const asksEvents = Object.keys(query).some(
+          (name) => name.startsWith('has_event_') && name in ListContactsQuery.properties,
+        )
         if (apiKey && asksEvents) requireScope(apiKey, 'events:read')
       },
     },

@@ -73,6 +73,7 @@ export async function deleteContact(tenant: Tenant, dependencies: WriteDependenc
   await changeContacts(tenant, dependencies, async (tx, log) => {
     if (!(await lockContact(tx, contactId))) throw notFound('contact')
     await unlinkVisitors(tx, contactId, MANUAL.source, now)
+    log.events.push(...(await dependencies.segments.leave(tx, contactId)))
     await tx.db.deleteFrom('contacts').where('contact_id', '=', contactId).execute()
     log.events.push({ event: 'contact_deleted', at: now, contactId, data: {} })
   })

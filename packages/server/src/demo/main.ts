@@ -5,6 +5,7 @@ import { openTenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { runService } from '../run.ts'
 import { seedTenant } from '../seed/seed.ts'
+import { createSegment, type NewSegment } from '../segments/segments.ts'
 import type { Service } from '../service.ts'
 import { createApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
@@ -14,6 +15,50 @@ import { serveDemoSite } from './site.ts'
 /** The site whose visits the sample data shows; pages on localhost may send events too. */
 const SITE = 'www.example.com'
 const DOMAINS = ['example.com', 'localhost']
+
+/** The service finds their members by itself. */
+const SEGMENTS: NewSegment[] = [
+  {
+    name: 'Leads in Europe',
+    description: 'Leads and marketing-qualified leads in Germany, France, Spain and the United Kingdom',
+    filter: {
+      match: 'all',
+      conditions: [
+        { property: 'lifecyclestage', operator: 'in', value: ['lead', 'mql'] },
+        { property: 'country', operator: 'in', value: ['Germany', 'France', 'Spain', 'United Kingdom'] },
+      ],
+    },
+  },
+  {
+    name: 'Looked at pricing twice this week',
+    description: 'At least two visits to the pricing page in the last seven days, and not a customer yet',
+    filter: {
+      match: 'all',
+      conditions: [
+        { event: { type: 'page_view', url_contains: '/pricing', within_days: 7, min_count: 2 }, operator: 'did' },
+        { property: 'lifecyclestage', operator: 'not_equals', value: 'customer' },
+      ],
+    },
+  },
+  {
+    name: 'Decision makers who never came',
+    description: 'Heads, VPs, chiefs and founders without a single event',
+    filter: {
+      match: 'all',
+      conditions: [
+        {
+          match: 'any',
+          conditions: ['head of', 'vp ', 'chief', 'founder'].map((value) => ({
+            property: 'jobtitle',
+            operator: 'contains',
+            value,
+          })),
+        },
+        { event: {}, operator: 'did_not' },
+      ],
+    },
+  },
+]
 
 interface Demo {
   tenantId: string
@@ -63,6 +108,7 @@ async function makeDemo({ stores, projector }: Service, file: string): Promise<D
     onProgress: (message) => console.error(`· ${message}`),
   })
   await projector.drain()
+  for (const segment of SEGMENTS) await createSegment(openTenant(stores, tenantId), segment, now)
   const { apiKey } = await createApiKey(stores.database, tenantId, { name: 'Demo', scopes: ['all'] }, now)
   await writeFile(file, JSON.stringify({ tenantId, apiKey }), { mode: 0o600 })
   return { tenantId, apiKey }

@@ -36,6 +36,9 @@ export const EnrichedEvent = Type.Object({
   company: Nullable(JoinedCompany),
 })
 
+/** An event without what is joined. */
+export const PlainEvent = Type.Object(FIELDS)
+
 /** fields=summary of the events list. */
 export const SummaryEvent = Type.Object({
   id: Id,
@@ -55,7 +58,20 @@ export const CompactEvent = Type.Object({
   title: Text,
 })
 
-export type EventObject = Omit<Type.Static<typeof EnrichedEvent>, 'contact' | 'company'>
+/** An event among those of several contacts. */
+export const ActivityEvent = Type.Object({ id: Id, event: Type.String(), url: Text, timestamp: Timestamp, title: Text })
+
+/** fields=summary of the events of a contact. */
+export const ContactEvent = Type.Object({
+  event_id: Id,
+  _id: Id,
+  event: Type.String(),
+  timestamp: Timestamp,
+  url: Text,
+  contact_id: Nullable(Id),
+})
+
+export type EventObject = Type.Static<typeof PlainEvent>
 
 /** What the queries of this folder select; times are milliseconds since 1970. */
 export interface EventRow {

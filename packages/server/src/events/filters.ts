@@ -1,5 +1,9 @@
+import type { TSchema } from 'typebox'
+import Type from 'typebox'
 import { NO_CONTACT } from '../journal/event-record.ts'
 import type { QueryParameters } from '../platform/clickhouse/connect.ts'
+import { filterText, flag, timestampBound } from '../platform/http/query-parameters.ts'
+import { isUuid } from '../platform/ids.ts'
 
 /** Names of the events that the service itself records (decisions 4.2). */
 export const SYSTEM_EVENTS = [
@@ -15,60 +19,199 @@ export const SYSTEM_EVENTS = [
   'agent_action_failed',
 ] as const
 
+/** More names in one question are a mistake or an attack. */
+const EVENT_TYPES_MAX = 100
+/** The interface's limit for aggregation. */
+export const CONTACT_IDS_MAX = 100
+
+/** How a filter compares a column with the value that a caller gives. */
+type Comparison =
+  | 'equals'
+  | 'equals_host'
+  | 'is_one_of'
+  | 'contains'
+  | 'is_contact'
+  | 'is_one_of_contacts'
+  | 'is_true'
+  | 'from'
+  | 'until'
+  | 'is_identified'
+  | 'has_words'
+
+interface EventFilter<Schema extends TSchema = TSchema> {
+  /** The filter as a parameter of a request. */
+  schema: Schema
+  comparison: Comparison
+  /** The columns that are compared. */
+  columns: readonly string[]
+}
+
+function define<const Schema extends TSchema>(
+  schema: Schema,
+  comparison: Comparison,
+  ...columns: string[]
+): EventFilter<Schema> {
+  return { schema, comparison, columns }
+}
+
+/**
+ * Every filter of events, once: what it looks like in a request, what it means, and its condition. Lists, statistics,
+ * aggregation and activity each take the ones that they offer.
+ */
+export const EVENT_FILTERS = {
+  event_type: define(filterText('Exact event name.', 200), 'equals', 'event'),
+  event_types: define(
+    Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+        maxItems: EVENT_TYPES_MAX,
+        description: 'One of these event names.',
+      }),
+    ),
+    'is_one_of',
+    'event',
+  ),
+  contact_id: define(filterText('Events of this contact.', 200), 'is_contact', 'contact_id'),
+  contact_ids: define(
+    Type.Optional(
+      Type.Array(Type.String(), { maxItems: CONTACT_IDS_MAX, description: 'Events of one of these contacts.' }),
+    ),
+    'is_one_of_contacts',
+    'contact_id',
+  ),
+  visitor_id: define(filterText('Events of this visitor.', 200), 'equals', 'visitor_id'),
+  session_id: define(filterText('Events of this session.', 200), 'equals', 'session_id'),
+  domain: define(filterText('Exact host of the URL.', 300), 'equals_host', 'domain'),
+  url: define(filterText('Exact URL.', 16_384), 'equals', 'url'),
+  url_path: define(filterText('Exact path of the URL.', 16_384), 'equals', 'url_path'),
+  url_contains: define(filterText('Part of the URL, in any case.'), 'contains', 'url'),
+  title: define(filterText('Exact page title.', 16_384), 'equals', 'title'),
+  title_contains: define(filterText('Part of the page title, in any case.'), 'contains', 'title'),
+  text: define(filterText('Exact text of the element.', 16_384), 'equals', 'text'),
+  text_contains: define(filterText("Part of the element's text, in any case."), 'contains', 'text'),
+  element_type: define(filterText('Exact type of the element, such as button.'), 'equals', 'element_type'),
+  element_id: define(filterText('Exact id of the element.', 16_384), 'equals', 'element_id'),
+  class_contains: define(filterText("Part of the element's class, in any case."), 'contains', 'class'),
+  referring_domain: define(
+    filterText('Exact host of the referrer, without www.', 300),
+    'equals_host',
+    'referring_domain',
+  ),
+  device_type: define(filterText('Exact device type, such as desktop.'), 'equals', 'device_type'),
+  browser: define(filterText('Exact browser name, such as Chrome.'), 'equals', 'browser'),
+  os: define(filterText('Exact name of the operating system, such as macOS.'), 'equals', 'os'),
+  is_bot: define(flag('Whether the sender says that it is a bot.'), 'is_true', 'is_bot'),
+  identified_only: define(flag('Only events of a known contact.', false), 'is_identified', 'contact_id'),
+  date_after: define(timestampBound('lower', 'At or after this moment.'), 'from', 'timestamp'),
+  date_before: define(timestampBound('upper', 'At or before this moment.'), 'until', 'timestamp'),
+  search: define(
+    Type.Optional(
+      Type.String({ maxLength: 1_000, description: 'Words that must all occur in event name, URL or domain.' }),
+    ),
+    'has_words',
+    'event',
+    'url',
+    'domain',
+  ),
+} as const
+
+export type EventFilterName = keyof typeof EVENT_FILTERS
+
 /** Filters of events; all must hold. */
-export interface EventFilters {
-  event_type?: string
-  contact_id?: string
-  domain?: string
-  url_contains?: string
-  /** Text of the element, exactly. */
-  text?: string
-  text_contains?: string
-  class_contains?: string
-  element_id?: string
-  date_after?: Date
-  date_before?: Date
-  identified_only?: boolean
-  search?: string
+export type EventFilters = {
+  [Name in EventFilterName]?: Type.Static<(typeof EVENT_FILTERS)[Name]['schema']>
+} & {
   /** The service's own events too. */
   includeSystem?: boolean
 }
+
+/** The schemas of some filters, as the properties of a request. */
+export function eventFilterSchemas<const Name extends EventFilterName>(...names: Name[]) {
+  const entries = names.map((name) => [name, EVENT_FILTERS[name].schema])
+  return Object.fromEntries(entries) as { [Each in Name]: (typeof EVENT_FILTERS)[Each]['schema'] }
+}
+
+const EARLIEST_MS = Date.UTC(1950, 0)
+const LATEST_MS = Date.UTC(2250, 0)
+
+type FilterValue = string | boolean | Date | readonly string[]
 
 /** Conditions in ClickHouse's SQL with the values of their placeholders. */
 export function eventConditions(filters: EventFilters): { where: string[]; parameters: QueryParameters } {
   const where: string[] = []
   const parameters: QueryParameters = {}
-  const add = (condition: string, name: string, value: string) => {
-    where.push(condition)
-    parameters[name] = value
-  }
   // The table is sorted by is_system first: saying it, whichever it is, lets the list be read in order.
-  const namesSystemEvent = (SYSTEM_EVENTS as readonly string[]).includes(filters.event_type ?? '')
-  if (!filters.includeSystem && !namesSystemEvent) where.push('is_system = 0')
-  if (filters.event_type !== undefined) add('event = {event_type: String}', 'event_type', filters.event_type)
-  if (filters.contact_id !== undefined) add('contact_id = {contact_id: UUID}', 'contact_id', filters.contact_id)
-  if (filters.domain !== undefined) add('domain = {domain: String}', 'domain', filters.domain.toLowerCase())
-  if (filters.url_contains !== undefined) {
-    add(contains('url', 'url_contains', filters.url_contains), 'url_contains', filters.url_contains)
-  }
-  if (filters.text !== undefined) add('text = {text: String}', 'text', filters.text)
-  if (filters.text_contains !== undefined) {
-    add(contains('text', 'text_contains', filters.text_contains), 'text_contains', filters.text_contains)
-  }
-  if (filters.class_contains !== undefined) {
-    add(contains('class', 'class_contains', filters.class_contains), 'class_contains', filters.class_contains)
-  }
-  if (filters.element_id !== undefined) add('element_id = {element_id: String}', 'element_id', filters.element_id)
-  if (filters.date_after) add(`timestamp >= ${moment('date_after')}`, 'date_after', filters.date_after.toISOString())
-  if (filters.date_before)
-    add(`timestamp <= ${moment('date_before')}`, 'date_before', filters.date_before.toISOString())
-  if (filters.identified_only) where.push(`contact_id != toUUID('${NO_CONTACT}')`)
-  for (const [index, word] of (filters.search?.split(/\s+/u).filter(Boolean) ?? []).entries()) {
-    const name = `word_${index}`
-    const found = ['event', 'url', 'domain'].map((column) => contains(column, name, word))
-    add(found.join(' OR '), name, word)
+  if (!filters.includeSystem && !namesSystemEvent(filters)) where.push('is_system = 0')
+  for (const [name, filter] of Object.entries(EVENT_FILTERS)) {
+    const value: FilterValue | undefined = filters[name as EventFilterName]
+    if (value === undefined) continue
+    const condition = conditionOf(name, filter, value)
+    where.push(...condition.where)
+    Object.assign(parameters, condition.parameters)
   }
   return { where, parameters }
+}
+
+function namesSystemEvent({ event_type, event_types = [] }: EventFilters): boolean {
+  return [event_type, ...event_types].some((name) => (SYSTEM_EVENTS as readonly unknown[]).includes(name))
+}
+
+interface Condition {
+  where: string[]
+  parameters: QueryParameters
+}
+
+/** Contacts that cannot exist have no events; ClickHouse would refuse to compare their ids. */
+const NOTHING: Condition = { where: ['0'], parameters: {} }
+const ANYTHING: Condition = { where: [], parameters: {} }
+
+function conditionOf(name: string, { comparison, columns }: EventFilter, value: FilterValue): Condition {
+  const [column = ''] = columns
+  const text = String(value)
+  const comparing = (condition: string, parameter: string | boolean | readonly string[]): Condition => ({
+    where: [condition],
+    parameters: { [name]: parameter },
+  })
+  switch (comparison) {
+    case 'equals':
+      return comparing(`${column} = {${name}: String}`, text)
+    case 'equals_host':
+      return comparing(`${column} = {${name}: String}`, text.toLowerCase())
+    case 'is_one_of':
+      return Array.isArray(value) && value.length > 0
+        ? comparing(`${column} IN {${name}: Array(String)}`, value)
+        : NOTHING
+    case 'contains':
+      return comparing(contains(column, name, text), text)
+    case 'is_contact':
+      return isContactId(text) ? comparing(`${column} = {${name}: UUID}`, text) : NOTHING
+    case 'is_one_of_contacts': {
+      const ids = [value].flat().map(String).filter(isContactId)
+      return ids.length > 0 ? comparing(`${column} IN {${name}: Array(UUID)}`, ids) : NOTHING
+    }
+    case 'is_true':
+      return comparing(`${column} = {${name}: Bool}`, value === true)
+    case 'from':
+      return comparing(`${column} >= ${moment(name)}`, storableTime(value as Date))
+    case 'until':
+      return comparing(`${column} <= ${moment(name)}`, storableTime(value as Date))
+    case 'is_identified':
+      return value === true ? { where: [`${column} != toUUID('${NO_CONTACT}')`], parameters: {} } : ANYTHING
+    case 'has_words':
+      return wordsCondition(name, columns, text)
+  }
+}
+
+/** Whether an id may be a contact's; the stored id that stands for no contact may not. */
+function isContactId(text: string): boolean {
+  return isUuid(text) && text !== NO_CONTACT
+}
+
+function wordsCondition(name: string, columns: readonly string[], text: string): Condition {
+  const words = text.split(/\s+/u).filter(Boolean)
+  return {
+    where: words.map((word, index) => columns.map((column) => contains(column, `${name}_${index}`, word)).join(' OR ')),
+    parameters: Object.fromEntries(words.map((word, index) => [`${name}_${index}`, word])),
+  }
 }
 
 /** Whether a column holds a text in any case. The function for texts of ASCII alone is several times faster. */
@@ -76,6 +219,11 @@ function contains(column: string, name: string, text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are part of ASCII
   const search = /^[\x00-\x7f]*$/.test(text) ? 'positionCaseInsensitive' : 'positionCaseInsensitiveUTF8'
   return `${search}(${column}, {${name}: String}) > 0`
+}
+
+/** A bound beyond what ClickHouse can hold includes or excludes the same events as the furthest that it can. */
+function storableTime(moment: Date): string {
+  return new Date(Math.min(Math.max(moment.getTime(), EARLIEST_MS), LATEST_MS)).toISOString()
 }
 
 function moment(name: string): string {

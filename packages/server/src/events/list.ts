@@ -36,6 +36,12 @@ export async function listEventSummaries(tenant: Tenant, filters: EventFilters, 
   }))
 }
 
+/** The first of the events that match, without what is joined. */
+export async function findEvents(tenant: Tenant, filters: EventFilters, order: EventOrder, limit: number) {
+  const rows = await selectPage<EventRow>(tenant, filters, order, { page: 1, limit }, EVENT_COLUMNS)
+  return rows.map(toEventObject)
+}
+
 /** How many events match. */
 export async function countEvents(tenant: Tenant, filters: EventFilters): Promise<number> {
   const { where, parameters } = eventConditions(filters)

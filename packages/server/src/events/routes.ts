@@ -1,26 +1,28 @@
 import Type from 'typebox'
 import type { App } from '../platform/http/app-types.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { filterText, flag, oneOf, timestampBound, wordList } from '../platform/http/query-parameters.ts'
-import { pathId, success } from '../platform/http/responses.ts'
-import { isUuid } from '../platform/ids.ts'
-import { EnrichedEvent, SummaryEvent } from './event-object.ts'
+import { flag, oneOf, wordList } from '../platform/http/query-parameters.ts'
+import { Id, pathId, success } from '../platform/http/responses.ts'
+import { readContactEvents, toContactEvent } from './contact-events.ts'
+import { ContactEvent, EnrichedEvent, PlainEvent, SummaryEvent } from './event-object.ts'
+import { eventFilterSchemas } from './filters.ts'
 import { countEvents, listEventSummaries, listEvents } from './list.ts'
 import { listEventTypes, readEvent } from './read.ts'
+import { eventStatistics, STATISTICS } from './stats.ts'
 
 const include = wordList(['system'], "Adds the service's own events, such as contact_created.")
 
 const ListQuery = Type.Object({
   ...pageParameters(20, 100),
-  event_type: filterText('Exact event name.', 200),
-  contact_id: filterText('Events of this contact.', 200),
-  domain: filterText('Exact host of the URL.', 300),
-  url_contains: filterText('Part of the URL, in any case.'),
-  date_after: timestampBound('lower', 'At or after this moment.'),
-  date_before: timestampBound('upper', 'At or before this moment.'),
-  identified_only: flag('Only events of a known contact.', false),
-  search: Type.Optional(
-    Type.String({ maxLength: 1_000, description: 'Words that must all occur in event name, URL or domain.' }),
+  ...eventFilterSchemas(
+    'event_type',
+    'contact_id',
+    'domain',
+    'url_contains',
+    'date_after',
+    'date_before',
+    'identified_only',
+    'search',
   ),
   sort_by: oneOf(['timestamp', 'event', 'createdAt'], 'Sort by.', 'timestamp'),
   sort_dir: oneOf(['asc', 'desc'], 'Direction.', 'desc'),
@@ -29,7 +31,26 @@ const ListQuery = Type.Object({
   include,
 })
 
-/** Events: list, names, one. */
+const EventStats = Type.Object({
+  total: Type.Integer(),
+  by_type: Type.Optional(
+    Type.Array(Type.Object({ type: Type.String(), count: Type.Integer() }), {
+      description: 'The 50 most frequent types.',
+    }),
+  ),
+  by_domain: Type.Optional(
+    Type.Array(Type.Object({ domain: Type.String(), count: Type.Integer() }), {
+      description: 'The 50 most frequent domains.',
+    }),
+  ),
+  by_day: Type.Optional(
+    Type.Array(Type.Object({ date: Type.String({ examples: ['2026-01-31'] }), count: Type.Integer() }), {
+      description: 'The 90 most recent days (UTC) that have events, in chronological order.',
+    }),
+  ),
+})
+
+/** Events: list, names, statistics, of a contact, one. */
 export function eventRoutes(app: App): void {
   app.get(
     '/v1/events',
@@ -54,14 +75,11 @@ export function eventRoutes(app: App): void {
     async ({ tenant, query }) => {
       const { page = 1, limit = 20, sort_by, sort_dir, count_only, fields, include, ...rest } = query
       const filters = { ...rest, includeSystem: include?.includes('system') ?? false }
-      // A contact that cannot exist has no events; ClickHouse would refuse to compare it.
-      const impossible = filters.contact_id !== undefined && !isUuid(filters.contact_id)
-      const counting = impossible ? Promise.resolve(0) : countEvents(tenant, filters)
+      const counting = countEvents(tenant, filters)
       if (count_only) return { status: 'success' as const, count: await counting }
       const order = { sortBy: sort_by ?? 'timestamp', direction: sort_dir ?? 'desc' } as const
       const list = fields === 'summary' ? listEventSummaries : listEvents
-      const listing = impossible ? [] : list(tenant, filters, order, { page, limit })
-      const [events, total] = await Promise.all([listing, counting])
+      const [events, total] = await Promise.all([list(tenant, filters, order, { page, limit }), counting])
       return { status: 'success' as const, events, pagination: paginationOf({ page, limit }, total) }
     },
   )
@@ -81,6 +99,67 @@ export function eventRoutes(app: App): void {
     async ({ tenant, query }) => {
       const types = await listEventTypes(tenant, query.include?.includes('system') ?? false)
       return { status: 'success' as const, types, total_items: types.length }
+    },
+  )
+
+  app.get(
+    '/v1/events/stats',
+    {
+      config: { access: 'events:read' },
+      schema: {
+        operationId: 'getEventStats',
+        summary: 'Count events by type, domain and day',
+        tags: ['Events'],
+        querystring: Type.Object({
+          ...eventFilterSchemas('event_type', 'domain', 'date_after', 'date_before', 'identified_only'),
+          group_by: oneOf(STATISTICS, 'Only this list; all three without.'),
+          include,
+        }),
+        response: { 200: success({ stats: EventStats }) },
+      },
+    },
+    async ({ tenant, query: { group_by, include, ...rest } }) => {
+      const filters = { ...rest, includeSystem: include?.includes('system') ?? false }
+      const stats = await eventStatistics(tenant, filters, group_by ? [group_by] : STATISTICS)
+      return { status: 'success' as const, stats }
+    },
+  )
+
+  app.get(
+    '/v1/contacts/events/:contact_id',
+    {
+      config: { access: 'contacts:read' },
+      schema: {
+        operationId: 'listContactEvents',
+        summary: 'List the events of a contact, at most 1,000, also after its deletion',
+        tags: ['Contacts'],
+        params: Type.Object({ contact_id: Type.String() }),
+        querystring: Type.Object({
+          ...eventFilterSchemas('event_type'),
+          sort_dir: oneOf(['asc', 'desc'], 'Oldest or newest first.', 'desc'),
+          fields: oneOf(['summary', 'full'], 'summary: compact events.'),
+          include: wordList(
+            ['provenance', 'system'],
+            "system adds the service's own events. provenance is accepted; events have none.",
+          ),
+        }),
+        response: {
+          200: success({
+            events: Type.Union([Type.Array(PlainEvent), Type.Array(ContactEvent)]),
+            contact_id: Id,
+            total_items: Type.Integer({ description: 'All events that match.' }),
+            returned: Type.Integer({ description: 'The events in this answer, at most 1,000.' }),
+          }),
+        },
+      },
+    },
+    async ({ tenant, params, query: { sort_dir = 'desc', fields, include, ...rest } }) => {
+      const contactId = pathId(params.contact_id, 'contact')
+      const filters = { ...rest, includeSystem: include?.includes('system') ?? false }
+      const { events, total } = await readContactEvents(tenant, contactId, filters, sort_dir)
+      const answer = { contact_id: contactId, total_items: total, returned: events.length }
+      const shown = fields === 'summary' ? events.map(toContactEvent) : events
+      return { status: 'success' as const, events: shown, ...answer }
     },
   )
 

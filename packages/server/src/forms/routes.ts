@@ -5,8 +5,10 @@ import { allowPage, answerPreflight, domainNotAllowed, type FindTenantOfHost } f
 import { sessionOf } from '../collector/session.ts'
 import { parseUserAgent } from '../collector/user-agent.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import { propertyNameOf } from '../contacts/property-names.ts'
 import { validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
+import { isStorableText } from '../platform/http/json-body.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { Id, Nullable, success } from '../platform/http/responses.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
@@ -66,8 +68,10 @@ export async function formRoutes(app: App, dependencies: FormDependencies): Prom
     },
     async (request) => {
       const { tenant_id, form_id } = request.params
-      if (form_id.length > FORM_ID_LENGTH_MAX) {
-        throw validationError([{ path: 'form_id', message: `must be 1 to ${FORM_ID_LENGTH_MAX} characters` }])
+      if (form_id === '' || form_id.length > FORM_ID_LENGTH_MAX || !isStorableText(form_id)) {
+        throw validationError([
+          { path: 'form_id', message: `must be 1 to ${FORM_ID_LENGTH_MAX} characters, without NUL` },
+        ])
       }
       const submission = { ...parseSubmission(request.body), formId: form_id, page: pageOf(request) }
       const answer = await submitForm(openTenant(stores, tenant_id.toLowerCase()), dependencies, submission)
@@ -78,11 +82,14 @@ export async function formRoutes(app: App, dependencies: FormDependencies): Prom
 
 /** Whom a body names, before it is known to be valid. */
 function personsOf(body: unknown): string[] {
-  const { visitor_id, contact_data } = (body ?? {}) as { visitor_id?: unknown; contact_data?: { email?: unknown } }
-  const email = contact_data?.email
+  const { visitor_id, contact_data } = (body ?? {}) as { visitor_id?: unknown; contact_data?: object | null }
+  // `Email` names the same person as `email`.
+  const emails = Object.entries(contact_data ?? {}).filter(([key]) => propertyNameOf(key) === 'email')
   return [
     ...(typeof visitor_id === 'string' ? [`visitor ${visitor_id.slice(0, 200)}`] : []),
-    ...(typeof email === 'string' ? [`email ${email.trim().toLowerCase().slice(0, 320)}`] : []),
+    ...emails.flatMap(([, email]) =>
+      typeof email === 'string' ? [`email ${email.trim().toLowerCase().slice(0, 320)}`] : [],
+    ),
   ]
 }
 

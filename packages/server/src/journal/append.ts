@@ -1,5 +1,6 @@
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { addDeliveries } from '../webhooks/match.ts'
 import { EMPTY_RECORD, type EventRecord, NO_CONTACT, serializeEvents } from './event-record.ts'
 
 /** The events that the service itself records about a tenant's records. */
@@ -27,7 +28,7 @@ export interface SystemEvent {
 
 /**
  * Appends events to the journal, in the caller's transaction if it has one: the service's own are recorded exactly when
- * the change that they tell of is.
+ * the change that they tell of is, and the webhook deliveries that they cause with them.
  * @returns the journal row, to hand to the projector after the commit.
  */
 export async function appendRecords(tenant: Tenant, records: readonly EventRecord[]): Promise<JournalRow> {
@@ -37,6 +38,7 @@ export async function appendRecords(tenant: Tenant, records: readonly EventRecor
     .insertInto('journal')
     .values({ journal_id: journalId, event_count: records.length, rows })
     .execute()
+  await addDeliveries(tenant, records)
   return { journalId, rows }
 }
 

@@ -117,5 +117,12 @@ const HEADER = `${JSON.stringify(COLUMNS)}\n`
 
 function serialize(event: EventRecord): string {
   const values = COLUMNS.map((column) => event[column])
-  return `${JSON.stringify(values)}\n`
+  const text = JSON.stringify(values)
+  // JSON spells a lone surrogate as an escape, which ClickHouse refuses together with all that stands beside it.
+  const line = text.includes('\\ud') ? JSON.stringify(values.map(wellFormed)) : text
+  return `${line}\n`
+}
+
+function wellFormed<Value>(value: Value): Value | string {
+  return typeof value === 'string' ? value.toWellFormed() : value
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { NewDelivery } from '../webhooks/match.ts'
 import type { EventRecord } from './event-record.ts'
 import { NO_CONTACT } from './event-record.ts'
 import type { Batch } from './group-commit.ts'
@@ -20,6 +21,7 @@ export interface Flush {
   eventCount: number
   visitors: FlushVisitor[]
   batches: readonly Batch[]
+  deliveries: readonly NewDelivery[]
   now: Date
 }
 
@@ -50,6 +52,15 @@ const ADD_VISITORS = `INSERT INTO visitors (tenant_id, visitor_id, created_at)
   SELECT sent.tenant_id, sent.visitor_id, $5::timestamptz FROM unnest($3::uuid[], $4::text[]) AS sent (tenant_id, visitor_id)
   ORDER BY 1, 2 ON CONFLICT DO NOTHING`
 
+/** Paused or deleted since this process last looked: then there is nothing to deliver. */
+const ADD_DELIVERIES = `INSERT INTO webhook_deliveries
+  (tenant_id, delivery_id, subscription_id, event_id, event, record, due_at, created_at)
+  SELECT sent.*, $5::timestamptz, $5::timestamptz
+  FROM unnest($10::uuid[], $11::uuid[], $12::uuid[], $13::uuid[], $14::text[], $15::text[])
+    AS sent (tenant_id, delivery_id, subscription_id, event_id, event, record)
+  WHERE EXISTS (SELECT FROM webhook_subscriptions AS subscription WHERE subscription.tenant_id = sent.tenant_id
+    AND subscription.subscription_id = sent.subscription_id AND subscription.paused_at IS NULL)`
+
 /**
  * Writes a whole flush in one statement, which is one round trip and one commit. It holds when what the flush was made
  * of holds: every id that a caller chose is new, and every visitor belongs to the contact that its events carry.
@@ -57,11 +68,13 @@ const ADD_VISITORS = `INSERT INTO visitors (tenant_id, visitor_id, created_at)
  */
 export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<boolean> {
   const { tenantIds, eventIds } = callerIdsOf(flush.batches)
-  const { visitors } = flush
+  const { visitors, deliveries } = flush
+  const delivers = deliveries.length > 0
   try {
     await client.query({
-      name: `journal.flush.${eventIdTables(flush.now).today}`,
+      name: `journal.flush.${eventIdTables(flush.now).today}${delivers ? '.deliver' : ''}`,
       text: `WITH remembered AS (${rememberIds(flush.now)}), added AS (${ADD_VISITORS}),
+        ${delivers ? `delivered AS (${ADD_DELIVERIES}),` : ''}
         checked AS (
           SELECT (SELECT count(*) FROM remembered) = cardinality($1::uuid[]) AND NOT EXISTS (
             SELECT FROM unnest($3::uuid[], $4::text[], $6::uuid[]) AS sent (tenant_id, visitor_id, contact_id)
@@ -81,6 +94,7 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
         flush.journalId,
         flush.eventCount,
         flush.rows,
+        ...(delivers ? columnsOf(deliveries) : []),
       ],
     })
     return true
@@ -89,6 +103,11 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
     if ((error as { code?: string }).code === DIVISION_BY_ZERO) return false
     throw error
   }
+}
+
+function columnsOf(deliveries: readonly NewDelivery[]): string[][] {
+  const keys = ['tenantId', 'deliveryId', 'subscriptionId', 'eventId', 'event', 'record'] as const
+  return keys.map((key) => deliveries.map((delivery) => delivery[key]))
 }
 
 /**

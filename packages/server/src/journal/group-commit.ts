@@ -5,6 +5,7 @@ import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { isConnectionError } from '../platform/postgres/connect.ts'
 import type { Clock } from '../platform/time.ts'
+import { type ActiveSubscription, deliveriesOf, type NewDelivery, type SubscriptionLookup } from '../webhooks/match.ts'
 import type { JournalRow } from './append.ts'
 import { type EventRecord, serializeEvents } from './event-record.ts'
 import { assignContacts, distinctVisitors, leaveOutRepeated, readVisitors, writeAtOnce } from './flush-queries.ts'
@@ -44,10 +45,16 @@ export interface GroupCommit {
 interface Dependencies {
   pool: pg.Pool
   projector: Projector
+  /** Tells which webhook deliveries the events of a tenant cause; they are written with the events. */
+  findSubscriptions: SubscriptionLookup
   clock: Clock
   log: Logger
   metrics: Metrics
+  /** Told what has been recorded, with the contacts that the events carry. It must neither wait nor throw. */
+  onRecorded?: (batches: readonly Batch[]) => void
 }
+
+type Matcher = (events: readonly EventRecord[]) => NewDelivery[]
 
 interface Waiting {
   batch: Batch
@@ -59,7 +66,15 @@ interface Waiting {
  * Lets requests that arrive close together share one commit. There is no timer: a request that finds a free flush goes
  * at once, and those that come while all are busy go together with the next.
  */
-export function createGroupCommit({ pool, projector, clock, log, metrics }: Dependencies): GroupCommit {
+export function createGroupCommit({
+  pool,
+  projector,
+  findSubscriptions,
+  clock,
+  log,
+  metrics,
+  onRecorded,
+}: Dependencies): GroupCommit {
   const knownVisitors = createKnownVisitors()
   const waiting: Waiting[] = []
   let waitingEvents = 0
@@ -96,6 +111,7 @@ export function createGroupCommit({ pool, projector, clock, log, metrics }: Depe
         const stop = metrics.journalFlushSeconds.startTimer({ phase: 'project' })
         await projector.project(committed)
         stop()
+        onRecorded?.(group.map(({ batch }) => batch))
       }
       for (const { resolve } of group) resolve()
     } catch (error) {
@@ -112,12 +128,14 @@ export function createGroupCommit({ pool, projector, clock, log, metrics }: Depe
   /** Commits all batches at once. @returns what is to be projected, or null when every event was a repetition. */
   async function commit(batches: Batch[]): Promise<JournalRow | null> {
     const stop = metrics.journalFlushSeconds.startTimer({ phase: 'commit' })
+    // Before a connection is taken, because looking them up may need one.
+    const deliver = await matcherFor(batches)
     const client = await pool.connect().catch((cause: unknown) => {
       throw storeUnavailable('PostgreSQL', cause)
     })
     let failure: Error | undefined
     try {
-      return (await commitAtOnce(client, batches)) ?? (await commitChecked(client, batches))
+      return (await commitAtOnce(client, batches, deliver)) ?? (await commitChecked(client, batches, deliver))
     } catch (error) {
       failure = error instanceof Error ? error : new Error(String(error))
       throw isConnectionError(failure) ? storeUnavailable('PostgreSQL', failure) : failure
@@ -128,20 +146,37 @@ export function createGroupCommit({ pool, projector, clock, log, metrics }: Depe
     }
   }
 
+  async function matcherFor(batches: Batch[]): Promise<Matcher> {
+    const tenantIds = new Set(batches.map(({ tenantId }) => tenantId))
+    const found: [string, readonly ActiveSubscription[]][] = []
+    for (const tenantId of tenantIds) {
+      const subscriptions = await findSubscriptions(tenantId)
+      if (subscriptions.length > 0) found.push([tenantId, subscriptions])
+    }
+    return (events) =>
+      found.flatMap(([tenantId, subscriptions]) =>
+        deliveriesOf(
+          events.filter((event) => event.tenant_id === tenantId),
+          subscriptions,
+        ),
+      )
+  }
+
   /** The usual case: all ids are new and the visitors are who they were. @returns null when that does not hold. */
-  async function commitAtOnce(client: pg.PoolClient, batches: Batch[]): Promise<JournalRow | null> {
+  async function commitAtOnce(client: pg.PoolClient, batches: Batch[], deliver: Matcher): Promise<JournalRow | null> {
     const visitors = knownVisitors.guess(distinctVisitors(batches))
     assignContacts(batches, visitors)
     const events = batches.flatMap((batch) => batch.events)
     const row = { journalId: newId(), rows: serializeEvents(events) }
-    const written = await writeAtOnce(client, { ...row, eventCount: events.length, visitors, batches, now: clock() })
+    const flush = { ...row, eventCount: events.length, visitors, batches, deliveries: deliver(events), now: clock() }
+    const written = await writeAtOnce(client, flush)
     if (!written) return null
     metrics.eventsAccepted.inc(events.length)
     return row
   }
 
   /** The careful way, a transaction: leaves out repetitions and asks whose the visitors are. */
-  async function commitChecked(client: pg.PoolClient, batches: Batch[]): Promise<JournalRow | null> {
+  async function commitChecked(client: pg.PoolClient, batches: Batch[], deliver: Matcher): Promise<JournalRow | null> {
     const now = clock()
     await client.query('BEGIN')
     const events = await leaveOutRepeated(client, batches, now)
@@ -150,12 +185,11 @@ export function createGroupCommit({ pool, projector, clock, log, metrics }: Depe
     const row = { journalId: newId(), rows: serializeEvents(events) }
     // The ids are remembered by now, and the visitors are as just read: what is left to write is the rest.
     const rest = batches.map((batch) => ({ ...batch, callerIds: [] }))
-    const written =
-      events.length === 0 ||
-      (await writeAtOnce(client, { ...row, eventCount: events.length, visitors, batches: rest, now }))
+    const flush = { ...row, eventCount: events.length, visitors, batches: rest, deliveries: deliver(events), now }
+    const written = events.length === 0 || (await writeAtOnce(client, flush))
     await client.query(written ? 'COMMIT' : 'ROLLBACK')
     // A visitor was identified between the two statements.
-    if (!written) return commitChecked(client, batches)
+    if (!written) return commitChecked(client, batches, deliver)
     knownVisitors.learn(visitors)
     metrics.eventsAccepted.inc(events.length)
     metrics.eventsRepeated.inc(batches.reduce((sum, batch) => sum + batch.events.length, 0) - events.length)

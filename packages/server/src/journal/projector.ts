@@ -6,6 +6,7 @@ import type { Metrics } from '../platform/metrics.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { JournalRow } from './append.ts'
 import { JOURNAL_FORMAT } from './event-record.ts'
+import { insertReadable, isUnreadable } from './refused.ts'
 
 /** A row of another process that is older than this is taken to be forgotten, and is projected here. */
 const FORGOTTEN_AFTER_SECONDS = 5
@@ -48,7 +49,10 @@ export function startProjector({ database, clickhouse, log, metrics }: Dependenc
 
   async function insert(journalId: string, rows: string): Promise<boolean> {
     try {
-      await clickhouse.insert('events', JOURNAL_FORMAT, rows, journalId)
+      await clickhouse.insert('events', JOURNAL_FORMAT, rows, journalId).catch((error: unknown) => {
+        if (!isUnreadable(error)) throw error
+        return insertReadable({ database, clickhouse, log }, { journalId, rows })
+      })
       if (away) log.info('ClickHouse answers again')
       away = false
       return true

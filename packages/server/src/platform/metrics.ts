@@ -55,6 +55,12 @@ export function createMetrics(pool: PoolState) {
       help: 'Attempts to write a journal row to ClickHouse that failed; they are repeated.',
       registers,
     }),
+    webhookAttempts: new Counter({
+      name: 'cds_webhook_attempts_total',
+      help: 'Attempts to deliver to a webhook, by outcome.',
+      labelNames: ['outcome'],
+      registers,
+    }),
     poolConnections: new Gauge({
       name: 'cds_postgres_pool_connections',
       help: 'PostgreSQL connections of this process, by state.',

@@ -6,6 +6,8 @@ export const systemClock: Clock = () => new Date()
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d{2}:?\d{2})$/
 
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
 /** What a date without a time of day stands for: the first or the last millisecond of that day (UTC). */
 type DayMeans = 'start' | 'end'
 
@@ -27,7 +29,9 @@ export function parseTimestamp(text: string, dayMeans: DayMeans = 'start'): Date
   const offset = offsetMinutes(match[8] ?? 'Z')
   if (start === null || offset === null || hours > 23 || minutes > 59 || seconds > 59) return null
   const milliseconds = Number((match[7] ?? '0').padEnd(3, '0').slice(0, 3))
-  return new Date(start + ((hours * 60 + minutes - offset) * 60 + seconds) * 1000 + milliseconds)
+  const time = start + ((hours * 60 + minutes - offset) * 60 + seconds) * 1000 + milliseconds
+  // An offset can carry the last day of 9999 into a year of five digits, which no store reads.
+  return time > LAST_MS ? null : new Date(time)
 }
 
 function utcDay(match: RegExpExecArray): number | null {

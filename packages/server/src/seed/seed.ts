@@ -2,6 +2,7 @@ import { appendRecords } from '../journal/append.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { reevaluateSegments } from '../segments/segments.ts'
 import { type SampleVisitor, sampleMoment, sampleSession, sampleVisitor } from './journeys.ts'
 import { type SampleCompany, sampleCompany, sampleContact } from './people.ts'
 import { createRandom, type Random } from './random.ts'
@@ -38,6 +39,8 @@ export async function seedTenant(tenant: Tenant, options: SeedOptions) {
   options.onProgress(`making ${options.events} events of the last ${options.days} days`)
   const visitors = await seedVisitors(tenant, random, contactIds, options)
   const events = await seedEvents(tenant, random, visitors, options)
+  // The sample contacts did not come in the ways that segments follow.
+  await reevaluateSegments(tenant)
   return { companies: companies.length, contacts: contactIds.length, events }
 }
 
@@ -158,8 +161,14 @@ async function seedVisitors(
       created_at: now,
     }))
     await tenant.db.insertInto('visitors').values(rows).execute()
+    const links = chunk.filter(({ contactId }) => contactId !== null).map((visitor) => toLink(visitor, now))
+    if (links.length > 0) await tenant.db.insertInto('identity_links').values(links).execute()
   }
   return visitors
+}
+
+function toLink({ visitorId, contactId }: SampleVisitor, now: Date) {
+  return { link_id: newId(), visitor_id: visitorId, contact_id: contactId, source: SOURCE, linked_at: now }
 }
 
 async function seedEvents(

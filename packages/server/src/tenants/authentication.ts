@@ -6,8 +6,11 @@ import type { Scope } from './scopes.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The scope that a key needs for this route, or `public`. Every route says one. */
-    access?: Scope | 'public'
+    /**
+     * The scope that a key needs for this route; `public` for none and no key; `any-key` where the scope follows from
+     * the body, so that the route itself asks for it with `requireScopeOf`. Every route says one.
+     */
+    access?: Scope | 'public' | 'any-key'
   }
   interface FastifyRequest {
     /** The tenant that the API key belongs to; only routes with a scope have it. */
@@ -32,7 +35,7 @@ export function requireApiKeys(app: FastifyInstance, { stores, findApiKey }: Dep
     const { access } = request.routeOptions.config
     if (access === undefined || access === 'public') return
     const apiKey = await authenticate(request, findApiKey)
-    requireScope(apiKey, access)
+    if (access !== 'any-key') requireScope(apiKey, access)
     request.apiKey = apiKey
     request.tenant = openTenant(stores, apiKey.tenantId)
   })
@@ -43,6 +46,12 @@ export function requireScope(apiKey: ApiKey, scope: Scope): void {
   if (apiKey.scopes.has(scope)) return
   const message = `This API key lacks the scope ${scope}. Create a key that has it.`
   throw new ServiceError(403, 'insufficient_scope', message, { details: [{ path: 'scope', message: scope }] })
+}
+
+/** The same for a request whose key has been checked. */
+export function requireScopeOf({ apiKey }: FastifyRequest, scope: Scope): void {
+  if (apiKey === null) throw new Error('Only a route that needs an API key can ask for a scope.')
+  requireScope(apiKey, scope)
 }
 
 async function authenticate(request: FastifyRequest, findApiKey: Dependencies['findApiKey']): Promise<ApiKey> {

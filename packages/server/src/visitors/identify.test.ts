@@ -195,7 +195,12 @@ describe('identify in /track', () => {
 
   test.each([
     [{ traits: { email: 'a@' } }, 'traits.email'],
-    [{ external_user_id: ' ' }, 'external_user_id'],
+    [{ external_user_id: '' }, 'external_user_id'],
+    [{ external_user_id: 5 }, 'external_user_id'],
+    [{ external_user_id: 'u'.repeat(201) }, 'external_user_id'],
+    [{ external_user_id: 'u', traits: [] }, 'traits'],
+    [{ external_user_id: 'u', more: 1 }, 'more'],
+    [null, 'object'],
     [{}, 'external_user_id'],
     [{ external_user_id: 'u', traits: { nested: { a: 1 } } }, 'traits.nested'],
   ])('%j cannot be used: the events are kept, with a warning', async (claim, named) => {

@@ -1,4 +1,5 @@
 import { text as readAll } from 'node:stream/consumers'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { ChdbConnection } from 'chdb/connection'
 import { storeUnavailable } from '../errors.ts'
@@ -15,6 +16,8 @@ export type QueryParameters = Record<string, string | number | boolean | readonl
 export interface ClickHouse {
   /** Runs a SELECT; rows come back as objects. @throws ServiceError 503 when the engine is away. */
   query<Row>(sql: string, parameters?: QueryParameters): Promise<Row[]>
+  /** Runs a SELECT whose answer is too long to be held at once: some rows at a time. */
+  stream<Row>(sql: string, parameters?: QueryParameters): AsyncIterable<Row[]>
   /** Runs a statement without a result. */
   command(sql: string, parameters?: QueryParameters): Promise<void>
   /**
@@ -29,6 +32,8 @@ export interface ClickHouse {
 /** No honest query of the service takes longer, and a cancelled one runs on, so the engine itself must stop it. */
 const QUERY_LIMITS = 'max_execution_time = 20, max_memory_usage = 4000000000'
 const REQUEST_TIMEOUT_MS = 25_000
+/** Rows of a streamed answer that are parsed before other requests get their turn. */
+const ROWS_A_TURN = 1_000
 /** A distributed table would otherwise keep rows in a queue of its own and call them inserted. */
 const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
 
@@ -46,7 +51,7 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
     try {
       return await work
     } catch (error) {
-      throw isAway(error) ? storeUnavailable('ClickHouse', error) : error
+      throw refusalCode(error) === null ? storeUnavailable('ClickHouse', error) : error
     }
   }
 
@@ -57,6 +62,18 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
           .query({ query: `${sql} SETTINGS ${QUERY_LIMITS}`, query_params: parameters, format: 'JSONEachRow' })
           .then((result) => result.json<Row>()),
       ),
+    stream: async function* <Row>(sql: string, parameters: QueryParameters = {}) {
+      const result = await asUnavailable(
+        client.query({ query: `${sql} SETTINGS ${QUERY_LIMITS}`, query_params: parameters, format: 'JSONEachRow' }),
+      )
+      for await (const rows of result.stream<Row>()) {
+        for (let from = 0; from < rows.length; from += ROWS_A_TURN) {
+          yield rows.slice(from, from + ROWS_A_TURN).map((row) => row.json())
+          // The embedded engine answers at once with everything: other requests get their turn in between.
+          await nextTurn()
+        }
+      }
+    },
     command: async (sql, parameters = {}) => {
       await asUnavailable(client.command({ query: sql, query_params: parameters }))
     },
@@ -76,8 +93,11 @@ async function embeddedConnection(path: string): Promise<ChdbConnection> {
   return createChdbConnection({ path })
 }
 
-/** Whether the engine could not be reached at all, as opposed to having refused the statement. */
-function isAway(error: unknown): boolean {
-  // The embedded engine's refusals come as plain errors, with ClickHouse's text.
-  return !(error instanceof ClickHouseError) && !/\bCode: \d+\b/.test(String(error))
+/** The code with which ClickHouse refused a statement; null when it gave no answer at all. */
+export function refusalCode(error: unknown): number | null {
+  if (!(error instanceof Error)) return null
+  if (error instanceof ClickHouseError) return Number(error.code)
+  // The embedded engine's refusals come as plain errors with ClickHouse's text, or are the cause of one.
+  const [, code] = /\bCode: (\d+)\b/.exec(`${error.message} ${error.stack}`) ?? []
+  return code === undefined ? refusalCode(error.cause) : Number(code)
 }

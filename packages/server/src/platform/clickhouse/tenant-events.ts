@@ -10,13 +10,19 @@ export interface EventSelect {
   parameters: QueryParameters
   groupBy?: string
   orderBy?: string
+  /** At most so many rows for each value of some columns. */
+  limitBy?: { rows: number; columns: string }
   limit?: number
   offset?: number
+  /** A question to the rows of this one, which it calls `found`; only its rows are answered then. */
+  outer?: Pick<EventSelect, 'columns' | 'orderBy' | 'limitBy' | 'limit'>
 }
 
 /** Reads the events of one tenant. There is no way to ask without the tenant's predicate. */
 export interface TenantEvents {
   select<Row>(question: EventSelect): Promise<Row[]>
+  /** The same, some rows at a time, for answers too long to be held at once. */
+  stream<Row>(question: EventSelect): AsyncIterable<Row[]>
 }
 
 /** Confines event queries to one tenant. */
@@ -24,16 +30,40 @@ export function tenantEvents(clickhouse: ClickHouse, tenantId: string): TenantEv
   return {
     select: <Row>(question: EventSelect) =>
       clickhouse.query<Row>(renderSelect(question), { ...question.parameters, tenant_id: tenantId }),
+    stream: <Row>(question: EventSelect) =>
+      clickhouse.stream<Row>(renderSelect(question), { ...question.parameters, tenant_id: tenantId }),
   }
 }
 
-function renderSelect({ name, columns, where, groupBy, orderBy, limit, offset }: EventSelect): string {
+/** A part that asks another question, or a comment that hides one, would escape the tenant's predicate. */
+const OTHER_QUESTION = /\b(select|from|join|union)\b|\/\*|--/i
+
+function requireParts({ columns, where, groupBy, orderBy, limitBy, outer }: EventSelect): void {
+  const parts = [columns, ...where, groupBy, orderBy, limitBy?.columns, outer?.columns, outer?.orderBy]
+  if (parts.some((part) => part !== undefined && OTHER_QUESTION.test(part))) {
+    throw new Error('A part of an event query must not ask anything of its own.')
+  }
+}
+
+function renderSelect(question: EventSelect): string {
+  requireParts(question)
+  const { name, columns, where, groupBy, outer, offset, ...rest } = question
   const conditions = ['tenant_id = {tenant_id: UUID}', ...where.map((condition) => `(${condition})`)]
-  return [
-    `/* ${name} */ SELECT ${columns} FROM events WHERE ${conditions.join(' AND ')}`,
+  const select = [
+    `SELECT ${columns} FROM events WHERE ${conditions.join(' AND ')}`,
     groupBy ? `GROUP BY ${groupBy}` : '',
-    orderBy ? `ORDER BY ${orderBy}` : '',
-    limit === undefined ? '' : `LIMIT ${Math.trunc(limit)}`,
+    renderEnd(rest),
     offset ? `OFFSET ${Math.trunc(offset)}` : '',
+  ].join(' ')
+  return outer
+    ? `/* ${name} */ SELECT ${outer.columns} FROM (${select}) AS found ${renderEnd(outer)}`
+    : `/* ${name} */ ${select}`
+}
+
+function renderEnd({ orderBy, limitBy, limit }: Pick<EventSelect, 'orderBy' | 'limitBy' | 'limit'>): string {
+  return [
+    orderBy ? `ORDER BY ${orderBy}` : '',
+    limitBy ? `LIMIT ${Math.trunc(limitBy.rows)} BY ${limitBy.columns}` : '',
+    limit === undefined ? '' : `LIMIT ${Math.trunc(limit)}`,
   ].join(' ')
 }

@@ -77,6 +77,21 @@ describe('the data directory', () => {
     expect(await again.end('SIGTERM')).toBe(0)
   })
 
+  test('a PostgreSQL that is killed is started again; meanwhile callers are told to come back', async () => {
+    const directory = await directoryOf()
+    const service = await run(directory)
+    const url = RUNNING.exec(service.output())?.[1]
+    const server = Number((await readFile(join(directory, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0])
+    process.kill(server, 'SIGKILL')
+    const ask = async () => {
+      const response = await fetch(`${url}/v1/contacts`, { headers: { authorization: 'Bearer cds_unknown' } })
+      return { status: response.status, retryAfter: response.headers.get('retry-after') }
+    }
+    await expect.poll(ask, { interval: 10 }).toEqual({ status: 503, retryAfter: '2' })
+    await expect.poll(ask, { timeout: 20_000 }).toEqual({ status: 401, retryAfter: null })
+    expect(await service.end('SIGTERM')).toBe(0)
+  })
+
   test('SIGTERM leaves neither PostgreSQL nor its socket behind', async () => {
     const directory = await directoryOf()
     const service = await run(directory)

@@ -17,6 +17,7 @@ const DATABASE = 'cds'
 /** Part of the socket's file name; nothing listens on the network. */
 const PORT = 5432
 const READY_WITHIN_MS = 300_000
+const RESTART_AFTER_MS = 500
 
 export interface EmbeddedPostgres {
   /** For pg: `host` is the directory of the socket. */
@@ -53,9 +54,14 @@ export async function startEmbeddedPostgres({
   await chmod(socketDirectory, 0o700)
   if (user.isOther) await chown(socketDirectory, user.uid, user.gid)
   const logFile = join(dirname(cluster), 'postgres.log')
-  const server = await launch({ cluster, binaries, user, socketDirectory, logFile })
+  const how = { cluster, binaries, user, socketDirectory, logFile }
+  let server = await launch(how)
+  let stopping = false
+  let restarting: Promise<void> = Promise.resolve()
   const connection = { host: socketDirectory, port: PORT, user: ROLE, database: DATABASE }
   const stop = async () => {
+    stopping = true
+    await restarting
     await end(server)
     await rm(socketDirectory, { recursive: true, force: true })
   }
@@ -65,6 +71,19 @@ export async function startEmbeddedPostgres({
     await stop()
     throw error
   }
+  /** A server that ends by itself (killed for want of memory, crashed) is started again; it recovers by itself. */
+  const watch = () =>
+    server.once('exit', () => {
+      if (!stopping) restarting = restart()
+    })
+  async function restart(): Promise<void> {
+    onProgress('PostgreSQL has ended unexpectedly and is started again')
+    await sleep(RESTART_AFTER_MS)
+    if (stopping) return
+    server = await launch(how)
+    watch()
+  }
+  watch()
   return { connection, stop }
 }
 

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
+import { Settings } from 'typebox/system'
 import type { ErrorDetail } from '../errors.ts'
 
 /** What TypeBox says of one wrong value (the names are JSON Schema's). */
@@ -11,12 +12,20 @@ interface SchemaError {
   message: string
 }
 
+/** TypeBox stops looking after 8 otherwise; a body with more wrong places than this is told of the first ones. */
+Settings.Set({ maxErrors: 100 })
+
 type Check = (body: unknown) => ErrorDetail[]
 
 /** Compiles a body schema to a function that names every wrong place; an empty list means the body is valid. */
 export function compileBodyCheck(schema: TSchema): Check {
   const validator = Compile(schema)
-  return (body) => (validator.Check(body) ? [] : describe(schema, validator.Errors(body)))
+  return (body) => {
+    if (validator.Check(body)) return []
+    const details = describe(schema, validator.Errors(body))
+    // Whatever TypeBox says of it, or does not say: what fails the check is never valid.
+    return details.length > 0 ? details : [{ path: '', message: 'is not what this endpoint takes; see /docs' }]
+  }
 }
 
 function describe(schema: TSchema, errors: SchemaError[]): ErrorDetail[] {
@@ -38,14 +47,19 @@ function detailsOf(schema: TSchema, error: SchemaError): ErrorDetail[] {
     return (params.requiredProperties ?? []).map((name) => ({ path: join(path, name), message: 'is required' }))
   }
   if (error.keyword === 'additionalProperties') {
-    return (params.additionalProperties ?? []).map((name) => ({
-      path: join(path, name.slice(0, 128)),
-      message: 'is not a known field; remove it',
-    }))
+    const message = unknownField(schema, error.instancePath)
+    return (params.additionalProperties ?? []).map((name) => ({ path: join(path, name.slice(0, 128)), message }))
   }
-  // The companion of additionalProperties: same place, no information.
-  if (error.keyword === 'boolean') return []
+  // One for each unknown field, before the one that names them all.
+  if (error.keyword === 'boolean') {
+    const parent = error.instancePath.slice(0, error.instancePath.lastIndexOf('/'))
+    return [{ path, message: unknownField(schema, parent) }]
+  }
   return [{ path, message: expectation(schemaAt(schema, error.instancePath)) ?? error.message }]
+}
+
+function unknownField(schema: TSchema, parentPath: string): string {
+  return schemaAt(schema, parentPath)?.['x-unknown'] ?? 'is not a known field; remove it'
 }
 
 /** One sentence on what a schema wants, e.g. "must be a whole number from 1 to 20". */
@@ -75,6 +89,8 @@ interface JsonSchema {
   properties?: Record<string, JsonSchema>
   items?: JsonSchema
   'x-expected'?: string
+  /** What to say of a field that the schema does not have. */
+  'x-unknown'?: string
 }
 
 function rangeOf(min: number | undefined, max: number | undefined, unit: string): string {

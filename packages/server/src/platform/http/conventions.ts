@@ -1,7 +1,9 @@
+import { METHODS } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { ServiceError, validationError } from '../errors.ts'
+import { ServiceError, storeUnavailable, validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { isConnectionError } from '../postgres/connect.ts'
 import { compileBodyCheck } from './body-validation.ts'
 import { parseJsonBody } from './json-body.ts'
 import { parseQuery, unknownParameters } from './query-parameters.ts'
@@ -61,6 +63,10 @@ export function applyConventions(app: FastifyInstance): void {
 /** Gives every path that has routes a 405 with `Allow` for the methods that it lacks. */
 export function answerOtherMethods(app: FastifyInstance): { done: () => void } {
   const methodsByUrl = new Map<string, Set<string>>()
+  // Methods that no route has are answered all the same. CONNECT is for proxies and never gets here.
+  for (const method of METHODS) {
+    if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true })
+  }
   app.addHook('onRoute', ({ url, method, config }) => {
     // Routes that a plugin brings (the API reference) look after themselves.
     if (config?.access === undefined) return
@@ -72,7 +78,7 @@ export function answerOtherMethods(app: FastifyInstance): { done: () => void } {
     done: () => {
       for (const [url, allowed] of [...methodsByUrl]) {
         const allow = [...allowed].join(', ')
-        const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((name) => !allowed.has(name))
+        const others = app.supportedMethods.filter((name) => !allowed.has(name))
         if (others.length === 0) continue
         app.route({
           method: others,
@@ -129,6 +135,7 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ServiceError(404, 'not_found', 'There is no such record.', { cause })
   }
+  if (isConnectionError(error)) return storeUnavailable('PostgreSQL', cause)
   if (error.statusCode === 400) return new ServiceError(400, 'bad_request', 'The request cannot be read.', { cause })
   return new ServiceError(
     500,

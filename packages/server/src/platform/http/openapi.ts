@@ -22,7 +22,9 @@ export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSw
     },
     transform: ({ schema, url, route }) => {
       const access = route.config?.access
-      const scope = access === undefined || access === 'public' ? '' : `Needs the scope \`${access}\`.`
+      // A route for any key says in its own description which scope it asks for when.
+      const anyScope = access === undefined || access === 'public' || access === 'any-key'
+      const scope = anyScope ? '' : `Needs the scope \`${access}\`.`
       const described = schema as FastifySchema & { description?: string; operationId?: string; hide?: boolean }
       if (described?.operationId === undefined) return { schema: { ...described, hide: true } as FastifySchema, url }
       return {

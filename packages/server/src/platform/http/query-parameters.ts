@@ -4,6 +4,9 @@ import type { ErrorDetail } from '../errors.ts'
 import { parseTimestamp } from '../time.ts'
 import { isStorableText } from './json-body.ts'
 
+/** What a timestamp in a request may look like. */
+export const TIMESTAMP_FORM = 'an ISO 8601 timestamp with an offset (2026-01-31T08:00:00Z) or a date (2026-01-31)'
+
 /** A moment as an inclusive bound: a date alone means the start or the end of that day (UTC). Arrives as a Date. */
 export function timestampBound(bound: 'lower' | 'upper', description: string) {
   return Type.Optional(
@@ -82,6 +85,10 @@ export function parseQuery(schema: TSchema, raw: Record<string, unknown>): Parse
     if ('problem' in result) details.push({ path: name, message: result.problem })
     else value[name] = result.value
   }
+  for (const [name, text] of Object.entries(raw)) {
+    if (name in properties || typeof text === 'string') continue
+    details.push({ path: name.slice(0, 100), message: 'was given more than once; send it once' })
+  }
   return details.length > 0 ? { details } : { value }
 }
 
@@ -108,9 +115,7 @@ function parseValue(property: PropertySchema, text: string): Result {
   if (!isStorableText(text)) return { problem: 'contains a NUL character or a lone surrogate; remove it' }
   if (property['x-bound']) {
     const date = parseTimestamp(text, property['x-bound'] === 'upper' ? 'end' : 'start')
-    return date
-      ? { value: date }
-      : { problem: 'must be an ISO 8601 timestamp with an offset (2026-01-31T08:00:00Z) or a date (2026-01-31)' }
+    return date ? { value: date } : { problem: `must be ${TIMESTAMP_FORM}` }
   }
   if (property['x-words']) return parseWords(property['x-words'], text)
   if (property.enum) {

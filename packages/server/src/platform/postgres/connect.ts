@@ -33,7 +33,31 @@ export function connectPostgres<Tables>(address: PostgresAddress, poolSize: numb
   return { pool, db, close: () => db.destroy() }
 }
 
-/** Whether PostgreSQL was out of reach: SQLSTATE classes 08 and 57P, too many connections, or no SQLSTATE at all. */
-export function isConnectionError(error: Error & { code?: string; severity?: string }): boolean {
-  return error.severity === undefined || /^(08|57P|53300)/.test(error.code ?? '')
+/** Of pg itself, which gives these no code. */
+const LOST_CONNECTION =
+  /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered|pool after calling end/
+const SYSTEM_ERRORS = [
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]
+
+/**
+ * Whether PostgreSQL was out of reach or too busy: no connection, SQLSTATE classes 08 and 57P (it is shutting down or
+ * starting), 53300 (too many connections), or 57014 (a statement took longer than it may).
+ */
+export function isConnectionError(error: unknown): boolean {
+  const {
+    code = '',
+    message = '',
+    syscall,
+    severity,
+  } = error as { [Key in 'code' | 'message' | 'syscall' | 'severity']?: string }
+  if (severity !== undefined) return /^(08|57P|53300|57014)/.test(code)
+  return LOST_CONNECTION.test(message) || (syscall !== undefined && SYSTEM_ERRORS.includes(code))
 }

@@ -3,6 +3,8 @@ import type { Logger } from '../log.ts'
 import type { PostgresAddress } from './connect.ts'
 
 const CHANNEL = 'cds_changed'
+/** Sent when webhook deliveries have been added. */
+const WORK_CHANNEL = 'cds_webhook_work'
 const RECONNECT_AFTER_MS = 500
 
 /** Tells every process that something it may have cached has changed. */
@@ -11,6 +13,8 @@ export interface Invalidation {
   readonly listening: boolean
   /** Calls `forget` whenever a cached row may have changed, here or in another process. */
   onChange(forget: () => void): void
+  /** Calls `wake` whenever webhook deliveries may have been added, by whichever process. */
+  onWork(wake: () => void): void
   close(): Promise<void>
 }
 
@@ -20,6 +24,7 @@ export interface Invalidation {
  */
 export async function listenForChanges(address: PostgresAddress, log: Logger): Promise<Invalidation> {
   const listeners: (() => void)[] = []
+  const workers: (() => void)[] = []
   let client: pg.Client | null = null
   let listening = false
   let closed = false
@@ -29,15 +34,20 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
     for (const forget of listeners) forget()
   }
 
+  const wakeAll = () => {
+    for (const wake of workers) wake()
+  }
+
   async function connect(): Promise<void> {
     const next = new pg.Client({ ...address, application_name: 'customer-data-service listener', keepAlive: true })
-    next.on('notification', forgetAll)
+    next.on('notification', ({ channel }) => (channel === WORK_CHANNEL ? wakeAll() : forgetAll()))
     next.on('error', () => lost(next))
     next.on('end', () => lost(next))
     client = next
     await next.connect()
-    await next.query(`LISTEN ${CHANNEL}`)
+    await next.query(`LISTEN ${CHANNEL}; LISTEN ${WORK_CHANNEL}`)
     forgetAll()
+    wakeAll()
     listening = true
   }
 
@@ -67,6 +77,9 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
     },
     onChange: (forget) => {
       listeners.push(forget)
+    },
+    onWork: (wake) => {
+      workers.push(wake)
     },
     close: async () => {
       closed = true

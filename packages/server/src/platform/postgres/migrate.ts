@@ -3,12 +3,14 @@ import * as foundation from './migrations/0001-foundation.ts'
 import * as identification from './migrations/0002-identification.ts'
 import * as companiesAndSources from './migrations/0003-companies-and-sources.ts'
 import * as segments from './migrations/0004-segments.ts'
+import * as webhooks from './migrations/0005-webhooks.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
   '0002-identification': identification,
   '0003-companies-and-sources': companiesAndSources,
   '0004-segments': segments,
+  '0005-webhooks': webhooks,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */

@@ -51,6 +51,9 @@ export class TenantPlugin implements KyselyPlugin {
   }
 }
 
+/** A table after one of these words; or a comment, which could hide one from this look. */
+const NAMES_TABLE = /\b(from|join|into|update|table)(\s*"|\s+\w)|\/\*|--/i
+
 class TenantTransformer extends OperationNodeTransformer {
   readonly #tenantId: string
   /** Names of common table expressions: they look like tables, but their own query is already confined. */
@@ -135,7 +138,7 @@ class TenantTransformer extends OperationNodeTransformer {
 
   protected override transformRaw(node: RawNode, queryId?: QueryId): RawNode {
     // Raw SQL is for expressions. A table named in it would escape the tenant, so it may name none.
-    const namesTable = node.sqlFragments.some((fragment) => /\b(from|join|into|update|table)\s+["\w]/i.test(fragment))
+    const namesTable = node.sqlFragments.some((fragment) => NAMES_TABLE.test(fragment))
     if (namesTable || node.parameters.some((parameter) => TableNode.is(parameter))) {
       throw new Error('Raw SQL in a tenant query must not name a table: build that part with the query builder.')
     }

@@ -1,4 +1,4 @@
-import { type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 
 /** A facet holds the beginning of a value; see the migrations. */
 const FACET_VALUE_LENGTH = 200
@@ -6,6 +6,20 @@ const FACET_VALUE_LENGTH = 200
 /** The words of a search: every one must occur. */
 export function wordsOf(search: string | undefined): string[] {
   return search?.split(/\s+/u).filter(Boolean) ?? []
+}
+
+/**
+ * Whether lower-cased text contains a word, in any case. PostgreSQL and JavaScript differ on a few letters (Σ, İ), and
+ * e-mail addresses are lowered by the latter, so either will do.
+ */
+export function contains(column: RawBuilder<unknown>, word: string): RawBuilder<SqlBool> {
+  const lowered = sql<SqlBool>`${column} LIKE lower(${containing(word)})`
+  const here = word.toLowerCase()
+  return isAscii(word) ? lowered : sql<SqlBool>`(${lowered} OR ${column} LIKE ${containing(here)})`
+}
+
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length
 }
 
 /** A LIKE pattern in which the caller's `%`, `_` and `\` mean themselves. */

@@ -131,6 +131,11 @@ export interface IdentityLinks {
   visitor_id: string;
 }
 
+export interface Installation {
+  clickhouse_id: string;
+  single: Generated<boolean>;
+}
+
 export interface Journal {
   created_at: Generated<Timestamp>;
   event_count: number;
@@ -147,9 +152,18 @@ export interface Notes {
   updated_at: Timestamp;
 }
 
+export interface RefusedEvents {
+  error: string;
+  journal_id: string;
+  line: number;
+  refused_at: Generated<Timestamp>;
+  row: string;
+}
+
 export interface SegmentChecks {
   contact_id: string;
-  not_before: Timestamp;
+  not_before: Generated<Timestamp>;
+  requested_at: Generated<Timestamp>;
   tenant_id: string;
 }
 
@@ -168,11 +182,13 @@ export interface SegmentMembers {
 }
 
 export interface Segments {
+  claimed_until: Timestamp | null;
   created_at: Timestamp;
   description: string | null;
   evaluated_at: Timestamp | null;
   filter: Json;
   name: string;
+  revision: Generated<Int8>;
   segment_id: string;
   tenant_id: string;
   updated_at: Timestamp;
@@ -227,6 +243,52 @@ export interface Visitors {
   visitor_id: string;
 }
 
+export interface WebhookAttempts {
+  address: string | null;
+  at: Timestamp;
+  attempt: number;
+  body: string | null;
+  delivery_id: string;
+  error: string | null;
+  latency_ms: number;
+  status_code: number | null;
+  tenant_id: string;
+}
+
+export interface WebhookDeliveries {
+  attempt_count: Generated<number>;
+  attempts_before: Generated<number>;
+  created_at: Timestamp;
+  delivery_id: string;
+  due_at: Timestamp | null;
+  event: string;
+  event_id: string;
+  finished_at: Timestamp | null;
+  is_test: Generated<boolean>;
+  payload: string | null;
+  record: string | null;
+  status: Generated<string>;
+  subscription_id: string;
+  tenant_id: string;
+}
+
+export interface WebhookSubscriptions {
+  created_at: Timestamp;
+  event: string;
+  header_names: string[];
+  headers_sealed: string | null;
+  paused_at: Timestamp | null;
+  previous_secret_sealed: string | null;
+  previous_until: Timestamp | null;
+  secret_sealed: string;
+  subscription_id: string;
+  switch_at: Timestamp | null;
+  tenant_id: string;
+  updated_at: Timestamp;
+  url: string;
+  url_filter: Json | null;
+}
+
 export interface DB {
   api_keys: ApiKeys;
   companies: Companies;
@@ -239,8 +301,10 @@ export interface DB {
   event_ids_2: EventIds2;
   fingerprints: Fingerprints;
   identity_links: IdentityLinks;
+  installation: Installation;
   journal: Journal;
   notes: Notes;
+  refused_events: RefusedEvents;
   segment_checks: SegmentChecks;
   segment_counts: SegmentCounts;
   segment_members: SegmentMembers;
@@ -251,4 +315,7 @@ export interface DB {
   users: Users;
   visitor_moves: VisitorMoves;
   visitors: Visitors;
+  webhook_attempts: WebhookAttempts;
+  webhook_deliveries: WebhookDeliveries;
+  webhook_subscriptions: WebhookSubscriptions;
 }

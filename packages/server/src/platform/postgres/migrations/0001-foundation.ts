@@ -13,8 +13,8 @@ const PROPERTY = (key: string) => `properties ->> '${key}'`
 /** A btree entry must fit a third of a page, so what is sorted by is cut; ties are broken by id anyway. */
 const SORTED = (expression: string) => `left(lower(${expression}), 200)`
 const FACET = (key: string) => `'${key}=' || left(${PROPERTY(key)}, 200)`
-const SOCIAL_PROFILE = `CASE WHEN coalesce(${PROPERTY('linkedin_url')}, '') <> ''
-  OR coalesce(${PROPERTY('social_profile_url')}, '') <> '' THEN 'has_social_profile' END`
+const SOCIAL_PROFILE = `CASE WHEN coalesce(${PROPERTY('linkedin_url')}, '') NOT IN ('', '[]')
+  OR coalesce(${PROPERTY('social_profile_url')}, '') NOT IN ('', '[]') THEN 'has_social_profile' END`
 const FACETS = ['lifecyclestage', 'lead_status', 'industry', 'country', 'state', 'city']
   .map(FACET)
   .concat(SOCIAL_PROFILE)

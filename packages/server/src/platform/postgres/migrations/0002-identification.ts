@@ -48,6 +48,22 @@ const STATEMENTS = [
   'CREATE INDEX visitor_moves_due ON visitor_moves (next_at)',
   'CREATE INDEX visitor_moves_visitor ON visitor_moves (tenant_id, visitor_id)',
 
+  // Events that ClickHouse does not take whatever is tried: set aside so that they hold up no others, for a person to see.
+  `CREATE TABLE refused_events (
+    journal_id uuid NOT NULL,
+    line integer NOT NULL,
+    row text NOT NULL,
+    error text NOT NULL,
+    refused_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (journal_id, line)
+  )`,
+
+  // Whose embedded ClickHouse holds the events, where there is one: a single row.
+  `CREATE TABLE installation (
+    single boolean PRIMARY KEY DEFAULT true CHECK (single),
+    clickhouse_id uuid NOT NULL
+  )`,
+
   `CREATE TABLE fingerprints (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     fingerprint bytea NOT NULL,

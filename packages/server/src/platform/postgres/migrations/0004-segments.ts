@@ -5,7 +5,29 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
+/** Of a text: whether it is a timestamp with an offset or a date alone, and names a day that exists. */
+const TIME_OF_DAY =
+  '[Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]{1,9})?)?([Zz]|[+-](0[0-9]|1[0-4]):?[0-5][0-9])'
+const TIMESTAMP = `'^(?!00)[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(${TIME_OF_DAY})?$'`
+const DAY_EXISTS = `substr(value, 9, 2)::int
+  <= extract(day FROM make_date(substr(value, 1, 4)::int, substr(value, 6, 2)::int, 1) + interval '1 month - 1 day')`
+
 const STATEMENTS = [
+  // What the filter language asks of a property. None of these fails, whatever the value is.
+  `CREATE FUNCTION property_contains(value jsonb, pattern text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE
+      WHEN jsonb_typeof(value) = 'array' THEN EXISTS (
+        SELECT FROM jsonb_array_elements_text(value) AS elements (element) WHERE lower(element) LIKE lower(pattern))
+      ELSE coalesce(lower(value #>> '{}') LIKE lower(pattern), false)
+    END`,
+  // Immutable in truth: a date alone is given UTC, so the session's time zone is never asked.
+  `CREATE FUNCTION timestamp_of(value text) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN value ~ ${TIMESTAMP} THEN
+      CASE WHEN ${DAY_EXISTS} THEN (CASE WHEN length(value) = 10 THEN value || 'T00:00:00Z' ELSE value END)::timestamptz END
+    END`,
+
+  // A number that grows with every definition, so that count and maximum tell whether a process knows them all.
+  'CREATE SEQUENCE segment_revisions',
   `CREATE TABLE segments (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     segment_id uuid NOT NULL,
@@ -14,15 +36,22 @@ const STATEMENTS = [
     filter jsonb NOT NULL,
     uses_events boolean NOT NULL,
     uses_time boolean NOT NULL,
+    revision bigint NOT NULL DEFAULT nextval('segment_revisions'),
     evaluated_at timestamptz,
+    claimed_until timestamptz,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, segment_id)
   )`,
   'CREATE INDEX segments_newest ON segments (tenant_id, created_at, segment_id)',
-  // Every process caches the definitions.
-  `CREATE TRIGGER segments_changed AFTER INSERT OR DELETE OR UPDATE OF filter ON segments
-    FOR EACH STATEMENT EXECUTE FUNCTION announce_change()`,
+  // Says which definitions a transaction has to know, and keeps new ones out until it ends: otherwise a contact could
+  // change while a segment is made, seen by neither. A function, because its statements see what was committed while
+  // the first of them waited.
+  `CREATE FUNCTION hold_segments(tenant uuid) RETURNS text LANGUAGE plpgsql AS $$
+    BEGIN
+      PERFORM pg_advisory_xact_lock_shared(hashtextextended('segments/' || tenant, 0));
+      RETURN (SELECT count(*) || '/' || coalesce(max(revision), 0) FROM segments WHERE tenant_id = tenant);
+    END $$`,
 
   `CREATE TABLE segment_members (
     tenant_id uuid NOT NULL,
@@ -48,8 +77,8 @@ const STATEMENTS = [
       INSERT INTO segment_counts (tenant_id, segment_id, counter, contacts)
         SELECT tenant_id, segment_id, pg_backend_pid() % 16, CASE WHEN TG_OP = 'INSERT' THEN count(*) ELSE -count(*) END
         FROM changed
-        -- A cascade from a deleted segment must not give it a counter again.
-        WHERE EXISTS (SELECT FROM segments
+        -- A cascade from a deleted segment or tenant must not give it a counter again.
+        WHERE EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = changed.tenant_id) AND EXISTS (SELECT FROM segments
           WHERE segments.tenant_id = changed.tenant_id AND segments.segment_id = changed.segment_id)
         GROUP BY tenant_id, segment_id
         ORDER BY tenant_id, segment_id
@@ -67,11 +96,13 @@ const STATEMENTS = [
     END $$`,
   `CREATE TRIGGER segments_deleted AFTER DELETE ON segments FOR EACH ROW EXECUTE FUNCTION forget_segment()`,
 
-  // Contacts that something happened to: their segments are to be looked at again.
+  // Contacts whose events are not what they were: their segments are to be looked at again. A check that was asked for
+  // stays until what the journal held at that moment can be read.
   `CREATE TABLE segment_checks (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     contact_id uuid NOT NULL,
-    not_before timestamptz NOT NULL,
+    requested_at timestamptz NOT NULL DEFAULT now(),
+    not_before timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (tenant_id, contact_id)
   )`,
   'CREATE INDEX segment_checks_due ON segment_checks (not_before)',

@@ -1,0 +1,332 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectedAnswer, isoWeek, type Key, numberIn, rounded } from '../../test/aggregation.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { SYSTEM_EVENTS } from '../events/filters.ts'
+import { type EventRecord, JOURNAL_FORMAT, NO_CONTACT, serializeEvents } from '../journal/event-record.ts'
+import { newId } from '../platform/ids.ts'
+import { EVENT_DIMENSIONS } from './event-dimensions.ts'
+
+let service: TestService
+let tenant: TestTenant
+let records: EventRecord[]
+const companyOf = new Map<string, string>()
+
+const TEXTS = ['', 'Buy now', 'buy NOW, please', '100%_off', 'Ünï', "quote ' \\ end", '日本']
+const PATHS = ['', '/', '/pricing', '/Pricing/teams']
+const HOSTS = ['', 'shop.example', 'www.shop.example']
+const NAMES = ['page_view', 'button_click', 'Page_View', 'contact_created', 'segment_entered']
+const NUMBERS = [
+  1,
+  2.5,
+  -3,
+  0,
+  '12',
+  ' +3.5 ',
+  '.5',
+  '7.',
+  '1e3',
+  'Infinity',
+  'nan',
+  '',
+  true,
+  null,
+  [4],
+  { amount: 9 },
+  '\t8\n',
+  '"5"',
+]
+const CONTACTS = Array.from({ length: 5 }, newId)
+const FIRST_DAY = Date.UTC(2024, 11, 20)
+
+/** Every dimension, the plain way. */
+const KEYS: Record<string, (event: EventRecord) => Key> = {
+  event_type: ({ event }) => event,
+  domain: ({ domain }) => domain || null,
+  url: ({ url }) => url || null,
+  url_path: ({ url_path }) => url_path || null,
+  title: ({ title }) => title || null,
+  text: ({ text }) => text || null,
+  element_type: ({ element_type }) => element_type || null,
+  element_id: ({ element_id }) => element_id || null,
+  class: (event) => event.class || null,
+  contact_id: ({ contact_id }) => (contact_id === NO_CONTACT ? null : contact_id),
+  visitor_id: ({ visitor_id }) => visitor_id || null,
+  session_id: ({ session_id }) => session_id || null,
+  company_id: ({ contact_id }) => companyOf.get(contact_id) ?? null,
+  day: ({ timestamp }) => new Date(timestamp).toISOString().slice(0, 10),
+  week: ({ timestamp }) => isoWeek(timestamp),
+  month: ({ timestamp }) => new Date(timestamp).toISOString().slice(0, 7),
+  device_type: ({ device_type }) => device_type || null,
+  browser: ({ browser }) => browser || null,
+  os: ({ os }) => os || null,
+  referring_domain: ({ referring_domain }) => referring_domain || null,
+  is_bot: ({ is_bot }) => is_bot,
+}
+
+const includes = (text: string, part: unknown) => text.toLowerCase().includes(String(part).toLowerCase())
+const moment = (text: unknown) => Date.parse(String(text))
+
+/** Every filter, the plain way. */
+const FILTERS: Record<string, (event: EventRecord, value: unknown) => boolean> = {
+  event_type: ({ event }, value) => event === value,
+  event_types: ({ event }, value) => (value as string[]).includes(event),
+  domain: ({ domain }, value) => domain === value,
+  url: ({ url }, value) => url === value,
+  url_path: ({ url_path }, value) => url_path === value,
+  url_contains: ({ url }, value) => includes(url, value),
+  text: ({ text }, value) => text === value,
+  text_contains: ({ text }, value) => includes(text, value),
+  title: ({ title }, value) => title === value,
+  title_contains: ({ title }, value) => includes(title, value),
+  element_type: ({ element_type }, value) => element_type === value,
+  element_id: ({ element_id }, value) => element_id === value,
+  class_contains: (event, value) => includes(event.class, value),
+  contact_id: ({ contact_id }, value) => contact_id === value && value !== NO_CONTACT,
+  contact_ids: ({ contact_id }, value) => contact_id !== NO_CONTACT && (value as string[]).includes(contact_id),
+  visitor_id: ({ visitor_id }, value) => visitor_id === value,
+  session_id: ({ session_id }, value) => session_id === value,
+  referring_domain: ({ referring_domain }, value) => referring_domain === value,
+  device_type: ({ device_type }, value) => device_type === value,
+  browser: ({ browser }, value) => browser === value,
+  os: ({ os }, value) => os === value,
+  is_bot: ({ is_bot }, value) => is_bot === value,
+  identified_only: ({ contact_id }, value) => value === false || contact_id !== NO_CONTACT,
+  date_after: ({ timestamp }, value) => timestamp >= moment(value),
+  date_before: ({ timestamp }, value) => timestamp <= moment(value) + (String(value).length === 10 ? 86_399_999 : 0),
+}
+
+const text = fc.constantFrom(...TEXTS)
+const filled = fc.constantFrom(...TEXTS.filter(Boolean), 'nowhere')
+const part = fc.constantFrom('now', 'NOW', '%', '_', 'ü', '本', '\\', "'", 'shop', 'zzz')
+const contact = fc.constantFrom(...CONTACTS)
+const someId = fc.oneof(contact, fc.constantFrom('nope', NO_CONTACT, newId()))
+const time = fc.integer({ min: 0, max: 60 * 86_400_000 }).map((offset) => FIRST_DAY + offset)
+const date = fc.oneof(
+  time.map((at) => new Date(at).toISOString()),
+  time.map((at) => new Date(at).toISOString().slice(0, 10)),
+)
+
+const FILTER_VALUES = {
+  event_type: fc.constantFrom(...NAMES, 'unknown'),
+  event_types: fc.array(fc.constantFrom(...NAMES), { maxLength: 3 }),
+  domain: fc.constantFrom('shop.example', 'other.example'),
+  url: fc.constantFrom('https://shop.example/pricing', 'https://shop.example/'),
+  url_path: fc.constantFrom('/pricing', '/', '/%'),
+  url_contains: part,
+  text: filled,
+  text_contains: part,
+  title: filled,
+  title_contains: part,
+  element_type: filled,
+  element_id: filled,
+  class_contains: part,
+  contact_id: someId,
+  contact_ids: fc.array(someId, { maxLength: 4 }),
+  visitor_id: fc.constantFrom('v1', 'v2', 'v'),
+  session_id: fc.constantFrom('s1', 's2'),
+  referring_domain: fc.constantFrom('google.com', 'bing.com'),
+  device_type: fc.constantFrom('desktop', 'mobile'),
+  browser: fc.constantFrom('Chrome', 'chrome'),
+  os: fc.constantFrom('macOS', 'iOS'),
+  is_bot: fc.boolean(),
+  identified_only: fc.boolean(),
+  date_after: date,
+  date_before: date,
+}
+
+const event = fc.record<Partial<EventRecord>>({
+  event: fc.constantFrom(...NAMES),
+  timestamp: time,
+  domain: fc.constantFrom(...HOSTS),
+  url_path: fc.constantFrom(...PATHS),
+  title: text,
+  text,
+  class: text,
+  element_id: text,
+  element_type: text,
+  visitor_id: fc.constantFrom('', 'v1', 'v2', 'v3'),
+  session_id: fc.constantFrom('', 's1', 's2'),
+  contact_id: fc.oneof(contact, fc.constant(NO_CONTACT)),
+  referring_domain: fc.constantFrom('', 'google.com', 'bing.com'),
+  browser: fc.constantFrom('', 'Chrome', 'Firefox'),
+  os: fc.constantFrom('', 'macOS', 'iOS'),
+  device_type: fc.constantFrom('', 'desktop', 'mobile'),
+  is_bot: fc.boolean(),
+  data: fc
+    .record({ amount: fc.constantFrom(...NUMBERS), 'a"b': fc.constantFrom(...NUMBERS) }, { requiredKeys: [] })
+    .map((data) => JSON.stringify({ ...data, nested: { amount: 5 } })),
+})
+
+const request = fc.record({
+  group_by: fc.constantFrom(...Object.keys(KEYS)),
+  metric: fc.constantFrom('count', 'count', 'avg', 'sum', 'min', 'max'),
+  metric_field: fc.constantFrom('amount', 'a"b', 'nowhere', "'"),
+  limit: fc.constantFrom(1, 2, 3, 25, 50),
+  include: fc.constantFrom('system', undefined),
+  filters: fc
+    .subarray(Object.keys(FILTER_VALUES) as (keyof typeof FILTER_VALUES)[], { maxLength: 2 })
+    .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, FILTER_VALUES[name]])))),
+})
+
+beforeAll(async () => {
+  service = await startTestService()
+  tenant = await createTestTenant(service)
+  const now = new Date()
+  const companies = [newId(), newId()]
+  await tenant.handle.db
+    .insertInto('companies')
+    .values(companies.map((company_id) => ({ company_id, created_at: now, updated_at: now })))
+    .execute()
+  for (const [index, contact_id] of CONTACTS.slice(0, 4).entries()) {
+    const company_id = index < 3 ? companies[index % 2] : null
+    if (company_id) companyOf.set(contact_id, company_id)
+    await tenant.handle.db
+      .insertInto('contacts')
+      .values({
+        contact_id,
+        company_id,
+        creation_source: 'import',
+        first_seen_at: now,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+  }
+  records = fc.sample(event, { numRuns: 600, seed: 42 }).map((values) => toRecord(tenant.id, values))
+  const strangers = fc.sample(event, { numRuns: 50, seed: 43 }).map((values) => toRecord(newId(), values))
+  const body = serializeEvents([...records, ...strangers])
+  await service.stores.clickhouse.insert('events', JOURNAL_FORMAT, body, newId())
+})
+afterAll(() => service.close())
+
+function toRecord(tenantId: string, values: Partial<EventRecord>): EventRecord {
+  const { event = '', domain, url_path, timestamp = 0 } = values
+  return {
+    received_at: timestamp,
+    referrer: '',
+    screen: '',
+    language: '',
+    timezone: '',
+    analytics_user_id: '',
+    user_agent: '',
+    ...values,
+    is_system: (SYSTEM_EVENTS as readonly string[]).includes(event),
+    event_id: newId(),
+    url: domain ? `https://${domain}${url_path}` : '',
+    tenant_id: tenantId,
+  } as EventRecord
+}
+
+function matching(filters: Record<string, unknown>, include: string | undefined): EventRecord[] {
+  const named = [filters.event_type, ...((filters.event_types as string[] | undefined) ?? [])]
+  const withSystem = include === 'system' || SYSTEM_EVENTS.some((name) => named.includes(name))
+  return records.filter(
+    (record) =>
+      (withSystem || !record.is_system) &&
+      Object.entries(filters).every(([name, value]) => FILTERS[name]?.(record, value)),
+  )
+}
+
+function expected(asked: { group_by: string; metric: string; metric_field: string; limit: number }, of: EventRecord[]) {
+  const rules = {
+    keyOf: KEYS[asked.group_by] ?? (() => null),
+    hidesMissing: ['contact_id', 'visitor_id', 'session_id', 'company_id'].includes(asked.group_by),
+    isTime: ['day', 'week', 'month'].includes(asked.group_by),
+  }
+  const numberOf = (record: EventRecord) => {
+    const data = JSON.parse(record.data) as Record<string, unknown>
+    return Object.hasOwn(data, asked.metric_field) ? numberIn(data[asked.metric_field]) : null
+  }
+  return expectedAnswer(of, rules, { ...asked, numberOf })
+}
+
+test('the comparison knows every dimension and every filter', () => {
+  expect(Object.keys(KEYS).sort()).toEqual(Object.keys(EVENT_DIMENSIONS).sort())
+  expect(Object.keys(FILTER_VALUES).sort()).toEqual(Object.keys(FILTERS).sort())
+})
+
+async function compare(asked: Asked) {
+  const { status, body } = await tenant.call('POST', '/v1/aggregate', { entity: 'events', ...asked })
+  expect(status, JSON.stringify(body)).toBe(200)
+  const { buckets, total, distinct_groups } = expected(asked, matching(asked.filters, asked.include))
+  const { entity, group_by, metric } = body
+  expect({ entity, group_by, metric }).toEqual({ entity: 'events', group_by: asked.group_by, metric: asked.metric })
+  const answer = { buckets: body.buckets, total: body.total, distinct_groups: body.distinct_groups }
+  expect(rounded(answer)).toEqual(rounded({ buckets, total, distinct_groups }))
+  expect(body.total_matching).toBe(total)
+}
+
+interface Asked {
+  group_by: string
+  metric: string
+  metric_field: string
+  limit: number
+  include: string | undefined
+  filters: Record<string, unknown>
+}
+
+test.each(Object.keys(KEYS))('%s groups as a plain computation does, with every metric', async (group_by) => {
+  for (const metric of ['count', 'avg', 'sum', 'min', 'max']) {
+    for (const limit of [2, 50]) {
+      await compare({ group_by, metric, metric_field: 'amount', limit, include: undefined, filters: {} })
+    }
+  }
+})
+
+test.each(Object.keys(FILTERS))('%s filters as a plain computation does', async (name) => {
+  const values = fc.sample(FILTER_VALUES[name as keyof typeof FILTER_VALUES] as fc.Arbitrary<unknown>, {
+    numRuns: 12,
+    seed: 1,
+  })
+  for (const value of values) {
+    const filters = { [name]: value }
+    await compare({
+      group_by: 'event_type',
+      metric: 'count',
+      metric_field: 'x',
+      limit: 50,
+      include: undefined,
+      filters,
+    })
+  }
+})
+
+test('any question is answered as a plain computation does', async () => {
+  await fc.assert(fc.asyncProperty(request, compare), { numRuns: 150, seed: 7 })
+})
+
+test('companies are found however many contacts have events', async () => {
+  const own = await createTestTenant(service)
+  const now = new Date()
+  const [company_id, contactIds] = [newId(), Array.from({ length: 25_000 }, newId)]
+  await own.handle.db.insertInto('companies').values({ company_id, created_at: now, updated_at: now }).execute()
+  for (let from = 0; from < contactIds.length; from += 5_000) {
+    const rows = contactIds.slice(from, from + 5_000).map((contact_id, index) => ({
+      contact_id,
+      // Every second contact has no company.
+      company_id: index % 2 === 0 ? company_id : null,
+      creation_source: 'import',
+      ...{ first_seen_at: now, created_at: now, updated_at: now },
+    }))
+    await own.handle.db.insertInto('contacts').values(rows).execute()
+  }
+  const events = contactIds.map((contact_id) =>
+    toRecord(own.id, { ...records[0], event: 'x', contact_id, data: '{"amount":2}' }),
+  )
+  await service.stores.clickhouse.insert('events', JOURNAL_FORMAT, serializeEvents(events), newId())
+  const asked = { entity: 'events', group_by: 'company_id', metric: 'sum', metric_field: 'amount' }
+  const { body } = await own.call('POST', '/v1/aggregate', asked)
+  expect(body).toMatchObject({ total: 25_000, distinct_groups: 1, buckets: [{ key: company_id, value: 25_000 }] })
+})
+
+test('numbers of any size are numbers', async () => {
+  const own = await createTestTenant(service)
+  await own.track({
+    events: [1e25, -1.7e308, -1.5e-7, 12345678901234568].map((n) => ({ event: `of ${n}`, data: { n } })),
+  })
+  const asked = { entity: 'events', group_by: 'event_type', metric: 'max', metric_field: 'n' }
+  const { body } = await own.call('POST', '/v1/aggregate', asked)
+  const values = body.buckets.map(({ value }: { value: number }) => value)
+  expect(values).toEqual([1e25, 12345678901234568, -1.5e-7, -1.7e308])
+})

@@ -1,0 +1,93 @@
+import { EMPLOYEES_SQL } from '../companies/list.ts'
+import type { Dimension, Dimensions } from './dimension.ts'
+
+/** An empty text is as good as none. */
+function property(table: 'contacts' | 'companies', key: string, description: string): Dimension {
+  return { sql: `nullif(${table}.properties ->> '${key}', '')`, kind: 'text', description }
+}
+
+const hasSocialProfile: Dimension = {
+  sql: `contacts.facets @> ARRAY['has_social_profile']`,
+  kind: 'boolean',
+  description: 'Whether the contact has a social-network profile.',
+}
+
+/** What contacts can be grouped by; the expressions are PostgreSQL's. */
+export const CONTACT_DIMENSIONS = {
+  lifecycle_stage: property('contacts', 'lifecyclestage', 'Property lifecyclestage.'),
+  lead_status: property('contacts', 'lead_status', 'Property lead_status.'),
+  industry: property('contacts', 'industry', 'Property industry.'),
+  country: property('contacts', 'country', 'Property country.'),
+  state: property('contacts', 'state', 'Property state.'),
+  city: property('contacts', 'city', 'Property city.'),
+  company: property('contacts', 'company', 'Property company, a name.'),
+  job_title: property('contacts', 'jobtitle', 'Property jobtitle.'),
+  company_id: {
+    sql: 'contacts.company_id::text',
+    kind: 'id',
+    description: 'Associated company; contacts without one make no bucket.',
+  },
+  created_day: {
+    sql: `to_char(contacts.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
+    kind: 'day',
+    description: 'Day of creation (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.',
+  },
+  has_linkedin: hasSocialProfile,
+  has_social_profile: { ...hasSocialProfile, description: 'The same as has_linkedin.' },
+} as const satisfies Dimensions
+
+/** Lower bounds of the ranges; a number belongs to the last one that it reaches. */
+const EMPLOYEE_BANDS = [
+  [1, '1-10'],
+  [11, '11-50'],
+  [51, '51-200'],
+  [201, '201-500'],
+  [501, '501-1000'],
+  [1_001, '1001-5000'],
+  [5_001, '5001-10000'],
+  [10_001, '10001+'],
+] as const
+const REVENUE_BANDS = [
+  [Number.NEGATIVE_INFINITY, '<1M'],
+  [1e6, '1M-10M'],
+  [10e6, '10M-50M'],
+  [50e6, '50M-100M'],
+  [100e6, '100M-500M'],
+  [500e6, '500M-1B'],
+  [1e9, '1B+'],
+] as const
+
+/** A number's range, or null when it is missing or below them all. */
+function bandOf(number: string, bands: readonly (readonly [number, string])[]): string {
+  const cases = bands.toReversed().map(([from, name]) => `WHEN ${number} >= ${numeric(from)} THEN '${name}'`)
+  return `CASE ${cases.join(' ')} END`
+}
+
+function numeric(bound: number): string {
+  return Number.isFinite(bound) ? String(bound) : `'-Infinity'::numeric`
+}
+
+function names(bands: readonly (readonly [number, string])[]): string {
+  return bands.map(([, name]) => name).join(', ')
+}
+
+const sizeBucket: Dimension = {
+  sql: bandOf(EMPLOYEES_SQL, EMPLOYEE_BANDS),
+  kind: 'text',
+  description: `Range of property numberofemployees: ${names(EMPLOYEE_BANDS)}.`,
+}
+
+/** What companies can be grouped by; the expressions are PostgreSQL's. */
+export const COMPANY_DIMENSIONS = {
+  industry: property('companies', 'industry', 'Property industry.'),
+  country: property('companies', 'country', 'Property country.'),
+  state: property('companies', 'state', 'Property state.'),
+  lifecycle_stage: property('companies', 'lifecyclestage', 'Property lifecyclestage.'),
+  size_bucket: sizeBucket,
+  employee_band: { ...sizeBucket, description: 'The same as size_bucket.' },
+  revenue_bucket: {
+    sql: bandOf(`numeric_property(companies.properties, 'annualrevenue')`, REVENUE_BANDS),
+    kind: 'text',
+    description: `Range of property annualrevenue, lower bound included: ${names(REVENUE_BANDS)}.`,
+  },
+} as const satisfies Dimensions

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await startTestService()
+  tenant = await createTestTenant(service)
+})
+afterAll(() => service.close())
+
+const aggregate = (body: unknown, key = tenant.key) => tenant.call('POST', '/v1/aggregate', body, key)
+
+const CONTACTS = { entity: 'contacts', group_by: 'country' }
+const COMPANIES = { entity: 'companies', group_by: 'country' }
+const EVENTS = { entity: 'events', group_by: 'event_type' }
+
+test.each([
+  [{}, 'entity', 'contacts, companies, events'],
+  [{ entity: 'people' }, 'entity', 'contacts, companies, events'],
+  [{ entity: ['contacts'] }, 'entity', 'contacts, companies, events'],
+  [{ entity: 'toString' }, 'entity', 'contacts, companies, events'],
+  [[], '', 'object'],
+  [{ entity: 'contacts' }, 'group_by', 'required'],
+  [{ entity: 'contacts', group_by: 'size_bucket' }, 'group_by', 'lifecycle_stage, lead_status'],
+  [{ entity: 'companies', group_by: 'city' }, 'group_by', 'revenue_bucket'],
+  [{ entity: 'events', group_by: 'hour' }, 'group_by', 'event_type, domain, url'],
+  [{ entity: 'events', group_by: 'event; DROP TABLE events' }, 'group_by', 'event_type'],
+  [{ ...EVENTS, metric: 'median' }, 'metric', 'count, avg, sum, min, max'],
+  [{ ...EVENTS, metric: 'sum' }, 'metric_field', 'required'],
+  [{ ...CONTACTS, metric: 'avg' }, 'metric_field', 'required'],
+  [{ ...COMPANIES, metric: 'min', metric_field: '' }, 'metric_field', '1 to 200'],
+  [{ ...COMPANIES, metric: 'min', metric_field: 7 }, 'metric_field', 'text'],
+  [{ ...COMPANIES, metric: 'min', metric_field: 'x'.repeat(201) }, 'metric_field', '1 to 200'],
+  [{ ...EVENTS, limit: 0 }, 'limit', '1 to 50'],
+  [{ ...EVENTS, limit: 51 }, 'limit', '1 to 50'],
+  [{ ...EVENTS, limit: 2.5 }, 'limit', '1 to 50'],
+  [{ ...EVENTS, limit: '25' }, 'limit', '1 to 50'],
+  [{ ...EVENTS, include: 'all' }, 'include', 'system'],
+  [{ ...CONTACTS, include: 'system' }, 'include', 'not a known field'],
+  [{ ...EVENTS, filter: {} }, 'filter', 'not a known field'],
+  [{ ...EVENTS, filters: [] }, 'filters', 'object'],
+  [{ ...EVENTS, filters: null }, 'filters', 'object'],
+  [{ ...EVENTS, filters: { country: 'DE' } }, 'filters.country', 'event_type, event_types, domain'],
+  [{ ...CONTACTS, filters: { event_type: 'x' } }, 'filters.event_type', 'company, industry, lifecycle_stage'],
+  [{ ...CONTACTS, filters: { search: 'x' } }, 'filters.search', 'segment_id'],
+  [{ ...COMPANIES, filters: { city: 'x' } }, 'filters.city', 'name, domain, industry'],
+  [{ ...CONTACTS, filters: { lifecycle_stage: 'friend' } }, 'filters.lifecycle_stage', 'lead, prospect'],
+  [{ ...CONTACTS, filters: { country: '' } }, 'filters.country', 'text'],
+  [{ ...CONTACTS, filters: { country: 7 } }, 'filters.country', 'text'],
+  [{ ...CONTACTS, filters: { country: null } }, 'filters.country', 'text'],
+  [{ ...CONTACTS, filters: { created_after: 'soon' } }, 'filters.created_after', 'ISO 8601'],
+  [{ ...CONTACTS, filters: { created_before: 1_700_000_000 } }, 'filters.created_before', 'ISO 8601'],
+  [{ ...CONTACTS, filters: { created_before: '9999-12-31T23:59:59-01:00' } }, 'filters.created_before', 'ISO 8601'],
+  [{ ...CONTACTS, filters: { contact_ids: 'x' } }, 'filters.contact_ids', 'list'],
+  [{ ...CONTACTS, filters: { contact_ids: [7] } }, 'filters.contact_ids[0]', 'text'],
+  [{ ...CONTACTS, filters: { contact_ids: Array(101).fill('x') } }, 'filters.contact_ids', '100'],
+  [{ ...EVENTS, filters: { contact_ids: Array(101).fill('x') } }, 'filters.contact_ids', '100'],
+  [{ ...EVENTS, filters: { event_types: Array(101).fill('x') } }, 'filters.event_types', '100'],
+  [{ ...EVENTS, filters: { event_types: 'page_view' } }, 'filters.event_types', 'list'],
+  [{ ...EVENTS, filters: { is_bot: 'true' } }, 'filters.is_bot', 'true or false'],
+  [{ ...EVENTS, filters: { identified_only: 1 } }, 'filters.identified_only', 'true or false'],
+  [{ ...EVENTS, filters: { date_after: '2026-02-30' } }, 'filters.date_after', 'ISO 8601'],
+  [{ ...EVENTS, filters: { date_before: '' } }, 'filters.date_before', 'ISO 8601'],
+  [{ ...COMPANIES, filters: { min_employees: '10' } }, 'filters.min_employees', 'whole number'],
+  [{ ...COMPANIES, filters: { max_employees: -1 } }, 'filters.max_employees', 'whole number'],
+])('%j is 400 and names %s', async (body, path, hint) => {
+  const answer = await aggregate(body)
+  expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+  expect(answer.body.error.details[0].path).toBe(path)
+  expect(answer.body.error.details[0].message).toContain(hint)
+})
+
+test('every wrong place is named at once', async () => {
+  const { body } = await aggregate({ ...EVENTS, metric: 'sum', filters: { date_after: 'x', date_before: 'y' } })
+  const paths = body.error.details.map(({ path }: { path: string }) => path)
+  expect(paths).toEqual(['metric_field', 'filters.date_after', 'filters.date_before'])
+})
+
+test('a missing body, malformed JSON and a NUL are 400', async () => {
+  expect((await aggregate(undefined)).status).toBe(400)
+  const { body } = await aggregate({ ...EVENTS, filters: { url: 'a\u0000b' } })
+  expect(body.error).toMatchObject({ code: 'validation_error', details: [{ path: 'filters.url' }] })
+})
+
+describe('a segment', () => {
+  test.each([newId(), 'nope', ' '])('that does not exist (%s) is 400 unknown_segment', async (segment_id) => {
+    const { status, body } = await aggregate({ ...CONTACTS, filters: { segment_id } })
+    expect([status, body.error.code]).toEqual([400, 'unknown_segment'])
+    expect(body.error.details[0].path).toBe('filters.segment_id')
+  })
+
+  test("of another tenant is 400 like one that doesn't exist", async () => {
+    const other = await createTestTenant(service)
+    const segment_id = newId()
+    const now = new Date()
+    const segment = { name: 'S', filter: '{}', uses_events: false, uses_time: false, created_at: now, updated_at: now }
+    await other.handle.db
+      .insertInto('segments')
+      .values({ segment_id, ...segment })
+      .execute()
+    expect((await aggregate({ ...CONTACTS, filters: { segment_id } })).body.error.code).toBe('unknown_segment')
+    expect((await aggregate({ ...CONTACTS, filters: { segment_id } }, other.key)).status).toBe(200)
+  })
+})
+
+describe('the scope follows from the entity', () => {
+  test.each([
+    [CONTACTS, 'contacts:read'],
+    [COMPANIES, 'companies:read'],
+    [EVENTS, 'events:read'],
+  ])('%j needs %s alone', async (body, scope) => {
+    const others = ['contacts:read', 'companies:read', 'events:read', 'segments:read'].filter((each) => each !== scope)
+    // The scope comes before everything else that is wrong.
+    const refused = await aggregate({ ...body, group_by: 7, limit: 'x' }, await tenant.keyWith(...others))
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_scope'])
+    expect(refused.body.error.message).toContain(scope)
+    expect((await aggregate(body, await tenant.keyWith(scope))).status).toBe(200)
+  })
+
+  test('and an unknown entity is 400 whatever the key may do', async () => {
+    const { status, body } = await aggregate({ entity: 'x', group_by: 7 }, await tenant.keyWith('agents:read'))
+    expect([status, body.error.details[0].path]).toEqual([400, 'entity'])
+  })
+})
+
+test('a field that count does not use is warned of', async () => {
+  const { status, body } = await aggregate({ ...EVENTS, metric_field: 'amount' })
+  expect([status, body.warnings.length]).toEqual([200, 1])
+})
+
+test.each([
+  [{ contact_ids: [] }, 0],
+  [{ contact_ids: ['nope', newId()] }, 0],
+  [{ created_after: '0100-01-01' }, 1],
+  [{ created_before: '9999-12-31T23:59:59.999Z' }, 1],
+])('%j matches %i contacts', async (filters, total) => {
+  const own = await createTestTenant(service)
+  await own.contact('one@example.com')
+  expect((await aggregate({ ...CONTACTS, filters }, own.key)).body.total).toBe(total)
+})
+
+test('moments beyond what the engine holds are bounds like any other', async () => {
+  const own = await createTestTenant(service)
+  await own.track({ events: [{ event: 'a' }] })
+  const count = async (filters: object) => (await aggregate({ ...EVENTS, filters }, own.key)).body.total
+  expect(await count({ date_after: '0100-01-01', date_before: '9999-12-31' })).toBe(1)
+  expect(await count({ date_after: '9999-12-31' })).toBe(0)
+  expect(await count({ date_before: '0100-01-01' })).toBe(0)
+})
+
+test('openapi.json names every dimension and filter with what it means', () => {
+  const document = service.app.swagger() as unknown as { paths: Record<string, unknown> }
+  const operation = JSON.stringify(document.paths['/v1/aggregate'])
+  for (const name of ['revenue_bucket', 'referring_domain', 'created_day', 'class_contains', 'segment_id']) {
+    expect(operation).toContain(`"${name}"`)
+  }
+  expect(operation).toContain('`week`: ISO week')
+})

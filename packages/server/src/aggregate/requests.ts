@@ -1,0 +1,190 @@
+import type { TSchema } from 'typebox'
+import Type from 'typebox'
+import type { CompanyFilters } from '../companies/list.ts'
+import { ListCompaniesQuery } from '../companies/requests.ts'
+import type { ContactFilters } from '../contacts/list.ts'
+import { ListContactsQuery } from '../contacts/requests.ts'
+import { CONTACT_IDS_MAX, type EventFilters, eventFilterSchemas } from '../events/filters.ts'
+import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
+import { compileBodyCheck } from '../platform/http/body-validation.ts'
+import { filterText } from '../platform/http/query-parameters.ts'
+import type { Scope } from '../tenants/scopes.ts'
+import { type Dimensions, groupBySchema, METRICS, type Measure } from './dimension.ts'
+import { EVENT_DIMENSIONS } from './event-dimensions.ts'
+import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from './record-dimensions.ts'
+
+const ofContacts = ListContactsQuery.properties
+const ofCompanies = ListCompaniesQuery.properties
+
+const CONTACT_FILTERS = asBodyFields({
+  company: filterText('Exact property company.'),
+  industry: ofContacts.industry,
+  lifecycle_stage: ofContacts.lifecycle_stage,
+  lead_status: ofContacts.lead_status,
+  city: ofContacts.city,
+  state: ofContacts.state,
+  country: ofContacts.country,
+  job_title: ofContacts.job_title,
+  created_after: ofContacts.created_after,
+  created_before: ofContacts.created_before,
+  contact_ids: Type.Optional(
+    Type.Array(Type.String(), { maxItems: CONTACT_IDS_MAX, description: 'Only these contacts.' }),
+  ),
+  segment_id: filterText('Contacts in this segment.', 200),
+})
+
+const COMPANY_FILTERS = asBodyFields({
+  name: ofCompanies.name,
+  domain: ofCompanies.domain,
+  industry: ofCompanies.industry,
+  country: ofCompanies.country,
+  state: ofCompanies.state,
+  min_employees: ofCompanies.min_employees,
+  max_employees: ofCompanies.max_employees,
+})
+
+const EVENT_FILTERS = asBodyFields(
+  eventFilterSchemas(
+    'event_type',
+    'event_types',
+    'domain',
+    'url',
+    'url_path',
+    'url_contains',
+    'text',
+    'text_contains',
+    'title',
+    'title_contains',
+    'element_type',
+    'element_id',
+    'class_contains',
+    'contact_id',
+    'contact_ids',
+    'visitor_id',
+    'session_id',
+    'referring_domain',
+    'device_type',
+    'browser',
+    'os',
+    'is_bot',
+    'identified_only',
+    'date_after',
+    'date_before',
+  ),
+)
+
+function aggregation<
+  const Entity extends string,
+  const Known extends Dimensions,
+  const Filters extends Record<string, TSchema>,
+  const More extends Record<string, TSchema>,
+>(entity: Entity, dimensions: Known, filters: Filters, more: More) {
+  const names = Object.keys(filters).join(', ')
+  return Type.Object(
+    {
+      entity: Type.Literal(entity),
+      group_by: groupBySchema(dimensions),
+      filters: Type.Optional(
+        Type.Object(filters, {
+          additionalProperties: false,
+          description: `Filters of ${entity}; all must hold.`,
+          'x-unknown': `is not a filter of ${entity}; the filters are ${names}`,
+        }),
+      ),
+      metric: Type.Optional(
+        Type.Unsafe<(typeof METRICS)[number]>({
+          type: 'string',
+          enum: METRICS,
+          default: 'count',
+          description: 'What each bucket holds: the number of records, or a figure over the numbers of metric_field.',
+        }),
+      ),
+      metric_field: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 200,
+          description:
+            'Needed for every metric but count: a property, of events a key of data. Numbers and texts of numbers count; a bucket without any has the value null.',
+        }),
+      ),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 50, default: 25, description: 'At most so many buckets.' }),
+      ),
+      ...more,
+    },
+    { title: `Aggregation of ${entity}`, additionalProperties: false },
+  )
+}
+
+const Contacts = aggregation('contacts', CONTACT_DIMENSIONS, CONTACT_FILTERS, {})
+const Companies = aggregation('companies', COMPANY_DIMENSIONS, COMPANY_FILTERS, {})
+const Events = aggregation('events', EVENT_DIMENSIONS, EVENT_FILTERS, {
+  include: Type.Optional(
+    Type.Unsafe<'system'>({
+      type: 'string',
+      enum: ['system'],
+      description: "system: the service's own events, such as contact_created, too.",
+    }),
+  ),
+})
+
+/** Body of POST /v1/aggregate. */
+export const AggregateBody = Type.Union([Contacts, Companies, Events])
+
+const ENTITIES = {
+  contacts: { scope: 'contacts:read', check: compileBodyCheck(Contacts) },
+  companies: { scope: 'companies:read', check: compileBodyCheck(Companies) },
+  events: { scope: 'events:read', check: compileBodyCheck(Events) },
+} as const satisfies Record<string, { scope: Scope; check(body: unknown): ErrorDetail[] }>
+
+/** The scope that a request needs, which only its entity tells. @throws ServiceError 400. */
+export function scopeOfBody(body: unknown): Scope {
+  return ENTITIES[entityOf(body)].scope
+}
+
+/** Names every wrong place by the rules of the entity alone: of a union an error would name all three. */
+export function checkAggregation(body: unknown): ErrorDetail[] {
+  return ENTITIES[entityOf(body)].check(body)
+}
+
+function entityOf(body: unknown): keyof typeof ENTITIES {
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
+    throw validationError([{ path: '', message: 'is required: send a JSON object' }])
+  }
+  const { entity } = body as { entity?: unknown }
+  if (typeof entity === 'string' && Object.hasOwn(ENTITIES, entity)) return entity as keyof typeof ENTITIES
+  const message = `must be one of ${Object.keys(ENTITIES).join(', ')}`
+  throw validationError([{ path: 'entity', message: entity === undefined ? `is required and ${message}` : message }])
+}
+
+/** What is asked, with moments for bounds in time. */
+export type Aggregation =
+  | { entity: 'contacts'; dimension: keyof typeof CONTACT_DIMENSIONS; filters: ContactFilters }
+  | { entity: 'companies'; dimension: keyof typeof COMPANY_DIMENSIONS; filters: CompanyFilters }
+  | { entity: 'events'; dimension: keyof typeof EVENT_DIMENSIONS; filters: EventFilters }
+
+/** Checks what the schemas cannot. @throws ServiceError 400 naming every wrong place. */
+export function parseAggregation(body: Type.Static<typeof AggregateBody>): Aggregation & {
+  measure: Measure
+  limit: number
+} {
+  const { metric = 'count', metric_field: field, limit = 25 } = body
+  const details: ErrorDetail[] = []
+  if (metric !== 'count' && field === undefined) {
+    details.push({ path: 'metric_field', message: `is required for ${metric}: the field whose numbers are meant` })
+  }
+  const fields = { contacts: CONTACT_FILTERS, companies: COMPANY_FILTERS, events: EVENT_FILTERS }[body.entity]
+  const parsed = parseBounds(fields, body.filters ?? {}, 'filters.')
+  details.push(...parsed.details)
+  if (details.length > 0) throw validationError(details)
+  const includeSystem = body.entity === 'events' && body.include === 'system' ? { includeSystem: true } : {}
+  const filters = { ...parsed.values, ...includeSystem }
+  return {
+    entity: body.entity,
+    dimension: body.group_by,
+    filters,
+    measure: { metric, field: field ?? '' },
+    limit,
+  } as ReturnType<typeof parseAggregation>
+}

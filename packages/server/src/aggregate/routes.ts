@@ -1,0 +1,83 @@
+import Type from 'typebox'
+import { validationError } from '../platform/errors.ts'
+import type { App } from '../platform/http/app-types.ts'
+import { success } from '../platform/http/responses.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { requireScopeOf } from '../tenants/authentication.ts'
+import { METRICS } from './dimension.ts'
+import { EVENT_DIMENSIONS } from './event-dimensions.ts'
+import { aggregateEvents } from './events.ts'
+import { aggregateEventsByCompany } from './events-by-company.ts'
+import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from './record-dimensions.ts'
+import { aggregateCompanies, aggregateContacts } from './records.ts'
+import { AggregateBody, checkAggregation, parseAggregation, scopeOfBody } from './requests.ts'
+
+const Answer = success({
+  entity: Type.String(),
+  group_by: Type.String(),
+  metric: Type.Unsafe<(typeof METRICS)[number]>({ type: 'string', enum: METRICS }),
+  buckets: Type.Array(
+    Type.Object({
+      key: Type.Union([Type.String(), Type.Boolean(), Type.Null()], { description: 'null: the value is missing.' }),
+      value: Type.Union([Type.Number(), Type.Null()], { description: 'null: no record of the bucket has a number.' }),
+    }),
+  ),
+  total: Type.Integer({ description: 'The records that match the filters, whatever the metric.' }),
+  distinct_groups: Type.Optional(
+    Type.Integer({
+      description: 'Events only: unique values of the dimension, beyond the limit too; null not counted.',
+    }),
+  ),
+  total_matching: Type.Optional(Type.Integer({ description: 'Events only: the same as total.' })),
+})
+
+/** Group-by over contacts, companies or events. */
+export function aggregateRoutes(app: App): void {
+  app.post(
+    '/v1/aggregate',
+    {
+      config: { access: 'any-key' },
+      schema: {
+        operationId: 'aggregate',
+        summary: 'Group contacts, companies or events and count or measure each group',
+        description:
+          'Buckets come by value, highest first; days, weeks and months are the most recent ones in chronological order. Needs the scope `contacts:read`, `companies:read` or `events:read`, as the entity says.',
+        tags: ['Aggregation'],
+        body: AggregateBody,
+        response: { 200: Answer },
+      },
+      // The entity says which scope is needed, so it is looked at before the rest of the body is.
+      preValidation: async (request) => requireScopeOf(request, scopeOfBody(request.body)),
+      validatorCompiler: () => (body) => {
+        const details = checkAggregation(body)
+        return details.length > 0 ? { error: validationError(details) } : { value: body }
+      },
+    },
+    async ({ tenant, body, warnings }) => {
+      const aggregation = parseAggregation(body)
+      const { metric, field } = aggregation.measure
+      if (metric === 'count' && field !== '')
+        warnings.push("metric_field was ignored: the metric 'count' counts records")
+      const answer = await summaryOf(tenant, aggregation)
+      return { status: 'success' as const, entity: body.entity, group_by: body.group_by, metric, ...answer }
+    },
+  )
+}
+
+async function summaryOf(tenant: Tenant, aggregation: ReturnType<typeof parseAggregation>) {
+  const { measure, limit } = aggregation
+  if (aggregation.entity === 'contacts') {
+    const dimension = CONTACT_DIMENSIONS[aggregation.dimension]
+    return aggregateContacts(tenant, aggregation.filters, dimension, measure, limit)
+  }
+  if (aggregation.entity === 'companies') {
+    const dimension = COMPANY_DIMENSIONS[aggregation.dimension]
+    return aggregateCompanies(tenant, aggregation.filters, dimension, measure, limit)
+  }
+  const { dimension, filters } = aggregation
+  const { distinctGroups, ...summary } =
+    dimension === 'company_id'
+      ? await aggregateEventsByCompany(tenant, filters, measure, limit)
+      : await aggregateEvents(tenant, filters, EVENT_DIMENSIONS[dimension], measure, limit)
+  return { ...summary, distinct_groups: distinctGroups, total_matching: summary.total }
+}

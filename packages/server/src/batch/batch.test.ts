@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await startTestService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+afterAll(() => service.close())
+
+const DAY = (day: number) => `2026-03-0${day}T12:00:00.000Z`
+
+describe('details', () => {
+  const details = (body: object) => tenant.call('POST', '/v1/batch/details', body)
+
+  test('answer contacts whole, in the order of the ids, each once, unknown ones left out', async () => {
+    const other = await createTestTenant(service)
+    const [a, b] = [await tenant.contact('a@example.com', { city: 'Bonn' }), await tenant.contact('b@example.com')]
+    const foreign = await other.contact('c@example.com')
+    const ids = [b, 'nope', '', a.toUpperCase(), foreign, newId(), b]
+    const { status, body } = await details({ entity_type: 'contacts', ids })
+    expect(status).toBe(200)
+    const list = await tenant.call('GET', '/v1/contacts')
+    expect(body).toEqual({ status: 'success', contacts: list.body.contacts })
+    expect(body.contacts.map(({ contact_id }: { contact_id: string }) => contact_id)).toEqual([b, a])
+  })
+
+  test('show the ten most recent notes', async () => {
+    const id = await tenant.contact('a@example.com')
+    for (let n = 0; n < 12; n++) await tenant.call('POST', `/v1/contacts/${id}/notes`, { content: `note ${n}` })
+    const { body } = await details({ entity_type: 'contacts', ids: [id] })
+    const contents = body.contacts[0].notes.map(({ content }: { content: string }) => content)
+    expect(contents).toEqual(Array.from({ length: 10 }, (_, n) => `note ${11 - n}`))
+  })
+
+  test('answer companies under companies', async () => {
+    const create = async (name: string) =>
+      (await tenant.call('POST', '/v1/companies', { name, properties: { industry: 'Steel' } })).body.company
+    const [a, b] = [await create('A'), await create('B')]
+    const { body } = await details({ entity_type: 'companies', ids: [b._id, newId(), a._id, b._id] })
+    expect(body).toEqual({ status: 'success', companies: [b, a] })
+    const none = await details({ entity_type: 'companies', ids: [newId()] })
+    expect(none.body).toEqual({ status: 'success', companies: [] })
+  })
+
+  test.each([
+    [{ ids: ['x'] }, 'entity_type'],
+    [{ entity_type: 'events', ids: ['x'] }, 'entity_type'],
+    [{ entity_type: 'contacts' }, 'ids'],
+    [{ entity_type: 'contacts', ids: [] }, 'ids'],
+    [{ entity_type: 'contacts', ids: Array(26).fill('x') }, 'ids'],
+    [{ entity_type: 'contacts', ids: 'x' }, 'ids'],
+    [{ entity_type: 'contacts', ids: [7] }, 'ids[0]'],
+    [{ entity_type: 'contacts', ids: ['x'], fields: 'summary' }, 'fields'],
+  ])('%j is 400 and names %s', async (sent, path) => {
+    const { status, body } = await details(sent)
+    expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', path])
+  })
+})
+
+describe('activity', () => {
+  const activity = (body: object) => tenant.call('POST', '/v1/batch/activity', body)
+
+  async function withEvents(email: string, events: object[]): Promise<string> {
+    const visitor_id = `visitor of ${email}`
+    const contactId = await tenant.contact(email, {}, { visitor_id })
+    const sent = events.map((event) => ({ url: `https://${tenant.site}/`, title: 'T', ...event }))
+    for (let from = 0; from < sent.length; from += 10) {
+      await tenant.track({ visitor_id, events: sent.slice(from, from + 10) })
+    }
+    return contactId
+  }
+
+  test('gives each contact its own latest events and true number', async () => {
+    const busy = await withEvents(
+      'busy@example.com',
+      Array.from({ length: 30 }, (_, n) => ({ event: `e${n}`, timestamp: DAY((n % 9) + 1) })),
+    )
+    const calm = await withEvents('calm@example.com', [{ event: 'signup', timestamp: DAY(3) }])
+    const silent = await tenant.contact('silent@example.com')
+    const ids = [silent, calm, busy, newId(), 'nope', busy]
+    const { status, body } = await activity({ contact_ids: ids })
+    expect([status, body.contact_count]).toEqual([200, 3])
+    expect(Object.keys(body.activity)).toEqual([silent, calm, busy])
+    expect(body.activity[silent]).toEqual({ events: [], total_events: 0 })
+    expect(body.activity[calm]).toEqual({
+      total_events: 1,
+      events: [
+        { id: expect.any(String), event: 'signup', url: `https://${tenant.site}/`, timestamp: DAY(3), title: 'T' },
+      ],
+    })
+    expect(body.activity[busy].total_events).toBe(30)
+    // The same five as the contact's own list, newest first.
+    const own = await tenant.call('GET', `/v1/contacts/${busy}?events_limit=5`)
+    const idsOf = (events: { id?: string; event_id?: string }[]) => events.map(({ id, event_id }) => id ?? event_id)
+    expect(idsOf(body.activity[busy].events)).toEqual(idsOf(own.body.events))
+    const more = await activity({ contact_ids: [busy, calm], events_limit: 20 })
+    expect(more.body.activity[busy].events).toHaveLength(20)
+    expect(more.body.activity[calm].events).toHaveLength(1)
+  })
+
+  test('keeps to a window, both bounds included', async () => {
+    const id = await withEvents(
+      'a@example.com',
+      [1, 2, 3, 4].map((day) => ({ event: `d${day}`, timestamp: DAY(day) })),
+    )
+    const within = async (window: object) => {
+      const { body } = await activity({ contact_ids: [id], ...window })
+      const events = body.activity[id].events.map(({ event }: { event: string }) => event)
+      return [events, body.activity[id].total_events]
+    }
+    expect(await within({ date_after: DAY(2), date_before: DAY(3) })).toEqual([['d3', 'd2'], 2])
+    expect(await within({ date_before: '2026-03-02' })).toEqual([['d2', 'd1'], 2])
+    expect(await within({ date_after: '2026-03-05' })).toEqual([[], 0])
+    expect(await within({ date_after: DAY(2), events_limit: 1 })).toEqual([['d4'], 3])
+  })
+
+  test("leaves out the service's own events, other tenants and deleted contacts", async () => {
+    const id = await withEvents('a@example.com', [{ event: 'x', timestamp: DAY(1) }])
+    const other = await createTestTenant(service)
+    const foreign = await other.call('POST', '/v1/batch/activity', { contact_ids: [id] })
+    expect(foreign.body).toEqual({ status: 'success', contact_count: 0, activity: {} })
+    await tenant.call('PUT', `/v1/contacts/${id}`, { properties: { city: 'Bonn' } })
+    expect((await activity({ contact_ids: [id] })).body.activity[id].total_events).toBe(1)
+    await tenant.call('DELETE', `/v1/contacts/${id}`)
+    expect((await activity({ contact_ids: [id] })).body).toEqual({
+      status: 'success',
+      contact_count: 0,
+      activity: {},
+    })
+  })
+
+  test.each([
+    [{}, 'contact_ids'],
+    [{ contact_ids: [] }, 'contact_ids'],
+    [{ contact_ids: Array(26).fill('x') }, 'contact_ids'],
+    [{ contact_ids: ['x'], events_limit: 0 }, 'events_limit'],
+    [{ contact_ids: ['x'], events_limit: 21 }, 'events_limit'],
+    [{ contact_ids: ['x'], events_limit: '5' }, 'events_limit'],
+    [{ contact_ids: ['x'], date_after: 'yesterday' }, 'date_after'],
+    [{ contact_ids: ['x'], date_before: '2026-02-30' }, 'date_before'],
+    [{ contact_ids: ['x'], event_type: 'x' }, 'event_type'],
+  ])('%j is 400 and names %s', async (sent, path) => {
+    const { status, body } = await activity(sent)
+    expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', path])
+  })
+})

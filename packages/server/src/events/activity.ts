@@ -1,0 +1,80 @@
+import type Type from 'typebox'
+import type { Tenant } from '../platform/tenant.ts'
+import { type ActivityEvent, isoOf, textOrNull } from './event-object.ts'
+import { type EventFilters, eventConditions } from './filters.ts'
+
+interface Activity {
+  events: Type.Static<typeof ActivityEvent>[]
+  total_events: number
+}
+
+interface Latest {
+  contact_id: string
+  event_id: string
+  at: string
+  total: number
+}
+
+interface Row {
+  event_id: string
+  event: string
+  url: string
+  title: string
+  timestamp_ms: number
+}
+
+/**
+ * The latest events of each contact that has some, and how many it has, in two queries however many contacts. The
+ * first finds ids and counts in the narrow columns alone; the texts are then read of the few events that are shown,
+ * which halves the time where the contacts have thousands.
+ */
+export async function activityOfContacts(
+  tenant: Tenant,
+  filters: EventFilters,
+  limit: number,
+): Promise<Map<string, Activity>> {
+  const latest = await findLatest(tenant, filters, limit)
+  if (latest.length === 0) return new Map()
+  const rows = await tenant.events.select<Row>({
+    name: 'events.activity',
+    columns: 'event_id, event, url, title, toUnixTimestamp64Milli(timestamp) AS timestamp_ms',
+    where: [
+      'is_system = 0',
+      "timestamp IN {times: Array(DateTime64(3, 'UTC'))}",
+      'event_id IN {event_ids: Array(UUID)}',
+    ],
+    parameters: { times: [...new Set(latest.map(({ at }) => at))], event_ids: latest.map(({ event_id }) => event_id) },
+  })
+  const events = new Map(rows.map((row) => [row.event_id, row]))
+  const activity = new Map<string, Activity>()
+  for (const { contact_id, event_id, total } of latest) {
+    const of = activity.get(contact_id) ?? { events: [], total_events: Number(total) }
+    const row = events.get(event_id)
+    if (row) of.events.push(toActivityEvent(row))
+    activity.set(contact_id, of)
+  }
+  return activity
+}
+
+/** Newest first. */
+async function findLatest(tenant: Tenant, filters: EventFilters, limit: number): Promise<Latest[]> {
+  const { where, parameters } = eventConditions(filters)
+  return tenant.events.select<Latest>({
+    name: 'events.latest_of_contacts',
+    columns: 'contact_id, event_id, toString(timestamp) AS at, count() OVER (PARTITION BY contact_id) AS total',
+    where,
+    parameters,
+    orderBy: 'timestamp DESC, event_id DESC',
+    limitBy: { rows: limit, columns: 'contact_id' },
+  })
+}
+
+function toActivityEvent(row: Row): Type.Static<typeof ActivityEvent> {
+  return {
+    id: row.event_id,
+    event: row.event,
+    url: textOrNull(row.url),
+    timestamp: isoOf(row.timestamp_ms),
+    title: textOrNull(row.title),
+  }
+}

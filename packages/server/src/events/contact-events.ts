@@ -1,0 +1,41 @@
+import type Type from 'typebox'
+import { knownContacts } from '../contacts/read.ts'
+import { notFound } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { ContactEvent, EventObject } from './event-object.ts'
+import type { EventFilters } from './filters.ts'
+import { countEvents, findEvents } from './list.ts'
+
+const EVENTS_MAX = 1_000
+
+/**
+ * The events of a contact that match, at most 1,000, and how many there are. A deleted contact is known by the events
+ * that remain, the service's own included.
+ * @throws ServiceError 404.
+ */
+export async function readContactEvents(
+  tenant: Tenant,
+  contactId: string,
+  filters: EventFilters,
+  direction: 'asc' | 'desc',
+): Promise<{ events: EventObject[]; total: number }> {
+  const ofContact = { ...filters, contact_id: contactId }
+  const [known, events, total] = await Promise.all([
+    knownContacts(tenant, [contactId]),
+    findEvents(tenant, ofContact, { sortBy: 'timestamp', direction }, EVENTS_MAX),
+    countEvents(tenant, ofContact),
+  ])
+  const isKnown = known.size > 0 || total > 0 || (await hasAnyEvent(tenant, contactId))
+  if (!isKnown) throw notFound('contact')
+  return { events, total }
+}
+
+async function hasAnyEvent(tenant: Tenant, contactId: string): Promise<boolean> {
+  return (await countEvents(tenant, { contact_id: contactId, includeSystem: true })) > 0
+}
+
+/** An event in the compact form of this list. */
+export function toContactEvent(event: EventObject): Type.Static<typeof ContactEvent> {
+  const { event_id, _id, event: name, timestamp, url, internal_contact_id } = event
+  return { event_id, _id, event: name, timestamp, url, contact_id: internal_contact_id }
+}

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { type EventRecord, JOURNAL_FORMAT, NO_CONTACT, serializeEvents } from '../journal/event-record.ts'
+import { newId } from '../platform/ids.ts'
+
+let service: TestService
+let tenant: TestTenant
+let records: EventRecord[]
+
+const DAY_MS = 86_400_000
+const FIRST = Date.UTC(2025, 0, 1, 23, 59, 59, 999)
+
+beforeAll(async () => {
+  service = await startTestService()
+  tenant = await createTestTenant(service)
+  // 120 of 240 days have events, of 60 types on 61 domains, some without a domain.
+  records = Array.from({ length: 900 }, (_, n) => record(tenant.id, n))
+  const strangers = Array.from({ length: 20 }, (_, n) => record(newId(), n))
+  const body = serializeEvents([...records, ...strangers])
+  await service.stores.clickhouse.insert('events', JOURNAL_FORMAT, body, newId())
+})
+afterAll(() => service.close())
+
+function record(tenant_id: string, n: number): EventRecord {
+  const timestamp = FIRST + (n % 120) * 2 * DAY_MS
+  const domain = n % 10 === 0 ? '' : `d${n % 61}.example`
+  return {
+    event_id: newId(),
+    event: n % 7 === 0 ? 'page_view' : `e${n % 59}`,
+    is_system: false,
+    contact_id: n % 3 === 0 ? newId() : NO_CONTACT,
+    url: domain === '' ? '' : `https://${domain}/`,
+    ...{ tenant_id, timestamp, domain, received_at: timestamp, url_path: '', visitor_id: 'v', session_id: 's' },
+    ...{ title: '', text: '', class: '', element_id: '', element_type: '', referrer: '', referring_domain: '' },
+    ...{ browser: '', os: '', device_type: '', is_bot: false, screen: '', language: '', timezone: '' },
+    ...{ analytics_user_id: '', user_agent: '', data: '{}' },
+  }
+}
+
+function count(of: EventRecord[], keyOf: (record: EventRecord) => string): [string, number][] {
+  const counts = new Map<string, number>()
+  for (const each of of) counts.set(keyOf(each), (counts.get(keyOf(each)) ?? 0) + 1)
+  return [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1))
+}
+
+const dayOf = ({ timestamp }: EventRecord) => new Date(timestamp).toISOString().slice(0, 10)
+
+function expected(of: EventRecord[]) {
+  const days = count(of, dayOf).sort(([a], [b]) => (a < b ? -1 : 1))
+  return {
+    total: of.length,
+    by_type: count(of, ({ event }) => event)
+      .slice(0, 50)
+      .map(([type, count]) => ({ type, count })),
+    by_domain: count(
+      of.filter(({ domain }) => domain !== ''),
+      ({ domain }) => domain,
+    )
+      .slice(0, 50)
+      .map(([domain, count]) => ({ domain, count })),
+    by_day: days.slice(-90).map(([date, count]) => ({ date, count })),
+  }
+}
+
+const stats = async (query: string) => {
+  const { status, body } = await tenant.call('GET', `/v1/events/stats?${query}`)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body.stats
+}
+
+test('all three lists, cut to 50 types, 50 domains and the 90 most recent days', async () => {
+  const all = await stats('')
+  expect(all).toEqual(expected(records))
+  expect([all.by_type.length, all.by_domain.length, all.by_day.length]).toEqual([50, 50, 90])
+  expect(all.by_day[0].date < all.by_day[1].date).toBe(true)
+})
+
+test.each<[string, (record: EventRecord) => boolean]>([
+  ['event_type=page_view', ({ event }) => event === 'page_view'],
+  ['domain=D1.example', ({ domain }) => domain === 'd1.example'],
+  ['identified_only=true', ({ contact_id }) => contact_id !== NO_CONTACT],
+  ['identified_only=false', () => true],
+  ['date_after=2025-03-02', (record) => dayOf(record) >= '2025-03-02'],
+  ['date_before=2025-03-02', (record) => dayOf(record) <= '2025-03-02'],
+  ['date_after=2025-03-02&date_before=2025-03-04', (of) => dayOf(of) >= '2025-03-02' && dayOf(of) <= '2025-03-04'],
+  ['event_type=nothing', () => false],
+])('%s counts what matches', async (query, matches) => {
+  expect(await stats(query)).toEqual(expected(records.filter(matches)))
+})
+
+test.each(['type', 'domain', 'day'])('group_by=%s answers that list alone', async (name) => {
+  const all = expected(records)
+  const list = `by_${name}` as 'by_type' | 'by_domain' | 'by_day'
+  expect(await stats(`group_by=${name}`)).toEqual({ total: all.total, [list]: all[list] })
+})
+
+test("the service's own events count only when they are asked for", async () => {
+  const own = await createTestTenant(service)
+  await own.contact('a@example.com')
+  const of = async (query: string) => (await own.call('GET', `/v1/events/stats?${query}`)).body.stats
+  expect(await of('')).toEqual({ total: 0, by_type: [], by_domain: [], by_day: [] })
+  expect((await of('include=system')).by_type).toEqual([{ type: 'contact_created', count: 1 }])
+  expect((await of('event_type=contact_created')).total).toBe(1)
+})
+
+test.each(['group_by=hour', 'group_by=', 'date_after=x', 'identified_only=2', 'include=all', 'event_type='])(
+  '%s is 400',
+  async (query) => {
+    const { status, body } = await tenant.call('GET', `/v1/events/stats?${query}`)
+    expect([status, body.error.code]).toEqual([400, 'validation_error'])
+  },
+)

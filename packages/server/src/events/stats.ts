@@ -1,0 +1,66 @@
+import type { Tenant } from '../platform/tenant.ts'
+import { type EventFilters, eventConditions } from './filters.ts'
+
+/** What statistics can be grouped by. */
+export const STATISTICS = ['type', 'domain', 'day'] as const
+type Statistic = (typeof STATISTICS)[number]
+
+const ENTRIES_MAX = { type: 50, domain: 50, day: 90 }
+const COLUMNS = { type: 'event', domain: 'domain', day: 'toDate(timestamp)' }
+
+export interface EventStatistics {
+  total: number
+  by_type?: { type: string; count: number }[]
+  by_domain?: { domain: string; count: number }[]
+  by_day?: { date: string; count: number }[]
+}
+
+interface Row {
+  statistic: Statistic
+  key: string
+  count: number
+  total: number
+}
+
+/** Counts events by each of the statistics that are asked for, in one pass over them. */
+export async function eventStatistics(
+  tenant: Tenant,
+  filters: EventFilters,
+  asked: readonly Statistic[],
+): Promise<EventStatistics> {
+  const { where, parameters } = eventConditions(filters)
+  // Rows of one grouping have the other columns' defaults, so grouping() says which one a row belongs to.
+  const sets = asked.map((statistic) => `(${COLUMNS[statistic]})`).join(', ')
+  const statisticOf = asked.map((statistic) => `grouping(${COLUMNS[statistic]}) = 0, '${statistic}'`)
+  const keyOf = asked.map((statistic) => `grouping(${COLUMNS[statistic]}) = 0, toString(${COLUMNS[statistic]})`)
+  const rows = await tenant.events.select<Row>({
+    name: 'events.stats',
+    columns: `multiIf(${statisticOf.join(', ')}, '') AS statistic, multiIf(${keyOf.join(', ')}, '') AS key, count() AS count`,
+    where,
+    parameters,
+    groupBy: `GROUPING SETS (${sets})`,
+    outer: {
+      columns: 'statistic, key, count, sum(count) OVER (PARTITION BY statistic) AS total',
+      // The most recent days, the other lists by count; events without a domain are no entry, but part of the total.
+      orderBy: `statistic, statistic = 'domain' AND key = '', if(statistic = 'day', key, '') DESC, count DESC, key`,
+      limitBy: { rows: Math.max(...asked.map((statistic) => ENTRIES_MAX[statistic])), columns: 'statistic' },
+    },
+  })
+  const list = <Entry>(statistic: Statistic, toEntry: (row: Row) => Entry) =>
+    rows
+      .filter((row) => row.statistic === statistic && row.key !== '')
+      .slice(0, ENTRIES_MAX[statistic])
+      .map(toEntry)
+  return {
+    total: Number(rows[0]?.total ?? 0),
+    ...(asked.includes('type')
+      ? { by_type: list('type', ({ key, count }) => ({ type: key, count: Number(count) })) }
+      : {}),
+    ...(asked.includes('domain')
+      ? { by_domain: list('domain', ({ key, count }) => ({ domain: key, count: Number(count) })) }
+      : {}),
+    ...(asked.includes('day')
+      ? { by_day: list('day', ({ key, count }) => ({ date: key, count: Number(count) })).reverse() }
+      : {}),
+  }
+}

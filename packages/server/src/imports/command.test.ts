@@ -1,0 +1,133 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CLI, MAIN, openDirectory, RUNNING, startProcess } from '../../test/process.ts'
+import { call } from '../../test/service.ts'
+
+let directory: string
+let tenantId: string
+let apiKey: string
+
+beforeAll(async () => {
+  directory = await openDirectory()
+  tenantId = cds('tenant', 'create', '--name', 'Import').body.tenant_id
+  apiKey = cds('key', 'create', '--tenant', tenantId, '--name', 'x', '--scopes', 'all').body.api_key
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+const environment = () => ({
+  CDS_DATA_DIR: join(directory, 'data'),
+  PORT: '0',
+  HOST: '127.0.0.1',
+  CDS_LOG_LEVEL: 'warn',
+})
+
+/** Runs the command line with --json. @returns its exit status and what it printed. */
+function cds(...args: string[]) {
+  try {
+    const stdout = execFileSync(process.execPath, [CLI, ...args, '--json'], {
+      env: { ...process.env, ...environment() },
+      encoding: 'utf8',
+      stdio: 'pipe',
+    })
+    return { exit: 0, body: JSON.parse(stdout), stderr: '' }
+  } catch (error) {
+    const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string }
+    return { exit: status, body: stdout === '' ? null : JSON.parse(stdout), stderr }
+  }
+}
+
+async function csv(name: string, rows: number, from = 0): Promise<string> {
+  const file = join(directory, name)
+  const lines = Array.from({ length: rows }, (_, n) => `p${from + n}@example.com,First ${n}\n`)
+  await writeFile(file, `Email,First Name\n${lines.join('')}`)
+  return file
+}
+
+test('a file is imported without a running service and beside one', async () => {
+  const file = await csv('contacts.csv', 3)
+  const alone = cds('import', 'contacts', file, '--tenant', tenantId)
+  expect(alone).toMatchObject({
+    exit: 0,
+    body: { rows: 3, created: 3, updated: 0, unchanged: 0, failed: 0, results: `${file}.results.csv` },
+  })
+  expect((await readFile(`${file}.results.csv`, 'utf8')).split('\n')[3]).toMatch(/^3,created,[0-9a-f-]{36},$/)
+
+  const service = await startProcess(MAIN, [], environment(), RUNNING)
+  try {
+    const results = join(directory, 'other results.csv')
+    const more = await csv('more.csv', 4)
+    const beside = cds('import', 'contacts', '--tenant', tenantId, '--results', results, more)
+    expect(beside.body).toEqual({ rows: 4, created: 1, updated: 0, unchanged: 3, failed: 0, results })
+    const url = RUNNING.exec(service.output())?.[1] ?? ''
+    const headers = { authorization: `Bearer ${apiKey}` }
+    const { body } = await call({ url }, 'GET', '/v1/contacts?sort_by=email&sort_dir=asc', { headers })
+    expect(body.contacts.map((contact: { properties: { email: string } }) => contact.properties.email)).toEqual(
+      [0, 1, 2, 3].map((n) => `p${n}@example.com`),
+    )
+    // The running service projects what the command line has appended to the journal.
+    let created = 0
+    for (let attempt = 0; attempt < 100 && created < 4; attempt++) {
+      if (attempt > 0) await sleep(200)
+      const path = '/v1/events?event_type=contact_created&count_only=true'
+      created = (await call({ url }, 'GET', path, { headers })).body.count
+    }
+    expect(created).toBe(4)
+  } finally {
+    await service.end('SIGTERM')
+  }
+})
+
+test('an import that is killed can be run again', async () => {
+  const file = await csv('long.csv', 10_000, 1_000)
+  const child = spawn(process.execPath, [CLI, 'import', 'contacts', file, '--tenant', tenantId, '--json'], {
+    env: { ...process.env, ...environment() },
+    stdio: 'ignore',
+  })
+  const exited = once(child, 'exit')
+  const results = `${file}.results.csv`
+  // Half a chunk's results on disk: it is in the middle of its work.
+  for (let attempt = 0; attempt < 600; attempt++) {
+    if (existsSync(results) && (await readFile(results, 'utf8')).length > 10_000) break
+    await sleep(50)
+  }
+  child.kill('SIGKILL')
+  await exited
+  const done = (await readFile(results, 'utf8')).split('\n').length
+  expect(done).toBeLessThan(10_000)
+  const { body } = cds('import', 'contacts', file, '--tenant', tenantId)
+  expect(body).toMatchObject({ rows: 10_000, updated: 0, failed: 0 })
+  expect(body.unchanged).toBeGreaterThanOrEqual(500)
+  expect(body.created).toBe(10_000 - body.unchanged)
+  expect((await readFile(results, 'utf8')).trimEnd().split('\n')).toHaveLength(10_001)
+})
+
+test('what cannot be imported exits 1 with a code, a wrong call exits 2', async () => {
+  const missing = cds('import', 'contacts', join(directory, 'no.csv'), '--tenant', tenantId)
+  expect(missing).toMatchObject({ exit: 1, body: { error: { code: 'invalid_file' } } })
+  const headless = join(directory, 'headless.csv')
+  await writeFile(headless, 'ada@example.com,Ada\n')
+  const refused = cds('import', 'contacts', headless, '--tenant', tenantId)
+  expect(refused).toMatchObject({ exit: 1, body: { error: { code: 'invalid_file' } } })
+  expect(existsSync(`${headless}.results.csv`)).toBe(false)
+  const stranger = cds('import', 'contacts', headless, '--tenant', '01234567-89ab-7def-8123-456789abcdef')
+  expect(stranger).toMatchObject({ exit: 1, body: { error: { code: 'not_found' } } })
+  for (const call of [
+    ['import', 'contacts', '--tenant', tenantId],
+    ['import', 'contacts', headless],
+    ['import', 'contacts', headless, headless, '--tenant', tenantId],
+    ['import', 'contacts', headless, '--tenant', tenantId, '--nonsense'],
+    ['import', headless, '--tenant', tenantId],
+    ['doctor', headless],
+  ]) {
+    expect(cds(...call), call.join(' ')).toMatchObject({
+      exit: 2,
+      body: null,
+      stderr: expect.stringContaining('cdsctl'),
+    })
+  }
+})

@@ -1,0 +1,82 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { CsvError, type Options, parse } from 'csv-parse'
+import { ServiceError } from '../platform/errors.ts'
+
+const READ_BYTES = 256 * 1024
+const FORMAT: Options = {
+  bom: true,
+  record_delimiter: ['\r\n', '\n', '\r'],
+  relax_column_count: true,
+  skip_empty_lines: true,
+  // As much as a request may hold: an unclosed quotation mark must not read the rest of the file into memory.
+  max_record_size: 1024 * 1024,
+}
+
+/** A file that cannot be imported. */
+export function unusableFile(file: string, problem: string, cause?: unknown): ServiceError {
+  return new ServiceError(400, 'invalid_file', `${file}: ${problem}`, { cause })
+}
+
+/**
+ * Reads a file to its end without keeping anything, so that one with a mistake in its last line is refused before its
+ * first is imported.
+ * @returns how many records it has, the line of column names included.
+ * @throws ServiceError 400 `invalid_file` when there is no such file, or it is no CSV (RFC 4180) in UTF-8.
+ */
+export async function checkCsv(file: string): Promise<number> {
+  let records = 0
+  const count = () => {
+    records++
+    return null
+  }
+  try {
+    const found = await stat(file)
+    if (!found.isFile()) throw unusableFile(file, 'is not a file')
+    const parser = parse({ ...FORMAT, on_record: count })
+    parser.resume()
+    await pipeline(createReadStream(file, { highWaterMark: READ_BYTES }), refuseOtherThanText, parser)
+    return records
+  } catch (error) {
+    throw explained(file, error)
+  }
+}
+
+/** Reads a CSV file record by record; the first is the line of column names. Empty lines are passed over. */
+export async function* readCsv(file: string): AsyncGenerator<string[]> {
+  const parser = parse(FORMAT)
+  // An error of the file ends the parser with it, and so the loop below, which reports it.
+  pipeline(createReadStream(file, { highWaterMark: READ_BYTES }), parser).catch(() => {})
+  try {
+    for await (const record of parser) yield record as string[]
+  } catch (error) {
+    throw explained(file, error)
+  } finally {
+    parser.destroy()
+  }
+}
+
+/** Names that come out garbled would be noticed by somebody a year later. */
+async function* refuseOtherThanText(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  for await (const chunk of chunks) {
+    if (chunk.includes(0)) throw new TypeError('a NUL character', { cause: NOT_TEXT })
+    decoder.decode(chunk, { stream: true })
+    yield chunk
+  }
+  decoder.decode()
+}
+
+const NOT_TEXT = Symbol('not text')
+
+function explained(file: string, error: unknown): unknown {
+  const { code, cause } = error as { code?: string; cause?: unknown }
+  if (error instanceof CsvError) return unusableFile(file, `is not valid CSV. ${error.message}`, error)
+  if (code === 'ENOENT' || code === 'ENOTDIR') return unusableFile(file, 'there is no such file', error)
+  if (code === 'EACCES' || code === 'EPERM') return unusableFile(file, 'cannot be read: permission denied', error)
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA' || cause === NOT_TEXT) {
+    return unusableFile(file, 'is not UTF-8 text. Save it as CSV in UTF-8', error)
+  }
+  return error
+}

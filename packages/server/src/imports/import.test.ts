@@ -1,0 +1,290 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { importContacts } from './import-contacts.ts'
+
+let service: TestService
+let tenant: TestTenant
+let directory: string
+
+beforeAll(async () => {
+  service = await startTestService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+  directory = await mkdtemp(join(tmpdir(), 'cds-import-'))
+})
+afterAll(() => service.close())
+
+const HEADER = 'email,firstname\n'
+
+interface Line {
+  row: string
+  status: string
+  contact: string
+  error: string
+}
+
+async function importText(content: string | Uint8Array) {
+  const file = join(directory, 'contacts.csv')
+  await writeFile(file, content)
+  const resultsFile = join(directory, 'results.csv')
+  const dependencies = service.writing
+  const summary = await importContacts(tenant.handle, dependencies, { file, resultsFile, onProgress: () => {} })
+  const [head, ...lines] = (await readFile(resultsFile, 'utf8')).trimEnd().split('\n')
+  expect(head).toBe('row,status,contact_id,error')
+  const results = lines.map((line): Line => {
+    const [row = '', status = '', contact = '', ...error] = line.split(',')
+    return { row, status, contact, error: error.join(',') }
+  })
+  expect(summary.rows).toBe(results.length)
+  return { ...summary, lines: results }
+}
+
+async function contacts(query = ''): Promise<{ properties: Record<string, unknown>; [field: string]: unknown }[]> {
+  const path = `/v1/contacts?sort_by=email&sort_dir=asc&limit=100&include=provenance${query}`
+  return (await tenant.call('GET', path)).body.contacts
+}
+
+const count = async () => (await tenant.call('GET', '/v1/contacts?count_only=true')).body.count
+
+describe('a file', () => {
+  test('is imported as the source import, its headers in any spelling', async () => {
+    const summary = await importText(
+      'E-Mail,First Name,last_name,JobTitle,Lifecycle Stage,LEAD-STATUS,Company,Company Domain,LinkedIn URL, Shoe size ,External ID\n' +
+        'Ada@Example.com,Ada,Lovelace,Analyst,Lead,new,Acme,https://www.acme.com/,https://l.example/ada,38,u-1\n',
+    )
+    expect(summary).toMatchObject({ rows: 1, created: 1, updated: 0, unchanged: 0, failed: 0 })
+    const [ada] = await contacts()
+    expect(ada).toMatchObject({
+      properties: {
+        email: 'ada@example.com',
+        firstname: 'Ada',
+        lastname: 'Lovelace',
+        jobtitle: 'Analyst',
+        lifecyclestage: 'lead',
+        lead_status: 'new',
+        company: 'Acme',
+        company_domain: 'https://www.acme.com/',
+        linkedin_url: 'https://l.example/ada',
+        'Shoe size': '38',
+      },
+      creation_source: 'import',
+    })
+    expect(ada?.properties).not.toHaveProperty('External ID')
+    expect(summary.lines).toEqual([{ row: '1', status: 'created', contact: ada?.contact_id, error: '' }])
+    const { body } = await tenant.call('GET', `/v1/contacts/${ada?.contact_id}`)
+    expect(body.unified_profile.sources.import).toMatchObject({ external_id: 'u-1' })
+    expect(body.unified_profile.sources.import).not.toHaveProperty('synced_at')
+    const companies = await tenant.call('GET', '/v1/companies')
+    expect(companies.body.companies).toMatchObject([{ company_id: ada?.company_id, domain: 'acme.com', name: 'Acme' }])
+    const events = await tenant.call('GET', '/v1/events?event_type=contact_created')
+    expect(events.body.events).toMatchObject([{ internal_contact_id: ada?.contact_id }])
+  })
+
+  test('imported again changes nothing', async () => {
+    const text = 'email,city,id\na@example.com,Rome,1\nb@example.com,,2\n,Oslo,3\n'
+    const first = await importText(text)
+    expect(first).toMatchObject({ created: 3 })
+    const before = [await contacts(), await tenant.handle.db.selectFrom('contact_sources').selectAll().execute()]
+    const second = await importText(text)
+    expect(second).toMatchObject({ rows: 3, created: 0, updated: 0, unchanged: 3, failed: 0 })
+    expect(second.lines.map(({ contact }) => contact)).toEqual(first.lines.map(({ contact }) => contact))
+    const after = [await contacts(), await tenant.handle.db.selectFrom('contact_sources').selectAll().execute()]
+    expect(after).toEqual(before)
+    const events = await tenant.call('GET', '/v1/events?include=system&count_only=true')
+    expect(events.body.count).toBe(3)
+  })
+
+  test('updates what is there; blank cells erase nothing; an email is never changed', async () => {
+    const id = await tenant.contact('a@example.com', { city: 'Paris', country: 'France' })
+    expect(await importText('email,city,country,id\nA@example.com,Rome, ,7\n')).toMatchObject({ updated: 1 })
+    expect((await contacts())[0]).toMatchObject({
+      contact_id: id,
+      properties: { city: 'Rome', country: 'France' },
+      properties_provenance: { city: { source: 'import' }, country: { source: 'manual' } },
+      creation_source: 'manual',
+    })
+    expect(await importText('email,id\nother@example.com,7\n')).toMatchObject({ updated: 1 })
+    expect((await contacts()).map(({ properties }) => properties.email)).toEqual(['a@example.com'])
+  })
+
+  test('may quote as RFC 4180 does, begin with a byte order mark, and end its lines either way', async () => {
+    const text =
+      '\ufeff"email","firstname",Notes\r\n' +
+      'a@example.com,"Ada ""the first"", Countess","two\nlines, and a ; semicolon"\r\n' +
+      '\r\n' +
+      '"b@example.com",Zoë,"\r\n"\n' +
+      'c@example.com, Grace ,\n' +
+      'd@example.com,日本,x'
+    expect(await importText(text)).toMatchObject({ rows: 4, created: 4 })
+    expect((await contacts()).map(({ properties }) => properties)).toEqual([
+      { email: 'a@example.com', firstname: 'Ada "the first", Countess', Notes: 'two\nlines, and a ; semicolon' },
+      { email: 'b@example.com', firstname: 'Zoë' },
+      { email: 'c@example.com', firstname: 'Grace' },
+      { email: 'd@example.com', firstname: '日本', Notes: 'x' },
+    ])
+  })
+
+  test('with a header alone has no rows', async () => {
+    expect(await importText('email')).toMatchObject({ rows: 0, created: 0, lines: [] })
+  })
+
+  test('of long rows is imported in smaller chunks', async () => {
+    const long = 'x'.repeat(60_000)
+    const rows = Array.from({ length: 150 }, (_, n) => `p${n}@example.com,${long}\n`)
+    const summary = await importText(`email,story\n${rows.join('')}`)
+    expect(summary).toMatchObject({ rows: 150, created: 150 })
+    expect(summary.lines.map(({ row }) => row)).toEqual(rows.map((_, index) => String(index + 1)))
+    const contact = tenant.handle.db.selectFrom('contacts').select('created_at').distinct()
+    expect((await contact.execute()).length).toBeGreaterThan(1)
+  })
+
+  test('is imported over many chunks in its order: of rows about one contact the last has the last word', async () => {
+    const rows = Array.from({ length: 2_600 }, (_, n) => `p${n % 1_300}@example.com,${n}`)
+    const summary = await importText(`email,turn\n${rows.join('\n')}\n`)
+    expect(summary).toMatchObject({ rows: 2_600, created: 1_300, updated: 1_300, failed: 0 })
+    expect(summary.lines.map(({ row }) => row)).toEqual(rows.map((_, index) => String(index + 1)))
+    expect(await count()).toBe(1_300)
+    const found = await tenant.call('GET', '/v1/contacts?search=p77@example.com')
+    expect(found.body.contacts[0].properties.turn).toBe('1377')
+    // Two next to each other, too.
+    const next = await importText(`email,turn\n${'x@example.com,1\n'.repeat(700)}x@example.com,last\n`)
+    expect(next).toMatchObject({ created: 1, updated: 1, unchanged: 699 })
+  })
+})
+
+test('a bad row fails alone, and its line says why', async () => {
+  const { lines, ...summary } = await importText(
+    'email,firstname,lifecyclestage,company_domain,external_id\n' +
+      'a@example.com,A,lead,,\n' +
+      'nobody,B,lead,,\n' +
+      ',C,lead,,\n' +
+      '"say ""hi"", you@",D,lead,,9\n' +
+      'e@example.com,E,Boss,,\n' +
+      'f@example.com,F,lead\n' +
+      'g@example.com,G,lead,,,more\n' +
+      'h@example.com,H,lead,no domain,\n' +
+      `i@example.com,${'x'.repeat(65_537)},lead,,\n` +
+      `j@example.com,J,lead,,${'x'.repeat(201)}\n` +
+      ',,,,\n' +
+      ',K,lead,,k-1\n' +
+      'z@example.com,Z,lead,,\n',
+  )
+  expect(summary).toMatchObject({ rows: 13, created: 3, failed: 10 })
+  expect(lines.filter(({ status }) => status === 'created').map(({ row }) => row)).toEqual(['1', '12', '13'])
+  const errors = lines.filter(({ status }) => status === 'failed').map(({ error }) => error)
+  const expected = ['email:', 'email: is empty', 'email:', 'properties.lifecyclestage', 'has 3 cells', 'has 6 cells']
+  const more = ['properties.company_domain', 'properties.firstname', 'external_id: is longer', 'email: is empty']
+  for (const [index, text] of [...expected, ...more].entries()) expect(errors[index]).toContain(text)
+  expect(lines.every(({ status, contact }) => (contact === '') === (status === 'failed'))).toBe(true)
+  expect(await count()).toBe(3)
+})
+
+describe('a file that cannot be imported is refused before anything is written', () => {
+  test.each([
+    ['an empty file', '', 'is empty'],
+    ['blank lines alone', '\n\n\n', 'is empty'],
+    ['no column to find contacts by', 'firstname,city\nAda,Rome\n', 'neither a column email nor external_id'],
+    ['data without a header', 'ada@example.com,Ada\n', 'neither a column email'],
+    ['semicolons', 'email;firstname\na@example.com;Ada\n', 'separated by commas'],
+    ['a column twice', 'email,city,city\n', "columns 2 and 3 are both 'city'"],
+    ['a column twice in two spellings', 'E-mail,First Name,firstname,email\n', "columns 2 and 3 are both 'firstname'"],
+    ['a nameless column', 'email,,city\n', 'column 2 has no name'],
+    ['a reserved name', 'email,__proto__\n', '__proto__'],
+    ['a name of 129 characters', `email,${'x'.repeat(129)}\n`, 'longer than 128'],
+    ['501 columns', `email,${Array.from({ length: 500 }, (_, n) => `c${n}`).join(',')}\n`, '501 columns'],
+    ['a NUL character', 'email,city\na@example.com,Ro\0me\n', 'UTF-8'],
+    ['Latin-1', Buffer.from('email,city\na@example.com,K\xf6ln\n', 'latin1'), 'UTF-8'],
+    ['UTF-16', Buffer.from('\ufeffemail,city\na@example.com,Rome\n', 'utf16le'), 'UTF-8'],
+    ['a picture', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), 'UTF-8'],
+    [
+      'a cut character at its end',
+      Buffer.concat([Buffer.from(`${HEADER}a@example.com,Zo`), Buffer.from([0xc3])]),
+      'UTF-8',
+    ],
+    ['a quotation mark astray in its header', 'em"ail,city\n', 'not valid CSV'],
+  ])('%s', async (_name, content, message) => {
+    await expect(importText(content)).rejects.toMatchObject({
+      code: 'invalid_file',
+      message: expect.stringContaining(message),
+    })
+    expect(await count()).toBe(0)
+  })
+
+  test('one that is not there, or a directory', async () => {
+    const dependencies = service.writing
+    const options = { resultsFile: join(directory, 'r.csv'), onProgress: () => {} }
+    const missing = { file: join(directory, 'no.csv'), ...options }
+    await expect(importContacts(tenant.handle, dependencies, missing)).rejects.toMatchObject({
+      code: 'invalid_file',
+      message: expect.stringContaining('no such file'),
+    })
+    const folder = { file: directory, ...options }
+    await expect(importContacts(tenant.handle, dependencies, folder)).rejects.toMatchObject({ code: 'invalid_file' })
+  })
+
+  test('results that would overwrite the file itself, or cannot be written', async () => {
+    const file = join(directory, 'contacts.csv')
+    await writeFile(file, `${HEADER}a@example.com,Ada\n`)
+    const dependencies = service.writing
+    for (const resultsFile of [join(directory, '.', 'contacts.csv'), join(directory, 'no', 'r.csv')]) {
+      const options = { file, resultsFile, onProgress: () => {} }
+      await expect(importContacts(tenant.handle, dependencies, options)).rejects.toMatchObject({ code: 'invalid_file' })
+    }
+    expect(await readFile(file, 'utf8')).toContain('a@example.com')
+    expect(await count()).toBe(0)
+  })
+})
+
+test('a file whose last line is no CSV is refused before its first is imported, and the line is named', async () => {
+  const sound = Array.from({ length: 30_000 }, (_, n) => `p${n}@example.com,x\n`).join('')
+  for (const [text, message] of [
+    [`${sound}bad@example.com,5" screen\n`, 'line 30002'],
+    [`${sound}a@example.com,"never closed\n`, 'Quote'],
+    [`a@example.com,"${'long '.repeat(300_000)}"\n`, 'Max Record Size'],
+  ]) {
+    const refused = expect(importText(HEADER + text)).rejects
+    await refused.toMatchObject({ code: 'invalid_file', message: expect.stringContaining(message ?? '') })
+  }
+  expect(await count()).toBe(0)
+})
+
+test('two imports of the same file at once give each contact once', async () => {
+  const rows = Array.from({ length: 1_500 }, (_, n) => `p${n}@example.com,x,c${n % 9}.com\n`).join('')
+  const file = join(directory, 'twice.csv')
+  await writeFile(file, `email,city,company_domain\n${rows}`)
+  const dependencies = service.writing
+  const summaries = await Promise.all(
+    ['1', '2'].map((name) =>
+      importContacts(tenant.handle, dependencies, { file, resultsFile: `${file}.${name}`, onProgress: () => {} }),
+    ),
+  )
+  expect(summaries.reduce((sum, { created }) => sum + created, 0)).toBe(1_500)
+  expect(summaries.reduce((sum, { unchanged }) => sum + unchanged, 0)).toBe(1_500)
+  expect(await count()).toBe(1_500)
+  expect((await tenant.call('GET', '/v1/companies?count_only=1')).body.count).toBe(9)
+})
+
+test('a store that goes away ends the import with its error, and the results say what is in', async () => {
+  const rows = Array.from({ length: 5_000 }, (_, n) => `p${n}@example.com,x\n`).join('')
+  const file = join(directory, 'long.csv')
+  await writeFile(file, HEADER + rows)
+  let transactions = 0
+  const failing = {
+    ...tenant.handle,
+    transaction: (work: never) => {
+      if (++transactions > 4) return Promise.reject(new Error('the database is away'))
+      return tenant.handle.transaction(work)
+    },
+  }
+  const dependencies = service.writing
+  const options = { file, resultsFile: join(directory, 'r.csv'), onProgress: () => {} }
+  await expect(importContacts(failing as never, dependencies, options)).rejects.toThrow('the database is away')
+  const lines = (await readFile(options.resultsFile, 'utf8')).trimEnd().split('\n')
+  expect(lines).toHaveLength(1 + 2_000)
+  expect(await count()).toBe(2_000)
+  await rm(directory, { recursive: true, force: true })
+})

@@ -1,0 +1,52 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+
+const ALGORITHM = 'aes-256-gcm'
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const VERSION = 'v1'
+export const KEY_BYTES = 32
+
+/** Encrypts what must not be readable in the database. */
+export interface SecretBox {
+  /**
+   * Encrypts a text. `place` says where it will be stored (tenant, row, column): the ciphertext opens nowhere else, so
+   * that one who can write to the database cannot have another tenant's secret sent to himself.
+   */
+  seal(text: string, place: string): string
+  /** @throws Error when the text was changed, moved to another place, or sealed with a key that is not there any more. */
+  open(sealed: string, place: string): string
+}
+
+/**
+ * AES-256-GCM. The first key seals, all of them open: each ciphertext names its key, so a new one can be put in front
+ * while old ciphertexts remain.
+ */
+export function createSecretBox(keys: readonly Buffer[]): SecretBox {
+  const [first] = keys
+  if (!first) throw new Error('A secret box needs a key.')
+  const byId = new Map(keys.map((key) => [idOf(key), key]))
+  return {
+    seal: (text, place) => {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv(ALGORITHM, first, nonce).setAAD(Buffer.from(place))
+      const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+      return [VERSION, idOf(first), sealed.toString('base64url')].join('.')
+    },
+    open: (sealed, place) => {
+      const [version, keyId = '', text = ''] = sealed.split('.')
+      const key = byId.get(keyId)
+      if (version !== VERSION || !key) {
+        throw new Error(`A stored secret was encrypted with the key ${keyId}, which CDS_SECRET_KEY does not hold.`)
+      }
+      const bytes = Buffer.from(text, 'base64url')
+      const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+      decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(-TAG_BYTES))
+      return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+    },
+  }
+}
+
+/** Names a key without telling anything of it. */
+function idOf(key: Buffer): string {
+  return createHash('sha256').update('cds key id').update(key).digest('hex').slice(0, 12)
+}

@@ -1,0 +1,188 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { type LookupAddress, lookup as systemLookup } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { promisify } from 'node:util'
+import { Agent, type Dispatcher, request } from 'undici'
+import { refusalOf } from './addresses.ts'
+import { checkUrl, hostOf, notPublic, RefusedAddress, type UrlRules } from './urls.ts'
+
+/** For the whole exchange: name, connection, TLS, request, and the response to its last byte. */
+const EXCHANGE_MS_MAX = 10_000
+const BODY_BYTES_MAX = 16 * 1024
+const KEEP_ALIVE_MS = 30_000
+const RESOLVE_AT_FIRST_MS_MAX = 3_000
+
+/** Finds the addresses of a name. */
+export type Resolve = (host: string) => Promise<LookupAddress[]>
+
+export interface OutboundOptions extends UrlRules {
+  resolve?: Resolve
+  /** Certificate authorities to trust in place of the usual ones. */
+  ca?: string
+}
+
+export interface OutboundAnswer {
+  status: number
+  /** As much of the body as is kept. */
+  body: Buffer
+  /** IP address that was called. */
+  address: string | null
+}
+
+/** A call that got no complete answer. `code` is stable; the message names no secret. */
+export class OutboundError extends Error {
+  readonly code: string
+  readonly address: string | null
+
+  constructor(code: string, message: string, address: string | null, cause?: unknown) {
+    super(message, { cause })
+    this.name = 'OutboundError'
+    this.code = code
+    this.address = address
+  }
+}
+
+/** The one way to call an address that a user gave. */
+export interface Outbound {
+  /**
+   * Checks a URL when a user gives it, its name's present addresses included. A name that has none now passes: each
+   * call checks again, and that check is the one that counts.
+   * @throws RefusedAddress
+   */
+  check(url: string): Promise<void>
+  /**
+   * POSTs a body. Redirects are answers like any other.
+   * @throws OutboundError when there is no answer within ten seconds, or the address may not be called.
+   */
+  post(url: string, headers: Record<string, string>, body: Buffer, signal?: AbortSignal): Promise<OutboundAnswer>
+  close(): Promise<void>
+}
+
+const resolveBySystem: Resolve = (host) => promisify(systemLookup)(host, { all: true, verbatim: true })
+
+/**
+ * Opens the guarded client. Every connection resolves its name anew, checks every address found, and gives the socket
+ * the checked addresses themselves, so that a name which changes its answer between check and use gains nothing.
+ * Connections are kept and used again; proxies named in the environment are not used, because behind a proxy the
+ * addresses could not be checked.
+ */
+export function createOutbound({ allowPrivate, resolve = resolveBySystem, ca }: OutboundOptions): Outbound {
+  const addresses = new WeakMap<object, string>()
+  const onSend = (message: unknown) => {
+    const { request: sent, socket } = message as { request: { body: unknown }; socket: { remoteAddress?: string } }
+    const { body } = sent
+    if (Buffer.isBuffer(body) && socket.remoteAddress !== undefined) addresses.set(body, socket.remoteAddress)
+  }
+  // A documented channel of undici, and the only place that says which connection took a request.
+  subscribe('undici:client:sendHeaders', onSend)
+
+  async function checkedAddresses(host: string): Promise<LookupAddress[]> {
+    const found = await resolve(host)
+    for (const { address } of found) {
+      const refusal = allowPrivate ? null : refusalOf(address)
+      // One address out of line condemns the name: whoever mixes them is trying something.
+      if (refusal !== null) throw notPublic(address, refusal)
+    }
+    return found.filter(({ address }) => isIP(address) !== 0)
+  }
+
+  const lookup: LookupFunction = (host, options, callback) => {
+    checkedAddresses(host).then(
+      (found) => {
+        const [first] = found
+        if (!first) {
+          const error: NodeJS.ErrnoException = new Error(`${host} has no address`)
+          error.code = 'ENOTFOUND'
+          callback(error, '', 0)
+        } else if (options.all) callback(null, found)
+        else callback(null, first.address, first.family)
+      },
+      (error: NodeJS.ErrnoException) => callback(error, '', 0),
+    )
+  }
+
+  const agent = new Agent({
+    connect: { lookup, timeout: EXCHANGE_MS_MAX, ...(ca === undefined ? {} : { ca }) },
+    allowH2: false,
+    pipelining: 1,
+    headersTimeout: EXCHANGE_MS_MAX,
+    bodyTimeout: EXCHANGE_MS_MAX,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
+    maxHeaderSize: BODY_BYTES_MAX,
+  })
+
+  return {
+    check: async (text) => {
+      const host = hostOf(checkUrl(text, { allowPrivate }))
+      if (allowPrivate || isIP(host) !== 0) return
+      await within(RESOLVE_AT_FIRST_MS_MAX, checkedAddresses(host)).catch((error) => {
+        if (error instanceof RefusedAddress) throw error
+      })
+    },
+    post: async (text, headers, body, signal) => {
+      // Its own object, even where two calls share bytes: it is how the address is found again.
+      const own = body.subarray()
+      const ending = new AbortController()
+      let timedOut = false
+      const end = () => ending.abort()
+      // Not AbortSignal.timeout, whose timer lives on for ten seconds after each call that took five milliseconds.
+      const timer = setTimeout(() => {
+        timedOut = true
+        end()
+      }, EXCHANGE_MS_MAX)
+      signal?.addEventListener('abort', end)
+      try {
+        // Addresses written into the URL never reach the look-up, so they are checked here, each time.
+        const url = checkUrl(text, { allowPrivate })
+        if (signal?.aborted) end()
+        const options = { method: 'POST', headers, body: own, signal: ending.signal, dispatcher: agent } as const
+        const answer = await request(url, options)
+        return {
+          status: answer.statusCode,
+          body: await readAtMost(answer.body, BODY_BYTES_MAX),
+          address: addresses.get(own) ?? null,
+        }
+      } catch (error) {
+        throw toOutboundError(error, timedOut, addresses.get(own) ?? null)
+      } finally {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', end)
+      }
+    },
+    close: async () => {
+      unsubscribe('undici:client:sendHeaders', onSend)
+      await agent.destroy()
+    },
+  }
+}
+
+/** Reads the beginning of a body; a longer one is cut off together with its connection. */
+async function readAtMost(body: Dispatcher.ResponseData['body'], bytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body) {
+    chunks.push(chunk as Buffer)
+    length += (chunk as Buffer).length
+    // Leaving the loop destroys the stream.
+    if (length > bytes) break
+  }
+  return Buffer.concat(chunks).subarray(0, bytes)
+}
+
+function toOutboundError(error: unknown, timedOut: boolean, address: string | null): OutboundError {
+  if (timedOut) {
+    return new OutboundError('timeout', `No complete answer within ${EXCHANGE_MS_MAX / 1000} seconds.`, address, error)
+  }
+  const first = error instanceof AggregateError ? error.errors[0] : error
+  const { code, message, address: tried } = first as { code?: string; message: string; address?: string }
+  return new OutboundError(code ?? 'failed', message, address ?? tried ?? null, error)
+}
+
+async function within<T>(milliseconds: number, work: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  const limit = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), milliseconds)
+  })
+  return Promise.race([work, limit]).finally(() => clearTimeout(timer))
+}

@@ -1,0 +1,240 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type DnsServer, startDnsServer } from '../../../test/dns-server.ts'
+import { type Certificate, makeCertificate, type Receiver, startReceiver } from '../../../test/receiver.ts'
+import { refusalOf } from './addresses.ts'
+import { createOutbound, type Outbound, type OutboundOptions } from './client.ts'
+import { checkUrl } from './urls.ts'
+
+let dns: DnsServer
+let certificate: Certificate
+let receiver: Receiver
+const open: Outbound[] = []
+
+beforeAll(async () => {
+  dns = await startDnsServer()
+  certificate = makeCertificate()
+  receiver = await startReceiver(certificate)
+})
+afterEach(async () => {
+  for (const outbound of open.splice(0)) await outbound.close()
+  receiver.received.length = 0
+  receiver.answer = (response) => response.end('ok')
+  dns.queries.clear()
+})
+afterAll(async () => {
+  await receiver.close()
+  dns.close()
+})
+
+function client(options: Partial<OutboundOptions> = {}): Outbound {
+  const outbound = createOutbound({
+    allowPrivate: true,
+    resolve: dns.resolve,
+    ca: certificate.certificate,
+    ...options,
+  })
+  open.push(outbound)
+  return outbound
+}
+
+const post = (outbound: Outbound, url: string, body = '{}') => outbound.post(url, {}, Buffer.from(body))
+
+describe('addresses', () => {
+  test.each([
+    ['private', ['10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', 'fc00::1', 'fd12:3456::1']],
+    ['loopback', ['127.0.0.1', '127.255.255.254', '::1']],
+    ['link-local', ['169.254.1.1', 'fe80::1', 'febf::1', 'fec0::1']],
+    ['multicast and broadcast', ['224.0.0.1', '239.255.255.255', '255.255.255.255', 'ff02::1']],
+    ['CGNAT', ['100.64.0.1', '100.127.255.255']],
+    ['unspecified', ['0.0.0.0', '0.1.2.3', '::']],
+    ['IPv4-mapped', ['::ffff:127.0.0.1', '::ffff:8.8.8.8', '::ffff:7f00:1', '::127.0.0.1', '::ffff:0:8.8.8.8']],
+    ['NAT64', ['64:ff9b::7f00:1', '64:ff9b::808:808', '64:ff9b:1::1']],
+    ['6to4', ['2002:7f00:1::', '192.88.99.1']],
+    ['Teredo', ['2001::1', '2001:0:7f00:1::']],
+    ['documentation', ['192.0.2.1', '198.51.100.7', '203.0.113.9', '2001:db8::1', '3fff::1']],
+    ['benchmarking', ['198.18.0.1', '198.19.255.255', '2001:2::1']],
+    ['class E', ['240.0.0.1', '254.1.2.3']],
+    ['metadata', ['169.254.169.254', '168.63.129.16', '100.100.100.200', 'fd00:ec2::254']],
+    ['others', ['192.0.0.1', '100::1', '4000::1', 'a000::1', '5f00::1', 'fe80::1%eth0', 'no address', '']],
+  ])('%s addresses are refused', (_, addresses) => {
+    for (const address of addresses) expect(refusalOf(address), address).not.toBeNull()
+  })
+
+  test('ordinary public addresses pass', () => {
+    for (const address of ['8.8.8.8', '93.184.215.14', '172.15.0.1', '172.32.0.1', '2606:4700::1111', '2a00:1450::1']) {
+      expect(refusalOf(address), address).toBeNull()
+    }
+  })
+})
+
+describe('URLs', () => {
+  test.each([
+    'http://hooks.example/',
+    'ftp://hooks.example/',
+    'hooks.example',
+    '',
+    'https://user:secret@hooks.example/',
+    'https://hooks.example:22/',
+    'https://hooks.example:80/',
+    'https://hooks.example:6667/',
+    `https://hooks.example/${'x'.repeat(2_100)}`,
+  ])('%s is refused, private addresses allowed or not', (url) => {
+    for (const allowPrivate of [true, false]) {
+      expect(() => checkUrl(url, { allowPrivate })).toThrow(expect.objectContaining({ code: 'url_not_allowed' }))
+    }
+  })
+
+  test.each([
+    'https://127.0.0.1/',
+    'https://127.1/',
+    'https://0x7f000001/',
+    'https://2130706433/',
+    'https://0177.0.0.1/',
+    'https://[::1]/',
+    'https://[::ffff:10.0.0.1]/',
+    'https://[64:ff9b::a00:1]/',
+    'https://169.254.169.254/latest/meta-data/',
+    'https://localhost/',
+    'https://LOCALHOST./',
+    'https://api.localhost/',
+    'https://printer.local/',
+    'https://metadata.google.internal/',
+    'https://intranet/',
+    'https://①②⑦.0.0.1/',
+  ])('%s is a local address', (url) => {
+    expect(() => checkUrl(url, { allowPrivate: false })).toThrow(expect.objectContaining({ code: 'url_not_allowed' }))
+    expect(checkUrl(url, { allowPrivate: true })).toBeInstanceOf(URL)
+  })
+
+  test('a name is checked by its addresses too, and one without any passes until it is called', async () => {
+    dns.zone.set('inside.example', ['10.0.0.1'])
+    dns.zone.set('mixed.example', ['8.8.8.8', '127.0.0.1'])
+    dns.zone.set('six.example', ['::1'])
+    dns.zone.set('public.example', ['8.8.8.8'])
+    const outbound = client({ allowPrivate: false })
+    for (const name of ['inside', 'mixed', 'six']) {
+      await expect(outbound.check(`https://${name}.example/`)).rejects.toMatchObject({ code: 'url_not_allowed' })
+    }
+    await outbound.check('https://public.example/')
+    await outbound.check('https://nowhere.example/')
+  })
+})
+
+describe('calls', () => {
+  beforeAll(() => dns.zone.set('hooks.example', ['127.0.0.1']))
+
+  test('the answer comes with its status, body and address', async () => {
+    receiver.answer = (response) => response.writeHead(418).end('teapot')
+    const answer = await post(client(), receiver.url('/a?b=c'), '{"x":"ä"}')
+    expect(answer).toMatchObject({ status: 418, address: '127.0.0.1' })
+    expect(answer.body.toString()).toBe('teapot')
+    expect(receiver.received[0]).toMatchObject({ path: '/a?b=c', body: Buffer.from('{"x":"ä"}') })
+  })
+
+  test('a private address is never connected to, named or literal', async () => {
+    const outbound = client({ allowPrivate: false })
+    const message = /not an address of the public internet/
+    await expect(post(outbound, receiver.url())).rejects.toMatchObject({ code: 'url_not_allowed', message })
+    await expect(post(outbound, receiver.url('/', '127.0.0.1'))).rejects.toMatchObject({ code: 'url_not_allowed' })
+    expect(receiver.received).toEqual([])
+  })
+
+  test('a name that turns private between check and connection is refused at the connection', async () => {
+    const answers = [['93.184.215.14'], ['127.0.0.1']]
+    dns.zone.set('rebind.hooks.example', () => answers[0] ?? [])
+    const outbound = client({ allowPrivate: false })
+    await outbound.check(receiver.url('/', 'rebind.hooks.example'))
+    answers.shift()
+    await expect(post(outbound, receiver.url('/', 'rebind.hooks.example'))).rejects.toMatchObject({
+      code: 'url_not_allowed',
+    })
+    expect(receiver.received).toEqual([])
+  })
+
+  test('the socket is given the checked address and asks nobody again', async () => {
+    let asked = 0
+    dns.zone.set('flip.hooks.example', () => (asked++ < 2 ? ['127.0.0.1'] : ['10.0.0.1']))
+    await post(client(), receiver.url('/', 'flip.hooks.example'))
+    expect(dns.queries.get('flip.hooks.example')).toBe(1)
+    expect(receiver.received).toHaveLength(1)
+  })
+
+  test('connections are used again, and a new one resolves the name again', async () => {
+    const outbound = client()
+    const connections = () => new Set(receiver.received.map(({ connection }) => connection)).size
+    for (let n = 0; n < 10; n++) await post(outbound, receiver.url())
+    // The client may open a second one while the first is not yet free again.
+    expect(connections()).toBeLessThanOrEqual(2)
+    expect(dns.queries.get('hooks.example')).toBe(connections())
+    receiver.answer = (response) => response.writeHead(200, { connection: 'close' }).end()
+    for (let n = 0; n < 4; n++) await post(outbound, receiver.url())
+    expect(connections()).toBeGreaterThanOrEqual(3)
+    expect(dns.queries.get('hooks.example')).toBe(connections())
+  })
+
+  test('redirects are answers: nobody goes there', async () => {
+    receiver.answer = (response) => response.writeHead(307, { location: receiver.url('/elsewhere') }).end()
+    expect(await post(client(), receiver.url())).toMatchObject({ status: 307 })
+    expect(receiver.received.map(({ path }) => path)).toEqual(['/hook'])
+  })
+
+  test('proxies named in the environment are not used', async () => {
+    const names = ['HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'NODE_USE_ENV_PROXY']
+    for (const name of names) process.env[name] = name === 'NODE_USE_ENV_PROXY' ? '1' : 'http://127.0.0.1:9'
+    try {
+      expect(await post(client(), receiver.url())).toMatchObject({ status: 200 })
+    } finally {
+      for (const name of names) delete process.env[name]
+    }
+  })
+
+  test('of a long body the first 16 KB are kept and the rest is not read', async () => {
+    let written = 0
+    receiver.answer = (response) => {
+      const write = () => {
+        if (response.destroyed || written > 50_000_000) return
+        written += 65_536
+        response.write('x'.repeat(65_536), write)
+      }
+      write()
+    }
+    const { status, body } = await post(client(), receiver.url())
+    expect({ status, length: body.length }).toEqual({ status: 200, length: 16_384 })
+    expect(written).toBeLessThan(5_000_000)
+  })
+
+  test('ten seconds are for the whole answer, however it drips', async () => {
+    receiver.answer = (response) => {
+      response.writeHead(200)
+      const drip = setInterval(() => response.write('.'), 300)
+      response.on('close', () => clearInterval(drip))
+    }
+    const startedAt = Date.now()
+    await expect(post(client(), receiver.url())).rejects.toMatchObject({ code: 'timeout', address: '127.0.0.1' })
+    expect(Date.now() - startedAt).toBeGreaterThan(9_500)
+    expect(Date.now() - startedAt).toBeLessThan(11_500)
+  })
+
+  test('names without an address, refused connections and foreign certificates are errors that say so', async () => {
+    await expect(post(client(), receiver.url('/', 'gone.hooks.example'))).rejects.toMatchObject({ code: 'ENOTFOUND' })
+    await expect(post(client(), 'https://hooks.example:65531/')).rejects.toMatchObject({
+      code: 'ECONNREFUSED',
+      address: '127.0.0.1',
+    })
+    dns.zone.set('wrong.name', ['127.0.0.1'])
+    await expect(post(client(), receiver.url('/', 'wrong.name'))).rejects.toMatchObject({
+      code: 'ERR_TLS_CERT_ALTNAME_INVALID',
+    })
+    const outbound = createOutbound({ allowPrivate: true, resolve: dns.resolve })
+    open.push(outbound)
+    await expect(post(outbound, receiver.url())).rejects.toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+    expect(receiver.received).toEqual([])
+  })
+
+  test('a resolver that never answers takes no longer than the call', async () => {
+    const outbound = client({ resolve: () => new Promise(() => {}) })
+    const signal = AbortSignal.timeout(200)
+    await expect(outbound.post(receiver.url(), {}, Buffer.from('{}'), signal)).rejects.toThrow()
+    await outbound.check(receiver.url())
+  })
+})

@@ -1,0 +1,205 @@
+import { sql } from 'kysely'
+import { appendRecords, toRecord } from '../journal/append.ts'
+import { NO_CONTACT } from '../journal/event-record.ts'
+import type { Batch } from '../journal/group-commit.ts'
+import type { Projector } from '../journal/projector.ts'
+import { every } from '../platform/every.ts'
+import type { Logger } from '../platform/log.ts'
+import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import type { Clock } from '../platform/time.ts'
+import { queueChecks } from './check-queue.ts'
+import type { Definition, Definitions } from './definitions.ts'
+import { followEvents } from './follow.ts'
+
+const EVERY_MS = 500
+const CONTACTS_AT_ONCE = 200
+const TENANTS_AT_ONCE = 100
+/** After a failure: an engine that is away is not asked twice a second. */
+const PAUSE_MS = 3_000
+const REPEAT_MAX_SECONDS = 60
+/** Contacts that may wait in memory while PostgreSQL is away; the regular evaluation finds what is dropped. */
+const PENDING_MAX = 200_000
+
+export interface WatchDependencies {
+  stores: Stores
+  projector: Projector
+  definitions: Definitions
+  clock: Clock
+  log: Logger
+}
+
+/** Looks at contacts again whose events have changed. */
+export interface Checks {
+  /** Cheap, and never throws. */
+  onRecorded(batches: readonly Batch[]): void
+  onMoved(tenantId: string, contactIds: readonly string[]): void
+  stop(): Promise<void>
+}
+
+/** Starts the checks: what was noted is queued in PostgreSQL, and what is queued is worked off, by any process. */
+export function startChecks({ stores, projector, definitions, clock, log }: WatchDependencies): Checks {
+  let pending = new Map<string, Set<string>>()
+  let pendingCount = 0
+  let resumeAt = 0
+
+  function note(tenantId: string, contactId: string): void {
+    const contacts = pending.get(tenantId) ?? new Set<string>()
+    pending.set(tenantId, contacts)
+    if (contacts.has(contactId) || pendingCount >= PENDING_MAX) return
+    contacts.add(contactId)
+    pendingCount++
+  }
+
+  async function queuePending(): Promise<void> {
+    const noted = pending
+    pending = new Map()
+    pendingCount = 0
+    for (const [tenantId, contacts] of noted) {
+      try {
+        const tenant = openTenant(stores, tenantId)
+        const known = await definitions.of(tenant)
+        if (known.some(({ matches }) => matches.length > 0)) await queueChecks(tenant, contacts)
+      } catch (error) {
+        for (const contactId of contacts) note(tenantId, contactId)
+        throw error
+      }
+    }
+  }
+
+  async function workOff(): Promise<void> {
+    const tenants = await stores.database
+      .selectFrom('segment_checks')
+      .select('tenant_id')
+      .distinct()
+      .where('not_before', '<=', sql<Date>`now()`)
+      .limit(TENANTS_AT_ONCE)
+      .execute()
+    for (const { tenant_id } of tenants) {
+      while ((await checkSome(openTenant(stores, tenant_id))) === CONTACTS_AT_ONCE);
+    }
+  }
+
+  /** One transaction: memberships, their events, and the end of the checks. @returns how many checks were due. */
+  async function checkSome(tenant: Tenant): Promise<number> {
+    const { due, journalRow } = await tenant.transaction(async (tx) => {
+      // Held before any check is locked: changes of contacts take the two in the same order.
+      const known = await definitions.of(tx)
+      const due = await lockDue(tx)
+      const { locked, busy } = await lockContacts(tx, due)
+      const before = await missing(tx)
+      const events = await followEvents(tx, known, locked, clock())
+      const records = events.map((event) => toRecord(tx.id, event))
+      const journalRow = records.length > 0 ? await appendRecords(tx, records) : null
+      await finishOrRepeat(tx, due, busy, before)
+      if (journalRow && known.some(usesSystemEvents)) await queueChecks(tx, contactsOf(events))
+      return { due: due.length, journalRow }
+    })
+    if (journalRow) await projector.project(journalRow)
+    return due
+  }
+
+  const working = every(EVERY_MS, async () => {
+    if (Date.now() < resumeAt) return
+    try {
+      await queuePending()
+      await workOff()
+    } catch (error) {
+      resumeAt = Date.now() + PAUSE_MS
+      log.warn({ err: error }, 'segments could not be brought in step with events; it is tried again shortly')
+    }
+  })
+
+  return {
+    onRecorded: (batches) => {
+      for (const { tenantId, events } of batches) {
+        for (const { contact_id } of events) if (contact_id !== NO_CONTACT) note(tenantId, contact_id)
+      }
+    },
+    onMoved: (tenantId, contactIds) => {
+      for (const contactId of contactIds) note(tenantId, contactId)
+    },
+    stop: async () => {
+      await working.stop()
+      await queuePending().catch((error) =>
+        log.warn({ err: error }, 'contacts whose segments are to be checked are lost'),
+      )
+    },
+  }
+}
+
+const usesSystemEvents = (definition: Definition) => definition.usesSystemEvents
+
+function contactsOf(events: readonly { contactId: string | null }[]): string[] {
+  return events.flatMap(({ contactId }) => contactId ?? [])
+}
+
+async function lockDue(tx: Tenant): Promise<string[]> {
+  const rows = await tx.db
+    .selectFrom('segment_checks')
+    .select('contact_id')
+    .where('not_before', '<=', sql<Date>`now()`)
+    .orderBy('not_before')
+    .limit(CONTACTS_AT_ONCE)
+    .forUpdate()
+    .skipLocked()
+    .execute()
+  return rows.map((row) => row.contact_id)
+}
+
+/** Contacts that somebody is changing are left for later, so that a check never waits while it holds others. */
+async function lockContacts(tx: Tenant, contactIds: readonly string[]): Promise<{ locked: string[]; busy: string[] }> {
+  if (contactIds.length === 0) return { locked: [], busy: [] }
+  const query = tx.db.selectFrom('contacts').select('contact_id').where('contact_id', 'in', contactIds)
+  const rows = await query.orderBy('contact_id').forNoKeyUpdate().skipLocked().execute()
+  const locked = new Set(rows.map((row) => row.contact_id))
+  if (locked.size === contactIds.length) return { locked: [...locked], busy: [] }
+  const existing = await query.execute()
+  return { locked: [...locked], busy: existing.map((row) => row.contact_id).filter((id) => !locked.has(id)) }
+}
+
+/** What ClickHouse's answers may lack, or what may be written over by older ones. */
+interface Missing {
+  /** When the oldest row of the journal was written: it may not be readable yet. */
+  journalSince: Date | null
+  /** Whether a whole segment is being evaluated, on the ground of what ClickHouse answered a while ago. */
+  evaluating: boolean
+}
+
+/** Call it before ClickHouse is asked: afterwards it would miss what has just been projected. */
+async function missing(tx: Tenant): Promise<Missing> {
+  const oldest = await tx.journal
+    .selectFrom('journal')
+    .select(({ fn }) => fn.min('created_at').as('created_at'))
+    .executeTakeFirst()
+  const underWay = await tx.db
+    .selectFrom('segments')
+    .select('segment_id')
+    .where('uses_events', '=', true)
+    .where('claimed_until', '>', sql<Date>`now()`)
+    .limit(1)
+    .executeTakeFirst()
+  return { journalSince: oldest?.created_at ?? null, evaluating: underWay !== undefined }
+}
+
+/** A check is done when nothing was missing that is older than its request. Else it is repeated, less and less often. */
+async function finishOrRepeat(
+  tx: Tenant,
+  due: readonly string[],
+  busy: readonly string[],
+  { journalSince, evaluating }: Missing,
+): Promise<void> {
+  const done = evaluating ? [] : due.filter((contactId) => !busy.includes(contactId))
+  if (done.length > 0) {
+    const query = tx.db.deleteFrom('segment_checks').where('contact_id', 'in', done)
+    await (journalSince ? query.where('requested_at', '<', journalSince) : query).execute()
+  }
+  if (due.length === 0) return
+  await tx.db
+    .updateTable('segment_checks')
+    .set({
+      not_before: sql`now() + least(greatest(now() - requested_at, interval '1 second'),
+        make_interval(secs => ${REPEAT_MAX_SECONDS}))`,
+    })
+    .where('contact_id', 'in', due)
+    .execute()
+}

@@ -1,0 +1,74 @@
+import { execFileSync } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { afterEach, expect, test } from 'vitest'
+import { CLI, MAIN, openDirectory, RUNNING, startProcess } from '../../test/process.ts'
+
+const cleanup: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo()
+})
+
+const FILTER = {
+  match: 'all',
+  conditions: [{ event: { type: 'page_view', url_contains: '/pricing' }, operator: 'did' }],
+}
+
+/** The members of a segment are there at once when the command has both engines, else shortly through the service. */
+test('cdsctl segment create works with and without a running service', async () => {
+  const directory = await openDirectory()
+  cleanup.push(() => rm(directory, { recursive: true, force: true }))
+  const environment = { CDS_DATA_DIR: directory, PORT: '0', HOST: '127.0.0.1', CDS_LOG_LEVEL: 'warn' }
+  const cds = (...args: string[]) =>
+    JSON.parse(
+      execFileSync(process.execPath, [CLI, ...args, '--json'], {
+        env: { ...process.env, ...environment },
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }),
+    )
+  const { tenant_id } = cds('tenant', 'create', '--name', 'Alone')
+  const { api_key } = cds('key', 'create', '--tenant', tenant_id, '--name', 'k', '--scopes', 'all')
+  cds('seed', '--tenant', tenant_id, '--contacts', '30', '--companies', '3', '--events', '800', '--days', '5')
+  const define = (filter: unknown) =>
+    cds('segment', 'create', '--tenant', tenant_id, '--name', 'Pricing', '--description', 'Looked', '--filter', JSON.stringify(filter)) // biome-ignore format: a call
+  const before = define(FILTER)
+  expect(before).toEqual({ segment_id: expect.stringMatching(/^[0-9a-f-]{36}$/) })
+
+  const service = await startProcess(MAIN, [], environment, RUNNING)
+  cleanup.push(() => service.end('SIGTERM'))
+  const url = RUNNING.exec(service.output())?.[1] ?? ''
+  const read = async (segmentId: string) => {
+    const response = await fetch(`${url}/v1/segments/${segmentId}`, { headers: { authorization: `Bearer ${api_key}` } })
+    return ((await response.json()) as { segment: { contact_count: number; description: string } }).segment
+  }
+  const { contact_count, description } = await read(before.segment_id)
+  expect(description).toBe('Looked')
+  expect(contact_count).toBeGreaterThan(0)
+  const beside = define(FILTER)
+  await expect.poll(async () => (await read(beside.segment_id)).contact_count, { timeout: 5_000 }).toBe(contact_count)
+
+  // A wrong filter is refused with the place, and nothing is made.
+  const refused = () => define({ match: 'all', conditions: [{ property: 'x', operator: 'like', value: 1 }] })
+  expect(refused).toThrow(expect.objectContaining({ status: 1, stdout: expect.stringContaining('validation_error') }))
+  expect(refused).toThrow(expect.objectContaining({ stdout: expect.stringContaining('filter.conditions[0].operator') }))
+
+  // Seeded contacts join the segments that are there.
+  cds(
+    'seed',
+    '--tenant',
+    tenant_id,
+    '--contacts',
+    '30',
+    '--companies',
+    '3',
+    '--events',
+    '800',
+    '--days',
+    '5',
+    '--seed',
+    '2',
+  )
+  await expect
+    .poll(async () => (await read(beside.segment_id)).contact_count, { timeout: 15_000 })
+    .toBeGreaterThan(contact_count)
+}, 90_000)

@@ -1,0 +1,138 @@
+import Type from 'typebox'
+
+/** What a condition can say of a property. */
+export const PROPERTY_OPERATORS = [
+  'equals',
+  'not_equals',
+  'contains',
+  'not_contains',
+  'in',
+  'not_in',
+  'is_set',
+  'is_not_set',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'before',
+  'after',
+  'within_days',
+] as const
+/** What a condition can say of events. */
+export const EVENT_OPERATORS = ['did', 'did_not'] as const
+
+export type PropertyOperator = (typeof PROPERTY_OPERATORS)[number]
+export type Scalar = string | number | boolean
+
+export interface PropertyCondition {
+  property: string
+  operator: PropertyOperator
+  /** Missing beside is_set and is_not_set. */
+  value?: Scalar | Scalar[]
+}
+
+/** Which events a condition means; all of it must hold for one and the same event. */
+export interface EventMatch {
+  type?: string
+  text?: string
+  text_contains?: string
+  url_contains?: string
+  class_contains?: string
+  element_id?: string
+  within_days?: number
+  /** At least so many such events; 1 when missing. */
+  min_count?: number
+}
+
+export interface EventCondition {
+  event: EventMatch
+  operator: (typeof EVENT_OPERATORS)[number]
+}
+
+export type SegmentCondition = PropertyCondition | EventCondition | SegmentFilter
+
+/** Which contacts belong: all of the conditions hold, or any of them. */
+export interface SegmentFilter {
+  match: 'all' | 'any'
+  conditions: SegmentCondition[]
+}
+
+/** Properties that are columns of a contact, by what can be asked of them. */
+export const TEXT_COLUMNS = ['email', 'company_id', 'creation_source'] as const
+export const TIME_COLUMNS = ['created_at', 'updated_at', 'first_seen_at'] as const
+
+const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
+
+/**
+ * A filter as it is documented, in requests and in answers. What a schema cannot say of it (which value goes with which
+ * operator, how deep it may be) is checked by `parseSegmentFilter`, which also has the clearer messages.
+ */
+export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
+  Type.Object(
+    {
+      match: Type.Union([Type.Literal('all'), Type.Literal('any')]),
+      conditions: Type.Array(
+        Type.Union([
+          Type.Object(
+            {
+              property: Type.String(),
+              operator: Type.Union(PROPERTY_OPERATORS.map((operator) => Type.Literal(operator))),
+              value: Type.Optional(Type.Union([Value, Type.Array(Value)])),
+            },
+            {
+              description:
+                'A property key, or email, created_at, updated_at, first_seen_at, company_id, creation_source.',
+            },
+          ),
+          Type.Object(
+            {
+              event: Type.Object({
+                type: Type.Optional(Type.String()),
+                text: Type.Optional(Type.String()),
+                text_contains: Type.Optional(Type.String()),
+                url_contains: Type.Optional(Type.String()),
+                class_contains: Type.Optional(Type.String()),
+                element_id: Type.Optional(Type.String()),
+                within_days: Type.Optional(Type.Integer()),
+                min_count: Type.Optional(Type.Integer()),
+              }),
+              operator: Type.Union(EVENT_OPERATORS.map((operator) => Type.Literal(operator))),
+            },
+            { description: 'Whether the contact has at least min_count such events.' },
+          ),
+          Type.Object(
+            { match: Type.Union([Type.Literal('all'), Type.Literal('any')]), conditions: Type.Array(Type.Unknown()) },
+            { description: 'A nested filter of the same shape; at most 5 levels.' },
+          ),
+        ]),
+      ),
+    },
+    {
+      description: 'Which contacts belong. Negative operators are true of a missing value.',
+      'x-expected':
+        'a filter like {"match": "all", "conditions": [{"property": "country", "operator": "equals", "value": "FR"}]}',
+      examples: [{ match: 'all', conditions: [{ property: 'lifecyclestage', operator: 'equals', value: 'lead' }] }],
+    },
+  ),
+)
+
+/** Whether a condition is a filter of its own. */
+export function isNested(condition: SegmentCondition): condition is SegmentFilter {
+  return 'conditions' in condition
+}
+
+/** Every condition of a filter that asks for events. */
+export function eventsOf(filter: SegmentFilter): EventMatch[] {
+  return filter.conditions.flatMap((condition) => {
+    if (isNested(condition)) return eventsOf(condition)
+    return 'event' in condition ? [condition.event] : []
+  })
+}
+
+/** Whether the passing of time alone changes who belongs. */
+export function usesTime(filter: SegmentFilter): boolean {
+  return filter.conditions.some((condition) => {
+    if (isNested(condition)) return usesTime(condition)
+    return 'event' in condition ? condition.event.within_days !== undefined : condition.operator === 'within_days'
+  })
+}

@@ -1,0 +1,64 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import type { Tenant } from '../platform/tenant.ts'
+import { compileFilter } from './conditions.ts'
+import type { Definition } from './definitions.ts'
+import type { EventAnswers } from './events.ts'
+import type { EventMatch } from './filter.ts'
+import { segmentIds } from './member-ids.ts'
+
+/** Filters of so many segments go into one statement, which has a limit of parameters. */
+const SEGMENTS_A_QUERY = 50
+
+/** Which segments a contact is in, and which it should be in. */
+export interface Judgement {
+  contactId: string
+  memberOf: ReadonlySet<string>
+  /** By segment id; null when events must be asked first. */
+  belongs: Map<string, boolean | null>
+}
+
+/**
+ * Holds contacts against filters, in PostgreSQL.
+ * @param answers what is known of their events. Without it a filter that the other conditions decide is decided, and
+ * any other's judgement is null.
+ */
+export async function judge(
+  tx: Tenant,
+  definitions: readonly Definition[],
+  contactIds: readonly string[],
+  now: Date,
+  answers?: EventAnswers,
+): Promise<Judgement[]> {
+  const judgements = new Map<string, Judgement>()
+  for (let from = 0; from < definitions.length; from += SEGMENTS_A_QUERY) {
+    const group = definitions.slice(from, from + SEGMENTS_A_QUERY)
+    const conditions = group.map(({ filter }) => compileFilter(filter, { now, hasEvents: hasEventsBy(answers) }))
+    const rows = await tx.db
+      .selectFrom('contacts')
+      .select(['contact_id', segmentIds, sql<(boolean | null)[]>`ARRAY[${sql.join(conditions)}]`.as('belongs')])
+      .where('contact_id', 'in', contactIds)
+      .execute()
+    for (const row of rows) {
+      const judgement = judgements.get(row.contact_id) ?? {
+        contactId: row.contact_id,
+        memberOf: new Set(row.segment_ids),
+        belongs: new Map<string, boolean | null>(),
+      }
+      for (const [index, { segmentId }] of group.entries()) {
+        judgement.belongs.set(segmentId, row.belongs[index] ?? null)
+      }
+      judgements.set(row.contact_id, judgement)
+    }
+  }
+  return [...judgements.values()]
+}
+
+/** The condition that a contact is among those who have such events. */
+export function hasEventsBy(answers: EventAnswers | undefined): (match: EventMatch) => RawBuilder<SqlBool> {
+  return (match) => {
+    const holders = answers?.holdersOf(match)
+    // Unknown: true and false of the other conditions win over it, as they do in SQL.
+    if (holders === undefined) return sql`NULL::boolean`
+    return holders.length === 0 ? sql`false` : sql`contacts.contact_id = ANY(${holders}::uuid[])`
+  }
+}

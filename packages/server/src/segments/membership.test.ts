@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { storeUnavailable } from '../platform/errors.ts'
+import { openTenant } from '../platform/tenant.ts'
+import { rememberDefinitions } from './definitions.ts'
+import { evaluateSegment } from './evaluate.ts'
+import type { SegmentCondition } from './filter.ts'
+import { createFollower } from './follow.ts'
+import { createSegment } from './segments.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await startTestService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+afterAll(() => service.close())
+
+const LEAD: SegmentCondition = { property: 'lifecyclestage', operator: 'equals', value: 'lead' }
+const bought = (more: object = {}): SegmentCondition => ({ event: { type: 'purchase', ...more }, operator: 'did' })
+
+/** Defines a segment and waits until the service has found its members. */
+async function define(...conditions: SegmentCondition[]): Promise<string> {
+  const segment = { name: 'Some', description: null, filter: { match: 'all', conditions } }
+  const { segmentId } = await createSegment(tenant.handle, segment, new Date())
+  await eventually(async () => {
+    const row = await tenant.handle.db
+      .selectFrom('segments')
+      .select('evaluated_at')
+      .where('segment_id', '=', segmentId)
+      .executeTakeFirstOrThrow()
+    expect(row.evaluated_at).not.toBeNull()
+  })
+  return segmentId
+}
+
+/** Decisions 7.2: membership follows events within 10 seconds. */
+async function eventually(check: () => Promise<void>): Promise<void> {
+  await expect.poll(() => check().then(() => 'done', String), { timeout: 10_000, interval: 100 }).toBe('done')
+}
+
+/** What is recorded of a contact's ways in and out, in order. */
+async function waysOf(contactId: string): Promise<string[]> {
+  const both = await Promise.all(
+    ['segment_entered', 'segment_exited'].map((type) =>
+      tenant.call('GET', `/v1/events?contact_id=${contactId}&event_type=${type}&limit=100`),
+    ),
+  )
+  const events = both.flatMap(
+    (answer) => answer.body.events as { event: string; timestamp: string; event_id: string }[],
+  )
+  const inOrder = events.sort((a, b) => (a.timestamp + a.event_id < b.timestamp + b.event_id ? -1 : 1))
+  return inOrder.map(({ event }) => event)
+}
+
+const segmentsOf = async (contactId: string): Promise<string[]> =>
+  (await tenant.call('GET', `/v1/contacts/${contactId}`)).body.contact.segment_ids
+const countOf = async (segmentId: string): Promise<number> =>
+  (await tenant.call('GET', `/v1/segments/${segmentId}`)).body.segment.contact_count
+const visit = (visitor_id: string, event: string, more: object = {}) =>
+  tenant.track({ visitor_id, events: [{ event, url: `https://${tenant.site}/x`, ...more }] })
+
+describe("a contact's own changes", () => {
+  test('take effect in the very answer, and each way in or out is recorded once', async () => {
+    const segmentId = await define(LEAD)
+    const created = await tenant.call('POST', '/v1/contacts', {
+      email: 'ada@example.com',
+      properties: { lifecyclestage: 'lead' },
+    })
+    const { contact_id } = created.body.contact
+    expect(created.body.contact.segment_ids).toEqual([segmentId])
+    expect(await countOf(segmentId)).toBe(1)
+    const path = `/v1/contacts/${contact_id}`
+    await tenant.call('PUT', path, { properties: { city: 'Paris' } })
+    expect(await waysOf(contact_id)).toEqual(['segment_entered'])
+    const changed = await tenant.call('PUT', path, { properties: { lifecyclestage: 'customer' } })
+    expect(changed.body.contact.segment_ids).toEqual([])
+    expect(await countOf(segmentId)).toBe(0)
+    const back = await tenant.call('PUT', path, { properties: { lifecyclestage: 'lead' } })
+    expect(back.body.contact.segment_ids).toEqual([segmentId])
+    expect(await waysOf(contact_id)).toEqual(['segment_entered', 'segment_exited', 'segment_entered'])
+    await tenant.call('DELETE', path)
+    expect(await countOf(segmentId)).toBe(0)
+    expect((await waysOf(contact_id)).at(-1)).toBe('segment_exited')
+    const { body } = await tenant.call('GET', `/v1/events?event_type=segment_entered&limit=1`)
+    expect(body.events[0].data).toEqual({ segment_id: segmentId, segment_name: 'Some' })
+  })
+
+  test('a change that is refused changes no membership', async () => {
+    const segmentId = await define(LEAD)
+    await tenant.contact('taken@example.com')
+    const contactId = await tenant.contact('ada@example.com')
+    const answer = await tenant.call('PUT', `/v1/contacts/${contactId}`, {
+      properties: { lifecyclestage: 'lead', email: 'taken@example.com' },
+    })
+    expect(answer.status).toBe(409)
+    expect(await segmentsOf(contactId)).toEqual([])
+    expect(await countOf(segmentId)).toBe(0)
+  })
+
+  test('many changes of one contact at once leave as many entries as exits', async () => {
+    const segmentId = await define(LEAD)
+    const contactId = await tenant.contact('ada@example.com')
+    const stages = Array.from({ length: 24 }, (_, index) => (index % 2 === 0 ? 'lead' : 'customer'))
+    await Promise.all(
+      stages.map((lifecyclestage) =>
+        tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { lifecyclestage } }),
+      ),
+    )
+    const isMember = (await segmentsOf(contactId)).includes(segmentId)
+    const ways = await waysOf(contactId)
+    const entered = ways.filter((way) => way === 'segment_entered').length
+    expect(entered - (ways.length - entered)).toBe(isMember ? 1 : 0)
+    expect(await countOf(segmentId)).toBe(isMember ? 1 : 0)
+  })
+
+  test('an anonymous visitor who says who he is, and a company, count as changes', async () => {
+    const company = await tenant.call('POST', '/v1/companies', { domain: 'acme.com' })
+    const { company_id } = company.body.company
+    const segmentId = await define({ property: 'company_id', operator: 'equals', value: company_id })
+    const identified = await define({ property: 'creation_source', operator: 'equals', value: 'identify' })
+    const contactId = await tenant.contact('ada@example.com', {}, { company_id })
+    expect(await segmentsOf(contactId)).toEqual([segmentId])
+    const { body } = await tenant.call('POST', '/v1/identify', { email: 'bob@example.com' })
+    expect(await segmentsOf(body.contact_id)).toEqual([identified])
+  })
+})
+
+describe('events', () => {
+  test('make an identified contact enter and leave, once each', async () => {
+    const buyers = await define(bought({ min_count: 2 }))
+    const idle = await define({ event: { type: 'purchase' }, operator: 'did_not' })
+    const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
+    expect(await segmentsOf(contactId)).toEqual([idle])
+    await visit('v', 'purchase')
+    await eventually(async () => expect(await segmentsOf(contactId)).toEqual([]))
+    await Promise.all([visit('v', 'purchase'), visit('v', 'purchase')])
+    await eventually(async () => expect(await segmentsOf(contactId)).toEqual([buyers]))
+    await visit('v', 'purchase')
+    // A change of the contact looks at its events too.
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { city: 'Paris' } })
+    await eventually(async () => expect(await checksLeft()).toBe(0))
+    expect(await waysOf(contactId)).toEqual(['segment_entered', 'segment_exited', 'segment_entered'])
+    expect([await countOf(buyers), await countOf(idle)]).toEqual([1, 0])
+  })
+
+  test('that move onto a contact count as its own', async () => {
+    const segmentId = await define(bought({ url_contains: '/X' }), { property: 'email', operator: 'is_set' })
+    await visit('v', 'purchase')
+    const { body } = await tenant.call('POST', '/v1/identify', { visitor_id: 'v', email: 'ada@example.com' })
+    await eventually(async () => expect(await segmentsOf(body.contact_id)).toEqual([segmentId]))
+    expect(await waysOf(body.contact_id)).toEqual(['segment_entered'])
+  })
+
+  test('of the service itself count when a condition names them', async () => {
+    const segmentId = await define({ event: { type: 'contact_updated', min_count: 2 }, operator: 'did' })
+    const any = await define({ event: { min_count: 1 }, operator: 'did' })
+    const contactId = await tenant.contact('ada@example.com')
+    for (const city of ['Paris', 'Rome']) {
+      await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { city } })
+    }
+    await eventually(async () => expect(await segmentsOf(contactId)).toEqual([segmentId]))
+    expect(await countOf(any)).toBe(0)
+  })
+
+  test("that belong to another tenant's contact count for nobody here", async () => {
+    const segmentId = await define(bought())
+    const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
+    const stranger = await createTestTenant(service)
+    await stranger.contact('ada@example.com', {}, { visitor_id: 'v' })
+    await stranger.track({ visitor_id: 'v', events: [{ event: 'purchase' }] })
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { city: 'Paris' } })
+    expect(await countOf(segmentId)).toBe(0)
+    expect(await segmentsOf(contactId)).toEqual([])
+  })
+
+  test('are looked at later when ClickHouse does not answer', async () => {
+    const segmentId = await define(bought())
+    const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
+    await visit('v', 'purchase')
+    await eventually(async () => expect(await segmentsOf(contactId)).toEqual([segmentId]))
+    const { stores } = service
+    const away = { ...stores.clickhouse, query: () => Promise.reject(storeUnavailable('ClickHouse', null)) }
+    const handle = openTenant({ ...stores, clickhouse: away }, tenant.id)
+    const follower = createFollower(rememberDefinitions(), () => new Date())
+    const events = await handle.transaction(async (tx) => {
+      await tx.db.deleteFrom('segment_members').execute()
+      return follower.follow(tx, [contactId], new Set())
+    })
+    expect(events).toEqual([])
+    await eventually(async () => expect(await segmentsOf(contactId)).toEqual([segmentId]))
+  })
+})
+
+async function checksLeft(): Promise<number> {
+  const rows = await tenant.handle.db.selectFrom('segment_checks').select('contact_id').execute()
+  return rows.length
+}
+
+describe('a whole segment', () => {
+  const dependencies = (clock = () => new Date()) => ({
+    definitions: rememberDefinitions(),
+    projector: service.projector,
+    clock,
+  })
+
+  test('gets its first members without events, because they entered nothing', async () => {
+    const ids = await Promise.all(
+      ['a', 'b', 'c'].map((name) =>
+        tenant.contact(`${name}@example.com`, { lifecyclestage: name === 'c' ? 'sql' : 'lead' }),
+      ),
+    )
+    const segmentId = await define(LEAD)
+    expect(await countOf(segmentId)).toBe(2)
+    expect(await Promise.all(ids.map(waysOf))).toEqual([[], [], []])
+  })
+
+  test('follows time alone when it is evaluated again, with events', async () => {
+    const created: SegmentCondition = { property: 'created_at', operator: 'within_days', value: 7 }
+    const segmentId = await define(created, bought({ within_days: 3 }))
+    const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
+    await visit('v', 'purchase')
+    await eventually(async () => expect(await segmentsOf(contactId)).toEqual([segmentId]))
+    const inFourDays = new Date(Date.now() + 4 * 86_400_000)
+    await evaluateSegment(
+      tenant.handle,
+      dependencies(() => inFourDays),
+      segmentId,
+    )
+    expect(await segmentsOf(contactId)).toEqual([])
+    expect(await waysOf(contactId)).toEqual(['segment_entered', 'segment_exited'])
+  })
+
+  test('misses no contact that changes while it is made', async () => {
+    const names = Array.from({ length: 40 }, (_, index) => `person${index}@example.com`)
+    const contacts = Promise.all(names.map((email) => tenant.contact(email, { lifecyclestage: 'lead' })))
+    const segments = await Promise.all([define(LEAD), define(LEAD, { property: 'email', operator: 'is_set' })])
+    await contacts
+    expect(await Promise.all(segments.map(countOf))).toEqual([40, 40])
+  })
+
+  test('is found by contacts that are busy at that moment', async () => {
+    const contactId = await tenant.contact('ada@example.com', { lifecyclestage: 'lead' })
+    const segment = { name: 'Some', description: null, filter: { match: 'all', conditions: [LEAD] } }
+    await tenant.handle.transaction(async (tx) => {
+      await tx.db.selectFrom('contacts').select('contact_id').forUpdate().execute()
+      const { segmentId } = await createSegment(tenant.handle, segment, new Date(), true)
+      await evaluateSegment(tenant.handle, dependencies(), segmentId)
+      expect(await countOf(segmentId)).toBe(0)
+    })
+    await eventually(async () => expect(await segmentsOf(contactId)).toHaveLength(1))
+  })
+
+  test('goes with its tenant', async () => {
+    await define(LEAD)
+    await tenant.contact('ada@example.com', { lifecyclestage: 'lead' })
+    const { database } = service.stores
+    await database.deleteFrom('tenants').where('tenant_id', '=', tenant.id).execute()
+    const counts = await database.selectFrom('segment_counts').selectAll().where('tenant_id', '=', tenant.id).execute()
+    expect(counts).toEqual([])
+  })
+})

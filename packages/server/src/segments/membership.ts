@@ -1,0 +1,98 @@
+import type { SystemEvent } from '../journal/append.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { Definition } from './definitions.ts'
+import type { Judgement } from './judge.ts'
+
+/** A statement has a limit of parameters, and four go into a row. */
+const ROWS_A_STATEMENT = 2_000
+
+interface Pair {
+  segmentId: string
+  contactId: string
+}
+
+/**
+ * Makes memberships what they should be. Call it in a transaction that holds the contacts' rows.
+ * @returns an event for each contact that really entered or left a segment.
+ */
+export async function applyJudgements(
+  tx: Tenant,
+  definitions: readonly Definition[],
+  judgements: readonly Judgement[],
+  now: Date,
+): Promise<SystemEvent[]> {
+  const entering: Pair[] = []
+  const leaving: Pair[] = []
+  // In the order of segments, so that two transactions come to their counters in the same order.
+  for (const { segmentId } of definitions) {
+    for (const { contactId, memberOf, belongs } of judgements) {
+      const should = belongs.get(segmentId)
+      if (should === true && !memberOf.has(segmentId)) entering.push({ segmentId, contactId })
+      if (should === false && memberOf.has(segmentId)) leaving.push({ segmentId, contactId })
+    }
+  }
+  const names = new Map(definitions.map(({ segmentId, name }) => [segmentId, name]))
+  const toEvent =
+    (event: 'segment_entered' | 'segment_exited') =>
+    ({ segmentId, contactId }: Pair): SystemEvent => ({
+      event,
+      at: now,
+      contactId,
+      data: { segment_id: segmentId, segment_name: names.get(segmentId) ?? null },
+    })
+  const entered = await inParts(entering, (pairs) => insertMembers(tx, pairs, now))
+  const left = await inParts(leaving, (pairs) => deleteMembers(tx, pairs))
+  return [...entered.map(toEvent('segment_entered')), ...left.map(toEvent('segment_exited'))]
+}
+
+/** Takes a contact out of every segment. @returns the events that tell of it. */
+export async function leaveAll(tx: Tenant, contactId: string, now: Date): Promise<SystemEvent[]> {
+  const rows = await tx.db
+    .deleteFrom('segment_members')
+    .using('segments')
+    .whereRef('segments.segment_id', '=', 'segment_members.segment_id')
+    .where('segment_members.contact_id', '=', contactId)
+    .returning(['segments.segment_id', 'segments.name'])
+    .execute()
+  return rows.map(({ segment_id, name }) => ({
+    event: 'segment_exited',
+    at: now,
+    contactId,
+    data: { segment_id, segment_name: name },
+  }))
+}
+
+async function insertMembers(tx: Tenant, pairs: readonly Pair[], now: Date): Promise<Pair[]> {
+  const rows = await tx.db
+    .insertInto('segment_members')
+    .values(
+      pairs.map(({ segmentId, contactId }) => ({ segment_id: segmentId, contact_id: contactId, entered_at: now })),
+    )
+    .onConflict((row) => row.columns(['segment_id', 'contact_id']).doNothing())
+    .returning(['segment_id', 'contact_id'])
+    .execute()
+  return rows.map((row) => ({ segmentId: row.segment_id, contactId: row.contact_id }))
+}
+
+async function deleteMembers(tx: Tenant, pairs: readonly Pair[]): Promise<Pair[]> {
+  const rows = await tx.db
+    .deleteFrom('segment_members')
+    .where((eb) =>
+      eb(
+        eb.refTuple('segment_id', 'contact_id'),
+        'in',
+        pairs.map(({ segmentId, contactId }) => eb.tuple(segmentId, contactId)),
+      ),
+    )
+    .returning(['segment_id', 'contact_id'])
+    .execute()
+  return rows.map((row) => ({ segmentId: row.segment_id, contactId: row.contact_id }))
+}
+
+async function inParts(pairs: readonly Pair[], write: (part: readonly Pair[]) => Promise<Pair[]>): Promise<Pair[]> {
+  const written: Pair[] = []
+  for (let from = 0; from < pairs.length; from += ROWS_A_STATEMENT) {
+    written.push(...(await write(pairs.slice(from, from + ROWS_A_STATEMENT))))
+  }
+  return written
+}

@@ -1,0 +1,33 @@
+import type { Selectable } from 'kysely'
+import Type from 'typebox'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import { type SegmentFilter, SegmentFilterSchema } from './filter.ts'
+
+export const Segment = Type.Object({
+  segment_id: Id,
+  _id: Id,
+  name: Type.String({ examples: ['Leads in France'] }),
+  description: Nullable(Type.String()),
+  contact_count: Type.Integer(),
+  filter: SegmentFilterSchema,
+  created_at: Timestamp,
+})
+
+type SegmentRow = Pick<
+  Selectable<TenantTables['segments']>,
+  'segment_id' | 'name' | 'description' | 'filter' | 'created_at'
+> & { contact_count: number }
+
+/** A segment as the API answers it. */
+export function toSegmentObject(row: SegmentRow): Type.Static<typeof Segment> {
+  return {
+    segment_id: row.segment_id,
+    _id: row.segment_id,
+    name: row.name,
+    description: row.description,
+    contact_count: Number(row.contact_count),
+    filter: row.filter as unknown as SegmentFilter,
+    created_at: row.created_at.toISOString(),
+  }
+}

@@ -1,0 +1,168 @@
+import { sql } from 'kysely'
+import { conflict, notFound, type ServiceError, validationError } from '../platform/errors.ts'
+import { isStorableText } from '../platform/http/json-body.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import { newId } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { lockDefinitions } from './definitions.ts'
+import { LEASE } from './evaluate.ts'
+import { eventsOf, type SegmentFilter, usesTime } from './filter.ts'
+import { parseSegmentFilter } from './parse-filter.ts'
+import { toSegmentObject } from './segment-object.ts'
+
+const NEXT_REVISION = sql<number>`nextval('segment_revisions')`
+const SEGMENTS_MAX = 500
+const NAME_LENGTH_MAX = 200
+const DESCRIPTION_LENGTH_MAX = 2_000
+
+export interface NewSegment {
+  name: string
+  description: string | null
+  /** As a caller sent it. */
+  filter: unknown
+}
+
+/**
+ * Defines a segment. Its members are found by `evaluateSegment`, or by the running service within a second or two.
+ * @param evaluatedByCaller the caller evaluates it at once, so the service leaves it alone.
+ * @throws ServiceError 400 naming every wrong place, 409 `too_many_segments`.
+ */
+export async function createSegment(
+  tenant: Tenant,
+  { name, description, filter: sent }: NewSegment,
+  now: Date,
+  evaluatedByCaller = false,
+): Promise<{ segmentId: string; usesEvents: boolean }> {
+  requireTexts({ name, description })
+  const filter = parseSegmentFilter(sent)
+  const usesEvents = eventsOf(filter).length > 0
+  const segmentId = newId()
+  await tenant.transaction(async (tx) => {
+    await lockDefinitions(tx)
+    const { count } = await tx.db
+      .selectFrom('segments')
+      .select(({ fn }) => fn.countAll().as('count'))
+      .executeTakeFirstOrThrow()
+    if (Number(count) >= SEGMENTS_MAX) {
+      throw conflict('too_many_segments', `A tenant has at most ${SEGMENTS_MAX} segments. Delete one that is not used.`)
+    }
+    await tx.db
+      .insertInto('segments')
+      .values({
+        segment_id: segmentId,
+        name,
+        description,
+        ...columnsOf(filter),
+        claimed_until: evaluatedByCaller ? LEASE : null,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+  })
+  return { segmentId, usesEvents }
+}
+
+/**
+ * Gives a segment another name, description or filter; undefined stays as it is. For another filter its members are found
+ * anew, without events, by the running service.
+ * @throws ServiceError 404, 400 naming every wrong place.
+ */
+export async function updateSegment(
+  tenant: Tenant,
+  segmentId: string,
+  { name, description, filter: sent }: Partial<NewSegment>,
+  now: Date,
+): Promise<void> {
+  requireTexts({ name, description })
+  const filter = sent === undefined ? undefined : parseSegmentFilter(sent)
+  const { numUpdatedRows } = await tenant.transaction(async (tx) => {
+    await lockDefinitions(tx)
+    return tx.db
+      .updateTable('segments')
+      .set({
+        ...(name === undefined ? {} : { name }),
+        ...(description === undefined ? {} : { description }),
+        ...(filter === undefined ? {} : { ...columnsOf(filter), evaluated_at: null, claimed_until: null }),
+        revision: NEXT_REVISION,
+        updated_at: now,
+      })
+      .where('segment_id', '=', segmentId)
+      .executeTakeFirst()
+  })
+  if (numUpdatedRows === 0n) throw notFound('segment')
+}
+
+/** Removes a segment; nobody is said to have left it. @throws ServiceError 404. */
+export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<void> {
+  const { numDeletedRows } = await tenant.transaction(async (tx) => {
+    await lockDefinitions(tx)
+    return tx.db.deleteFrom('segments').where('segment_id', '=', segmentId).executeTakeFirst()
+  })
+  if (numDeletedRows === 0n) throw notFound('segment')
+}
+
+/** Has every segment of a tenant evaluated anew, without events: after contacts were loaded past the usual ways. */
+export async function reevaluateSegments(tenant: Tenant): Promise<void> {
+  await tenant.db
+    .updateTable('segments')
+    // Not before their events, too, have been in the journal for a second: from then on they are waited for. With a new
+    // revision an evaluation that is under way does not count.
+    .set({ evaluated_at: null, claimed_until: sql`now() + interval '2 seconds'`, revision: NEXT_REVISION })
+    .execute()
+}
+
+/** One page of the segments, newest first. */
+export async function listSegments(tenant: Tenant, page: Page) {
+  const rows = await selectSegments(tenant)
+    .orderBy('created_at', 'desc')
+    .orderBy('segment_id', 'desc')
+    .limit(page.limit)
+    .offset(offsetOf(page))
+    .execute()
+  return rows.map(toSegmentObject)
+}
+
+export async function countSegments(tenant: Tenant): Promise<number> {
+  const row = await tenant.db
+    .selectFrom('segments')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .executeTakeFirst()
+  return Number(row?.count ?? 0)
+}
+
+/** @throws ServiceError 404. */
+export async function readSegment(tenant: Tenant, segmentId: string) {
+  const row = await selectSegments(tenant).where('segment_id', '=', segmentId).executeTakeFirst()
+  if (!row) throw notFound('segment')
+  return toSegmentObject(row)
+}
+
+function selectSegments(tenant: Tenant) {
+  return tenant.db
+    .selectFrom('segments')
+    .select(['segment_id', 'name', 'description', 'filter', 'created_at'])
+    .select((eb) =>
+      eb
+        .selectFrom('segment_counts')
+        .select(sql<number>`coalesce(sum(segment_counts.contacts), 0)::bigint`.as('contacts'))
+        .whereRef('segment_counts.segment_id', '=', 'segments.segment_id')
+        .$asScalar()
+        .$notNull()
+        .as('contact_count'),
+    )
+}
+
+function columnsOf(filter: SegmentFilter) {
+  return { filter: JSON.stringify(filter), uses_events: eventsOf(filter).length > 0, uses_time: usesTime(filter) }
+}
+
+function requireTexts({ name, description }: Partial<NewSegment>): void {
+  if (name !== undefined) requireText('name', name, 1, NAME_LENGTH_MAX)
+  if (typeof description === 'string') requireText('description', description, 0, DESCRIPTION_LENGTH_MAX)
+}
+
+function requireText(path: string, text: string, minLength: number, maxLength: number): void {
+  if (text.length >= minLength && text.length <= maxLength && isStorableText(text)) return
+  const message = `must be a text from ${minLength} to ${maxLength} characters`
+  throw validationError([{ path, message }]) satisfies ServiceError
+}

@@ -1,0 +1,360 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await startTestService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+afterAll(() => service.close())
+
+interface Result {
+  index: number
+  external_id: string
+  status: string
+  contact_id?: string
+  error?: { code: string; message: string }
+}
+
+/** Pushes records. @returns their results. */
+async function push(source: string, records: object[], more: object = {}): Promise<Result[]> {
+  const { status, body } = await tenant.call('POST', `/v1/sources/${source}/contacts`, { records, ...more })
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  expect(body.failed).toBe(body.results.filter((result: Result) => result.status === 'failed').length)
+  return body.results
+}
+
+const statuses = (results: Result[]) => results.map(({ status }) => status)
+
+async function read(contactId: string | undefined, include = 'provenance') {
+  return (await tenant.call('GET', `/v1/contacts/${contactId}?include=${include}&include_events=false`)).body
+}
+
+async function count(): Promise<number> {
+  return (await tenant.call('GET', '/v1/contacts?count_only=true')).body.count
+}
+
+/** The service's own events of a contact, by name: those of one request have one time. */
+async function systemEvents(contactId: string | undefined): Promise<{ event: string; data: object }[]> {
+  const path = `/v1/events?contact_id=${contactId}&include=system&sort_by=event&sort_dir=asc&limit=100`
+  return (await tenant.call('GET', path)).body.events
+}
+
+describe('what a record does', () => {
+  test('it creates, updates, and leaves alone what it has said before', async () => {
+    const record = {
+      external_id: '1',
+      email: ' Ada@Example.com ',
+      properties: { firstname: 'Ada', lifecyclestage: 'lead' },
+    }
+    const [created] = await push('hubspot', [record])
+    expect(created).toEqual({ index: 0, external_id: '1', status: 'created', contact_id: expect.any(String) })
+    const first = await read(created?.contact_id)
+    expect(first.contact).toMatchObject({
+      properties: { email: 'ada@example.com', firstname: 'Ada', lifecyclestage: 'lead' },
+      creation_source: 'hubspot',
+      properties_provenance: { email: { source: 'hubspot' }, firstname: { source: 'hubspot' } },
+    })
+    expect(first.unified_profile.sources.hubspot).toMatchObject({
+      external_id: '1',
+      synced_at: expect.any(String),
+      first_seen_at: expect.any(String),
+    })
+
+    const [same] = await push('hubspot', [record])
+    expect(same).toMatchObject({ status: 'unchanged', contact_id: created?.contact_id })
+    const second = await read(created?.contact_id)
+    expect(second.contact.updated_at).toBe(first.contact.updated_at)
+    expect(Date.parse(second.unified_profile.sources.hubspot.synced_at)).toBeGreaterThanOrEqual(
+      Date.parse(first.unified_profile.sources.hubspot.synced_at),
+    )
+
+    const [changed] = await push('hubspot', [{ external_id: '1', properties: { lifecyclestage: 'customer' } }])
+    expect(changed).toMatchObject({ status: 'updated', contact_id: created?.contact_id })
+    const events = await systemEvents(created?.contact_id)
+    expect(events.map(({ event }) => event)).toEqual(['contact_created', 'contact_updated', 'lifecycle_stage_changed'])
+    expect(events.map(({ data }) => data)).toMatchObject([
+      { source: 'hubspot', properties: { email: 'ada@example.com' } },
+      { source: 'hubspot', changed: ['lifecyclestage'] },
+      { source: 'hubspot', from: 'lead', to: 'customer' },
+    ])
+  })
+
+  test('a contact is found by the id in the source, else by email, and one without either is made', async () => {
+    const manual = await tenant.contact('grace@example.com')
+    const [byEmail] = await push('crm', [{ external_id: 'g', email: 'GRACE@example.com' }])
+    expect(byEmail).toMatchObject({ status: 'updated', contact_id: manual })
+    const [byId] = await push('crm', [{ external_id: 'g', properties: { city: 'Arlington' } }])
+    expect(byId?.contact_id).toBe(manual)
+    // The same id in another source is another record.
+    const [other] = await push('billing', [{ external_id: 'g' }])
+    expect(other?.status).toBe('created')
+    expect(other?.contact_id).not.toBe(manual)
+    expect((await read(other?.contact_id)).contact.properties).toEqual({})
+  })
+
+  test('a source never changes an email, gives a free one to a contact without, and shows what it says', async () => {
+    const [first] = await push('crm', [{ external_id: '1', email: 'one@example.com' }])
+    await push('crm', [{ external_id: '2', email: 'two@example.com' }])
+    const [moved] = await push('crm', [{ external_id: '1', email: 'new@example.com' }])
+    expect(moved).toMatchObject({ status: 'updated', contact_id: first?.contact_id })
+    const { contact, unified_profile } = await read(first?.contact_id)
+    expect(contact.properties.email).toBe('one@example.com')
+    expect(unified_profile.profile.email.unique_values).toMatchObject([{ value: 'new@example.com' }])
+    const [blank] = await push('crm', [{ external_id: '3' }])
+    const [taken] = await push('crm', [{ external_id: '3', email: 'two@example.com' }])
+    expect(taken?.contact_id).toBe(blank?.contact_id)
+    expect((await read(blank?.contact_id)).contact.properties).not.toHaveProperty('email')
+    await push('crm', [{ external_id: '3', email: 'three@example.com' }])
+    const given = await read(blank?.contact_id)
+    expect(given.contact.properties.email).toBe('three@example.com')
+    expect(given.contact.properties_provenance.email.source).toBe('crm')
+    expect(await count()).toBe(3)
+  })
+
+  test('the email may stand among the properties, where it must not contradict', async () => {
+    const results = await push('crm', [
+      { external_id: '1', properties: { email: 'A@example.com' } },
+      { external_id: '2', email: 'a@example.com', properties: { email: 'a@EXAMPLE.com' } },
+      { external_id: '3', email: 'a@example.com', properties: { email: 'b@example.com' } },
+      { external_id: '4', properties: { email: null } },
+    ])
+    expect(statuses(results)).toEqual(['created', 'updated', 'failed', 'created'])
+    expect(results[1]?.contact_id).toBe(results[0]?.contact_id)
+  })
+
+  test('two records with one email are one contact, which keeps the id that came last', async () => {
+    const [first, second, third] = await push('crm', [
+      { external_id: '1', email: 'a@example.com' },
+      { external_id: '2', email: 'a@example.com' },
+      { external_id: '1', properties: { firstname: 'B' } },
+    ])
+    expect(second).toMatchObject({ status: 'updated', contact_id: first?.contact_id })
+    expect(third?.status).toBe('created')
+    expect((await read(first?.contact_id)).unified_profile.sources.crm.external_id).toBe('2')
+    expect((await read(third?.contact_id)).unified_profile.sources.crm.external_id).toBe('1')
+  })
+
+  test('ids of a source change hands within one request', async () => {
+    const [a, b] = await push('crm', [
+      { external_id: '1', email: 'a@example.com' },
+      { external_id: '2', email: 'b@example.com' },
+    ])
+    const again = await push('crm', [
+      { external_id: '3', email: 'a@example.com' },
+      { external_id: '4', email: 'b@example.com' },
+      { external_id: '1', email: 'b@example.com' },
+      { external_id: '2', email: 'a@example.com' },
+    ])
+    expect(again.map(({ contact_id }) => contact_id)).toEqual([a, b, b, a].map((result) => result?.contact_id))
+    expect((await read(a?.contact_id)).unified_profile.sources.crm.external_id).toBe('2')
+    expect((await read(b?.contact_id)).unified_profile.sources.crm.external_id).toBe('1')
+  })
+
+  test('of a record that comes twice in a request the second is applied after the first', async () => {
+    const results = await push('crm', [
+      { external_id: '1', email: 'a@example.com', properties: { city: 'Rome' } },
+      { external_id: '1', properties: { city: 'Oslo' } },
+      { external_id: '1', properties: { city: 'Oslo' } },
+    ])
+    expect(statuses(results)).toEqual(['created', 'updated', 'unchanged'])
+    const { contact } = await read(results[0]?.contact_id)
+    expect(contact.properties.city).toBe('Oslo')
+    const events = await systemEvents(results[0]?.contact_id)
+    expect(events.map(({ event }) => event)).toEqual(['contact_created', 'contact_updated'])
+  })
+
+  test('raw is kept as it came, and shown with include=raw only', async () => {
+    const raw = { Id: '1', nested: { list: [1, 'two', null, { deep: true }] }, empty: '' }
+    const record = { external_id: '1', properties: { firstname: 'Ada' }, raw }
+    const [created] = await push('crm', [record])
+    await push('other', [{ external_id: '1', email: 'x@example.com' }])
+    expect((await read(created?.contact_id, 'raw')).unified_profile.raw_data).toEqual({ crm: raw })
+    expect((await read(created?.contact_id)).unified_profile).not.toHaveProperty('raw_data')
+    expect(statuses(await push('crm', [record]))).toEqual(['unchanged'])
+    expect(statuses(await push('crm', [{ ...record, raw: { ...raw, empty: 'no more' } }]))).toEqual(['updated'])
+    // A push without it leaves it alone.
+    expect(statuses(await push('crm', [{ external_id: '1' }]))).toEqual(['unchanged'])
+    const { unified_profile } = await read(created?.contact_id, 'raw')
+    expect(unified_profile.raw_data.crm.empty).toBe('no more')
+  })
+})
+
+describe('companies', () => {
+  test('company_domain links a contact without a company, and makes the company where it is missing', async () => {
+    const properties = { company: 'Acme', company_domain: 'https://www.ACME.com/about' }
+    const [first, second] = await push('crm', [
+      { external_id: '1', email: 'a@acme.com', properties },
+      { external_id: '2', email: 'b@acme.com', properties: { company: 'Acme Inc.', company_domain: 'acme.com' } },
+    ])
+    const { body } = await tenant.call('GET', '/v1/companies')
+    expect(body.companies).toMatchObject([{ domain: 'acme.com', name: 'Acme' }])
+    const companyId = body.companies[0].company_id
+    expect((await read(first?.contact_id)).contact.associations.companies).toEqual([companyId])
+    expect((await read(second?.contact_id)).contact.company_id).toBe(companyId)
+    // A contact that has a company keeps it, and none is made in vain.
+    await push('crm', [{ external_id: '1', properties: { company_domain: 'other.com' } }])
+    expect((await read(first?.contact_id)).contact.company_id).toBe(companyId)
+    expect((await tenant.call('GET', '/v1/companies?count_only=1')).body.count).toBe(1)
+  })
+
+  test('the link alone is a change; a record that fails makes no company', async () => {
+    const properties = { company_domain: 'acme.com' }
+    const [created] = await push('crm', [{ external_id: '1', properties }])
+    const { company_id } = (await read(created?.contact_id)).contact
+    await tenant.call('DELETE', `/v1/companies/${company_id}`)
+    expect(statuses(await push('crm', [{ external_id: '1', properties }]))).toEqual(['updated'])
+    const results = await push('crm', [
+      { external_id: '2', properties: { company_domain: 'no domain' } },
+      { external_id: '3', properties: { company_domain: 'never.com', lifecyclestage: 'nonsense' } },
+    ])
+    expect(statuses(results)).toEqual(['failed', 'failed'])
+    expect((await tenant.call('GET', '/v1/companies?count_only=1')).body.count).toBe(1)
+  })
+})
+
+describe('one bad record fails alone', () => {
+  test.each([
+    [{ email: 'nobody' }, /^email: /],
+    [{ email: '' }, /^email: /],
+    [{ properties: { email: 7 } }, /^properties\.email: /],
+    [{ properties: { lifecyclestage: 'Boss' } }, /^properties\.lifecyclestage: must be one of lead/],
+    [{ properties: { a: { b: 1 } } }, /^properties\.a: /],
+    [{ properties: { '': 1 } }, /^properties\.: /],
+    [{ properties: { long: 'x'.repeat(65_537) } }, /^properties\.long: /],
+    [{ properties: { company_domain: 7 } }, /^properties\.company_domain: /],
+    [{ properties: Object.fromEntries([...Array(501).keys()].map((key) => [`k${key}`, key])) }, /^properties: has 501/],
+    [{ updated_at: 'yesterday' }, /^updated_at: /],
+    [{ updated_at: '2026-02-30' }, /^updated_at: /],
+  ])('%.80j', async (bad, message) => {
+    const results = await push('crm', [
+      { external_id: 'before', email: 'before@example.com' },
+      { external_id: 'bad', ...bad },
+      { external_id: 'after', email: 'after@example.com' },
+    ])
+    expect(statuses(results)).toEqual(['created', 'failed', 'created'])
+    expect(results[1]).toEqual({
+      index: 1,
+      external_id: 'bad',
+      status: 'failed',
+      error: { code: 'validation_error', message: expect.stringMatching(message) },
+    })
+    expect(await count()).toBe(2)
+  })
+
+  test('keys that would be too many with what others said fail, and nothing of the record is kept', async () => {
+    const keys = (letter: string, many: number) =>
+      Object.fromEntries(Array.from({ length: many }, (_, n) => [`${letter}${n}`, n]))
+    const [created] = await push('crm', [{ external_id: '1', properties: keys('a', 400) }])
+    const results = await push('billing', [
+      { external_id: '9', email: 'x@example.com' },
+      { external_id: '1', properties: keys('b', 400) },
+    ])
+    expect(statuses(results)).toEqual(['created', 'created'])
+    const more = await push('crm', [
+      { external_id: '1', properties: { ...keys('c', 101), company_domain: 'never.com' }, raw: { kept: false } },
+      { external_id: '2', email: 'y@example.com' },
+    ])
+    expect(more).toMatchObject([{ status: 'failed', error: { code: 'validation_error' } }, { status: 'created' }])
+    const { contact, unified_profile } = await read(created?.contact_id, 'raw')
+    expect(Object.keys(contact.properties)).toHaveLength(400)
+    expect(unified_profile.raw_data.crm).not.toHaveProperty('kept')
+    expect((await tenant.call('GET', '/v1/companies?count_only=1')).body.count).toBe(0)
+  })
+})
+
+describe('a body that is wrong as a whole is 400', () => {
+  test.each([
+    [{ records: 'x' }, 'records'],
+    [{}, 'records'],
+    [{ records: [] }, 'records'],
+    [{ records: Array.from({ length: 101 }, (_, n) => ({ external_id: `${n}` })) }, 'records'],
+    [{ records: [{ email: 'a@example.com' }] }, 'records[0].external_id'],
+    [{ records: [{ external_id: '' }] }, 'records[0].external_id'],
+    [{ records: [{ external_id: 'x'.repeat(201) }] }, 'records[0].external_id'],
+    [{ records: [{ external_id: 7 }] }, 'records[0].external_id'],
+    [{ records: [{ external_id: '1', nmae: 'x' }] }, 'records[0].nmae'],
+    [{ records: [{ external_id: '1', email: 7 }] }, 'records[0].email'],
+    [{ records: [{ external_id: '1', properties: [] }] }, 'records[0].properties'],
+    [{ records: [{ external_id: '1' }], kind: 'manual' }, 'kind'],
+    [{ records: [{ external_id: '1' }], extra: 1 }, 'extra'],
+    [{ records: [{ external_id: 'a\u0000b' }] }, 'records[0].external_id'],
+    [{ records: [{ external_id: '1', raw: { deep: 'a\ud800' } }] }, 'records[0].raw.deep'],
+  ])('%.60j', async (body, path) => {
+    const answer = await tenant.call('POST', '/v1/sources/crm/contacts', body)
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+    expect(answer.body.error.details[0].path).toBe(path)
+    expect(await count()).toBe(0)
+  })
+
+  test.each([
+    'manual',
+    'form',
+    'tracker',
+    'identify',
+    'import',
+    'HubSpot',
+    '-x',
+    '_x',
+    'a b',
+    'x'.repeat(65),
+    'ä',
+    'a.b',
+  ])('the source name %s', async (source) => {
+    const body = { records: [{ external_id: '1', email: 'a@example.com' }] }
+    const answer = await tenant.call('POST', `/v1/sources/${encodeURIComponent(source)}/contacts`, body)
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+    expect(answer.body.error.details[0].path).toBe('source')
+    expect(await count()).toBe(0)
+  })
+})
+
+test('100 records are one request and one journal row', async () => {
+  const records = Array.from({ length: 100 }, (_, n) => ({ external_id: `${n}`, email: `p${n}@example.com` }))
+  expect(new Set(statuses(await push('crm', records)))).toEqual(new Set(['created']))
+  expect(await count()).toBe(100)
+  const created = await tenant.call('GET', '/v1/events?event_type=contact_created&count_only=true')
+  expect(created.body.count).toBe(100)
+  expect(new Set(statuses(await push('crm', records)))).toEqual(new Set(['unchanged']))
+})
+
+test("another tenant's contacts are neither found nor changed", async () => {
+  const other = tenant
+  await push('crm', [{ external_id: '1', email: 'a@example.com', properties: { city: 'Rome' } }])
+  tenant = await createTestTenant(service)
+  const [result] = await push('crm', [{ external_id: '1', email: 'a@example.com', properties: { city: 'Oslo' } }])
+  expect(result?.status).toBe('created')
+  const { body } = await other.call('GET', '/v1/contacts')
+  expect(body.contacts).toMatchObject([{ properties: { city: 'Rome' } }])
+})
+
+describe('at once', () => {
+  test.each([
+    ['with an email', { email: 'race@example.com' }],
+    ['without an email', {}],
+  ])('the same record ten times, %s, gives one contact', async (_name, more) => {
+    const record = { external_id: newId(), ...more, properties: { city: 'Rome' } }
+    const results = (await Promise.all(Array.from({ length: 10 }, () => push('crm', [record])))).flat()
+    expect(new Set(results.map(({ contact_id }) => contact_id)).size).toBe(1)
+    expect(statuses(results).sort()).toEqual(['created', ...Array(9).fill('unchanged')])
+    expect(await count()).toBe(1)
+  })
+
+  test('batches with the same records in different orders give each contact once', async () => {
+    const records = Array.from({ length: 60 }, (_, n) => ({
+      external_id: `${n}`,
+      ...(n % 3 === 0 ? {} : { email: `p${n}@example.com` }),
+      properties: { company_domain: `c${n % 7}.com` },
+    }))
+    const orders = Array.from({ length: 6 }, (_, turn) => [...records.slice(turn * 10), ...records.slice(0, turn * 10)])
+    const results = (await Promise.all(orders.map((order) => push('crm', order)))).flat()
+    expect(statuses(results)).not.toContain('failed')
+    expect(await count()).toBe(60)
+    expect((await tenant.call('GET', '/v1/companies?count_only=1')).body.count).toBe(7)
+  })
+})

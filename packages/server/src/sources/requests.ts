@@ -1,0 +1,104 @@
+import Type from 'typebox'
+import { parseCompanyDomain } from '../companies/domain.ts'
+import { checkProperties, PropertiesInput } from '../contacts/properties.ts'
+import { parseEmail } from '../platform/email.ts'
+import { type ErrorDetail, type ServiceError, validationError } from '../platform/errors.ts'
+import { parseTimestamp } from '../platform/time.ts'
+import { PUSHED_KINDS } from './source-kinds.ts'
+import type { IncomingRecord } from './write-records.ts'
+
+/** Sources of the service's own, by which nobody else can write. */
+const RESERVED = ['manual', 'form', 'tracker', 'identify', 'import']
+const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
+
+const PushedRecord = Type.Object(
+  {
+    external_id: Type.String({ minLength: 1, maxLength: 200, description: 'The id of the record in the source.' }),
+    // What is in these fails for its record alone, so the schema says their types only.
+    email: Type.Optional(Type.String({ examples: ['ada@example.com'] })),
+    properties: Type.Optional(PropertiesInput),
+    raw: Type.Optional(
+      Type.Unknown({ description: 'The record as the source has it; kept verbatim, shown with include=raw only.' }),
+    ),
+    updated_at: Type.Optional(
+      Type.String({
+        description: 'When the record changed in the source (ISO 8601 with an offset). Without it: now.',
+        examples: ['2026-01-31T08:00:00.000Z'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Body of POST /v1/sources/:source/contacts. */
+export const PushBody = Type.Object(
+  {
+    kind: Type.Optional(
+      Type.Enum([...PUSHED_KINDS], {
+        description: 'What the source is. It is remembered; a source that has not said it is a crm.',
+      }),
+    ),
+    records: Type.Array(PushedRecord, { minItems: 1, maxItems: 100 }),
+  },
+  {
+    additionalProperties: false,
+    examples: [
+      {
+        kind: 'crm',
+        records: [
+          {
+            external_id: '701',
+            email: 'ada@example.com',
+            properties: { firstname: 'Ada', company: 'Analytical Engines', company_domain: 'analytical.example' },
+            updated_at: '2026-01-31T08:00:00.000Z',
+          },
+        ],
+      },
+    ],
+  },
+)
+
+/** @throws ServiceError 400 for a name that cannot be a connected source's. */
+export function parseSourceName(source: string): string {
+  if (RESERVED.includes(source)) {
+    throw validationError([{ path: 'source', message: `is a source of the service's own (${RESERVED.join(', ')})` }])
+  }
+  if (!SOURCE_NAME.test(source)) {
+    const message = 'must be 1 to 64 characters of a to z, 0 to 9, _ and -, and begin with a letter or digit'
+    throw validationError([{ path: 'source', message }])
+  }
+  return source
+}
+
+/** Checks what the schema leaves to each record. @returns the record, or the error that it fails with. */
+export function parseRecord(record: Type.Static<typeof PushedRecord>): IncomingRecord | ServiceError {
+  const { email: sameEmail, ...properties } = record.properties ?? {}
+  const details: ErrorDetail[] = []
+  const sent = record.email ?? sameEmail ?? null
+  const email = typeof sent === 'string' ? parseEmail(sent) : null
+  if (sent !== null && email === null) {
+    const path = record.email === undefined ? 'properties.email' : 'email'
+    details.push({ path, message: 'is not a valid e-mail address' })
+  }
+  const isSame = typeof sameEmail === 'string' && parseEmail(sameEmail) === email
+  if (record.email !== undefined && sameEmail !== undefined && sameEmail !== null && !isSame) {
+    details.push({ path: 'properties.email', message: 'must be the same as email, or be left out' })
+  }
+  details.push(...checkProperties(properties))
+  const { domain, detail } = parseCompany(properties.company_domain)
+  if (detail) details.push(detail)
+  const at = record.updated_at === undefined ? null : parseTimestamp(record.updated_at)
+  if (record.updated_at !== undefined && at === null) {
+    details.push({ path: 'updated_at', message: 'must be an ISO 8601 timestamp with an offset, or a date' })
+  }
+  if (details.length > 0) return validationError(details)
+  return { externalId: record.external_id, email, properties, raw: record.raw, at, companyDomain: domain }
+}
+
+/** The domain in a property `company_domain`, or what is wrong with it. */
+export function parseCompany(value: unknown): { domain: string | null; detail?: ErrorDetail } {
+  if (value === undefined || value === null || value === '') return { domain: null }
+  const domain = typeof value === 'string' ? parseCompanyDomain(value) : null
+  if (domain !== null) return { domain }
+  return { domain, detail: { path: 'properties.company_domain', message: 'is not a domain like example.com' } }
+}

@@ -1,0 +1,183 @@
+import { findOrCreateCompanies } from '../companies/write.ts'
+import { type AppliedWrite, applyWrite, blankContact, type SourceWrite, wantsEmail } from '../contacts/apply-write.ts'
+import { type ContactState, lockStates, newState, storeStates } from '../contacts/bulk.ts'
+import { changedEvents, createdEvent } from '../contacts/change.ts'
+import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import type { PropertyChanges } from '../contacts/properties.ts'
+import type { SourceKind } from '../contacts/record-source.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import { Collision } from '../platform/postgres/collisions.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+/** One record of a source, checked. */
+export interface IncomingRecord {
+  /** The id by which the source knows the contact; null where it has none (a row of a file). */
+  externalId: string | null
+  email: string | null
+  properties: PropertyChanges
+  raw?: unknown
+  /** When it was changed in the source. */
+  at: Date | null
+  /** Domain of the company that a contact without one is linked to. */
+  companyDomain: string | null
+}
+
+/** What became of a record. */
+export type RecordResult =
+  | { status: 'created' | 'updated' | 'unchanged'; contactId: string }
+  | { status: 'failed'; error: { code: string; message: string } }
+
+interface Source {
+  source: string
+  kind: SourceKind
+}
+
+/**
+ * Writes a source's records in one transaction with a fixed number of statements. Records are applied in their order: a
+ * contact is found by the source's own id, else by e-mail, else made. A record that cannot be applied leaves nothing
+ * behind and does not hinder the others.
+ * @param records an error stands for a record that was refused already.
+ */
+export async function writeRecords(
+  tenant: Tenant,
+  dependencies: WriteDependencies,
+  source: Source,
+  records: readonly (IncomingRecord | ServiceError)[],
+): Promise<RecordResult[]> {
+  if (records.every((record) => record instanceof ServiceError)) return records.map(failure)
+  const now = dependencies.clock()
+  return changeContacts(tenant, dependencies, async (tx, log) => {
+    const batch = await openBatch(tx, source, records)
+    const results = records.map((record, index) =>
+      record instanceof ServiceError ? failure(record) : applyRecord(batch, log, index, record, now),
+    )
+    await linkCompanies(tx, log, batch, results, now)
+    await storeStates(tx, source.source, batch.touched)
+    for (const { row, isRowDirty } of batch.touched) if (isRowDirty) log.changed.add(row.contact_id)
+    return results
+  })
+}
+
+/** Contacts that the records are about, by every key that leads to them. */
+interface Batch extends Source {
+  byExternalId: Map<string, ContactState>
+  byEmail: Map<string, ContactState>
+  touched: Set<ContactState>
+  /** Records that name a company, with what they were applied to. */
+  links: { index: number; state: ContactState; domain: string; name: string | null }[]
+}
+
+async function openBatch(
+  tx: Tenant,
+  source: Source,
+  records: readonly (IncomingRecord | ServiceError)[],
+): Promise<Batch> {
+  const sound = records.flatMap((record) => (record instanceof ServiceError ? [] : record))
+  const externalIds = sound.flatMap(({ externalId }) => externalId ?? [])
+  const emails = sound.flatMap(({ email }) => email ?? [])
+  const states = await lockStates(tx, source.source, externalIds, emails)
+  return {
+    ...source,
+    byExternalId: new Map(states.flatMap((state) => keyed(state.externalIdBefore, state))),
+    byEmail: new Map(states.flatMap((state) => keyed(state.row.email, state))),
+    touched: new Set(),
+    links: [],
+  }
+}
+
+function applyRecord(batch: Batch, log: ChangeLog, index: number, record: IncomingRecord, now: Date): RecordResult {
+  const { externalId, email, companyDomain } = record
+  const known = lookUp(batch.byExternalId, externalId) ?? lookUp(batch.byEmail, email)
+  const state = known ?? newState(blankContact(newId(), null, batch.source, now))
+  const before = state.row
+  const write = writeOf(batch, record, now)
+  const takesEmail = wantsEmail(before, write) && !batch.byEmail.has(write.email)
+  let applied: AppliedWrite
+  try {
+    applied = applyWrite(before, state.records, write, takesEmail ? email : before.email, now)
+  } catch (error) {
+    if (error instanceof ServiceError) return failure(error)
+    throw error
+  }
+  const contactId = before.contact_id
+  if (applied.record === null) return { status: 'unchanged', contactId }
+  keep(batch, state, applied)
+  if (companyDomain !== null) {
+    batch.links.push({ index, state, domain: companyDomain, name: companyName(record.properties.company) })
+  }
+  if (!known) log.events.push(createdEvent(applied.row, batch.source, now))
+  else if (applied.isNews) log.events.push(...changedEvents(before, applied.row, applied.changed, batch.source, now))
+  const isNews = applied.isNews || applied.isNewsOfSource
+  return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
+}
+
+function failure({ code, message }: ServiceError): RecordResult {
+  return { status: 'failed', error: { code, message } }
+}
+
+function writeOf({ source, kind }: Source, record: IncomingRecord, now: Date): SourceWrite {
+  const { externalId, email, properties, raw, at } = record
+  return {
+    source,
+    kind,
+    properties,
+    ...(externalId === null ? {} : { externalId }),
+    ...(email === null ? {} : { email }),
+    ...(raw === undefined ? {} : { raw }),
+    // A source's clock may be ahead; its write is not newer than now for that.
+    ...(at === null ? {} : { at: at > now ? now : at }),
+  }
+}
+
+function keep(batch: Batch, state: ContactState, { row, record, isRowDirty, isNewsOfSource }: AppliedWrite): void {
+  if (record === null) return
+  const externalIdBefore = state.records.find(({ source }) => source === batch.source)?.external_id ?? null
+  if (externalIdBefore !== null && externalIdBefore !== record.external_id) batch.byExternalId.delete(externalIdBefore)
+  if (record.external_id !== null) batch.byExternalId.set(record.external_id, state)
+  if (row.email !== null) batch.byEmail.set(row.email, state)
+  state.row = row
+  state.records = [...state.records.filter(({ source }) => source !== batch.source), record]
+  state.isRowDirty ||= isRowDirty
+  // A connected source's record shows when it was synced last; a file that is imported again changes nothing.
+  state.isRecordDirty ||= isRowDirty || isNewsOfSource || batch.kind !== 'import'
+  batch.touched.add(state)
+}
+
+/** Gives contacts that have no company the one whose domain a record has named. */
+async function linkCompanies(
+  tx: Tenant,
+  log: ChangeLog,
+  batch: Batch,
+  results: RecordResult[],
+  now: Date,
+): Promise<void> {
+  const links = batch.links.filter(({ state }) => state.row.company_id === null)
+  const names = new Map<string, string | null>()
+  for (const { domain, name } of links) names.set(domain, names.get(domain) ?? name)
+  const companies = await findOrCreateCompanies(tx, names, now)
+  for (const { index, state, domain } of links) {
+    if (state.row.company_id !== null) continue
+    const companyId = companies.get(domain)
+    if (companyId === undefined) throw new Collision()
+    const before = state.row
+    state.row = { ...before, company_id: companyId, updated_at: now }
+    state.isRowDirty = true
+    const result = results[index]
+    if (result?.status !== 'unchanged') continue
+    results[index] = { ...result, status: 'updated' }
+    log.events.push(...changedEvents(before, state.row, [], batch.source, now))
+  }
+}
+
+function companyName(company: unknown): string | null {
+  return typeof company === 'string' && company.trim() !== '' && company.length <= 1_000 ? company.trim() : null
+}
+
+function lookUp(states: ReadonlyMap<string, ContactState>, key: string | null): ContactState | undefined {
+  return key === null ? undefined : states.get(key)
+}
+
+function keyed(key: string | null, state: ContactState): [string, ContactState][] {
+  return key === null ? [] : [[key, state]]
+}

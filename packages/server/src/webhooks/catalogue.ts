@@ -1,0 +1,114 @@
+import { toEventObject } from '../events/event-object.ts'
+import { EMPTY_RECORD, type EventRecord } from '../journal/event-record.ts'
+import { newId } from '../platform/ids.ts'
+import { renderPayload, toRow } from './payload.ts'
+
+const CONTACT = {
+  _id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071',
+  email: 'ada@example.com',
+  firstname: 'Ada',
+  lastname: 'Lovelace',
+}
+const COMPANY = { _id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6072', name: 'Example', domain: 'example.com' }
+const AGENT_ACTION = { run_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6074', action_index: 0, type: 'email_message' }
+const SEGMENT = { segment_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6073', name: 'Trial users' }
+
+interface CatalogueEntry {
+  summary: string
+  /** Recorded by the service itself about a tenant's records. */
+  isSystem: boolean
+  /** What `data.data` holds, by example. */
+  data: Record<string, unknown>
+}
+
+const page = (summary: string, data: Record<string, unknown>): CatalogueEntry => ({ summary, isSystem: false, data })
+const own = (summary: string, data: Record<string, unknown>): CatalogueEntry => ({ summary, isSystem: true, data })
+
+const ENTRIES: Record<string, CatalogueEntry> = {
+  page_view: page('A page was shown', { title: 'Pricing', path: '/pricing', load_time: 420 }),
+  page_leave: page('A page was left', { title: 'Pricing', path: '/pricing', time_on_page: 37 }),
+  first_visit: page('A browser was seen for the first time', { title: 'Pricing', path: '/pricing' }),
+  button_click: page('A button was clicked', { text: 'Start free trial', class: 'btn primary', id: 'start-trial' }),
+  link_click: page('A link was clicked', { text: 'Docs', href: 'https://www.example.com/docs', internal: true }),
+  form_submit: page("A page's form was sent", { formId: 'contact', action: '/contact', method: 'post' }),
+  form_submission: page('A form reached the service', { form_id: 'contact', fields: ['email', 'firstName'] }),
+  video_play: page('A video was started', { video_id: 'tour', position: 0 }),
+  video_pause: page('A video was paused', { video_id: 'tour', position: 12 }),
+  video_milestone: page('A quarter of a video was seen', { video_id: 'tour', percent: 50 }),
+  video_complete: page('A video was seen to its end', { video_id: 'tour' }),
+  video_conversion: page('An e-mail address was left in a video', { video_id: 'tour' }),
+  contact_created: own('A contact was created', { properties: { email: CONTACT.email }, source: 'form' }),
+  contact_updated: own('A contact was changed', {
+    changed: ['city'],
+    properties: { city: 'London' },
+    source: 'manual',
+  }),
+  contact_deleted: own('A contact was deleted', {}),
+  lifecycle_stage_changed: own("A contact's stage changed", { from: 'lead', to: 'customer', source: 'manual' }),
+  contact_identified: own('Visitors became a contact', { visitor_ids: ['visitor-1'], source: 'identify' }),
+  segment_entered: own('A contact entered a segment', SEGMENT),
+  segment_exited: own('A contact left a segment', SEGMENT),
+  agent_action_proposed: own('An agent proposed an action', AGENT_ACTION),
+  agent_action_executed: own("An agent's action was executed", AGENT_ACTION),
+  agent_action_failed: own("An agent's action failed", { ...AGENT_ACTION, error: 'identity_required' }),
+}
+
+/** An event type that can be subscribed to, with what a delivery of it looks like. */
+export interface CataloguedEvent {
+  event: string
+  summary: string
+  is_system: boolean
+  sample: unknown
+}
+
+/** The event types that the service knows. Any other name that a tenant records can be subscribed to as well. */
+export function eventCatalogue(tenantId: string, now: Date): CataloguedEvent[] {
+  return Object.entries(ENTRIES).map(([event, { summary, isSystem }]) => ({
+    event,
+    summary,
+    is_system: isSystem,
+    sample: JSON.parse(samplePayload(tenantId, newId(), event, newId(), now)),
+  }))
+}
+
+/** Whether the service alone records events of this name. */
+export function isSystemEvent(event: string): boolean {
+  return Object.hasOwn(ENTRIES, event) && ENTRIES[event]?.isSystem === true
+}
+
+/** The body of a delivery of an event that did not happen; `data.data.test` says so. */
+export function samplePayload(
+  tenantId: string,
+  subscriptionId: string,
+  event: string,
+  eventId: string,
+  now: Date,
+): string {
+  const known = Object.hasOwn(ENTRIES, event) ? ENTRIES[event] : undefined
+  const at = now.getTime()
+  const common = { ...EMPTY_RECORD, tenant_id: tenantId, event_id: eventId, event, timestamp: at, received_at: at }
+  const data = JSON.stringify({ ...known?.data, test: true })
+  const record: EventRecord = known?.isSystem
+    ? { ...common, is_system: true, contact_id: CONTACT._id, data }
+    : { ...common, ...PAGE, contact_id: CONTACT._id, data }
+  return renderPayload(tenantId, subscriptionId, {
+    event: { ...toEventObject(toRow(record)), contact: CONTACT, company: COMPANY },
+    title: record.title,
+    path: record.url_path,
+  })
+}
+
+const PAGE = {
+  visitor_id: 'visitor-1',
+  session_id: 'session-1',
+  url: 'https://www.example.com/pricing',
+  url_path: '/pricing',
+  domain: 'www.example.com',
+  title: 'Pricing',
+  referrer: 'https://www.google.com/',
+  referring_domain: 'google.com',
+  browser: 'Chrome',
+  os: 'macOS',
+  device_type: 'desktop',
+  screen: '1920x1080',
+}

@@ -1,0 +1,200 @@
+import { sql } from 'kysely'
+import { conflict, notFound, validationError } from '../platform/errors.ts'
+import { isUuid, newId } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { samplePayload } from './catalogue.ts'
+import { requireSubscription } from './subscriptions.ts'
+
+const LIST_MAX = 100
+
+/** One attempt of a delivery. */
+export interface Attempt {
+  attempt: number
+  at: string
+  latency_ms: number
+  /** null: no answer came. */
+  status_code: number | null
+  /** The beginning of the receiver's answer. */
+  body: string | null
+  error: string | null
+  /** IP address that was called. */
+  address: string | null
+}
+
+/** A delivery with its log. */
+export interface Delivery {
+  delivery_id: string
+  subscription_id: string
+  event_id: string
+  event: string
+  is_test: boolean
+  status: 'pending' | 'succeeded' | 'failed'
+  attempt_count: number
+  /** When it is sent next; null once it is finished. */
+  next_attempt_at: string | null
+  created_at: string
+  finished_at: string | null
+  /** The body that was and will be sent; null before the first attempt. */
+  payload: string | null
+  attempts: Attempt[]
+}
+
+export interface DeliveryFilter {
+  status?: Delivery['status']
+  limit?: number
+  /** Only older ones than this delivery: the last of the page before. */
+  before?: string
+}
+
+/** A subscription's recent deliveries with every attempt, newest first. @throws ServiceError 400 or 404 */
+export async function listDeliveries(
+  tenant: Tenant,
+  subscriptionId: string,
+  { status, limit = 20, before }: DeliveryFilter = {},
+): Promise<Delivery[]> {
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX) {
+    throw validationError([{ path: 'limit', message: `must be a whole number from 1 to ${LIST_MAX}` }])
+  }
+  const { subscription_id } = await requireSubscription(tenant, subscriptionId)
+  let query = tenant.db.selectFrom('webhook_deliveries').selectAll().where('subscription_id', '=', subscription_id)
+  if (status) query = query.where('status', '=', status)
+  if (before !== undefined) {
+    const { created_at, delivery_id } = await requireDelivery(tenant, before)
+    query = query.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('created_at', 'delivery_id'), '<', tuple(created_at, delivery_id)),
+    )
+  }
+  const rows = await query.orderBy('created_at', 'desc').orderBy('delivery_id', 'desc').limit(limit).execute()
+  const attempts = await attemptsOf(
+    tenant,
+    rows.map((row) => row.delivery_id),
+  )
+  return rows.map((row) => ({
+    delivery_id: row.delivery_id,
+    subscription_id: row.subscription_id,
+    event_id: row.event_id,
+    event: row.event,
+    is_test: row.is_test,
+    status: row.status as Delivery['status'],
+    attempt_count: row.attempt_count,
+    next_attempt_at: row.due_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    finished_at: row.finished_at?.toISOString() ?? null,
+    payload: row.payload,
+    attempts: attempts.get(row.delivery_id) ?? [],
+  }))
+}
+
+/**
+ * Sends a finished delivery again: the same bytes, six attempts anew, the log continued.
+ * @throws ServiceError 404, or 409 `delivery_pending` or `webhook_paused`.
+ */
+export async function resendDelivery(tenant: Tenant, deliveryId: string, now: Date): Promise<void> {
+  const { delivery_id, subscription_id, status } = await requireDelivery(tenant, deliveryId)
+  await requireAwake(tenant, subscription_id)
+  if (status === 'pending') throw conflict('delivery_pending', 'This delivery is still being attempted.')
+  await again(tenant, now, (query) => query.where('delivery_id', '=', delivery_id).where('status', '<>', 'pending'))
+}
+
+/**
+ * Sends again all failed deliveries of a subscription whose events came in a range of time, its ends included.
+ * @returns how many. @throws ServiceError 404, or 409 `webhook_paused`.
+ */
+export async function resendFailed(
+  tenant: Tenant,
+  subscriptionId: string,
+  { from, to }: { from: Date; to: Date },
+  now: Date,
+): Promise<number> {
+  const { subscription_id } = await requireAwake(tenant, subscriptionId)
+  return again(tenant, now, (query) =>
+    query
+      .where('subscription_id', '=', subscription_id)
+      .where('status', '=', 'failed')
+      .where('created_at', '>=', from)
+      .where('created_at', '<=', to),
+  )
+}
+
+/** Sends a sample of the subscription's event. @returns the delivery's id. @throws ServiceError 404, 409 */
+export async function sendTest(tenant: Tenant, subscriptionId: string, now: Date): Promise<string> {
+  const { subscription_id, event } = await requireAwake(tenant, subscriptionId)
+  const deliveryId = newId()
+  const eventId = newId()
+  await tenant.db
+    .insertInto('webhook_deliveries')
+    .values({
+      delivery_id: deliveryId,
+      subscription_id,
+      event_id: eventId,
+      event,
+      payload: samplePayload(tenant.id, subscription_id, event, eventId, now),
+      is_test: true,
+      due_at: now,
+      created_at: now,
+    })
+    .execute()
+  return deliveryId
+}
+
+type Resend = ReturnType<typeof resendQuery>
+
+function resendQuery(tenant: Tenant, now: Date) {
+  return tenant.db.updateTable('webhook_deliveries').set(({ ref }) => ({
+    status: 'pending',
+    due_at: now,
+    finished_at: null,
+    attempts_before: ref('attempt_count'),
+  }))
+}
+
+async function again(tenant: Tenant, now: Date, which: (query: Resend) => Resend): Promise<number> {
+  const { numUpdatedRows } = await which(resendQuery(tenant, now)).executeTakeFirstOrThrow()
+  // New rows announce themselves; these are not new.
+  await sql`SELECT pg_notify('cds_webhook_work', '')`.execute(tenant.db)
+  return Number(numUpdatedRows)
+}
+
+async function requireAwake(tenant: Tenant, subscriptionId: string) {
+  const row = await requireSubscription(tenant, subscriptionId)
+  if (row.paused_at !== null) throw conflict('webhook_paused', 'The subscription is paused. Resume it first.')
+  return row
+}
+
+async function requireDelivery(tenant: Tenant, deliveryId: string) {
+  const row = isUuid(deliveryId)
+    ? await tenant.db
+        .selectFrom('webhook_deliveries')
+        .select(['delivery_id', 'subscription_id', 'status', 'created_at'])
+        .where('delivery_id', '=', deliveryId.toLowerCase())
+        .executeTakeFirst()
+    : undefined
+  if (!row) throw notFound('webhook delivery')
+  return row
+}
+
+async function attemptsOf(tenant: Tenant, deliveryIds: string[]): Promise<Map<string, Attempt[]>> {
+  if (deliveryIds.length === 0) return new Map()
+  const rows = await tenant.db
+    .selectFrom('webhook_attempts')
+    .selectAll()
+    .where('delivery_id', 'in', deliveryIds)
+    .orderBy('delivery_id')
+    .orderBy('attempt')
+    .execute()
+  const groups = Map.groupBy(rows, (row) => row.delivery_id)
+  return new Map(
+    [...groups].map(([deliveryId, group]) => [
+      deliveryId,
+      group.map(({ attempt, at, latency_ms, status_code, body, error, address }) => ({
+        attempt,
+        at: at.toISOString(),
+        latency_ms,
+        status_code,
+        body,
+        error,
+        address,
+      })),
+    ]),
+  )
+}

@@ -1,0 +1,403 @@
+import { createHmac } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createTestTenant, type TestTenant } from '../../test/service.ts'
+import { arrived, attempted, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
+import { newId } from '../platform/ids.ts'
+import { eventCatalogue } from './catalogue.ts'
+import { listDeliveries, resendDelivery, resendFailed, sendTest } from './deliveries.ts'
+import { subscriptionHealth } from './health.ts'
+import { forgetOldDeliveries } from './queue/retention.ts'
+import { rotateSecret } from './rotate-secret.ts'
+import { deleteSubscription, pauseSubscription, resumeSubscription } from './subscriptions.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+
+let bench: WebhookBench
+let tenant: TestTenant
+let paths = 0
+beforeAll(async () => {
+  bench = await startWebhookBench()
+})
+afterEach(() => {
+  bench.receiver.answer = (response) => response.end('ok')
+})
+afterAll(() => bench.close())
+
+/** A tenant of its own that has subscribed a path of its own. */
+async function subscribed(settings: Parameters<WebhookBench['subscribe']>[1] = {}) {
+  tenant = await createTestTenant(bench.service)
+  const path = `/hook/${++paths}`
+  const made = await bench.subscribe(tenant, { url: bench.receiver.url(path), ...settings })
+  return { ...made, path }
+}
+
+async function view(url = 'https://shop.example/pricing?a=1', more: object = {}): Promise<string> {
+  const event_id = newId()
+  const { status, body } = await tenant.track({
+    visitor_id: 'v1',
+    session_id: 's1',
+    events: [{ event_id, event: 'page_view', url, title: 'Pricing', data: { n: 1 } }],
+    ...more,
+  })
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  return event_id
+}
+
+test('an event arrives with its payload, its headers and two valid signatures', async () => {
+  const { subscriptionId, signingSecret, path } = await subscribed({
+    headers: [
+      { name: 'Authorization', value: 'Bearer of-the-receiver' },
+      { name: 'X-Shop', value: 'one two' },
+    ],
+  })
+  const contactId = await tenant.contact('ada@example.com', { firstname: 'Ada' }, { visitor_id: 'v1' })
+  const eventId = await view()
+  const [request] = await arrived(bench.receiver, path, 1)
+  const { headers = {}, body = Buffer.alloc(0) } = request ?? {}
+  expect(headers).toMatchObject({
+    'content-type': 'application/json',
+    'x-service-event': 'page_view',
+    'x-service-subscription': subscriptionId,
+    'webhook-id': eventId,
+    authorization: 'Bearer of-the-receiver',
+    'x-shop': 'one two',
+  })
+  expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  const hex = createHmac('sha256', signingSecret).update(body).digest('hex')
+  expect(headers['x-service-signature']).toBe(`sha256=${hex}`)
+  const timestamp = String(headers['webhook-timestamp'])
+  expect(Math.abs(Number(timestamp) - bench.now().getTime() / 1000)).toBeLessThan(10)
+  const key = Buffer.from(signingSecret.slice('whsec_'.length), 'base64')
+  const standard = createHmac('sha256', key).update(`${eventId}.${timestamp}.${body}`).digest('base64')
+  expect(headers['webhook-signature']).toBe(`v1,${standard}`)
+
+  const payload = JSON.parse(body.toString())
+  const { event } = (await tenant.call('GET', `/v1/events/${eventId}`)).body
+  expect(payload).toEqual({
+    event: 'page_view',
+    subscription_id: subscriptionId,
+    event_id: eventId,
+    tenant_id: tenant.id,
+    timestamp: event.timestamp,
+    data: { ...event, visitorId: 'v1', title: 'Pricing', path: '/pricing' },
+  })
+  expect(payload.data).toMatchObject({ internal_contact_id: contactId, contact: { email: 'ada@example.com' } })
+})
+
+test('an event that is sent twice is delivered once, and other events and other tenants go nowhere', async () => {
+  const { path } = await subscribed()
+  const mine = tenant
+  const eventId = await view()
+  const again = { event_id: eventId, event: 'page_view' }
+  await mine.track({ visitor_id: 'v1', events: [again] })
+  await mine.track({ visitor_id: 'v1', events: [again, { event: 'page_leave' }, { event: 'page_view', title: 'B' }] })
+  const stranger = await createTestTenant(bench.service)
+  await stranger.track({ visitor_id: 'v1', events: [{ event: 'page_view' }] })
+  await arrived(bench.receiver, path, 2)
+  await sleep(300)
+  const bodies = bench.receiver.received.filter((each) => each.path === path).map(({ body }) => JSON.parse(`${body}`))
+  expect(bodies.map(({ data }) => data.title).sort()).toEqual(['B', 'Pricing'])
+})
+
+test('a refused batch delivers nothing', async () => {
+  const { subscriptionId } = await subscribed()
+  const { status } = await tenant.track({ events: [{ event: 'page_view' }, { event: 'page_view', timestamp: 'soon' }] })
+  expect(status).toBe(400)
+  expect(await listDeliveries(tenant.handle, subscriptionId)).toEqual([])
+})
+
+test("the service's own events are delivered, and a page's event of the same name is not", async () => {
+  const { path } = await subscribed({ event: 'contact_created' })
+  await tenant.track({ visitor_id: 'v1', events: [{ event: 'contact_created', data: { fake: true } }] })
+  const contactId = await tenant.contact('ada@example.com')
+  const [request] = await arrived(bench.receiver, path, 1)
+  const { data } = JSON.parse(String(request?.body))
+  expect(data).toMatchObject({ internal_contact_id: contactId, contact: { _id: contactId }, visitorId: null })
+  await sleep(200)
+  expect(bench.receiver.received.filter((each) => each.path === path)).toHaveLength(1)
+})
+
+test('a change that is refused delivers nothing', async () => {
+  const { subscriptionId } = await subscribed({ event: 'contact_created' })
+  await tenant.contact('ada@example.com')
+  const { status } = await tenant.call('POST', '/v1/contacts', { email: 'ada@example.com' })
+  expect(status).toBe(409)
+  expect(await attempted(tenant, subscriptionId, 1)).toMatchObject({ status: 'succeeded' })
+})
+
+test.each([
+  ['contains', 'all', [{ operator: 'contains', value: '/pricing' }], [1, 2]],
+  ['not_contains', 'all', [{ operator: 'not_contains', value: '/pricing' }], [3, 4]],
+  ['equals', 'all', [{ operator: 'equals', value: 'https://a.example/pricing' }], [1]],
+  ['starts_with', 'all', [{ operator: 'starts_with', value: 'https://a.' }], [1, 3]],
+  ['ends_with', 'all', [{ operator: 'ends_with', value: '.pdf' }], [3]],
+  [
+    'all of two',
+    'all',
+    [
+      { operator: 'contains', value: '/pricing' },
+      { operator: 'starts_with', value: 'https://b.' },
+    ],
+    [2],
+  ],
+  [
+    'any of two',
+    'any',
+    [
+      { operator: 'ends_with', value: '.pdf' },
+      { operator: 'equals', value: 'https://a.example/pricing' },
+    ],
+    [1, 3],
+  ],
+] as const)('URL filter: %s', async (_, match, conditions, expected) => {
+  const { path } = await subscribed({ urlFilter: { match, conditions } })
+  const urls = ['https://a.example/pricing', 'https://b.example/pricing?x', 'https://a.example/a.pdf', undefined]
+  await tenant.track({
+    visitor_id: 'v1',
+    events: urls.map((url, index) => ({ event: 'page_view', ...(url ? { url } : {}), data: { number: index + 1 } })),
+  })
+  const requests = await arrived(bench.receiver, path, expected.length)
+  await sleep(100)
+  expect(requests.map(({ body }) => JSON.parse(String(body)).data.data.number).sort()).toEqual(expected)
+})
+
+test('six attempts with the same bytes, each not before its delay; then it is failed and the subscription active', async () => {
+  bench.receiver.answer = (response) => response.writeHead(500).end(`no ${bench.receiver.received.length}`)
+  const { subscriptionId, path } = await subscribed()
+  await view()
+  let delivery = await attempted(tenant, subscriptionId, 1)
+  for (const [index, delay] of [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR].entries()) {
+    const last = delivery.attempts.at(-1)
+    const ended = Date.parse(last?.at ?? '') + (last?.latency_ms ?? 0)
+    expect(Date.parse(delivery.next_attempt_at ?? '') - ended).toBe(delay)
+    // To a second before it is due; the worker looks and takes nothing.
+    bench.pass(Date.parse(delivery.next_attempt_at ?? '') - 1_500 - bench.now().getTime())
+    await sleep(300)
+    expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([{ attempt_count: index + 1 }])
+    bench.pass(1_600)
+    delivery = await attempted(tenant, subscriptionId, index + 2)
+    expect(Date.parse(delivery.attempts.at(-1)?.at ?? '')).toBeGreaterThanOrEqual(ended + delay)
+  }
+  expect(delivery).toMatchObject({ status: 'failed', attempt_count: 6, next_attempt_at: null })
+  expect(delivery.attempts.map(({ attempt, status_code }) => [attempt, status_code])).toEqual(
+    [1, 2, 3, 4, 5, 6].map((attempt) => [attempt, 500]),
+  )
+  expect(delivery.attempts[0]).toMatchObject({ body: expect.stringMatching(/^no \d+$/), address: '127.0.0.1' })
+  bench.pass(48 * HOUR)
+  await sleep(300)
+  const requests = await arrived(bench.receiver, path, 6)
+  expect(requests).toHaveLength(6)
+  expect(new Set(requests.map(({ body }) => String(body)))).toEqual(new Set([delivery.payload]))
+  expect(new Set(requests.map(({ headers }) => headers['webhook-timestamp'])).size).toBe(6)
+
+  bench.receiver.answer = (response) => response.end('fine again')
+  await view()
+  await arrived(bench.receiver, path, 7)
+  expect(await subscriptionHealth(tenant.handle, bench.now())).toMatchObject([{ succeeded: 1, pending: 0 }])
+}, 60_000)
+
+test('later attempts send what the first one sent, whatever happened to the contact since', async () => {
+  bench.receiver.answer = (response) => response.writeHead(503).end()
+  const { subscriptionId, path } = await subscribed()
+  await tenant.contact('ada@example.com', { firstname: 'Ada' }, { visitor_id: 'v1' })
+  await view()
+  await attempted(tenant, subscriptionId, 1)
+  await tenant.contact('bob@example.com', {}, { visitor_id: 'v1' })
+  bench.pass(2 * MINUTE)
+  const [first, second] = await arrived(bench.receiver, path, 2)
+  expect(String(second?.body)).toBe(String(first?.body))
+})
+
+test.each([
+  [204, '', 'succeeded'],
+  [299, 'no matter what', 'succeeded'],
+  [500, 'ignore', 'succeeded'],
+  [404, ' IGNORE\n', 'succeeded'],
+  [302, 'Ignore', 'succeeded'],
+  [302, '', 'pending'],
+  [404, 'ignored', 'pending'],
+  [500, '"ignore"', 'pending'],
+])('an answer %i with the body %j: %s', async (status, body, expected) => {
+  bench.receiver.answer = (response) => response.writeHead(status, { location: '/elsewhere' }).end(body)
+  const { subscriptionId, path } = await subscribed()
+  await view()
+  const delivery = await attempted(tenant, subscriptionId, 1)
+  expect(delivery).toMatchObject({ status: expected, attempts: [{ status_code: status, body }] })
+  expect(bench.receiver.received.filter((each) => each.path === '/elsewhere')).toEqual([])
+  expect(bench.receiver.received.filter((each) => each.path === path)).toHaveLength(1)
+})
+
+test('names without an address, TLS errors and broken connections are failures that are retried', async () => {
+  const { subscriptionId } = await subscribed({ url: 'https://nowhere.example:8443/' })
+  await view()
+  const unknown = await attempted(tenant, subscriptionId, 1)
+  expect(unknown).toMatchObject({ status: 'pending', attempts: [{ status_code: null, body: null }] })
+  expect(unknown.attempts[0]?.error).toMatch(/^ENOTFOUND/)
+
+  bench.dns.zone.set('wrong.name', ['127.0.0.1'])
+  const untrusted = await subscribed({ url: bench.receiver.url('/', 'wrong.name') })
+  await view()
+  const tls = await attempted(tenant, untrusted.subscriptionId, 1)
+  expect(tls).toMatchObject({ status: 'pending', attempts: [{ error: expect.stringMatching(/^ERR_TLS/) }] })
+
+  bench.receiver.answer = (response) => response.socket?.destroy()
+  const broken = await subscribed()
+  await view()
+  expect(await attempted(tenant, broken.subscriptionId, 1)).toMatchObject({ status: 'pending' })
+})
+
+test('a paused subscription rests, and events of that time are not delivered later', async () => {
+  const { subscriptionId, path } = await subscribed()
+  await pauseSubscription(tenant.handle, subscriptionId, bench.now())
+  await sleep(100)
+  await view()
+  await expect(sendTest(tenant.handle, subscriptionId, bench.now())).rejects.toMatchObject({ code: 'webhook_paused' })
+  await resumeSubscription(tenant.handle, subscriptionId, bench.now())
+  await sleep(100)
+  const eventId = await view()
+  const [request] = await arrived(bench.receiver, path, 1)
+  expect(JSON.parse(String(request?.body)).event_id).toBe(eventId)
+  expect(await listDeliveries(tenant.handle, subscriptionId)).toHaveLength(1)
+})
+
+test('what was waiting when a subscription was paused goes out when it is resumed', async () => {
+  bench.receiver.answer = (response) => response.writeHead(500).end()
+  const { subscriptionId, path } = await subscribed()
+  await view()
+  await attempted(tenant, subscriptionId, 1)
+  await pauseSubscription(tenant.handle, subscriptionId, bench.now())
+  bench.receiver.answer = (response) => response.end()
+  bench.pass(2 * MINUTE)
+  await sleep(300)
+  expect(bench.receiver.received.filter((each) => each.path === path)).toHaveLength(1)
+  await resumeSubscription(tenant.handle, subscriptionId, bench.now())
+  expect(await attempted(tenant, subscriptionId, 2)).toMatchObject({ status: 'succeeded' })
+})
+
+test('a failed delivery, or all failed ones of a time, are sent again with the same bytes and six new attempts', async () => {
+  bench.receiver.answer = (response) => response.writeHead(500).end()
+  const { subscriptionId, path } = await subscribed()
+  const began = bench.now()
+  await view()
+  for (let attempt = 1; attempt < 6; attempt++) {
+    await attempted(tenant, subscriptionId, attempt)
+    bench.pass(13 * HOUR)
+  }
+  const failed = await attempted(tenant, subscriptionId, 6)
+  const { handle } = tenant
+  await resendDelivery(handle, failed.delivery_id, bench.now())
+  const pending = await attempted(tenant, subscriptionId, 7)
+  expect(pending).toMatchObject({ status: 'pending', attempt_count: 7 })
+  await expect(resendDelivery(handle, failed.delivery_id, bench.now())).rejects.toMatchObject({
+    code: 'delivery_pending',
+  })
+  for (let attempt = 8; attempt <= 12; attempt++) {
+    bench.pass(13 * HOUR)
+    await attempted(tenant, subscriptionId, attempt)
+  }
+  bench.receiver.answer = (response) => response.end()
+  const range = { from: began, to: bench.now() }
+  expect(await resendFailed(handle, subscriptionId, { ...range, from: bench.now() }, bench.now())).toBe(0)
+  expect(await resendFailed(handle, subscriptionId, range, bench.now())).toBe(1)
+  const done = await attempted(tenant, subscriptionId, 13)
+  expect(done).toMatchObject({ status: 'succeeded', attempt_count: 13 })
+  const requests = await arrived(bench.receiver, path, 13)
+  expect(new Set(requests.map(({ body }) => String(body))).size).toBe(1)
+  const stranger = await createTestTenant(bench.service)
+  await expect(resendDelivery(stranger.handle, failed.delivery_id, bench.now())).rejects.toMatchObject({
+    code: 'not_found',
+  })
+}, 60_000)
+
+test('a test send delivers the sample of its event, signed like any other', async () => {
+  const { subscriptionId, signingSecret, path } = await subscribed({ event: 'lifecycle_stage_changed' })
+  await sendTest(tenant.handle, subscriptionId, bench.now())
+  const [request] = await arrived(bench.receiver, path, 1)
+  const { body = Buffer.alloc(0), headers } = request ?? {}
+  const hex = createHmac('sha256', signingSecret).update(body).digest('hex')
+  expect(headers?.['x-service-signature']).toBe(`sha256=${hex}`)
+  expect(JSON.parse(String(body))).toMatchObject({
+    event: 'lifecycle_stage_changed',
+    subscription_id: subscriptionId,
+    data: { contact: { email: 'ada@example.com' }, data: { test: true, from: 'lead', to: 'customer' } },
+  })
+  expect(await attempted(tenant, subscriptionId, 1)).toMatchObject({ is_test: true, status: 'succeeded' })
+})
+
+test('every catalogued event has a sample of the form that deliveries have', async () => {
+  const { path } = await subscribed()
+  await view()
+  const [request] = await arrived(bench.receiver, path, 1)
+  const real = JSON.parse(String(request?.body))
+  const catalogue = eventCatalogue(tenant.id, bench.now())
+  expect(catalogue.map(({ event }) => event)).toEqual(expect.arrayContaining(['page_view', 'segment_entered']))
+  for (const { event, sample } of catalogue) {
+    const { data, ...rest } = sample as { data: object }
+    expect({ keys: Object.keys(rest), data: Object.keys(data) }, event).toEqual({
+      keys: Object.keys(real).filter((key) => key !== 'data'),
+      data: Object.keys(real.data),
+    })
+  }
+})
+
+test('during a rotation both secrets sign, and X-Service-Signature goes over at the chosen moment', async () => {
+  const { subscriptionId, signingSecret: old, path } = await subscribed()
+  const rotation = { overlapSeconds: 7_200, switchAt: new Date(bench.now().getTime() + HOUR) }
+  const { secrets } = bench.service
+  const rotate = (options: object) => rotateSecret(tenant.handle, secrets, subscriptionId, options, bench.now())
+  const { signingSecret: fresh } = await rotate(rotation)
+  await expect(rotate(rotation)).rejects.toMatchObject({ code: 'rotation_under_way' })
+
+  const signers = async (count: number) => {
+    await view()
+    const request = (await arrived(bench.receiver, path, count))[count - 1]
+    const { headers = {}, body } = request ?? {}
+    const standard = String(headers['webhook-signature']).split(' ')
+    const names = new Map([
+      [old, 'old'],
+      [fresh, 'new'],
+    ])
+    const found = [...names].filter(([secret]) => {
+      const signed: string = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+      const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+      return standard.includes(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
+    })
+    const primary = [...names].find(
+      ([secret]) =>
+        headers['x-service-signature'] ===
+        `sha256=${createHmac('sha256', secret)
+          .update(body ?? '')
+          .digest('hex')}`,
+    )
+    return { standard: found.map(([, name]) => name), signatures: standard.length, primary: primary?.[1] }
+  }
+  expect(await signers(1)).toEqual({ standard: ['old', 'new'], signatures: 2, primary: 'old' })
+  bench.pass(HOUR + 1_000)
+  expect(await signers(2)).toEqual({ standard: ['old', 'new'], signatures: 2, primary: 'new' })
+  bench.pass(HOUR)
+  expect(await signers(3)).toEqual({ standard: ['new'], signatures: 1, primary: 'new' })
+  await expect(rotate({ switchAt: new Date(0) })).rejects.toMatchObject({ code: 'validation_error' })
+})
+
+test('finished deliveries go after the retention, pending ones stay, and a deleted subscription takes its own along', async () => {
+  const { subscriptionId } = await subscribed()
+  await view()
+  await attempted(tenant, subscriptionId, 1)
+  bench.receiver.answer = (response) => response.writeHead(500).end()
+  await view()
+  await until(async () => {
+    const all = await listDeliveries(tenant.handle, subscriptionId)
+    expect(all.map(({ attempts }) => attempts.length)).toEqual([1, 1])
+  })
+  const { database } = bench.service.stores
+  const later = (days: number) => new Date(bench.now().getTime() + days * 24 * HOUR)
+  await forgetOldDeliveries(database, later(29), 30)
+  expect(await listDeliveries(tenant.handle, subscriptionId)).toHaveLength(2)
+  await forgetOldDeliveries(database, later(31), 30)
+  expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending' }])
+  await deleteSubscription(tenant.handle, subscriptionId)
+  const left = await tenant.handle.db.selectFrom('webhook_deliveries').selectAll().execute()
+  expect(left).toEqual([])
+})

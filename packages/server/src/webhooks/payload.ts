@@ -1,0 +1,45 @@
+import { type EventRow, toEventObject } from '../events/event-object.ts'
+import { joinContacts } from '../events/join.ts'
+import type { EventRecord } from '../journal/event-record.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+/** An event that is to be sent, and where. */
+interface ToSend {
+  subscriptionId: string
+  record: EventRecord
+}
+
+/** The bodies of some deliveries of one tenant, in their order; contacts and companies are as they are now. */
+export async function buildPayloads(tenant: Tenant, deliveries: readonly ToSend[]): Promise<string[]> {
+  const events = await joinContacts(
+    tenant,
+    deliveries.map(({ record }) => toEventObject(toRow(record))),
+  )
+  return deliveries.flatMap(({ subscriptionId, record }, index) => {
+    const event = events[index]
+    return event ? renderPayload(tenant.id, subscriptionId, { event, title: record.title, path: record.url_path }) : []
+  })
+}
+
+interface Content {
+  event: Awaited<ReturnType<typeof joinContacts>>[number]
+  title: string
+  path: string
+}
+
+/** One body: GET /v1/events/:event_id under `data`, with the keys that receivers look for first beside it. */
+export function renderPayload(tenantId: string, subscriptionId: string, { event, title, path }: Content): string {
+  return JSON.stringify({
+    event: event.event,
+    subscription_id: subscriptionId,
+    event_id: event.event_id,
+    tenant_id: tenantId,
+    timestamp: event.timestamp,
+    data: { ...event, visitorId: event.visitor_id, title: title || null, path: path || null },
+  })
+}
+
+/** A record in the shape in which events are read. */
+export function toRow(record: EventRecord): EventRow {
+  return { ...record, timestamp_ms: record.timestamp, received_at_ms: record.received_at }
+}

@@ -1,0 +1,155 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createTestTenant, type TestTenant } from '../../../test/service.ts'
+import { arrived, startWebhookBench, until, type WebhookBench } from '../../../test/webhooks.ts'
+import { EMPTY_RECORD } from '../../journal/event-record.ts'
+import { newId } from '../../platform/ids.ts'
+import { createMetrics } from '../../platform/metrics.ts'
+import { listDeliveries } from '../deliveries.ts'
+import { addDeliveries } from '../match.ts'
+import { claimDeliveries } from './claim.ts'
+import { recordAttempts } from './record.ts'
+import { startDeliveryWorker } from './worker.ts'
+
+let bench: WebhookBench
+beforeAll(async () => {
+  bench = await startWebhookBench()
+})
+afterEach(() => {
+  bench.receiver.answer = (response) => response.end('ok')
+  bench.receiver.received.length = 0
+})
+afterAll(() => bench.close())
+
+/** Queues deliveries as if so many events had just been recorded. */
+async function queue(tenant: TestTenant, event: string, count: number): Promise<void> {
+  const at = bench.now().getTime()
+  const common = { ...EMPTY_RECORD, tenant_id: tenant.id, event, timestamp: at, received_at: at }
+  await addDeliveries(
+    tenant.handle,
+    Array.from({ length: count }, () => ({ ...common, event_id: newId() })),
+  )
+}
+
+function secondWorker() {
+  const { stores, postgres, secrets, outbound, log } = bench.service
+  return startDeliveryWorker({
+    stores,
+    outbound,
+    secrets,
+    clock: bench.now,
+    log,
+    metrics: createMetrics(postgres.pool),
+  })
+}
+
+test('two workers share a queue and send each delivery once', async () => {
+  const tenant = await createTestTenant(bench.service)
+  const { subscriptionId } = await bench.subscribe(tenant, { event: 'shared', url: bench.receiver.url('/shared') })
+  bench.receiver.answer = (response) => setTimeout(() => response.end(), 5)
+  const other = secondWorker()
+  try {
+    await queue(tenant, 'shared', 600)
+    other.wake()
+    const requests = await arrived(bench.receiver, '/shared', 600)
+    await sleep(200)
+    expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(600)
+    expect(bench.receiver.received).toHaveLength(600)
+    const deliveries = await listDeliveries(tenant.handle, subscriptionId, { limit: 100 })
+    expect(deliveries.every(({ status, attempt_count }) => status === 'succeeded' && attempt_count === 1)).toBe(true)
+  } finally {
+    await other.stop()
+  }
+})
+
+/** The second is the worst case: receivers that were quick, and so get many requests at once, begin to hang together. */
+test.each([
+  ['that hangs', 0, 80, 1_500],
+  ['that was quick and begins to hang', 60, 300, 4_000],
+])('a receiver %s holds up neither another subscription nor another tenant', async (_, before, stuck, within) => {
+  const [hanging, fast] = [await createTestTenant(bench.service), await createTestTenant(bench.service)]
+  for (let n = 0; n < 20; n++) {
+    await bench.subscribe(hanging, { event: 'stuck', url: bench.receiver.url(`/stuck/${before}/${n}`) })
+  }
+  await bench.subscribe(hanging, { event: 'page_view', url: bench.receiver.url(`/beside/${before}`) })
+  await bench.subscribe(fast, { event: 'page_view', url: bench.receiver.url(`/fast/${before}`) })
+  if (before > 0) {
+    await queue(hanging, 'stuck', before)
+    const quick = () => bench.receiver.received.filter(({ path }) => path.startsWith(`/stuck/${before}/`))
+    await until(() => expect(quick()).toHaveLength(20 * before))
+    bench.receiver.received.length = 0
+  }
+  const open: (() => void)[] = []
+  bench.receiver.answer = (response, { path }) => {
+    if (path.startsWith('/stuck')) open.push(() => response.end())
+    else response.end()
+  }
+  await queue(hanging, 'stuck', 50)
+  await until(() => expect(open.length).toBeGreaterThanOrEqual(stuck))
+  for (let n = 0; n < 5; n++) {
+    const startedAt = Date.now()
+    for (const tenant of [hanging, fast]) await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view' }] })
+    await arrived(bench.receiver, `/beside/${before}`, n + 1)
+    await arrived(bench.receiver, `/fast/${before}`, n + 1)
+    expect(Date.now() - startedAt).toBeLessThan(n === 0 ? within : 1_500)
+  }
+  // Nobody is sent more at once than a receiver gets.
+  const perPath = Map.groupBy(bench.receiver.received, ({ path }) => path)
+  for (const [path, requests] of perPath) if (path.startsWith('/stuck')) expect(requests.length).toBeLessThanOrEqual(32)
+  bench.receiver.answer = (response) => response.end()
+  for (const end of open) end()
+})
+
+test("a small queue is not behind another tenant's large one", async () => {
+  const [large, small] = [await createTestTenant(bench.service), await createTestTenant(bench.service)]
+  await bench.subscribe(large, { event: 'burst', url: bench.receiver.url('/large') })
+  await bench.subscribe(small, { event: 'burst', url: bench.receiver.url('/small') })
+  bench.receiver.answer = (response) => setTimeout(() => response.end(), 10)
+  await queue(large, 'burst', 3_000)
+  await queue(small, 'burst', 20)
+  await arrived(bench.receiver, '/small', 20)
+  expect(bench.receiver.received.filter(({ path }) => path === '/large').length).toBeLessThan(2_000)
+  await arrived(bench.receiver, '/large', 3_000)
+})
+
+test('a delivery whose lease ended belongs to who took it over, and what the first one writes is void', async () => {
+  const tenant = await createTestTenant(bench.service)
+  const { stores, deliveryWorker } = bench.service
+  const { subscriptionId } = await bench.subscribe(tenant, { event: 'leased', url: bench.receiver.url('/leased') })
+  await deliveryWorker.stop()
+  await queue(tenant, 'leased', 1)
+  const room = { slots: 10, perSubscription: 10, free: new Map<string, number>(), fullTenants: [] }
+  const start = bench.now()
+  const later = (seconds: number) => new Date(start.getTime() + seconds * 1_000)
+  const [first] = await claimDeliveries(stores, room, start, 20_000)
+  expect(await claimDeliveries(stores, room, later(19), 20_000)).toEqual([])
+  const [second] = await claimDeliveries(stores, room, later(21), 20_000)
+  if (!first || !second) throw new Error('not claimed')
+  expect(second.payload).toBe(first.payload)
+  const outcome = { at: start, endedAt: start, statusCode: 200, body: '', error: null, address: null, succeeded: true }
+  await recordAttempts(stores.database, [{ delivery: first, outcome }])
+  expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending', attempt_count: 0 }])
+  await recordAttempts(stores.database, [{ delivery: second, outcome }])
+  expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([
+    { status: 'succeeded', attempt_count: 1, attempts: [{ attempt: 1 }] },
+  ])
+})
+
+test('a worker that is told to stop finishes what it can and gives the rest back at once', async () => {
+  const tenant = await createTestTenant(bench.service)
+  const { subscriptionId } = await bench.subscribe(tenant, { event: 'given', url: bench.receiver.url('/given') })
+  bench.receiver.answer = () => {}
+  const worker = secondWorker()
+  await queue(tenant, 'given', 1)
+  worker.wake()
+  await arrived(bench.receiver, '/given', 1)
+  await worker.stop()
+  const [delivery] = await listDeliveries(tenant.handle, subscriptionId)
+  expect(delivery).toMatchObject({ status: 'pending', attempt_count: 0, attempts: [] })
+  expect(Date.parse(delivery?.next_attempt_at ?? '')).toBeLessThanOrEqual(bench.now().getTime())
+  bench.receiver.answer = (response) => response.end()
+  const next = secondWorker()
+  await arrived(bench.receiver, '/given', 2)
+  await next.stop()
+  expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([{ status: 'succeeded', attempt_count: 1 }])
+})

@@ -1,0 +1,40 @@
+import { sql } from 'kysely'
+import { every, type Repeated } from '../../platform/every.ts'
+import type { Logger } from '../../platform/log.ts'
+import type { Database } from '../../platform/postgres/database.ts'
+import type { Clock } from '../../platform/time.ts'
+
+const EVERY_MS = 600_000
+const ROWS_AT_ONCE = 5_000
+const DAY_MS = 86_400_000
+
+/** Deletes deliveries that were finished long ago, and those of subscriptions that are gone. @returns how many. */
+export async function forgetOldDeliveries(database: Database, now: Date, days: number): Promise<number> {
+  const before = new Date(now.getTime() - days * DAY_MS)
+  const old = sql`SELECT tenant_id, delivery_id FROM webhook_deliveries WHERE finished_at < ${before} LIMIT ${ROWS_AT_ONCE}`
+  // A subscription that was deleted while an event was being recorded for it.
+  const orphaned = sql`SELECT tenant_id, delivery_id FROM webhook_deliveries AS delivery WHERE status = 'pending'
+    AND NOT EXISTS (SELECT FROM webhook_subscriptions AS subscription WHERE subscription.tenant_id = delivery.tenant_id
+      AND subscription.subscription_id = delivery.subscription_id) LIMIT ${ROWS_AT_ONCE}`
+  let total = 0
+  for (const which of [old, orphaned]) {
+    for (;;) {
+      const { numAffectedRows } = await sql`DELETE FROM webhook_deliveries
+        WHERE (tenant_id, delivery_id) IN (${which})`.execute(database)
+      total += Number(numAffectedRows ?? 0n)
+      if (Number(numAffectedRows ?? 0n) < ROWS_AT_ONCE) break
+    }
+  }
+  return total
+}
+
+/** Forgets every ten minutes. */
+export function keepDeliveries(database: Database, days: number, clock: Clock, log: Logger): Repeated {
+  return every(EVERY_MS, async () => {
+    try {
+      await forgetOldDeliveries(database, clock(), days)
+    } catch (error) {
+      log.warn({ err: error }, 'old webhook deliveries could not be deleted; the next round tries again')
+    }
+  })
+}

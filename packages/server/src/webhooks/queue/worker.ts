@@ -1,0 +1,149 @@
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { SecretBox } from '../../platform/crypto/secret-box.ts'
+import { every } from '../../platform/every.ts'
+import type { Logger } from '../../platform/log.ts'
+import type { Metrics } from '../../platform/metrics.ts'
+import type { Outbound } from '../../platform/outbound/client.ts'
+import type { Stores } from '../../platform/tenant.ts'
+import type { Clock } from '../../platform/time.ts'
+import { createSender } from './attempt.ts'
+import { type Claimed, claimDeliveries } from './claim.ts'
+import { type Attempted, giveBack, recordAttempts } from './record.ts'
+import { createSlots, type Slot } from './room.ts'
+
+/** Longer than any attempt can take; a killed process' deliveries are taken over after it. */
+const LEASE_MS = 20_000
+/** Retries come due without anybody saying so. */
+const LOOK_EVERY_MS = 1_000
+const LOOK_AGAIN_AFTER_MS = 5
+const RECORD_AGAIN_AFTER_MS = 500
+/** Told to stop, attempts under way get so long to finish. */
+const FINISH_WITHIN_MS = 2_000
+
+export interface DeliveryWorker {
+  /** Looks for due deliveries now. */
+  wake(): void
+  /** Takes nothing more and ends what is under way; what got no answer yet is left to whoever works next. */
+  stop(): Promise<void>
+}
+
+interface Dependencies {
+  stores: Stores
+  outbound: Outbound
+  secrets: SecretBox
+  clock: Clock
+  log: Logger
+  metrics: Metrics
+}
+
+/** Starts sending. Any number of processes may: they share the queue. */
+export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
+  const { stores, clock, log, metrics } = dependencies
+  const slots = createSlots()
+  const stopping = new AbortController()
+  // Every attempt under way listens.
+  setMaxListeners(0, stopping.signal)
+  const sender = createSender(dependencies)
+  const underWay = new Set<Promise<void>>()
+  const results: Attempted[] = []
+  const abandoned: Claimed[] = []
+  let recording: Promise<void> | null = null
+  let looking: Promise<void> | null = null
+  let lookAgain = false
+  let soon: NodeJS.Timeout | null = null
+  let stopped = false
+
+  function wake(): void {
+    if (stopped) return
+    lookAgain = true
+    looking ??= look().finally(() => {
+      looking = null
+      if (lookAgain) wake()
+    })
+  }
+
+  /** Room comes back one by one; looking each time would take one delivery each time. */
+  function wakeSoon(): void {
+    soon ??= setTimeout(() => {
+      soon = null
+      wake()
+    }, LOOK_AGAIN_AFTER_MS)
+  }
+
+  async function look(): Promise<void> {
+    while (lookAgain && !stopped) {
+      lookAgain = false
+      const room = slots.room()
+      if (room.slots <= 0) return
+      try {
+        const claimed = await claimDeliveries(stores, room, clock(), LEASE_MS)
+        for (const delivery of claimed) start(delivery)
+        // There may be more than one turn's share, but not more than there was room for.
+        if (claimed.length > 0) wakeSoon()
+      } catch (error) {
+        log.warn({ err: error }, 'due webhook deliveries could not be looked up; it is tried again')
+        return
+      }
+    }
+  }
+
+  function start(delivery: Claimed): void {
+    const work = send(delivery, slots.take(delivery)).finally(() => underWay.delete(work))
+    underWay.add(work)
+  }
+
+  async function send(delivery: Claimed, slot: Slot): Promise<void> {
+    const outcome = await sender(delivery, stopping.signal)
+    slot.answered(outcome)
+    if (outcome) {
+      metrics.webhookAttempts.inc({ outcome: outcome.succeeded ? 'succeeded' : 'failed' })
+      results.push({ delivery, outcome })
+      await record()
+    } else abandoned.push(delivery)
+    slot.release()
+    wakeSoon()
+  }
+
+  /** Results that come while one statement is under way go together with the next. */
+  async function record(): Promise<void> {
+    while (recording) await recording
+    if (results.length === 0) return
+    recording = recordAll(results.splice(0)).finally(() => {
+      recording = null
+    })
+    await recording
+  }
+
+  /** Ends at the latest with the leases: then another worker repeats the attempts, because nobody knows of these. */
+  async function recordAll(attempted: Attempted[]): Promise<void> {
+    for (let tries = 0; tries < LEASE_MS / RECORD_AGAIN_AFTER_MS; tries++) {
+      try {
+        await recordAttempts(stores.database, attempted)
+        return
+      } catch (error) {
+        log.warn({ err: error }, 'the outcome of webhook attempts could not be written down; it is tried again')
+        if (stopped) return
+        await sleep(RECORD_AGAIN_AFTER_MS)
+      }
+    }
+  }
+
+  const timer = every(LOOK_EVERY_MS, async () => wake())
+  wake()
+  return {
+    wake,
+    stop: async () => {
+      stopped = true
+      if (soon) clearTimeout(soon)
+      await timer.stop()
+      await looking
+      const limit = setTimeout(() => stopping.abort(), FINISH_WITHIN_MS)
+      while (underWay.size > 0) await Promise.all(underWay)
+      clearTimeout(limit)
+      await giveBack(stores.database, abandoned, clock()).catch((error) =>
+        log.warn({ err: error }, 'interrupted webhook deliveries wait for the end of their lease'),
+      )
+    },
+  }
+}

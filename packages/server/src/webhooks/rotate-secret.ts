@@ -1,0 +1,69 @@
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import { conflict, notFound, validationError } from '../platform/errors.ts'
+import { isUuid } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { newSigningSecret } from './signature.ts'
+import { secretPlace } from './subscriptions.ts'
+
+const OVERLAP_SECONDS = 24 * 3_600
+const OVERLAP_SECONDS_MAX = 30 * 24 * 3_600
+
+export interface Rotation {
+  /** How long both secrets sign `webhook-signature`; 0 ends the old one at once. Default: a day. */
+  overlapSeconds?: number
+  /** When `X-Service-Signature`, which has room for one, goes over to the new secret. Default: when the overlap ends. */
+  switchAt?: Date
+}
+
+/**
+ * Gives a subscription a new secret, which is answered here and never again.
+ * @throws ServiceError 400, 404, or 409 `rotation_under_way` while an earlier one still overlaps, unless this one is to
+ * end both earlier secrets at once.
+ */
+export async function rotateSecret(
+  tenant: Tenant,
+  secrets: SecretBox,
+  subscriptionId: string,
+  { overlapSeconds = OVERLAP_SECONDS, switchAt }: Rotation,
+  now: Date,
+): Promise<{ signingSecret: string; previousUntil: Date; switchAt: Date }> {
+  if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > OVERLAP_SECONDS_MAX) {
+    throw validationError([
+      { path: 'overlap_seconds', message: `must be a whole number from 0 to ${OVERLAP_SECONDS_MAX}` },
+    ])
+  }
+  const previousUntil = new Date(now.getTime() + overlapSeconds * 1000)
+  const switched = switchAt ?? previousUntil
+  if (switched < now || switched > previousUntil) {
+    throw validationError([{ path: 'switch_at', message: 'must lie between now and the end of the overlap' }])
+  }
+  if (!isUuid(subscriptionId)) throw notFound('webhook subscription')
+  const id = subscriptionId.toLowerCase()
+  const signingSecret = newSigningSecret()
+  const sealed = secrets.seal(signingSecret, secretPlace(tenant.id, id))
+  await tenant.transaction(async (tx) => {
+    const row = await tx.db
+      .selectFrom('webhook_subscriptions')
+      .select(['secret_sealed', 'previous_until'])
+      .where('subscription_id', '=', id)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!row) throw notFound('webhook subscription')
+    if (overlapSeconds > 0 && row.previous_until !== null && row.previous_until > now) {
+      const message = `The rotation before this one overlaps until ${row.previous_until.toISOString()}. Wait for its end, or rotate without an overlap.`
+      throw conflict('rotation_under_way', message)
+    }
+    await tx.db
+      .updateTable('webhook_subscriptions')
+      .set({
+        secret_sealed: sealed,
+        previous_secret_sealed: overlapSeconds > 0 ? row.secret_sealed : null,
+        previous_until: overlapSeconds > 0 ? previousUntil : null,
+        switch_at: overlapSeconds > 0 ? switched : null,
+        updated_at: now,
+      })
+      .where('subscription_id', '=', id)
+      .execute()
+  })
+  return { signingSecret, previousUntil, switchAt: switched }
+}

@@ -1,0 +1,180 @@
+import { sql } from 'kysely'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import { conflict, notFound, validationError } from '../platform/errors.ts'
+import { isStorableText } from '../platform/http/json-body.ts'
+import { isUuid, newId } from '../platform/ids.ts'
+import type { Outbound } from '../platform/outbound/client.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { type CustomHeader, checkHeaders } from './custom-headers.ts'
+import { newSigningSecret } from './signature.ts'
+import { checkUrlFilter, type UrlFilter } from './url-filter.ts'
+
+/** Subscriptions of a tenant that are not paused. */
+const ACTIVE_MAX = 25
+const EVENT_LENGTH_MAX = 200
+/** Distinguishes this lock from others of the same tenant. */
+const LIMIT_LOCK = 5
+
+export interface SubscriptionSettings {
+  event: string
+  url: string
+  urlFilter?: unknown
+  headers?: readonly CustomHeader[]
+}
+
+/** A subscription as its owner sees it: no secret, and of the headers only the names. */
+export interface Subscription {
+  subscription_id: string
+  event: string
+  url: string
+  url_filter: UrlFilter | null
+  header_names: string[]
+  status: 'active' | 'paused'
+  /** Until then the secret before the last rotation signs too. */
+  previous_secret_until: string | null
+  created_at: string
+  updated_at: string
+}
+
+interface Dependencies {
+  secrets: SecretBox
+  outbound: Pick<Outbound, 'check'>
+}
+
+/**
+ * Subscribes to an event type. The secret is answered here and never again.
+ * @throws ServiceError 400 for settings that cannot work, 409 `webhook_limit_reached`, 503 `secret_key_missing`.
+ */
+export async function createSubscription(
+  tenant: Tenant,
+  { secrets, outbound }: Dependencies,
+  { event, url, urlFilter, headers = [] }: SubscriptionSettings,
+  now: Date,
+): Promise<{ subscriptionId: string; signingSecret: string }> {
+  if (event.length === 0 || event.length > EVENT_LENGTH_MAX || !isStorableText(event)) {
+    throw validationError([{ path: 'event', message: `must be an event name of 1 to ${EVENT_LENGTH_MAX} characters` }])
+  }
+  checkHeaders(headers)
+  const filter = urlFilter === undefined ? null : checkUrlFilter(urlFilter)
+  await outbound.check(url)
+  const subscriptionId = newId()
+  const signingSecret = newSigningSecret()
+  const sealed = {
+    secret_sealed: secrets.seal(signingSecret, secretPlace(tenant.id, subscriptionId)),
+    headers_sealed:
+      headers.length === 0 ? null : secrets.seal(JSON.stringify(headers), headersPlace(tenant.id, subscriptionId)),
+  }
+  await tenant.transaction(async (tx) => {
+    await requireRoom(tx)
+    await tx.db
+      .insertInto('webhook_subscriptions')
+      .values({
+        subscription_id: subscriptionId,
+        event,
+        url: new URL(url).href,
+        url_filter: filter === null ? null : JSON.stringify(filter),
+        header_names: headers.map(({ name }) => name),
+        ...sealed,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+  })
+  return { subscriptionId, signingSecret }
+}
+
+/** A tenant's subscriptions, newest first. */
+export async function listSubscriptions(tenant: Tenant): Promise<Subscription[]> {
+  const rows = await tenant.db
+    .selectFrom('webhook_subscriptions')
+    .select(['subscription_id', 'event', 'url', 'url_filter', 'header_names', 'paused_at', 'previous_until'])
+    .select(['created_at', 'updated_at'])
+    .orderBy('created_at', 'desc')
+    .orderBy('subscription_id', 'desc')
+    .execute()
+  return rows.map((row) => ({
+    subscription_id: row.subscription_id,
+    event: row.event,
+    url: row.url,
+    url_filter: row.url_filter as UrlFilter | null,
+    header_names: row.header_names,
+    status: row.paused_at === null ? 'active' : 'paused',
+    previous_secret_until: row.previous_until?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }))
+}
+
+/** Stops new deliveries and rests those under way until it is resumed. @throws ServiceError 404 */
+export async function pauseSubscription(tenant: Tenant, subscriptionId: string, now: Date): Promise<void> {
+  const id = idOf(subscriptionId)
+  await requireSubscription(tenant, id)
+  await tenant.db
+    .updateTable('webhook_subscriptions')
+    .set({ paused_at: now, updated_at: now })
+    .where('subscription_id', '=', id)
+    .where('paused_at', 'is', null)
+    .execute()
+}
+
+/** Starts deliveries again. @throws ServiceError 404, or 409 `webhook_limit_reached`. */
+export async function resumeSubscription(tenant: Tenant, subscriptionId: string, now: Date): Promise<void> {
+  const id = idOf(subscriptionId)
+  await tenant.transaction(async (tx) => {
+    const { paused_at } = await requireSubscription(tx, id)
+    if (paused_at === null) return
+    await requireRoom(tx)
+    await tx.db
+      .updateTable('webhook_subscriptions')
+      .set({ paused_at: null, updated_at: now })
+      .where('subscription_id', '=', id)
+      .execute()
+  })
+}
+
+/** Deletes a subscription with its deliveries and their log. @throws ServiceError 404 */
+export async function deleteSubscription(tenant: Tenant, subscriptionId: string): Promise<void> {
+  const { numDeletedRows } = await tenant.db
+    .deleteFrom('webhook_subscriptions')
+    .where('subscription_id', '=', idOf(subscriptionId))
+    .executeTakeFirstOrThrow()
+  if (numDeletedRows === 0n) throw notFound('webhook subscription')
+}
+
+/** The stored row of a subscription. @throws ServiceError 404 */
+export async function requireSubscription(tenant: Tenant, subscriptionId: string) {
+  const row = await tenant.db
+    .selectFrom('webhook_subscriptions')
+    .selectAll()
+    .where('subscription_id', '=', idOf(subscriptionId))
+    .executeTakeFirst()
+  if (!row) throw notFound('webhook subscription')
+  return row
+}
+
+/** Where a subscription's secrets are stored: they open nowhere else. */
+export function secretPlace(tenantId: string, subscriptionId: string): string {
+  return `${tenantId}/${subscriptionId}/secret`
+}
+export function headersPlace(tenantId: string, subscriptionId: string): string {
+  return `${tenantId}/${subscriptionId}/headers`
+}
+
+/** Waits for whoever else is adding one, then counts. Call it in a transaction. */
+async function requireRoom(tx: Tenant): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
+  const { active } = await tx.db
+    .selectFrom('webhook_subscriptions')
+    .select(({ fn }) => fn.countAll<number>().as('active'))
+    .where('paused_at', 'is', null)
+    .executeTakeFirstOrThrow()
+  if (active >= ACTIVE_MAX) {
+    const message = `A tenant has at most ${ACTIVE_MAX} active webhook subscriptions. Pause or delete one first.`
+    throw conflict('webhook_limit_reached', message)
+  }
+}
+
+function idOf(text: string): string {
+  if (!isUuid(text)) throw notFound('webhook subscription')
+  return text.toLowerCase()
+}

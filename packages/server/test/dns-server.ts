@@ -1,0 +1,85 @@
+import { createSocket } from 'node:dgram'
+import { type LookupAddress, promises } from 'node:dns'
+import { once } from 'node:events'
+import type { Resolve } from '../src/platform/outbound/client.ts'
+
+const TYPE_A = 1
+const TYPE_AAAA = 28
+const NAME_ERROR = 3
+
+export interface DnsServer {
+  /** Names and their addresses; a function makes the addresses of each single query. */
+  zone: Map<string, string[] | (() => string[])>
+  /** How often each name was asked for. */
+  queries: Map<string, number>
+  /** Asks this server, as the service would ask the system's. */
+  resolve: Resolve
+  close(): void
+}
+
+/** A DNS server on a port of 127.0.0.1 that answers A and AAAA queries from its zone. */
+export async function startDnsServer(): Promise<DnsServer> {
+  const zone: DnsServer['zone'] = new Map()
+  const queries: DnsServer['queries'] = new Map()
+  const socket = createSocket('udp4')
+  socket.on('message', (query, sender) => {
+    const { name, end } = readName(query)
+    const type = query.readUInt16BE(end)
+    if (type === TYPE_A) queries.set(name, (queries.get(name) ?? 0) + 1)
+    const entry = zone.get(name)
+    const all = typeof entry === 'function' ? entry() : (entry ?? [])
+    const records = all.flatMap((address) => recordOf(address, type))
+    const header = Buffer.alloc(12)
+    header.writeUInt16BE(query.readUInt16BE(0), 0)
+    header.writeUInt16BE(0x8180 | (entry === undefined ? NAME_ERROR : 0), 2)
+    header.writeUInt16BE(1, 4)
+    header.writeUInt16BE(records.length, 6)
+    socket.send(Buffer.concat([header, query.subarray(12, end + 4), ...records]), sender.port, sender.address)
+  })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  const resolver = new promises.Resolver({ timeout: 1_000, tries: 1 })
+  resolver.setServers([`127.0.0.1:${socket.address().port}`])
+  const found = async (family: 4 | 6, addresses: Promise<string[]>): Promise<LookupAddress[]> =>
+    (await addresses.catch(() => [])).map((address) => ({ address, family }))
+  return {
+    zone,
+    queries,
+    resolve: async (host) => {
+      const answers = await Promise.all([found(4, resolver.resolve4(host)), found(6, resolver.resolve6(host))])
+      return answers.flat()
+    },
+    close: () => socket.close(),
+  }
+}
+
+function readName(query: Buffer): { name: string; end: number } {
+  const labels: string[] = []
+  let at = 12
+  for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + length))
+    at += 1 + length
+  }
+  return { name: labels.join('.').toLowerCase(), end: at + 1 }
+}
+
+/** The answer's record, where the address is of the type that was asked for; it may not be cached. */
+function recordOf(address: string, type: number): Buffer[] {
+  const isV6 = address.includes(':')
+  if ((type === TYPE_AAAA) !== isV6 || (type !== TYPE_A && type !== TYPE_AAAA)) return []
+  const data = isV6 ? v6Bytes(address) : Buffer.from(address.split('.').map(Number))
+  const head = Buffer.alloc(12)
+  head.writeUInt16BE(0xc00c, 0)
+  head.writeUInt16BE(type, 2)
+  head.writeUInt16BE(1, 4)
+  head.writeUInt16BE(data.length, 10)
+  return [Buffer.concat([head, data])]
+}
+
+function v6Bytes(address: string): Buffer {
+  const [left = '', right = ''] = address.split('::')
+  const groups = (text: string) => text.split(':').filter((group) => group !== '')
+  const [before, after] = [groups(left), groups(right)]
+  const zeros = Array<string>(8 - before.length - after.length).fill('0')
+  return Buffer.from([...before, ...zeros, ...after].map((group) => group.padStart(4, '0')).join(''), 'hex')
+}

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Delivery, listDeliveries } from '../src/webhooks/deliveries.ts'
+import { createSubscription, type SubscriptionSettings } from '../src/webhooks/subscriptions.ts'
+import { type DnsServer, startDnsServer } from './dns-server.ts'
+import { type Certificate, makeCertificate, type Received, type Receiver, startReceiver } from './receiver.ts'
+import { startTestService, type TestService, type TestTenant } from './service.ts'
+
+/** A service whose clock can be moved, with a receiver that its webhooks reach under several names. */
+export interface WebhookBench {
+  service: TestService
+  receiver: Receiver
+  dns: DnsServer
+  certificate: Certificate
+  /** Moves the service's clock on. */
+  pass(milliseconds: number): void
+  /** What the service's clock shows. */
+  now(): Date
+  /** Subscribes, and waits until the collector knows. */
+  subscribe(
+    tenant: TestTenant,
+    settings?: Partial<SubscriptionSettings>,
+  ): Promise<{ subscriptionId: string; signingSecret: string }>
+  close(): Promise<void>
+}
+
+/** Starts all that. */
+export async function startWebhookBench(environment: Record<string, string> = {}): Promise<WebhookBench> {
+  const dns = await startDnsServer()
+  for (const name of ['hooks.example', 'other.example', 'slow.hooks.example']) dns.zone.set(name, ['127.0.0.1'])
+  const certificate = makeCertificate()
+  const receiver = await startReceiver(certificate)
+  let shift = 0
+  const now = () => new Date(Date.now() + shift)
+  const outbound = { resolve: dns.resolve, ca: certificate.certificate }
+  const service = await startTestService({ CDS_WEBHOOK_ALLOW_PRIVATE: '1', ...environment }, { clock: now, outbound })
+  return {
+    service,
+    receiver,
+    dns,
+    certificate,
+    now,
+    pass: (milliseconds) => {
+      shift += milliseconds
+      service.deliveryWorker.wake()
+    },
+    subscribe: async (tenant, settings = {}) => {
+      const wanted = { event: 'page_view', url: receiver.url(), ...settings }
+      const made = await createSubscription(tenant.handle, service, wanted, now())
+      // The announcement reaches the process' cache a moment after the commit.
+      await sleep(100)
+      return made
+    },
+    close: async () => {
+      await service.close()
+      await receiver.close()
+      dns.close()
+    },
+  }
+}
+
+/** Waits until something holds. @throws what `check` threw last, when it does not in time. */
+export async function until<T>(check: () => T | Promise<T>, withinMs = 20_000): Promise<T> {
+  const endsAt = Date.now() + withinMs
+  for (;;) {
+    try {
+      return await check()
+    } catch (error) {
+      if (Date.now() > endsAt) throw error
+      await sleep(20)
+    }
+  }
+}
+
+/** What arrived under a path, once there are so many. */
+export function arrived(receiver: Receiver, path: string, count: number): Promise<Received[]> {
+  return until(() => {
+    const found = receiver.received.filter((each) => each.path === path)
+    if (found.length < count) throw new Error(`${found.length} of ${count} requests arrived under ${path}`)
+    return found
+  })
+}
+
+/** A subscription's only delivery, once its log has so many attempts. */
+export function attempted(tenant: TestTenant, subscriptionId: string, count: number): Promise<Delivery> {
+  return until(async () => {
+    const deliveries = await listDeliveries(tenant.handle, subscriptionId)
+    const [delivery] = deliveries
+    if (!delivery || deliveries.length > 1) throw new Error(`${deliveries.length} deliveries`)
+    if (delivery.attempts.length !== count) throw new Error(`${delivery.attempts.length} of ${count} attempts`)
+    return delivery
+  })
+}
