@@ -72,6 +72,8 @@ export function flush(): void {
 }
 
 function settle(batch: Item[], status: number, answer: string): void {
+  // Whoever has opted out meanwhile leaves nothing behind.
+  if (!visitor) return
   // 403: the domain is not verified, and no batch of this page will fare better.
   if (status === 403) discard()
   else if (status === 400 || status === 413) {
@@ -91,6 +93,7 @@ function settle(batch: Item[], status: number, answer: string): void {
 }
 
 function putBack(batch: Item[]): void {
+  if (!visitor) return
   queue = [...batch, ...queue]
   store(queue)
 }

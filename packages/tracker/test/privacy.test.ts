@@ -85,7 +85,24 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
   test('optOut forgets the visitor and is remembered', async () => {
     const { url } = await site.host()
     const page = await site.open(url)
+    // An answer that is still on its way must not bring anything back.
+    let release = () => {}
+    const optedOut = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route(`${site.tracker}/track`, async (route) => {
+      await optedOut
+      await route.continue()
+    })
+    const isUnderWay = (request: { postData(): string | null }) => request.postData()?.includes('under_way') ?? false
+    const underWay = page.waitForRequest(isUnderWay)
+    await page.evaluate(() => (window as unknown as Global).service.track?.('under_way'))
+    await underWay
+    const answered = page.waitForEvent('requestfinished', isUnderWay)
     await page.evaluate(() => (window as unknown as Global).service.optOut?.())
+    release()
+    await answered
+    await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 0)))
     expect(
       Object.keys(await cookies(page)).filter((name) => name.startsWith('service_') && name !== 'service_session_id'),
     ).toEqual(['service_dnt'])
