@@ -86,13 +86,15 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
     for (const { attempts, attempt_count } of deliveries) {
       expect(attempts.map(({ attempt }) => attempt)).toEqual(attempts.map((_, index) => index + 1))
       expect(attempt_count).toBe(attempts.length)
-      // Refused at the first, accepted at the second: nothing but a recorded refusal leads to a second attempt.
-      expect(attempts.slice(0, -1).map(({ status_code }) => status_code)).toEqual(attempts.length > 1 ? [503] : [])
+      // Nothing but a recorded failure (the refusal; on a busy machine a broken connection too) leads to another attempt.
+      expect(attempts.map(({ error }) => error === null)).toEqual(
+        attempts.map((_, index) => index === attempts.length - 1),
+      )
       const [first, second] = attempts
       if (!first || !second) continue
       expect(Date.parse(second.at)).toBeGreaterThanOrEqual(Date.parse(first.at) + first.latency_ms + MINUTE)
     }
-    expect(deliveries.some(({ attempts }) => attempts.length === 2)).toBe(true)
+    expect(deliveries.some(({ attempts }) => attempts.length > 1)).toBe(true)
     // The kills did meet deliveries that had been sent and not yet written down.
     const requests = [...seen.values()].reduce((sum, times) => sum + times, 0)
     const attempts = deliveries.reduce((sum, { attempt_count }) => sum + attempt_count, 0)
