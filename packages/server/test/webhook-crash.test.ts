@@ -10,6 +10,7 @@ import { makeCertificate, startReceiver } from './receiver.ts'
 
 const KILLS = 20
 const MINUTE = 60_000
+const EVENTS_A_KILL = 15
 
 /**
  * A receiver that is slower than the senders, so that every kill meets deliveries in hand; one event in ten is refused
@@ -57,8 +58,12 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
     for (let kill = 0; kill < KILLS; kill++) {
       service = await startProcess(MAIN, [], environment, RUNNING)
       const stop = { now: false }
-      const sending = sendUntil(RUNNING.exec(service.output())?.[1] ?? '', acknowledged, stop)
-      await sleep(100 + Math.random() * 500)
+      const url = RUNNING.exec(service.output())?.[1] ?? ''
+      const sending = Promise.all([1, 2, 3].map(() => sendUntil(url, acknowledged, stop)))
+      // By the work done, not by the clock: a busy machine must not make the test an empty one.
+      const enough = acknowledged.length + EVENTS_A_KILL
+      while (acknowledged.length < enough) await sleep(5)
+      await sleep(Math.random() * 200)
       await service.end('SIGKILL')
       stop.now = true
       await sending
@@ -66,12 +71,12 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
     service = await startProcess(MAIN, [], environment, RUNNING)
     // The last kill's leases end after 20 seconds, and what was refused comes again after a minute.
     let deliveries: Delivery[] = []
-    for (let round = 0; round < 120; round++) {
+    for (let round = 0; round < 240; round++) {
       deliveries = allDeliveries(cds, tenant, webhook)
       if (deliveries.every(({ status }) => status === 'succeeded')) break
       await sleep(1_000)
     }
-    expect(acknowledged.length).toBeGreaterThan(200)
+    expect(acknowledged.length).toBeGreaterThanOrEqual(KILLS * EVENTS_A_KILL)
     expect(deliveries.filter(({ status }) => status !== 'succeeded')).toEqual([])
     const delivered = deliveries.map(({ event_id }) => event_id)
     expect(new Set(delivered).size).toBe(delivered.length)
@@ -81,13 +86,15 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
     for (const { attempts, attempt_count } of deliveries) {
       expect(attempts.map(({ attempt }) => attempt)).toEqual(attempts.map((_, index) => index + 1))
       expect(attempt_count).toBe(attempts.length)
-      // Refused at the first, accepted at the second: nothing but a recorded refusal leads to a second attempt.
-      expect(attempts.slice(0, -1).map(({ status_code }) => status_code)).toEqual(attempts.length > 1 ? [503] : [])
+      // Nothing but a recorded failure (the refusal; on a busy machine a broken connection too) leads to another attempt.
+      expect(attempts.map(({ error }) => error === null)).toEqual(
+        attempts.map((_, index) => index === attempts.length - 1),
+      )
       const [first, second] = attempts
       if (!first || !second) continue
       expect(Date.parse(second.at)).toBeGreaterThanOrEqual(Date.parse(first.at) + first.latency_ms + MINUTE)
     }
-    expect(deliveries.some(({ attempts }) => attempts.length === 2)).toBe(true)
+    expect(deliveries.some(({ attempts }) => attempts.length > 1)).toBe(true)
     // The kills did meet deliveries that had been sent and not yet written down.
     const requests = [...seen.values()].reduce((sum, times) => sum + times, 0)
     const attempts = deliveries.reduce((sum, { attempt_count }) => sum + attempt_count, 0)

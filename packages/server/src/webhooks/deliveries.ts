@@ -81,7 +81,8 @@ export async function listDeliveries(
     created_at: row.created_at.toISOString(),
     finished_at: row.finished_at?.toISOString() ?? null,
     payload: row.payload,
-    attempts: attempts.get(row.delivery_id) ?? [],
+    // An attempt that ended between the two queries is for the next look.
+    attempts: (attempts.get(row.delivery_id) ?? []).filter(({ attempt }) => attempt <= row.attempt_count),
   }))
 }
 

@@ -401,3 +401,35 @@ test('finished deliveries go after the retention, pending ones stay, and a delet
   const left = await tenant.handle.db.selectFrom('webhook_deliveries').selectAll().execute()
   expect(left).toEqual([])
 })
+
+/** The timer looks once a second: what arrives sooner was announced. */
+test('workers are woken at once', async () => {
+  const { path } = await subscribed()
+  const times: number[] = []
+  for (let n = 1; n <= 5; n++) {
+    const startedAt = Date.now()
+    await view()
+    await arrived(bench.receiver, path, n)
+    times.push(Date.now() - startedAt)
+    await sleep(130)
+  }
+  expect(times.sort((a, b) => a - b)[2]).toBeLessThan(450)
+})
+
+test('events are recorded while their subscription or their tenant is being deleted', async () => {
+  const { subscriptionId } = await subscribed()
+  const [eventId] = await Promise.all([view(), deleteSubscription(tenant.handle, subscriptionId)])
+  const later = await view()
+  for (const id of [eventId, later]) expect((await tenant.call('GET', `/v1/events/${id}`)).status).toBe(200)
+  const { database } = bench.service.stores
+  await forgetOldDeliveries(database, bench.now(), 30)
+  const left = () =>
+    database.selectFrom('webhook_deliveries').select('delivery_id').where('tenant_id', '=', tenant.id).execute()
+  expect(await left()).toEqual([])
+
+  await subscribed()
+  await view()
+  await database.deleteFrom('tenants').where('tenant_id', '=', tenant.id).execute()
+  await forgetOldDeliveries(database, bench.now(), 30)
+  expect(await left()).toEqual([])
+})
