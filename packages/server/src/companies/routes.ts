@@ -1,8 +1,8 @@
 import Type from 'typebox'
+import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { Pagination, paginationOf } from '../platform/http/pagination.ts'
 import { Id, pathId, success } from '../platform/http/responses.ts'
-import type { Clock } from '../platform/time.ts'
 import { Company, toCompanyObject } from './company-object.ts'
 import { countCompanies, listCompanies, readCompany } from './list.ts'
 import { CreateCompanyBody, ListCompaniesQuery, parseCompany, UpdateCompanyBody } from './requests.ts'
@@ -12,7 +12,8 @@ const Path = Type.Object({ company_id: Type.String() })
 const OneCompany = success({ company: Company })
 
 /** Companies: list, create, read, update, delete. */
-export function companyRoutes(app: App, { clock }: { clock: Clock }): void {
+export function companyRoutes(app: App, dependencies: WriteDependencies): void {
+  const { clock } = dependencies
   app.get(
     '/v1/companies',
     {
@@ -110,7 +111,7 @@ export function companyRoutes(app: App, { clock }: { clock: Clock }): void {
     },
     async ({ tenant, params }) => {
       const companyId = pathId(params.company_id, 'company')
-      await deleteCompany(tenant, companyId)
+      await deleteCompany(tenant, dependencies, companyId)
       return { status: 'success' as const, deleted: true as const, company_id: companyId }
     },
   )

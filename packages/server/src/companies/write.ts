@@ -1,10 +1,14 @@
 import { sql } from 'kysely'
+import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from '../contacts/properties.ts'
 import { conflict, notFound, type ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { queueChecks } from '../segments/check-queue.ts'
 import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
+
+const FOLLOWED_AT_ONCE = 500
 
 export interface CompanyChanges {
   /** undefined: stays as it is; null: none. */
@@ -46,13 +50,26 @@ export async function updateCompany(
   return repeatOnCollision(transaction)
 }
 
-/** Removes a company; its contacts stay, without one. @throws ServiceError 404. */
-export async function deleteCompany(tenant: Tenant, companyId: string): Promise<void> {
-  const { numDeletedRows } = await tenant.db
-    .deleteFrom('companies')
-    .where('company_id', '=', companyId)
-    .executeTakeFirst()
-  if (numDeletedRows === 0n) throw notFound('company')
+/** Removes a company; its contacts stay, without one, and their segments follow. @throws ServiceError 404. */
+export async function deleteCompany(tenant: Tenant, dependencies: WriteDependencies, companyId: string): Promise<void> {
+  await changeContacts(tenant, dependencies, async (tx, log) => {
+    const contacts = await tx.db
+      .selectFrom('contacts')
+      .select('contact_id')
+      .where('company_id', '=', companyId)
+      .orderBy('contact_id')
+      .forUpdate()
+      .execute()
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('companies')
+      .where('company_id', '=', companyId)
+      .executeTakeFirst()
+    if (numDeletedRows === 0n) throw notFound('company')
+    const ids = contacts.map(({ contact_id }) => contact_id)
+    // Of a large company the segments follow within seconds, so that the transaction stays short.
+    if (ids.length > FOLLOWED_AT_ONCE) await queueChecks(tx, ids)
+    else for (const id of ids) log.changed.add(id)
+  })
 }
 
 /**

@@ -144,7 +144,7 @@ function winnersOf(
     if (value !== null) {
       const isBlank = !isKnown || properties[key] === ''
       if (write.kind === 'enrichment' && !isBlank && holder?.source !== write.source) continue
-      if (isKnown && write.at && isOutdated(key, holder, others, write.at)) continue
+      if (write.at && isOutdated(key, holder, others, write.at)) continue
       winners.push([key, { value, ...entry }])
     } else if (isByHand) {
       winners.push([key, null])
@@ -178,7 +178,9 @@ function isEnrichment(source: string | undefined, records: readonly SourceRecord
 function newestOf(key: string, others: readonly SourceRecord[]): Winner | null {
   const said = others.flatMap(({ source, kind, fields }) => {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined
-    return field ? [{ winner: { ...field, source }, givesWay: Number(kind === 'enrichment') }] : []
+    if (!field || field.value === null) return []
+    const { value, updated_at } = field
+    return [{ winner: { value, updated_at, source }, givesWay: Number(kind === 'enrichment') }]
   })
   said.sort((a, b) => a.givesWay - b.givesWay || (a.winner.updated_at < b.winner.updated_at ? 1 : -1))
   return said[0]?.winner ?? null
@@ -191,12 +193,14 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
   for (const [key, value] of Object.entries(sent)) {
     const before = fields.get(key)
     if (!isDeepStrictEqual(before?.value ?? null, value)) isNews = true
-    if (value === null) fields.delete(key)
+    // A removal by hand is remembered: a source that says something older must not bring it back.
+    if (value === null && write.kind !== 'manual') fields.delete(key)
     else fields.set(key, { value, updated_at: at })
   }
   const after: SourceFields = Object.fromEntries(fields)
   // The e-mail does not count, here as in the contact.
-  requireFewKeys(Object.fromEntries(Object.entries(after).filter(([key]) => key !== 'email')), 'contact')
+  const said = Object.entries(after).filter(([key, { value }]) => key !== 'email' && value !== null)
+  requireFewKeys(Object.fromEntries(said), 'contact')
   const externalId = write.externalId ?? own?.external_id ?? null
   // As it will be read again: JSON has no -0 and no Infinity.
   const raw = write.raw === undefined ? (own?.raw ?? null) : JSON.parse(JSON.stringify(write.raw))

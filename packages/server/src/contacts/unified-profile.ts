@@ -7,7 +7,7 @@ import type { ContactRow } from './contact-row.ts'
 import type { PropertyValue } from './properties.ts'
 
 /** A source's record of a contact: `{key: {value, updated_at}}`. */
-export type SourceFields = Record<string, { value: PropertyValue; updated_at: string }>
+export type SourceFields = Record<string, { value: PropertyValue | null; updated_at: string }>
 
 const Optional = Type.Optional(Timestamp)
 
@@ -81,7 +81,7 @@ export function unifiedProfileOf(
   const profile: Record<string, Field> = {}
   const rawData: Record<string, unknown> = {}
   for (const record of records) {
-    const fields = record.fields as SourceFields
+    const fields = saidBy(record.fields as SourceFields)
     sources[record.source] = {
       ...(record.external_id === null ? {} : { external_id: record.external_id }),
       first_seen_at: isoOf(record.first_seen_at),
@@ -104,13 +104,26 @@ export function unifiedProfileOf(
   }
 }
 
+/** What a source says; that it has removed something is remembered beside it, to be compared with older news. */
+function saidBy(fields: SourceFields): Record<string, SaidField> {
+  const said = Object.entries(fields).flatMap(([key, { value, updated_at }]) =>
+    value === null ? [] : [[key, { value, updated_at }] as const],
+  )
+  return Object.fromEntries(said)
+}
+
+interface SaidField {
+  value: PropertyValue
+  updated_at: string
+}
+
 /** JSON has no dates, so those of a JSON column arrive as texts. */
 function isoOf(moment: Moment): string {
   return new Date(moment).toISOString()
 }
 
 /** Adds one source's value to a field; equal values of several sources stand together. */
-function withValue(field: Field | undefined, source: string, { value, updated_at }: SourceFields[string]): Field {
+function withValue(field: Field | undefined, source: string, { value, updated_at }: SaidField): Field {
   const values = field?.unique_values ?? []
   const entry = { source, updated_at }
   const same = values.findIndex((known) => JSON.stringify(known.value) === JSON.stringify(value))
@@ -125,6 +138,6 @@ function withValue(field: Field | undefined, source: string, { value, updated_at
   }
 }
 
-function valuesOf(fields: SourceFields): Record<string, PropertyValue> {
+function valuesOf(fields: Record<string, SaidField>): Record<string, PropertyValue> {
   return Object.fromEntries(Object.entries(fields).map(([key, { value }]) => [key, value]))
 }

@@ -41,6 +41,7 @@ export function startChecks({ stores, projector, definitions, clock, log }: Watc
   let pending = new Map<string, Set<string>>()
   let pendingCount = 0
   let resumeAt = 0
+  const resting = new Map<string, number>()
 
   function note(tenantId: string, contactId: string): void {
     const contacts = pending.get(tenantId) ?? new Set<string>()
@@ -72,11 +73,27 @@ export function startChecks({ stores, projector, definitions, clock, log }: Watc
       .select('tenant_id')
       .distinct()
       .where('not_before', '<=', sql<Date>`now()`)
+      .where(sql<boolean>`tenant_id <> ALL(${restingNow()}::uuid[])`)
       .limit(TENANTS_AT_ONCE)
       .execute()
     for (const { tenant_id } of tenants) {
-      while ((await checkSome(openTenant(stores, tenant_id))) === CONTACTS_AT_ONCE);
+      try {
+        while ((await checkSome(openTenant(stores, tenant_id))) === CONTACTS_AT_ONCE);
+      } catch (error) {
+        // What is wrong with one tenant's data must not keep the others waiting; a store that is away does anyhow.
+        resting.set(tenant_id, Date.now() + PAUSE_MS)
+        log.warn(
+          { err: error, tenant_id },
+          'segments could not be brought in step with events; it is tried again shortly',
+        )
+      }
     }
+  }
+
+  /** Tenants whose checks have just failed. */
+  function restingNow(): string[] {
+    for (const [tenantId, until] of resting) if (until <= Date.now()) resting.delete(tenantId)
+    return [...resting.keys()]
   }
 
   /** One transaction: memberships, their events, and the end of the checks. @returns how many checks were due. */

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import { openTenant } from '../platform/tenant.ts'
 import { type Checks, startChecks, type WatchDependencies } from './checks.ts'
@@ -29,13 +30,19 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
   const startedAt = rows[0]?.now ?? ''
   let resumeAt = 0
 
+  /** A segment that cannot be evaluated stays claimed for a while, so that the others have their turn. */
+  function giveWay(error: unknown): void {
+    if (error instanceof ServiceError && error.status === 503) throw error
+    log.warn({ err: error }, 'a segment could not be evaluated; the others go on')
+  }
+
   const evaluating = every(EVERY_MS, async () => {
     if (Date.now() < resumeAt) return
     try {
       while (!stopping.signal.aborted) {
         const claimed = await claimDue(stores.database, startedAt)
         if (!claimed) break
-        await evaluateSegment(openTenant(stores, claimed.tenant_id), dependencies, claimed.segment_id)
+        await evaluateSegment(openTenant(stores, claimed.tenant_id), dependencies, claimed.segment_id).catch(giveWay)
       }
     } catch (error) {
       resumeAt = Date.now() + PAUSE_MS

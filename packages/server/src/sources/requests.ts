@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { parseCompanyDomain } from '../companies/domain.ts'
-import { checkProperties, PropertiesInput } from '../contacts/properties.ts'
+import { checkProperties, type PropertyChanges } from '../contacts/properties.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, type ServiceError, validationError } from '../platform/errors.ts'
 import { parseTimestamp } from '../platform/time.ts'
@@ -14,14 +14,21 @@ const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const PushedRecord = Type.Object(
   {
     external_id: Type.String({ minLength: 1, maxLength: 200, description: 'The id of the record in the source.' }),
-    // What is in these fails for its record alone, so the schema says their types only.
-    email: Type.Optional(Type.String({ examples: ['ada@example.com'] })),
-    properties: Type.Optional(PropertiesInput),
+    // What is in these fails for its record alone, so the schema does not check it.
+    email: Type.Optional(
+      Type.Unknown({ description: 'A text; null is as good as none.', examples: ['ada@example.com'] }),
+    ),
+    properties: Type.Optional(
+      Type.Unknown({
+        description: 'Key-value properties, as in a contact; null withdraws one.',
+        examples: [{ firstname: 'Ada' }],
+      }),
+    ),
     raw: Type.Optional(
-      Type.Unknown({ description: 'The record as the source has it; kept verbatim, shown with include=raw only.' }),
+      Type.Unknown({ description: 'The record as the source has it, in JSON; kept, and shown with include=raw only.' }),
     ),
     updated_at: Type.Optional(
-      Type.String({
+      Type.Unknown({
         description: 'When the record changed in the source (ISO 8601 with an offset). Without it: now.',
         examples: ['2026-01-31T08:00:00.000Z'],
       }),
@@ -72,27 +79,42 @@ export function parseSourceName(source: string): string {
 
 /** Checks what the schema leaves to each record. @returns the record, or the error that it fails with. */
 export function parseRecord(record: Type.Static<typeof PushedRecord>): IncomingRecord | ServiceError {
-  const { email: sameEmail, ...properties } = record.properties ?? {}
   const details: ErrorDetail[] = []
-  const sent = record.email ?? sameEmail ?? null
+  const isObject = (record.properties ?? null) === null || isPlainObject(record.properties)
+  if (!isObject) details.push({ path: 'properties', message: 'must be an object' })
+  const { email: sameEmail, ...properties } = isPlainObject(record.properties) ? record.properties : {}
+  const ownEmail = record.email ?? undefined
+  const sent = ownEmail ?? sameEmail ?? null
   const email = typeof sent === 'string' ? parseEmail(sent) : null
   if (sent !== null && email === null) {
-    const path = record.email === undefined ? 'properties.email' : 'email'
+    const path = ownEmail === undefined ? 'properties.email' : 'email'
     details.push({ path, message: 'is not a valid e-mail address' })
   }
   const isSame = typeof sameEmail === 'string' && parseEmail(sameEmail) === email
-  if (record.email !== undefined && sameEmail !== undefined && sameEmail !== null && !isSame) {
+  if (ownEmail !== undefined && (sameEmail ?? null) !== null && !isSame) {
     details.push({ path: 'properties.email', message: 'must be the same as email, or be left out' })
   }
   details.push(...checkProperties(properties))
   const { domain, detail } = parseCompany(properties.company_domain)
   if (detail) details.push(detail)
-  const at = record.updated_at === undefined ? null : parseTimestamp(record.updated_at)
-  if (record.updated_at !== undefined && at === null) {
+  const changedAt = record.updated_at ?? undefined
+  const at = typeof changedAt === 'string' ? parseTimestamp(changedAt) : null
+  if (changedAt !== undefined && at === null) {
     details.push({ path: 'updated_at', message: 'must be an ISO 8601 timestamp with an offset, or a date' })
   }
   if (details.length > 0) return validationError(details)
-  return { externalId: record.external_id, email, properties, raw: record.raw, at, companyDomain: domain }
+  return {
+    externalId: record.external_id,
+    email,
+    properties: properties as PropertyChanges,
+    raw: record.raw,
+    at,
+    companyDomain: domain,
+  }
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 /** The domain in a property `company_domain`, or what is wrong with it. */

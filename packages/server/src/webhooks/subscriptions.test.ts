@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -154,16 +153,15 @@ test('secrets and header values are in no table in clear text, in no list and in
   expect(box.open(row.secret_sealed, `${tenant.id}/${made.subscriptionId}/secret`)).toBe(rotated.signingSecret)
 })
 
-test('the command line creates, lists, tests, rotates, pauses and deletes', async ({ onTestFinished }) => {
+test('the command line creates, lists, tests, rotates, pauses and deletes', async () => {
   const { config } = bench.service
   const environment = {
     ...process.env,
     DATABASE_URL: config.databaseUrl ?? '',
-    // Not the service's embedded one; no command here asks it.
-    CDS_DATA_DIR: `${config.dataDirectory}-cli`,
+    // Where the service's embedded ClickHouse is: the command works beside it.
+    CDS_DATA_DIR: config.dataDirectory,
     CDS_SECRET_KEY: KEY,
   }
-  onTestFinished(() => rm(environment.CDS_DATA_DIR, { recursive: true, force: true }))
   const cds = (...args: string[]) => {
     try {
       const options = { env: environment, encoding: 'utf8' } as const

@@ -9,7 +9,8 @@ import { checkUrl, hostOf, notPublic, RefusedAddress, type UrlRules } from './ur
 /** For the whole exchange: name, connection, TLS, request, and the response to its last byte. */
 const EXCHANGE_MS_MAX = 10_000
 const BODY_BYTES_MAX = 16 * 1024
-const KEEP_ALIVE_MS = 30_000
+/** Shorter than what servers keep a silent connection (5 s is common): one that they have just closed looks like a failure. */
+const KEEP_ALIVE_MS = 4_000
 const RESOLVE_AT_FIRST_MS_MAX = 3_000
 
 /** Finds the addresses of a name. */

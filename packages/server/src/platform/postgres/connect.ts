@@ -24,7 +24,7 @@ export function connectPostgres<Tables>(address: PostgresAddress, poolSize: numb
     max: poolSize,
     application_name: 'customer-data-service',
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
   })
   // A dropped idle connection is replaced at the next query; without a listener it would end the process.

@@ -162,7 +162,7 @@ const STATEMENTS = [
     kind text NOT NULL,
     external_id text,
     fields jsonb NOT NULL DEFAULT '{}',
-    raw jsonb,
+    raw json,
     first_seen_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
     synced_at timestamptz,

@@ -8,12 +8,15 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 const PROPERTY = (key: string) => `properties ->> '${key}'`
 const FACETS = ['industry', 'country', 'state'].map((key) => `'${key}=' || left(${PROPERTY(key)}, 200)`).join(', ')
 
+/** What a cast to a number passes over. `\\s` is more: a no-break space would match, and fail in the cast. */
+const BLANK = '[ \\t\\n\\r\\f\\v]'
+
 const STATEMENTS = [
   // A property as a number: a number, or the text of one; null for anything else.
   `CREATE FUNCTION numeric_property(properties jsonb, key text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE
       WHEN jsonb_typeof(properties -> key) = 'number' THEN (properties ->> key)::numeric
-      WHEN properties ->> key ~ '^\\s*[+-]?([0-9]{1,30}(\\.[0-9]{0,30})?|\\.[0-9]{1,30})\\s*$' THEN (properties ->> key)::numeric
+      WHEN properties ->> key ~ '^${BLANK}*[+-]?([0-9]{1,30}(\\.[0-9]{0,30})?|\\.[0-9]{1,30})${BLANK}*$' THEN (properties ->> key)::numeric
     END`,
   `ALTER TABLE companies
     ADD COLUMN facets text[] GENERATED ALWAYS AS (array_remove(ARRAY[${FACETS}], NULL)) STORED,
