@@ -18,8 +18,6 @@ const LEASE_MS = 20_000
 const LOOK_EVERY_MS = 1_000
 const LOOK_AGAIN_AFTER_MS = 5
 const RECORD_AGAIN_AFTER_MS = 500
-/** Outcomes that may wait to be written down while others are sent: a crash repeats these attempts. */
-const UNRECORDED_MAX = 500
 /** Told to stop, attempts under way get so long to finish. */
 const FINISH_WITHIN_MS = 2_000
 
@@ -101,12 +99,10 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     if (outcome) {
       metrics.webhookAttempts.inc({ outcome: outcome.succeeded ? 'succeeded' : 'failed' })
       results.push({ delivery, outcome })
-      // Others are sent while this is written down, as long as writing keeps up.
-      if (results.length > UNRECORDED_MAX) await record()
+      await record()
     } else abandoned.push(delivery)
     slot.release()
     wakeSoon()
-    await record()
   }
 
   /** Results that come while one statement is under way go together with the next. */
