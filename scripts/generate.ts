@@ -20,7 +20,16 @@ const service = await startService({ config, log: createLog('silent') })
 try {
   const { host, user, database } = service.postgresAddress as Record<string, string>
   const url = `postgres://localhost/${database}?${new URLSearchParams({ host: host ?? '', user: user ?? '' })}`
-  const options = ['--dialect', 'postgres', '--url', url, '--exclude-pattern', 'kysely_*', '--out-file', TABLES]
+  const options = [
+    '--dialect',
+    'postgres',
+    '--url',
+    url,
+    '--exclude-pattern',
+    '{kysely_*,pgboss.*}',
+    '--out-file',
+    TABLES,
+  ]
   execFileSync('node_modules/.bin/kysely-codegen', options, { stdio: 'inherit' })
   writeFileSync('openapi.json', renderOpenapi(service.app.swagger()))
 } finally {

@@ -17,6 +17,7 @@ import { requireOwnClickHouse } from './platform/embedded/clickhouse-owner.ts'
 import { lockDataDirectory } from './platform/embedded/data-directory.ts'
 import { startEmbeddedPostgres } from './platform/embedded/postgres.ts'
 import type { App } from './platform/http/app-types.ts'
+import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
@@ -50,6 +51,9 @@ export interface Engines {
 
 /** File in the data directory that says how the running service's PostgreSQL is reached. */
 export const ADDRESS_FILE = 'postgres-address.json'
+
+/** Every queue of jobs, so that the command line can send to each. */
+export const QUEUES: readonly JobQueue<object>[] = []
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -126,6 +130,7 @@ export interface Service extends Engines {
   writing: WriteDependencies
   secrets: SecretBox
   outbound: Outbound
+  jobs: Jobs
   deliveryWorker: DeliveryWorker
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
@@ -188,6 +193,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
+    const jobs = await openJobs(postgresAddress, QUEUES, log)
+    cleanup.push(() => jobs.stop())
     const app = await createApp({
       ...writing,
       config,
@@ -201,7 +208,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, jobs, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()

@@ -44,7 +44,7 @@ test("the tables' types are what the migrations make", () => {
     '--url',
     service.config.databaseUrl ?? '',
     '--exclude-pattern',
-    'kysely_*',
+    '{kysely_*,pgboss.*}',
     '--out-file',
     tables,
     '--verify',

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { startEmbeddedPostgres } from '../src/platform/embedded/postgres.ts'
+import { openJobs } from '../src/platform/jobs/jobs.ts'
+import { createLog } from '../src/platform/log.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import { migratePostgres } from '../src/platform/postgres/migrate.ts'
 
@@ -25,6 +27,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const template = connectPostgres<object>({ ...server.connection, database: 'template_cds' }, 2)
   await migratePostgres(template.db)
   await template.close()
+  // The job queue keeps its own tables; made here, no test file waits for them.
+  const jobs = await openJobs({ ...server.connection, database: 'template_cds' }, [], createLog('silent'), false)
+  await jobs.stop()
   project.provide('postgresHost', server.connection.host)
   return async () => {
     await server.stop()

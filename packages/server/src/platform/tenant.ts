@@ -21,6 +21,8 @@ export interface Tenant {
   readonly events: TenantEvents
   /** The journal's table, reachable here so that an event is appended in the transaction that causes it. */
   readonly journal: Kysely<Pick<DB, 'journal'>>
+  /** What platform/jobs queues a job through, so that it exists only if this handle's transaction commits. */
+  readonly jobsDatabase: Pick<Kysely<DB>, 'executeQuery'>
   /** Runs `work` in one transaction; everything through the handle it is given commits or rolls back together. */
   transaction<T>(work: (tenant: Tenant) => Promise<T>): Promise<T>
 }
@@ -33,6 +35,7 @@ export function openTenant(stores: Stores, tenantId: string): Tenant {
     db,
     events: tenantEvents(stores.clickhouse, tenantId),
     journal: stores.database as unknown as Kysely<Pick<DB, 'journal'>>,
+    jobsDatabase: stores.database,
     transaction: (work) =>
       stores.database
         .transaction()

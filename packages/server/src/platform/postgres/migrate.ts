@@ -4,6 +4,8 @@ import * as identification from './migrations/0002-identification.ts'
 import * as companiesAndSources from './migrations/0003-companies-and-sources.ts'
 import * as segments from './migrations/0004-segments.ts'
 import * as webhooks from './migrations/0005-webhooks.ts'
+import * as identities from './migrations/0006-identities.ts'
+import * as agents from './migrations/0007-agents.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -11,6 +13,8 @@ const MIGRATIONS: Record<string, Migration> = {
   '0003-companies-and-sources': companiesAndSources,
   '0004-segments': segments,
   '0005-webhooks': webhooks,
+  '0006-identities': identities,
+  '0007-agents': agents,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */

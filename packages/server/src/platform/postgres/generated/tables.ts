@@ -23,7 +23,89 @@ export type JsonPrimitive = boolean | number | string | null;
 
 export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
+export type Numeric = ColumnType<string, number | string, number | string>;
+
 export type Timestamp = ColumnType<Date, Date | string, Date | string>;
+
+export interface AgentActions {
+  action_index: number;
+  agent_id: string;
+  auto_approved: Generated<boolean>;
+  contact_id: string;
+  created_at: Timestamp;
+  decided_at: Timestamp | null;
+  decided_by: Json | null;
+  due_at: Timestamp | null;
+  error: string | null;
+  executed_at: Timestamp | null;
+  execution: Json | null;
+  guardrails: Generated<Json>;
+  identity_id: string | null;
+  params: Json;
+  params_hash: string | null;
+  result: Json | null;
+  run_id: string;
+  status: string;
+  tenant_id: string;
+  type: string;
+  updated_at: Timestamp;
+}
+
+export interface AgentRunContacts {
+  contact_id: string;
+  error: string | null;
+  evaluated_at: Timestamp | null;
+  input_tokens: Generated<number>;
+  output_tokens: Generated<number>;
+  position: number;
+  reasoning: string | null;
+  run_id: string;
+  status: Generated<string>;
+  tenant_id: string;
+}
+
+export interface AgentRuns {
+  actions_auto_approved: Generated<number>;
+  actions_pending_approval: Generated<number>;
+  actions_proposed: Generated<number>;
+  agent_id: string;
+  completed_at: Timestamp | null;
+  configuration: Json;
+  contacts_evaluated: Generated<number>;
+  cost_usd: Generated<Numeric>;
+  created_at: Timestamp;
+  error: string | null;
+  errors: Generated<number>;
+  heartbeat_at: Timestamp | null;
+  input_tokens: Generated<Int8>;
+  model: string | null;
+  notices: Generated<Json>;
+  output_tokens: Generated<Int8>;
+  provider: string | null;
+  requested_contact_ids: string[] | null;
+  run_id: string;
+  started_at: Timestamp | null;
+  status: string;
+  tenant_id: string;
+  trigger: string;
+}
+
+export interface Agents {
+  agent_id: string;
+  capabilities: Generated<string[]>;
+  created_at: Timestamp;
+  description: string | null;
+  enabled: Generated<boolean>;
+  identity_id: string | null;
+  llm_config: Generated<Json>;
+  monitoring: Generated<Json>;
+  name: string;
+  next_run_at: Timestamp | null;
+  playbook: Generated<Json>;
+  playbook_template: string | null;
+  tenant_id: string;
+  updated_at: Timestamp;
+}
 
 export interface ApiKeys {
   created_at: Timestamp;
@@ -34,6 +116,17 @@ export interface ApiKeys {
   name: string;
   revoked_at: Timestamp | null;
   scopes: string[];
+  tenant_id: string;
+}
+
+export interface AuditLog {
+  action: string;
+  actor: Json;
+  at: Timestamp;
+  details: Generated<Json>;
+  entry_id: string;
+  subject_id: string | null;
+  subject_kind: string;
   tenant_id: string;
 }
 
@@ -99,6 +192,20 @@ export interface Domains {
   verified_at: Timestamp | null;
 }
 
+export interface EmailAccounts {
+  address: string;
+  created_at: Timestamp;
+  daily_limit: number;
+  error: string | null;
+  identity_id: string;
+  sealed: string;
+  settings: Json;
+  spacing_seconds: number;
+  tenant_id: string;
+  updated_at: Timestamp;
+  verified_at: Timestamp | null;
+}
+
 export interface EventIds0 {
   event_id: string;
   tenant_id: string;
@@ -119,6 +226,17 @@ export interface Fingerprints {
   fingerprint: Buffer;
   tenant_id: string;
   visitor_id: string;
+}
+
+export interface Identities {
+  created_at: Timestamp;
+  first_name: string;
+  identity_id: string;
+  job_title: string | null;
+  last_name: string;
+  role: string;
+  tenant_id: string;
+  updated_at: Timestamp;
 }
 
 export interface IdentityLinks {
@@ -290,16 +408,23 @@ export interface WebhookSubscriptions {
 }
 
 export interface DB {
+  agent_actions: AgentActions;
+  agent_run_contacts: AgentRunContacts;
+  agent_runs: AgentRuns;
+  agents: Agents;
   api_keys: ApiKeys;
+  audit_log: AuditLog;
   companies: Companies;
   contact_counts: ContactCounts;
   contact_sources: ContactSources;
   contacts: Contacts;
   domains: Domains;
+  email_accounts: EmailAccounts;
   event_ids_0: EventIds0;
   event_ids_1: EventIds1;
   event_ids_2: EventIds2;
   fingerprints: Fingerprints;
+  identities: Identities;
   identity_links: IdentityLinks;
   installation: Installation;
   journal: Journal;

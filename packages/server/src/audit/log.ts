@@ -1,0 +1,36 @@
+import { newId } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+/** Who did something: a person signed in, an API key, the command line, or the service itself. */
+export type Actor =
+  | { kind: 'user'; id: string; name: string }
+  | { kind: 'api_key'; id: string; name: string }
+  | { kind: 'command_line' }
+  | { kind: 'agent'; id: string; name: string }
+  | { kind: 'service' }
+
+export interface AuditEntry {
+  actor: Actor
+  /** What happened, in the past tense, as `subject.verb`: `action.approved`, `agent.updated`, `identity.deleted`. */
+  action: string
+  subjectKind: string
+  subjectId: string | null
+  /** Never a secret. */
+  details?: Record<string, unknown>
+}
+
+/** Adds to the audit log, in the transaction of what it tells of. Entries cannot be changed or removed. */
+export async function audit(tenant: Tenant, entry: AuditEntry, now: Date): Promise<void> {
+  await tenant.db
+    .insertInto('audit_log')
+    .values({
+      entry_id: newId(),
+      at: now,
+      actor: JSON.stringify(entry.actor),
+      action: entry.action,
+      subject_kind: entry.subjectKind,
+      subject_id: entry.subjectId,
+      details: JSON.stringify(entry.details ?? {}),
+    })
+    .execute()
+}

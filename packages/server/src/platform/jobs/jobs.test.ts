@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { createLog } from '../log.ts'
+import { type Jobs, jobQueue, openJobs } from './jobs.ts'
+
+const GREETINGS = jobQueue<{ word: string }>('test-greetings', { retryLimit: 2, retryDelay: 0 })
+
+let service: TestService
+let tenant: TestTenant
+let jobs: Jobs
+
+beforeAll(async () => {
+  service = await startTestService()
+  tenant = await createTestTenant(service)
+  jobs = await openJobs(service.postgresAddress, [GREETINGS], createLog('silent'))
+})
+afterAll(async () => {
+  await jobs?.stop()
+  await service?.close()
+})
+
+test('a job is done by a worker, with its tenant; one of a transaction that fails never is', async () => {
+  const done: string[] = []
+  const finished = Promise.withResolvers<void>()
+  await jobs.work(GREETINGS, 1, async ({ word, tenantId }) => {
+    done.push(`${word} ${tenantId}`)
+    if (word === 'last') finished.resolve()
+    if (done.length === 1) throw new Error('The first attempt of the first job fails.')
+  })
+  await jobs.send(tenant.handle, GREETINGS, { word: 'first' })
+  const failing = tenant.handle.transaction(async (inside) => {
+    await jobs.send(inside, GREETINGS, { word: 'never' })
+    throw new Error('rolled back')
+  })
+  await expect(failing).rejects.toThrow('rolled back')
+  await tenant.handle.transaction(async (inside) => {
+    await jobs.send(inside, GREETINGS, { word: 'last' })
+  })
+  await finished.promise
+  await expect.poll(() => done.filter((word) => word.startsWith('first')).length).toBe(2)
+  expect(done).not.toContainEqual(expect.stringContaining('never'))
+  expect(new Set(done)).toEqual(new Set([`first ${tenant.id}`, `last ${tenant.id}`]))
+})

@@ -1,0 +1,97 @@
+import { fromKysely, PgBoss, type QueueOptions, type SendOptions } from 'pg-boss'
+import type { Logger } from '../log.ts'
+import type { PostgresAddress } from '../postgres/connect.ts'
+import type { Tenant } from '../tenant.ts'
+
+const SCHEMA = 'pgboss'
+const CONNECTIONS_MAX = 4
+/** A job that was just sent is announced with NOTIFY; the poll is for those that wait for their time. */
+const POLL_SECONDS = 2
+const STOP_TIMEOUT_MS = 20_000
+
+/** Every job carries its tenant, which opens the handle that the work is done with. */
+export interface TenantJob {
+  tenantId: string
+}
+
+/** A queue, declared once by the feature that works on it. `Data` is what a job carries beside its tenant. */
+export interface JobQueue<Data extends object> {
+  name: string
+  options: QueueOptions & { policy?: 'standard' | 'short' | 'singleton' | 'stately' | 'exclusive' }
+  /** Never set: it carries the type. */
+  readonly data?: Data
+}
+
+export interface JobContext {
+  jobId: string
+  /** Aborted when the process stops or the job has taken longer than its queue allows. */
+  signal: AbortSignal
+}
+
+/** Work that outlives a request: kept in PostgreSQL, done by any process, done again when its process dies. */
+export interface Jobs {
+  /**
+   * Queues a job in the tenant's transaction, when the handle is inside one: it exists only if that commits.
+   * @returns its id, or null when the queue's policy or `singletonKey` says that there is one already.
+   */
+  send<Data extends object>(
+    tenant: Tenant,
+    queue: JobQueue<Data>,
+    data: Data,
+    options?: Omit<SendOptions, 'db'>,
+  ): Promise<string | null>
+  /** Takes away jobs that have not finished; a running one is told through its signal. */
+  cancel(tenant: Tenant, queue: JobQueue<object>, jobId: string): Promise<void>
+  /** Works on a queue here, `concurrency` jobs at a time. A handler that throws is tried again as the queue says. */
+  work<Data extends object>(
+    queue: JobQueue<Data>,
+    concurrency: number,
+    handler: (data: Data & TenantJob, context: JobContext) => Promise<void>,
+  ): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Declares a queue. */
+export function jobQueue<Data extends object>(name: string, options: JobQueue<Data>['options']): JobQueue<Data> {
+  return { name, options }
+}
+
+/**
+ * Opens the queues, which pg-boss keeps in a schema of its own beside the service's tables.
+ * @param queues every queue there is; a job can only be sent to one of them.
+ * @param works false where jobs are only sent (the command line).
+ */
+export async function openJobs(
+  address: PostgresAddress,
+  queues: readonly JobQueue<object>[],
+  log: Logger,
+  works = true,
+): Promise<Jobs> {
+  const boss = new PgBoss({
+    ...address,
+    schema: SCHEMA,
+    max: CONNECTIONS_MAX,
+    application_name: 'customer-data-service jobs',
+    supervise: works,
+    useListenNotify: works,
+    schedule: false,
+  })
+  boss.on('error', (error) => log.warn({ err: error }, 'the job queue met an error; it goes on'))
+  await boss.start()
+  for (const { name, options } of queues) await boss.createQueue(name, { ...options, notify: true })
+  return {
+    send: (tenant, { name }, data, options) =>
+      boss.send(name, { ...data, tenantId: tenant.id }, { ...options, db: fromKysely(tenant.jobsDatabase) }),
+    cancel: async (tenant, { name }, jobId) => {
+      await boss.cancel(name, jobId, { db: fromKysely(tenant.jobsDatabase) })
+    },
+    work: async (queue, concurrency, handler) => {
+      type Data = NonNullable<typeof queue.data> & TenantJob
+      const options = { batchSize: 1, localConcurrency: concurrency, pollingIntervalSeconds: POLL_SECONDS }
+      await boss.work<Data>(queue.name, options, async ([job]) => {
+        if (job) await handler(job.data, { jobId: job.id, signal: job.signal })
+      })
+    },
+    stop: () => boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: true }),
+  }
+}

@@ -1,0 +1,110 @@
+import { type Kysely, sql } from 'kysely'
+
+/** Agents, their runs, what a run said of each contact, and the actions it proposed. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
+}
+
+const STATEMENTS = [
+  // \`next_run_at\` is when the schedule comes due; null without one or while the agent is disabled.
+  `CREATE TABLE agents (
+    tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    agent_id uuid NOT NULL,
+    name text NOT NULL,
+    description text,
+    playbook_template text,
+    playbook jsonb NOT NULL DEFAULT '{}',
+    capabilities text[] NOT NULL DEFAULT '{}',
+    identity_id uuid,
+    monitoring jsonb NOT NULL DEFAULT '{}',
+    llm_config jsonb NOT NULL DEFAULT '{}',
+    enabled boolean NOT NULL DEFAULT false,
+    next_run_at timestamptz,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, agent_id),
+    FOREIGN KEY (tenant_id, identity_id) REFERENCES identities ON DELETE SET NULL (identity_id)
+  )`,
+  'CREATE INDEX agents_newest ON agents (tenant_id, created_at DESC, agent_id DESC)',
+  'CREATE INDEX agents_due ON agents (next_run_at) WHERE next_run_at IS NOT NULL',
+
+  // \`configuration\` is the agent as it was when the run was queued: a change of the agent does not change a run.
+  `CREATE TABLE agent_runs (
+    tenant_id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    agent_id uuid NOT NULL,
+    status text NOT NULL CHECK (status IN ('queued', 'running', 'completed', 'failed', 'cancelled')),
+    trigger text NOT NULL CHECK (trigger IN ('manual', 'schedule')),
+    requested_contact_ids uuid[],
+    configuration jsonb NOT NULL,
+    provider text,
+    model text,
+    notices jsonb NOT NULL DEFAULT '[]',
+    error text,
+    contacts_evaluated integer NOT NULL DEFAULT 0,
+    actions_proposed integer NOT NULL DEFAULT 0,
+    actions_auto_approved integer NOT NULL DEFAULT 0,
+    actions_pending_approval integer NOT NULL DEFAULT 0,
+    errors integer NOT NULL DEFAULT 0,
+    input_tokens bigint NOT NULL DEFAULT 0,
+    output_tokens bigint NOT NULL DEFAULT 0,
+    cost_usd numeric(14, 6) NOT NULL DEFAULT 0,
+    created_at timestamptz NOT NULL,
+    started_at timestamptz,
+    heartbeat_at timestamptz,
+    completed_at timestamptz,
+    PRIMARY KEY (tenant_id, run_id),
+    FOREIGN KEY (tenant_id, agent_id) REFERENCES agents ON DELETE CASCADE
+  )`,
+  'CREATE INDEX agent_runs_newest ON agent_runs (tenant_id, agent_id, created_at DESC, run_id DESC)',
+  `CREATE INDEX agent_runs_open ON agent_runs (status, heartbeat_at) WHERE status IN ('queued', 'running')`,
+
+  // The contacts of a run in their order, written when it begins, so that a restarted run goes on where it was.
+  `CREATE TABLE agent_run_contacts (
+    tenant_id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    contact_id uuid NOT NULL,
+    position integer NOT NULL,
+    status text NOT NULL DEFAULT 'pending' CHECK (status IN ('pending', 'evaluated', 'failed', 'skipped')),
+    reasoning text,
+    error text,
+    input_tokens integer NOT NULL DEFAULT 0,
+    output_tokens integer NOT NULL DEFAULT 0,
+    evaluated_at timestamptz,
+    PRIMARY KEY (tenant_id, run_id, contact_id),
+    FOREIGN KEY (tenant_id, run_id) REFERENCES agent_runs ON DELETE CASCADE
+  )`,
+  'CREATE INDEX agent_run_contacts_order ON agent_run_contacts (tenant_id, run_id, position)',
+
+  // \`params_hash\` is of the params that were approved; execution refuses others. \`guardrails\` says what was checked
+  // and what it found. \`execution\` is what the executor must know after a crash, such as the Message-ID it chose.
+  `CREATE TABLE agent_actions (
+    tenant_id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    contact_id uuid NOT NULL,
+    action_index integer NOT NULL,
+    agent_id uuid NOT NULL,
+    identity_id uuid,
+    type text NOT NULL,
+    params jsonb NOT NULL,
+    params_hash text,
+    status text NOT NULL CHECK (status IN ('pending_approval', 'approved', 'rejected', 'executed', 'failed')),
+    auto_approved boolean NOT NULL DEFAULT false,
+    guardrails jsonb NOT NULL DEFAULT '[]',
+    decided_by jsonb,
+    decided_at timestamptz,
+    due_at timestamptz,
+    execution jsonb,
+    executed_at timestamptz,
+    result jsonb,
+    error text,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, run_id, contact_id, action_index),
+    FOREIGN KEY (tenant_id, run_id, contact_id) REFERENCES agent_run_contacts ON DELETE CASCADE,
+    FOREIGN KEY (tenant_id, identity_id) REFERENCES identities ON DELETE SET NULL (identity_id)
+  )`,
+  `CREATE INDEX agent_actions_waiting ON agent_actions (tenant_id, created_at DESC) WHERE status = 'pending_approval'`,
+  'CREATE INDEX agent_actions_of_contact ON agent_actions (tenant_id, contact_id, created_at DESC)',
+  `CREATE INDEX agent_actions_sent ON agent_actions (tenant_id, identity_id, executed_at) WHERE status = 'executed'`,
+]
