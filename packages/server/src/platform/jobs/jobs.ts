@@ -87,7 +87,12 @@ export async function openJobs(
     },
     work: async (queue, concurrency, handler) => {
       type Data = NonNullable<typeof queue.data> & TenantJob
-      const options = { batchSize: 1, localConcurrency: concurrency, pollingIntervalSeconds: POLL_SECONDS }
+      const options = {
+        batchSize: 1,
+        localConcurrency: concurrency,
+        pollingIntervalSeconds: POLL_SECONDS,
+        notifyPollingIntervalSeconds: POLL_SECONDS,
+      }
       await boss.work<Data>(queue.name, options, async ([job]) => {
         if (job) await handler(job.data, { jobId: job.id, signal: job.signal })
       })
