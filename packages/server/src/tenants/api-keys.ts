@@ -14,6 +14,7 @@ const LAST_USE_EVERY_MS = 60_000
 export interface ApiKey {
   tenantId: string
   keyId: string
+  name: string
   scopes: ReadonlySet<string>
 }
 
@@ -92,12 +93,13 @@ export function createKeyLookup(
 async function findByHash(database: Database, hash: string): Promise<(ApiKey & { expiresAt: Date | null }) | null> {
   const row = await database
     .selectFrom('api_keys')
-    .select(['tenant_id', 'key_id', 'scopes', 'expires_at'])
+    .select(['tenant_id', 'key_id', 'name', 'scopes', 'expires_at'])
     .where('key_hash', '=', Buffer.from(hash, 'hex'))
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
   if (!row) return null
-  return { tenantId: row.tenant_id, keyId: row.key_id, scopes: new Set(row.scopes), expiresAt: row.expires_at }
+  const { tenant_id: tenantId, key_id: keyId, name, expires_at: expiresAt } = row
+  return { tenantId, keyId, name, scopes: new Set(row.scopes), expiresAt }
 }
 
 async function noteUse(database: Database, { tenantId, keyId }: ApiKey, now: Date): Promise<void> {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Actor } from '../audit/log.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import type { ApiKey } from './api-keys.ts'
@@ -16,6 +17,8 @@ declare module 'fastify' {
     /** The tenant that the API key belongs to; only routes with a scope have it. */
     tenant: Tenant
     apiKey: ApiKey | null
+    /** Who calls, for the audit log; only routes with a scope have it. */
+    actor: Actor
   }
 }
 
@@ -28,6 +31,7 @@ interface Dependencies {
 export function requireApiKeys(app: FastifyInstance, { stores, findApiKey }: Dependencies): void {
   app.decorateRequest('apiKey', null)
   app.decorateRequest('tenant')
+  app.decorateRequest('actor')
   app.addHook('onRoute', ({ url, config }) => {
     if (config?.access === undefined) throw new Error(`The route ${url} must say in config.access who may use it.`)
   })
@@ -37,6 +41,7 @@ export function requireApiKeys(app: FastifyInstance, { stores, findApiKey }: Dep
     const apiKey = await authenticate(request, findApiKey)
     if (access !== 'any-key') requireScope(apiKey, access)
     request.apiKey = apiKey
+    request.actor = { kind: 'api_key', id: apiKey.keyId, name: apiKey.name }
     request.tenant = openTenant(stores, apiKey.tenantId)
   })
 }

@@ -206,6 +206,14 @@ export interface EmailAccounts {
   verified_at: Timestamp | null;
 }
 
+export interface EmailSuppressions {
+  address: string;
+  at: Timestamp;
+  details: string | null;
+  reason: string;
+  tenant_id: string;
+}
+
 export interface EventIds0 {
   event_id: string;
   tenant_id: string;
@@ -420,6 +428,7 @@ export interface DB {
   contacts: Contacts;
   domains: Domains;
   email_accounts: EmailAccounts;
+  email_suppressions: EmailSuppressions;
   event_ids_0: EventIds0;
   event_ids_1: EventIds1;
   event_ids_2: EventIds2;

@@ -36,6 +36,16 @@ const STATEMENTS = [
     FOREIGN KEY (tenant_id, identity_id) REFERENCES identities ON DELETE CASCADE
   )`,
 
+  // Addresses that get no more mail, and why.
+  `CREATE TABLE email_suppressions (
+    tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    address text NOT NULL,
+    reason text NOT NULL CHECK (reason IN ('unsubscribed', 'bounced', 'complained', 'manual')),
+    details text,
+    at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, address)
+  )`,
+
   // Every decision and change of configuration: rows are added and never changed.
   `CREATE TABLE audit_log (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
