@@ -88,8 +88,17 @@ export function createOutbound({ allowPrivate, resolve = resolveBySystem, ca }: 
     return found.filter(({ address }) => isIP(address) !== 0)
   }
 
+  const underWay = new Map<string, Promise<LookupAddress[]>>()
+
+  /** A burst opens hundreds of connections to one host at once; nobody needs to ask for its name as often. */
+  function sharedAddresses(host: string): Promise<LookupAddress[]> {
+    const asked = underWay.get(host) ?? checkedAddresses(host).finally(() => underWay.delete(host))
+    underWay.set(host, asked)
+    return asked
+  }
+
   const lookup: LookupFunction = (host, options, callback) => {
-    checkedAddresses(host).then(
+    sharedAddresses(host).then(
       (found) => {
         const [first] = found
         if (!first) {
