@@ -1,0 +1,11 @@
+import { IconHome, IconUsers } from '@tabler/icons-react'
+import { linkOptions } from '@tanstack/react-router'
+
+/** The pages of the main navigation, in groups. A feature adds its own. */
+export const NAVIGATION = [
+  { label: null, items: [{ label: 'Home', icon: IconHome, link: linkOptions({ to: '/' }) }] },
+  {
+    label: 'Customers',
+    items: [{ label: 'Contacts', icon: IconUsers, link: linkOptions({ to: '/contacts' }) }],
+  },
+]

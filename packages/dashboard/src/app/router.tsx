@@ -1,0 +1,32 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { createRouter } from '@tanstack/react-router'
+import { contactRoutes } from '../contacts/routes.ts'
+import { homeRoutes } from '../home/routes.ts'
+import { signInRoutes } from '../sign-in/routes.ts'
+import { NotFoundPage, PageError, PagePending } from '../ui/page-states.tsx'
+import { rootRoute, shellRoute } from './root-routes.tsx'
+import { parseSearch, stringifySearch } from './search-params.ts'
+
+const routeTree = rootRoute.addChildren([...signInRoutes, shellRoute.addChildren([...homeRoutes, ...contactRoutes])])
+
+export function createAppRouter(queryClient: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { queryClient },
+    // A page begins to load when the pointer or the focus comes near its link; the query client decides what is fresh.
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    parseSearch,
+    stringifySearch,
+    scrollRestoration: true,
+    defaultErrorComponent: PageError,
+    defaultPendingComponent: PagePending,
+    defaultNotFoundComponent: NotFoundPage,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>
+  }
+}
