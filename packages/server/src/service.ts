@@ -4,6 +4,7 @@ import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
+import { prepareSignIn } from './dashboard/sign-in/start.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
@@ -201,6 +202,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       stores,
       groupCommit,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
+      ...prepareSignIn({ config, stores, secrets, clock, log }),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
       log,
       metrics,

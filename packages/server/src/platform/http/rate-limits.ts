@@ -11,6 +11,8 @@ export interface RateLimiter {
   /** @throws ServiceError 429 `rate_limited`. */
   checkApiKey(keyId: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
+  checkUser(userId: string, reply: FastifyReply): void
+  /** @throws ServiceError 429 `rate_limited`. */
   checkPage(tenantId: string, ip: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkScript(ip: string, reply: FastifyReply): void
@@ -18,6 +20,8 @@ export interface RateLimiter {
   checkForm(tenantId: string, formId: string, ip: string, reply: FastifyReply): void
   /** @param person the visitor or the e-mail address that a form names. @throws ServiceError 429 `rate_limited`. */
   checkFormPerson(tenantId: string, person: string, reply: FastifyReply): void
+  /** @param person the e-mail address or user that is tried, if one is. @throws ServiceError 429 `rate_limited`. */
+  checkSignIn(ip: string, person: string | null, reply: FastifyReply): void
 }
 
 interface Window {
@@ -74,6 +78,9 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     checkApiKey: (keyId, reply) => {
       if (limits) check(`key ${keyId}`, limits.apiPerMinute, reply)
     },
+    checkUser: (userId, reply) => {
+      if (limits) check(`user ${userId}`, limits.apiPerMinute, reply)
+    },
     checkPage: (tenantId, ip, reply) => {
       if (!limits) return
       check(`tenant ${tenantId}`, limits.trackPerTenantPerMinute, reply)
@@ -89,6 +96,11 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     },
     checkFormPerson: (tenantId, person, reply) => {
       if (limits) check(`form person ${tenantId} ${person}`, limits.formPerPersonPerMinute, reply)
+    },
+    checkSignIn: (ip, person, reply) => {
+      if (!limits) return
+      check(`sign-in ip ${ip}`, limits.signInPerIpPerMinute, reply)
+      if (person !== null) check(`sign-in person ${person}`, limits.signInPerPersonPerMinute, reply)
     },
   }
 }
