@@ -1,21 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { MeAnswer, SignInOptionsAnswer } from '../../../server/src/dashboard/sign-in/schema.ts'
+import type { Role } from '../../../server/src/tenants/roles.ts'
 import { get, send } from './client.ts'
 
-export type Role = 'viewer' | 'member' | 'admin' | 'owner'
-
-/** Who is signed in, for which tenant, and what they may do. */
-export interface Me {
-  user: { user_id: string; email: string; name: string; two_factor_enabled: boolean }
-  tenant: { tenant_id: string; name: string }
-  tenants: { tenant_id: string; name: string; role: Role }[]
-  role: Role
-  scopes: string[]
-}
-
-export interface SignInOptions {
-  setup_needed: boolean
-  oidc: { label: string } | null
-}
+export type { Role }
+export type Me = MeAnswer
 
 export interface Invitation {
   email: string
@@ -31,7 +20,7 @@ export const meQuery = queryOptions({
 
 export const signInOptionsQuery = queryOptions({
   queryKey: ['sign-in-options'],
-  queryFn: ({ signal }) => get<SignInOptions>('/api/sign-in-options', {}, signal),
+  queryFn: ({ signal }) => get<SignInOptionsAnswer>('/api/sign-in-options', {}, signal),
 })
 
 export const invitationQuery = (token: string) =>
@@ -57,8 +46,17 @@ export function signOut(): Promise<unknown> {
 
 /** Begins a sign-in with the organisation's own provider. @returns where to go. */
 export async function startOidc(callbackURL: string): Promise<string> {
-  const { url } = await send<{ url: string }>('POST', '/api/auth/sign-in/oauth2', { providerId: 'oidc', callbackURL })
+  const body = { provider: 'oidc', callbackURL }
+  const { url } = await send<{ url: string }>('POST', '/api/auth/sign-in/social', body)
   return url
+}
+
+export function requestPasswordReset(email: string): Promise<unknown> {
+  return send('POST', '/api/auth/request-password-reset', { email })
+}
+
+export function resetPassword(token: string, newPassword: string): Promise<unknown> {
+  return send('POST', '/api/auth/reset-password', { token, newPassword })
 }
 
 export function setUp(owner: { name: string; email: string; password: string; tenant_name: string }): Promise<unknown> {

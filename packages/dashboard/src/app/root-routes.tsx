@@ -14,12 +14,11 @@ export const shellRoute = createRoute({
   getParentRoute: () => rootRoute,
   id: 'shell',
   beforeLoad: async ({ context, location }) => {
-    try {
-      await context.queryClient.ensureQueryData(meQuery)
-    } catch (error) {
+    const me = await context.queryClient.ensureQueryData(meQuery).catch((error: unknown) => {
       if (!(error instanceof ApiError) || error.status !== 401) throw error
       throw redirect({ to: '/sign-in', search: location.pathname === '/' ? {} : { redirect: location.href } })
-    }
+    })
+    if (me.tenant === null) throw redirect({ to: '/choose-tenant' })
   },
   component: lazyRouteComponent(() => import('./shell.tsx'), 'Shell'),
 })

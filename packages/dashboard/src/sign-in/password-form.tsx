@@ -1,21 +1,23 @@
-import { Alert, Anchor, Button, Divider, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { signIn, startOidc } from '../api/session.ts'
 import { messageOf } from '../ui/states.tsx'
+import { ForgottenPassword } from './forgotten-password.tsx'
 
 interface PasswordFormProps {
   /** What the button of the organisation's own provider says, where there is one. */
   oidcLabel: string | undefined
   redirect: string | undefined
+  /** Whether a forgotten password can be asked for by mail. */
+  canMail: boolean
   onDone: (step: { needsCode: boolean }) => unknown
 }
 
-export function PasswordForm({ oidcLabel, redirect, onDone }: PasswordFormProps) {
+export function PasswordForm({ oidcLabel, redirect, canMail, onDone }: PasswordFormProps) {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const [isForgotten, setForgotten] = useState(false)
   const entering = useMutation({ mutationFn: () => signIn(email.trim(), password), onSuccess: onDone })
   const leaving = useMutation({
     mutationFn: () => startOidc(redirect ?? '/'),
@@ -66,22 +68,7 @@ export function PasswordForm({ oidcLabel, redirect, onDone }: PasswordFormProps)
           </Button>
         </>
       )}
-      <Anchor
-        component="button"
-        type="button"
-        size="sm"
-        ta="left"
-        onClick={() => setForgotten(!isForgotten)}
-        aria-expanded={isForgotten}
-      >
-        Forgotten your password?
-      </Anchor>
-      {isForgotten ? (
-        <Text size="sm" c="dimmed">
-          Ask an owner or an admin of your tenant for a new invitation to your address. Whoever runs the service can
-          also set a new password on the command line.
-        </Text>
-      ) : null}
+      <ForgottenPassword email={email} canMail={canMail} />
     </Stack>
   )
 }

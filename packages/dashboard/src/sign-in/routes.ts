@@ -1,5 +1,5 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
-import { invitationQuery, signInOptionsQuery } from '../api/session.ts'
+import { invitationQuery, meQuery, signInOptionsQuery } from '../api/session.ts'
 import { rootRoute } from '../app/root-routes.tsx'
 import { searchParams, text } from '../app/search-params.ts'
 
@@ -19,9 +19,23 @@ const setup = createRoute({
 
 const invitation = createRoute({
   getParentRoute: () => rootRoute,
-  path: '/invitation/$token',
+  path: '/invitations/$token',
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(invitationQuery(params.token)),
   component: lazyRouteComponent(() => import('./invitation-page.tsx'), 'InvitationPage'),
 })
 
-export const signInRoutes = [signIn, setup, invitation] as const
+const resetPassword = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/reset-password',
+  validateSearch: searchParams({ token: text }),
+  component: lazyRouteComponent(() => import('./reset-password-page.tsx'), 'ResetPasswordPage'),
+})
+
+const chooseTenant = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/choose-tenant',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(meQuery),
+  component: lazyRouteComponent(() => import('./choose-tenant-page.tsx'), 'ChooseTenantPage'),
+})
+
+export const signInRoutes = [signIn, setup, invitation, resetPassword, chooseTenant] as const

@@ -32,6 +32,7 @@ export function SignInPage() {
         <PasswordForm
           oidcLabel={options.data?.oidc?.label}
           redirect={redirect}
+          canMail={options.data?.password_reset === 'mail'}
           onDone={(step) => (step.needsCode ? setNeedsCode(true) : enter())}
         />
       )}

@@ -28,7 +28,7 @@ export function FilterForm({ fields, values, onApply }: FilterFormProps) {
   const groups = [...new Set(fields.map(({ group }) => group))]
   const apply = (event: FormEvent) => {
     event.preventDefault()
-    onApply(Object.fromEntries(fields.map((field) => [field.name, valueOf(field, texts[field.name] ?? '')])))
+    onApply(Object.fromEntries(fields.map((field) => [field.name, toValue(field, texts[field.name] ?? '')])))
   }
   const inputs = (group: string | undefined) =>
     fields
@@ -90,7 +90,7 @@ function textOf(value: FilterValue): string {
   return value === undefined ? '' : String(value)
 }
 
-function valueOf({ kind }: FilterField, text: string): FilterValue {
+function toValue({ kind }: FilterField, text: string): FilterValue {
   const trimmed = text.trim()
   if (trimmed === '') return undefined
   if (kind === 'yes_no') return trimmed === 'true'

@@ -14,8 +14,12 @@ export type QueryParameters = Record<string, string | number | boolean | readonl
  * turn those into settings of the whole session.
  */
 export interface ClickHouse {
-  /** Runs a SELECT; rows come back as objects. @throws ServiceError 503 when the engine is away. */
-  query<Row>(sql: string, parameters?: QueryParameters): Promise<Row[]>
+  /**
+   * Runs a SELECT; rows come back as objects.
+   * @param secondsMax the engine ends it after so long, where that is less than the usual limit.
+   * @throws ServiceError 503 when the engine is away.
+   */
+  query<Row>(sql: string, parameters?: QueryParameters, secondsMax?: number): Promise<Row[]>
   /** Runs a SELECT whose answer is too long to be held at once: some rows at a time. */
   stream<Row>(sql: string, parameters?: QueryParameters): AsyncIterable<Row[]>
   /** Runs a statement without a result. */
@@ -30,7 +34,9 @@ export interface ClickHouse {
 }
 
 /** No honest query of the service takes longer, and a cancelled one runs on, so the engine itself must stop it. */
-const QUERY_LIMITS = 'max_execution_time = 20, max_memory_usage = 4000000000'
+const QUERY_SECONDS_MAX = 20
+const queryLimits = (secondsMax = QUERY_SECONDS_MAX) =>
+  `max_execution_time = ${Math.trunc(secondsMax)}, max_memory_usage = 4000000000`
 const REQUEST_TIMEOUT_MS = 25_000
 /** Rows of a streamed answer that are parsed before other requests get their turn. */
 const ROWS_A_TURN = 1_000
@@ -56,15 +62,15 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
   }
 
   return {
-    query: <Row>(sql: string, parameters: QueryParameters = {}) =>
+    query: <Row>(sql: string, parameters: QueryParameters = {}, secondsMax?: number) =>
       asUnavailable(
         client
-          .query({ query: `${sql} SETTINGS ${QUERY_LIMITS}`, query_params: parameters, format: 'JSONEachRow' })
+          .query({ query: `${sql} SETTINGS ${queryLimits(secondsMax)}`, query_params: parameters, format: 'JSONEachRow' })
           .then((result) => result.json<Row>()),
       ),
     stream: async function* <Row>(sql: string, parameters: QueryParameters = {}) {
       const result = await asUnavailable(
-        client.query({ query: `${sql} SETTINGS ${QUERY_LIMITS}`, query_params: parameters, format: 'JSONEachRow' }),
+        client.query({ query: `${sql} SETTINGS ${queryLimits()}`, query_params: parameters, format: 'JSONEachRow' }),
       )
       for await (const rows of result.stream<Row>()) {
         for (let from = 0; from < rows.length; from += ROWS_A_TURN) {

@@ -7,6 +7,7 @@ import * as webhooks from './migrations/0005-webhooks.ts'
 import * as identities from './migrations/0006-identities.ts'
 import * as agents from './migrations/0007-agents.ts'
 import * as dashboardUsers from './migrations/0012-dashboard-users.ts'
+import * as dashboard from './migrations/0013-dashboard.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -17,6 +18,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0006-identities': identities,
   '0007-agents': agents,
   '0012-dashboard-users': dashboardUsers,
+  '0013-dashboard': dashboard,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */

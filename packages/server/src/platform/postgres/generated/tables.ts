@@ -214,6 +214,21 @@ export interface EmailSuppressions {
   tenant_id: string;
 }
 
+export interface Erasures {
+  contact_id: string;
+  email_hash: string | null;
+  email_salt: string | null;
+  erased_at: Timestamp | null;
+  erasure_id: string;
+  removed: Generated<Json>;
+  requested_at: Timestamp;
+  requested_by: Json;
+  status: string;
+  subject: Json | null;
+  tenant_id: string;
+  verified_at: Timestamp | null;
+}
+
 export interface EventIds0 {
   event_id: string;
   tenant_id: string;
@@ -226,6 +241,21 @@ export interface EventIds1 {
 
 export interface EventIds2 {
   event_id: string;
+  tenant_id: string;
+}
+
+export interface Exports {
+  counts: Generated<Json>;
+  created_at: Timestamp;
+  error: string | null;
+  expires_at: Timestamp | null;
+  export_id: string;
+  file: string | null;
+  finished_at: Timestamp | null;
+  progress: Generated<number>;
+  requested_by: Json;
+  size_bytes: Int8 | null;
+  status: string;
   tenant_id: string;
 }
 
@@ -296,6 +326,18 @@ export interface RefusedEvents {
   line: number;
   refused_at: Generated<Timestamp>;
   row: string;
+}
+
+export interface SavedViews {
+  columns: string[];
+  created_at: Timestamp;
+  created_by: Json;
+  name: string;
+  page: string;
+  query: Json;
+  tenant_id: string;
+  updated_at: Timestamp;
+  view_id: string;
 }
 
 export interface SegmentChecks {
@@ -499,9 +541,11 @@ export interface DB {
   domains: Domains;
   email_accounts: EmailAccounts;
   email_suppressions: EmailSuppressions;
+  erasures: Erasures;
   event_ids_0: EventIds0;
   event_ids_1: EventIds1;
   event_ids_2: EventIds2;
+  exports: Exports;
   fingerprints: Fingerprints;
   identities: Identities;
   identity_links: IdentityLinks;
@@ -510,6 +554,7 @@ export interface DB {
   journal: Journal;
   notes: Notes;
   refused_events: RefusedEvents;
+  saved_views: SavedViews;
   segment_checks: SegmentChecks;
   segment_counts: SegmentCounts;
   segment_members: SegmentMembers;
