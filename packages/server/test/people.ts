@@ -1,5 +1,5 @@
-import { createTenantUser } from '../src/tenants/users.ts'
 import type { Role } from '../src/tenants/roles.ts'
+import { createTenantUser } from '../src/tenants/users.ts'
 import { type Answer, call, type TestService } from './service.ts'
 
 export const PASSWORD = 'correct horse battery'

@@ -17,7 +17,9 @@ test('the first person sets the service up, and of two at once one does', async 
   const [first = new Browser(service)] = browsers
   expect((await first.call('GET', '/api/setup')).body).toEqual({ status: 'success', needed: true })
   const answers = await Promise.all(
-    browsers.map((browser, index) => browser.call('POST', '/api/setup', { ...SETUP, email: `ada${index}@example.com` })),
+    browsers.map((browser, index) =>
+      browser.call('POST', '/api/setup', { ...SETUP, email: `ada${index}@example.com` }),
+    ),
   )
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
   const refused = answers.filter(({ status }) => status === 409)
