@@ -46,8 +46,8 @@ export function signOut(): Promise<unknown> {
 
 /** Begins a sign-in with the organisation's own provider. @returns where to go. */
 export async function startOidc(callbackURL: string): Promise<string> {
-  const body = { provider: 'oidc', callbackURL }
-  const { url } = await send<{ url: string }>('POST', '/api/auth/sign-in/social', body)
+  const body = { providerId: 'oidc', callbackURL }
+  const { url } = await send<{ url: string }>('POST', '/api/auth/sign-in/oauth2', body)
   return url
 }
 

@@ -15,7 +15,7 @@ const queryClient = createQueryClient(() => {
 const router = createAppRouter(queryClient)
 
 /** Pages for people who are not signed in. */
-const PUBLIC = ['/sign-in', '/setup', '/invitations/', '/reset-password']
+const PUBLIC = ['/sign-in', '/setup', '/invitation/', '/reset-password']
 
 export function App() {
   return (

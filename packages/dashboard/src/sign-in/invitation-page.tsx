@@ -9,7 +9,7 @@ import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
 import { useEnter } from './use-enter.ts'
 
-const route = getRouteApi('/invitations/$token')
+const route = getRouteApi('/invitation/$token')
 
 /** Somebody follows the link of an invitation: they join as who they are, or make an account. */
 export function InvitationPage() {
@@ -85,7 +85,7 @@ function Accept({ token, email, isSignedIn }: { token: string; email: string; is
       {isSignedIn ? null : (
         <span>
           Have an account with this address already?{' '}
-          <Link to="/sign-in" search={{ redirect: `/invitations/${token}` }}>
+          <Link to="/sign-in" search={{ redirect: `/invitation/${token}` }}>
             Sign in first
           </Link>
         </span>

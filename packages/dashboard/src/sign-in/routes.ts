@@ -19,7 +19,7 @@ const setup = createRoute({
 
 const invitation = createRoute({
   getParentRoute: () => rootRoute,
-  path: '/invitations/$token',
+  path: '/invitation/$token',
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(invitationQuery(params.token)),
   component: lazyRouteComponent(() => import('./invitation-page.tsx'), 'InvitationPage'),
 })
