@@ -6,8 +6,8 @@ import type { Rolldown } from 'vite'
 import { build } from './build.ts'
 
 const BROTLI_BYTES_MAX = 250_000
-/** What the first page that people see is made of, and what it loads later by itself. */
-const FIRST_LOAD = ['src/main.tsx', 'src/home/home-page.tsx', 'src/ui/trend-chart.tsx']
+/** What the first page that people see is made of. */
+const FIRST_LOAD = ['src/main.tsx', 'src/app/shell.tsx', 'src/home/home-page.tsx']
 
 const directory = await mkdtemp(join(tmpdir(), 'dashboard-size-'))
 try {

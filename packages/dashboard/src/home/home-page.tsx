@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { overviewQuery } from '../api/overview.ts'
 import { DateRange } from '../ui/date-range.tsx'
-import { LazyTrendChart } from '../ui/lazy-trend-chart.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { daysOf, resolveRange } from '../ui/range.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { TrendChart } from '../ui/trend-chart.tsx'
 import { StatCard } from './stat-card.tsx'
 
 const route = getRouteApi('/shell/')
@@ -42,7 +42,7 @@ export function HomePage() {
             <Title order={2} size="h5" mb="sm">
               Events and visitors by day
             </Title>
-            <LazyTrendChart
+            <TrendChart
               label="Events and visitors by day"
               data={daysOf(range).map((date) => ({
                 date,
