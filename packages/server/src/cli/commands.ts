@@ -8,8 +8,9 @@ import { evaluateSegment } from '../segments/evaluate.ts'
 import { createSegment } from '../segments/segments.ts'
 import { createApiKey, revokeApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
+import { isRole, ROLES, type Role } from '../tenants/roles.ts'
 import { createTenant } from '../tenants/tenants.ts'
-import { createUser } from '../tenants/users.ts'
+import { createTenantUser } from '../tenants/users.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
 import { WEBHOOK_COMMANDS } from './webhook-commands.ts'
@@ -22,12 +23,23 @@ export const COMMANDS: Record<string, Command> = {
     run: async ({ stores }, { name }, now) => ({ tenant_id: await createTenant(stores.database, String(name), now) }),
   },
   'user create': {
-    summary: 'Create a person who may sign in as an owner of the tenant',
-    options: { tenant, email: required('EMAIL'), password: required('PASSWORD') },
+    summary: 'Create a person who may sign in to the tenant; an owner unless another role is given',
+    options: {
+      tenant,
+      email: required('EMAIL'),
+      password: required('PASSWORD'),
+      name: optional('NAME'),
+      role: optional(ROLES.join('|')),
+    },
     run: async ({ stores }, values, now) => {
       const tenantId = await existingTenant(stores, values)
-      const person = { email: String(values.email), password: String(values.password) }
-      return { user_id: await createUser(stores.database, tenantId, person, now) }
+      const person = {
+        email: String(values.email),
+        password: String(values.password),
+        role: roleOf(values.role),
+        ...(values.name === undefined ? {} : { name: String(values.name) }),
+      }
+      return { user_id: await createTenantUser(stores.database, tenantId, person, now) }
     },
   },
   'key create': {
@@ -149,4 +161,10 @@ function expiryOf(text: Values[string]): Date | undefined {
   const date = parseTimestamp(String(text), 'end')
   if (!date) throw new ServiceError(400, 'invalid_option', '--expires must be an ISO 8601 timestamp or a date.')
   return date
+}
+
+function roleOf(text: Values[string]): Role {
+  const role = text === undefined ? 'owner' : String(text)
+  if (!isRole(role)) throw new ServiceError(400, 'invalid_option', `--role must be one of ${ROLES.join(', ')}.`)
+  return role
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
 import { toSegmentMember } from '../contacts/contact-object.ts'
+import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
 import { refusalCode } from '../platform/clickhouse/connect.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'

@@ -65,7 +65,11 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
     query: <Row>(sql: string, parameters: QueryParameters = {}, secondsMax?: number) =>
       asUnavailable(
         client
-          .query({ query: `${sql} SETTINGS ${queryLimits(secondsMax)}`, query_params: parameters, format: 'JSONEachRow' })
+          .query({
+            query: `${sql} SETTINGS ${queryLimits(secondsMax)}`,
+            query_params: parameters,
+            format: 'JSONEachRow',
+          })
           .then((result) => result.json<Row>()),
       ),
     stream: async function* <Row>(sql: string, parameters: QueryParameters = {}) {
