@@ -105,7 +105,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   batchRoutes(app)
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
-  dashboardRoutes(app, { ...dependencies, rateLimiter })
+  await dashboardRoutes(app, { ...dependencies, rateLimiter })
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))

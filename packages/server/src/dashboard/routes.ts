@@ -4,6 +4,7 @@ import type { SignedIn } from '../tenants/sessions.ts'
 import type { Auth } from './sign-in/auth.ts'
 import { authRoutes } from './sign-in/auth-routes.ts'
 import { sessionRoutes } from './sign-in/session-routes.ts'
+import { servePages } from './static/pages.ts'
 import { invitationRoutes } from './team/invitation-routes.ts'
 import { type TeamDependencies, teamRoutes } from './team/team-routes.ts'
 
@@ -14,9 +15,10 @@ export interface DashboardDependencies extends TeamDependencies {
 }
 
 /** What the dashboard's pages need beside the API: signing in, the team, and the pages themselves. */
-export function dashboardRoutes(app: App, dependencies: DashboardDependencies): void {
+export async function dashboardRoutes(app: App, dependencies: DashboardDependencies): Promise<void> {
   authRoutes(app, dependencies)
   sessionRoutes(app, dependencies)
   invitationRoutes(app, dependencies)
   teamRoutes(app, dependencies)
+  await servePages(app)
 }
