@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { auditRoutes } from './audit-routes.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
@@ -11,7 +12,13 @@ import { type TrackerDependencies, trackerRoutes } from './tracker-routes.ts'
 import { viewRoutes } from './view-routes.ts'
 import { type WebhookDependencies, webhookRoutes } from './webhook-routes.ts'
 
-export type PageDependencies = WebhookDependencies & DomainDependencies & LimitDependencies & TrackerDependencies
+export interface PageDependencies
+  extends WebhookDependencies,
+    DomainDependencies,
+    Omit<LimitDependencies, 'config'>,
+    Omit<TrackerDependencies, 'config'> {
+  config: Config
+}
 
 /** What the pages ask for beyond the public API: everything under /api that is not about signing in. */
 export function pageRoutes(app: App, dependencies: PageDependencies): void {

@@ -92,12 +92,12 @@ export function authRoutes(app: App, dependencies: Dependencies): void {
   }
 
   app.post(
-    '/api/auth/sign-in/social',
+    '/api/auth/sign-in/oauth2',
     {
       config: { access: 'public' },
       bodyLimit: BODY_BYTES_MAX,
       schema: {
-        body: Type.Object({ provider: Type.Literal(OIDC_PROVIDER), callbackURL: Type.Optional(LocalPath) }, strict),
+        body: Type.Object({ providerId: Type.Literal(OIDC_PROVIDER), callbackURL: Type.Optional(LocalPath) }, strict),
       },
     },
     async (request, reply) => {

@@ -5,5 +5,5 @@ export function passwordLink(publicUrl: string, token: string): string {
 
 /** Page of the dashboard where a person accepts an invitation. */
 export function invitationLink(publicUrl: string, token: string): string {
-  return `${publicUrl}/invitations/${encodeURIComponent(token)}`
+  return `${publicUrl}/invitation/${encodeURIComponent(token)}`
 }
