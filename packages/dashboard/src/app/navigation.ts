@@ -1,4 +1,4 @@
-import { IconHome, IconUsers } from '@tabler/icons-react'
+import { IconActivity, IconFilter, IconHome, IconUsers } from '@tabler/icons-react'
 import { linkOptions } from '@tanstack/react-router'
 
 /** The pages of the main navigation, in groups. A feature adds its own. */
@@ -6,6 +6,10 @@ export const NAVIGATION = [
   { label: null, items: [{ label: 'Home', icon: IconHome, link: linkOptions({ to: '/' }) }] },
   {
     label: 'Customers',
-    items: [{ label: 'Contacts', icon: IconUsers, link: linkOptions({ to: '/contacts' }) }],
+    items: [
+      { label: 'Contacts', icon: IconUsers, link: linkOptions({ to: '/contacts' }) },
+      { label: 'Segments', icon: IconFilter, link: linkOptions({ to: '/segments' }) },
+      { label: 'Events', icon: IconActivity, link: linkOptions({ to: '/events' }) },
+    ],
   },
 ]
