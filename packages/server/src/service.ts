@@ -206,7 +206,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       groupCommit,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       ...prepareSignIn({ config, stores, secrets, clock, log }),
-      secrets,
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
       secrets,
       outbound,
