@@ -34,7 +34,6 @@ import { segmentRoutes } from './segments/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import type { ApiKey } from './tenants/api-keys.ts'
 import { requireCallers } from './tenants/authentication.ts'
-import type { SignedIn } from './tenants/sessions.ts'
 import { identifyRoutes } from './visitors/routes.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
@@ -48,7 +47,6 @@ export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimite
   mover: EventMover
   segments: SegmentFollower
   findApiKey(apiKey: string): Promise<ApiKey | null>
-  findSession(cookies: string | undefined): Promise<SignedIn | null>
   findTenantOfHost(host: string): Promise<string | null>
   clock: Clock
   log: Logger
@@ -107,7 +105,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   batchRoutes(app)
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
-  dashboardRoutes(app, { ...dependencies, rateLimiter })
+  await dashboardRoutes(app, { ...dependencies, rateLimiter })
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))

@@ -22,6 +22,7 @@ import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
+import { createTxtLookup } from './platform/outbound/txt-records.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
@@ -144,6 +145,8 @@ export interface ServiceOptions extends EngineOptions {
   clock?: Clock
   /** How addresses that users gave are called; for tests. */
   outbound?: Partial<OutboundOptions>
+  /** Who is asked for TXT records, as `address:port`, in place of the system's name servers; for tests. */
+  dnsServers?: string[]
   /** Sees the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }
@@ -204,6 +207,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       ...prepareSignIn({ config, stores, secrets, clock, log }),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
+      secrets,
+      outbound,
+      lookUpTxt: createTxtLookup(options.dnsServers),
       log,
       metrics,
     })

@@ -30,10 +30,7 @@ export async function findProperties(tenant: Tenant, table: 'contacts' | 'compan
     .orderBy('created_at', 'desc')
     .limit(RECORDS_READ)
     .as('newest')
-  const pairs = tenant.db
-    .selectFrom(newest)
-    .select(sql`jsonb_each(newest.properties)`.as('pair'))
-    .as('pairs')
+  const pairs = tenant.db.selectFrom(newest).select(sql`jsonb_each(newest.properties)`.as('pair')).as('pairs')
   const kind = sql`jsonb_typeof((pairs.pair).value)`
   const text = sql`(pairs.pair).value #>> '{}'`
   const rows: Row[] = await tenant.db

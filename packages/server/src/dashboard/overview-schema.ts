@@ -17,9 +17,7 @@ export const Overview = Type.Object({
   from: Type.String(),
   to: Type.String(),
   ...FIGURES,
-  top_pages: Type.Array(
-    Type.Object({ url_path: Type.String(), views: Type.Integer(), visitors: Type.Integer() }),
-  ),
+  top_pages: Type.Array(Type.Object({ url_path: Type.String(), views: Type.Integer(), visitors: Type.Integer() })),
   /** Where visits began; null: directly, or on a page that hides it. */
   sources: Type.Array(Type.Object({ source: Nullable(Type.String()), visitors: Type.Integer() })),
   /** The same of the range of equal length before. */

@@ -45,11 +45,11 @@ async function readFigures(tenant: Tenant, { from, to }: Range, before: Range) {
   const { where, parameters } = eventConditions({ date_after: before.from, date_before: to, is_bot: false })
   const rows = await tenant.events.select<FigureRow>({
     name: 'dashboard.overview',
-    columns: `timestamp >= parseDateTime64BestEffort({from: String}, 3, 'UTC') AS now,
+    columns: `timestamp >= parseDateTime64BestEffort({since: String}, 3, 'UTC') AS now,
       if(grouping(toDate(timestamp)) = 0, toString(toDate(timestamp)), '') AS day, count() AS events,
       uniqIf(visitor_id, visitor_id != '') AS visitors, uniqIf(contact_id, contact_id != toUUID('${NO_CONTACT}')) AS contacts`,
     where,
-    parameters: { ...parameters, from: from.toISOString() },
+    parameters: { ...parameters, since: from.toISOString() },
     groupBy: 'GROUPING SETS ((now), (now, toDate(timestamp)))',
   })
   return (now: boolean, range: Range) => {

@@ -75,6 +75,9 @@ export const BUILT_IN: Record<Entity, Property[]> = {
 
 /** A key as people would write it: `favourite_colour` is "Favourite colour". */
 export function labelOf(name: string): string {
-  const words = name.replace(/^data\./, '').replaceAll(/[_-]+/g, ' ').trim()
+  const words = name
+    .replace(/^data\./, '')
+    .replaceAll(/[_-]+/g, ' ')
+    .trim()
   return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1)
 }

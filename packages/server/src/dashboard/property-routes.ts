@@ -7,7 +7,7 @@ import { success } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { VIEWER } from './access.ts'
-import { BUILT_IN, ENTITIES, type Entity, labelOf, type Property, PROPERTY_TYPES } from './properties.ts'
+import { BUILT_IN, ENTITIES, type Entity, labelOf, PROPERTY_TYPES, type Property } from './properties.ts'
 
 /** What filters can compare and lists can show. */
 export function propertyRoutes(app: App, { clock }: { clock: Clock }): void {
@@ -35,7 +35,9 @@ export function propertyRoutes(app: App, { clock }: { clock: Clock }): void {
       const found = await customProperties(tenant, entity, clock())
       const builtIn = BUILT_IN[entity]
       const known = new Set(builtIn.map(({ name }) => name))
-      const others = found.filter(({ name }) => !known.has(name)).map((each) => ({ ...each, label: labelOf(each.name) }))
+      const others = found
+        .filter(({ name }) => !known.has(name))
+        .map((each) => ({ ...each, label: labelOf(each.name) }))
       return { status: 'success' as const, properties: [...builtIn, ...others] }
     },
   )

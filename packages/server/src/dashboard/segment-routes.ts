@@ -61,7 +61,10 @@ export function segmentBuilderRoutes(app: App, { clock }: { clock: Clock }): voi
 
   app.put(
     '/api/segments/:segment_id',
-    { config: { access: MEMBER }, schema: { hide: true, params: Path, body: UpdateBody, response: { 200: OneSegment } } },
+    {
+      config: { access: MEMBER },
+      schema: { hide: true, params: Path, body: UpdateBody, response: { 200: OneSegment } },
+    },
     async (request) => {
       const now = clock()
       const segmentId = pathId(request.params.segment_id, 'segment')

@@ -39,7 +39,10 @@ export function webhookRoutes(app: App, dependencies: WebhookDependencies): void
 
   app.get(
     '/api/webhooks',
-    { config: { access: VIEWER }, schema: { hide: true, response: { 200: success({ webhooks: Type.Array(Webhook) }) } } },
+    {
+      config: { access: VIEWER },
+      schema: { hide: true, response: { 200: success({ webhooks: Type.Array(Webhook) }) } },
+    },
     async ({ tenant }) => ({ status: 'success' as const, webhooks: await listSubscriptions(tenant) }),
   )
 

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { ensureBuilt } from '../../../dashboard/ensure-built.ts'
 import { type Config, readConfig } from '../config.ts'
 import { openTenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
@@ -65,6 +66,7 @@ interface Demo {
   apiKey: string
 }
 
+void ensureBuilt((message) => console.error(`· ${message}`))
 await runService(
   // What a first-time reader wants to see is below, not the log.
   () => readConfig({ CDS_LOG_LEVEL: 'warn', ...process.env }),

@@ -24,10 +24,10 @@ export async function segmentGrowth(tenant: Tenant, segmentId: string, days: rea
     where: [
       'is_system = 1',
       "event IN ('segment_entered', 'segment_exited')",
-      "timestamp >= parseDateTime64BestEffort({from: String}, 3, 'UTC')",
+      "timestamp >= parseDateTime64BestEffort({since: String}, 3, 'UTC')",
       "JSONExtractString(data, 'segment_id') = {segment_id: String}",
     ],
-    parameters: { from: `${days[0]}T00:00:00Z`, segment_id: segmentId },
+    parameters: { since: `${days[0]}T00:00:00Z`, segment_id: segmentId },
     groupBy: 'day, event',
   })
   const counted = new Map(rows.map((row) => [`${row.day} ${row.event}`, Number(row.count)]))

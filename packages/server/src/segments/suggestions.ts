@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { eventConditions } from '../events/filters.ts'
-import type { Tenant } from '../platform/tenant.ts'
 import { containing } from '../platform/postgres/text-filters.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { TIME_COLUMNS } from './filter.ts'
 
 /** Values are looked for among so many contacts, the newest, so that a letter typed is answered at once. */

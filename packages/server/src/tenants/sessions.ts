@@ -114,20 +114,20 @@ export async function chooseTenant(
   tenantId: string,
   now: Date,
 ): Promise<boolean> {
-  return database.transaction().execute(async (transaction) => {
-    // The membership is locked by its update: it cannot end between the look and the choice.
-    const { numUpdatedRows } = await transaction
-      .updateTable('tenant_users')
-      .set({ chosen_at: now })
-      .where('tenant_id', '=', tenantId)
-      .where('user_id', '=', user.id)
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n) return false
-    await transaction
-      .updateTable('user_sessions')
-      .set({ active_tenant_id: tenantId, updated_at: now })
-      .where('id', '=', sessionId)
-      .execute()
-    return true
-  })
+  // One statement: the membership cannot end between the look and the choice.
+  const { numUpdatedRows } = await database
+    .with('chosen', (query) =>
+      query
+        .updateTable('tenant_users')
+        .set({ chosen_at: now })
+        .where('tenant_id', '=', tenantId)
+        .where('user_id', '=', user.id)
+        .returning('tenant_id'),
+    )
+    .updateTable('user_sessions')
+    .from('chosen')
+    .set(({ ref }) => ({ active_tenant_id: ref('chosen.tenant_id'), updated_at: now }))
+    .where('id', '=', sessionId)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }

@@ -1,8 +1,9 @@
 import { text as readAll } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { ChdbConnection } from 'chdb/connection'
 import { storeUnavailable } from '../errors.ts'
+import { refusalCode } from './refusal.ts'
 
 export type ClickHouseAddress = { url: string } | { path: string }
 
@@ -65,7 +66,11 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
     query: <Row>(sql: string, parameters: QueryParameters = {}, secondsMax?: number) =>
       asUnavailable(
         client
-          .query({ query: `${sql} SETTINGS ${queryLimits(secondsMax)}`, query_params: parameters, format: 'JSONEachRow' })
+          .query({
+            query: `${sql} SETTINGS ${queryLimits(secondsMax)}`,
+            query_params: parameters,
+            format: 'JSONEachRow',
+          })
           .then((result) => result.json<Row>()),
       ),
     stream: async function* <Row>(sql: string, parameters: QueryParameters = {}) {
@@ -97,13 +102,4 @@ async function embeddedConnection(path: string): Promise<ChdbConnection> {
   // Loaded only when it is wanted: the library is 540 MB on disk, and a process with CLICKHOUSE_URL does without.
   const { createChdbConnection } = await import('chdb/connection')
   return createChdbConnection({ path })
-}
-
-/** The code with which ClickHouse refused a statement; null when it gave no answer at all. */
-export function refusalCode(error: unknown): number | null {
-  if (!(error instanceof Error)) return null
-  if (error instanceof ClickHouseError) return Number(error.code)
-  // The embedded engine's refusals come as plain errors with ClickHouse's text, or are the cause of one.
-  const [, code] = /\bCode: (\d+)\b/.exec(`${error.message} ${error.stack}`) ?? []
-  return code === undefined ? refusalCode(error.cause) : Number(code)
 }

@@ -22,6 +22,10 @@ export interface RateLimiter {
   checkFormPerson(tenantId: string, person: string, reply: FastifyReply): void
   /** @param person the e-mail address or user that is tried, if one is. @throws ServiceError 429 `rate_limited`. */
   checkSignIn(ip: string, person: string | null, reply: FastifyReply): void
+  /** Requests of a key in the last minute, as this process has counted them; null when nothing is counted. */
+  usedByApiKey(keyId: string): number | null
+  /** The same of all visitors of a tenant. */
+  usedByTenant(tenantId: string): { tracking: number | null; forms: number | null }
 }
 
 interface Window {
@@ -68,6 +72,14 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     return window
   }
 
+  function usedBy(key: string): number | null {
+    if (!limits) return null
+    const elapsed = clock().getTime() - (windows.get(key)?.startedAt ?? Number.NEGATIVE_INFINITY)
+    const { before = 0, current = 0 } = windows.get(key) ?? {}
+    if (elapsed < WINDOW_MS) return Math.ceil(before * (1 - elapsed / WINDOW_MS) + current)
+    return elapsed < 2 * WINDOW_MS ? Math.ceil(current * (2 - elapsed / WINDOW_MS)) : 0
+  }
+
   function forgetPast(now: number): void {
     for (const [key, { startedAt }] of windows) if (now - startedAt >= 2 * WINDOW_MS) windows.delete(key)
     // Still full: every key is in use, which only an attack does. Starting anew is better than growing.
@@ -102,5 +114,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
       check(`sign-in ip ${ip}`, limits.signInPerIpPerMinute, reply)
       if (person !== null) check(`sign-in person ${person}`, limits.signInPerPersonPerMinute, reply)
     },
+    usedByApiKey: (keyId) => usedBy(`key ${keyId}`),
+    usedByTenant: (tenantId) => ({ tracking: usedBy(`tenant ${tenantId}`), forms: usedBy(`forms ${tenantId}`) }),
   }
 }
