@@ -26,18 +26,23 @@ export const eventTypesQuery = queryOptions({
   queryFn: ({ signal }) => get<{ types: string[] }>('/v1/events/types', {}, signal),
 })
 
+/** Whose events a timeline shows. */
+export type TimelineSubject = { contactId: string } | { companyId: string }
+
 /**
- * Everything that a contact did and that was done about it, a page at a time, the latest first. It ends at the moment of
- * the first page, so that an event that comes in meanwhile moves none from one page to the next.
+ * Everything that a contact did and that was done about it, or that the contacts of a company did, a page at a time, the
+ * latest first. It ends at the moment of the first page, so that an event that comes in meanwhile moves none from one page
+ * to the next.
  */
-export const timelineQuery = (contactId: string, eventType: string | undefined) =>
+export const timelineQuery = (subject: TimelineSubject, eventType?: string) =>
   infiniteQueryOptions({
-    queryKey: ['events', 'timeline', contactId, eventType ?? null],
-    queryFn: ({ pageParam, signal }) => {
-      const { page, until } = pageParam
-      const event = eventType === undefined ? { include: 'system' } : { event_type: eventType }
-      const query = { contact_id: contactId, limit: TIMELINE_PAGE, page, date_before: until, ...event }
-      return get<EventPage>('/v1/events', query, signal).then((answer) => ({ ...answer, until }))
+    queryKey: ['events', 'timeline', subject, eventType ?? null],
+    queryFn: async ({ pageParam: { page, until }, signal }) => {
+      const query = { limit: TIMELINE_PAGE, page, date_before: until, event_type: eventType }
+      const answer = await ('companyId' in subject
+        ? get<EventPage>(`/api/companies/${encodeURIComponent(subject.companyId)}/events`, query, signal)
+        : get<EventPage>('/v1/events', { ...query, contact_id: subject.contactId, include: 'system' }, signal))
+      return { ...answer, until }
     },
     initialPageParam: { page: 1, until: undefined as string | undefined },
     getNextPageParam: ({ pagination: { page, total_pages }, until, events }) =>

@@ -1,4 +1,4 @@
-import { IconHome, IconUsers } from '@tabler/icons-react'
+import { IconBuilding, IconHome, IconUsers } from '@tabler/icons-react'
 import { linkOptions } from '@tanstack/react-router'
 
 /** The pages of the main navigation, in groups. A feature adds its own. */
@@ -6,6 +6,9 @@ export const NAVIGATION = [
   { label: null, items: [{ label: 'Home', icon: IconHome, link: linkOptions({ to: '/' }) }] },
   {
     label: 'Customers',
-    items: [{ label: 'Contacts', icon: IconUsers, link: linkOptions({ to: '/contacts' }) }],
+    items: [
+      { label: 'Contacts', icon: IconUsers, link: linkOptions({ to: '/contacts' }) },
+      { label: 'Companies', icon: IconBuilding, link: linkOptions({ to: '/companies' }) },
+    ],
   },
 ]

@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
+import { companyRoutes } from '../companies/routes.ts'
 import { contactRoutes } from '../contacts/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
 import { signInRoutes } from '../sign-in/routes.ts'
@@ -7,7 +8,10 @@ import { NotFoundPage, PageError, PagePending } from '../ui/page-states.tsx'
 import { rootRoute, shellRoute } from './root-routes.tsx'
 import { parseSearch, stringifySearch } from './search-params.ts'
 
-const routeTree = rootRoute.addChildren([...signInRoutes, shellRoute.addChildren([...homeRoutes, ...contactRoutes])])
+const routeTree = rootRoute.addChildren([
+  ...signInRoutes,
+  shellRoute.addChildren([...homeRoutes, ...contactRoutes, ...companyRoutes]),
+])
 
 export function createAppRouter(queryClient: QueryClient) {
   return createRouter({

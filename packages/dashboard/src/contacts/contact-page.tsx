@@ -9,6 +9,7 @@ import { NotFoundPage } from '../ui/page-states.tsx'
 import { propertyText } from '../ui/property-value.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
+import { Timeline } from '../ui/timeline.tsx'
 import { AgentActions } from './agent-actions.tsx'
 import { ContactMenu } from './contact-menu.tsx'
 import { contactName } from './contact-name.ts'
@@ -17,7 +18,6 @@ import { ContactSide } from './contact-side.tsx'
 import { Conversations } from './conversations.tsx'
 import { Notes } from './notes.tsx'
 import { SourceTable } from './source-table.tsx'
-import { Timeline } from './timeline.tsx'
 
 const route = getRouteApi('/shell/contacts/$contactId')
 
@@ -69,7 +69,7 @@ export function ContactPage() {
             </Tabs.List>
             <Tabs.Panel value="timeline" pt="md">
               <Timeline
-                contactId={contactId}
+                subject={{ contactId }}
                 eventType={event_type}
                 onEventType={(type) => navigate({ search: { tab: 'timeline', event_type: type }, replace: true })}
               />

@@ -28,7 +28,7 @@ const one = createRoute({
   }),
   loader: ({ context, params }) => {
     void context.queryClient.prefetchQuery(contactQuery(params.contactId))
-    void context.queryClient.prefetchInfiniteQuery(timelineQuery(params.contactId, undefined))
+    void context.queryClient.prefetchInfiniteQuery(timelineQuery({ contactId: params.contactId }))
   },
   component: lazyRouteComponent(() => import('./contact-page.tsx'), 'ContactPage'),
 })

@@ -31,7 +31,7 @@ export function HomePage() {
     <>
       <PageHeader
         title="Home"
-        description={isNew ? undefined : 'Times are in UTC days; events of bots do not count.'}
+        description={isNew ? undefined : 'Days are in UTC. Bots do not count.'}
         actions={
           isNew ? null : <DateRange value={search} onChange={(range) => navigate({ search: range, replace: true })} />
         }

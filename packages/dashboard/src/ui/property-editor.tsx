@@ -71,7 +71,9 @@ function AddProperty({ known, onSave }: AddPropertyProps) {
     return (
       <Button
         mt="xs"
+        ml={-8}
         variant="subtle"
+        style={{ alignSelf: 'flex-start' }}
         size="compact-sm"
         leftSection={<IconPlus size={14} aria-hidden />}
         onClick={() => setOpen(true)}

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { auditRoutes } from './audit-routes.ts'
+import { companyEventRoutes } from './company-routes.ts'
 import { csvRoutes } from './csv-routes.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
 import { type DomainDependencies, domainRoutes } from './domain-routes.ts'
@@ -25,6 +26,7 @@ export interface PageDependencies
 export function pageRoutes(app: App, dependencies: PageDependencies): void {
   overviewRoutes(app, dependencies)
   csvRoutes(app, dependencies)
+  companyEventRoutes(app)
   propertyRoutes(app, dependencies)
   segmentBuilderRoutes(app, dependencies)
   viewRoutes(app, dependencies)

@@ -1,24 +1,25 @@
-import { Button, Card, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Button, Card, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { useIntersection } from '@mantine/hooks'
 import { IconActivity } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { type CustomerEvent, eventTypesQuery, timelineQuery } from '../api/events.ts'
-import { eventIcon, eventWords } from '../ui/event-words.ts'
-import { propertyText } from '../ui/property-value.ts'
-import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
-import { ExternalLink, Foreign, formatMoment, formatNumber } from '../ui/text.tsx'
+import { type CustomerEvent, eventTypesQuery, type TimelineSubject, timelineQuery } from '../api/events.ts'
+import { eventIcon, eventWords } from './event-words.ts'
+import { propertyText } from './property-value.ts'
+import { EmptyState, ErrorState, LoadingState } from './states.tsx'
+import { ExternalLink, Foreign, formatMoment, formatNumber } from './text.tsx'
 import classes from './timeline.module.css'
 
 interface TimelineProps {
-  contactId: string
+  subject: TimelineSubject
   eventType: string | undefined
   onEventType: (type: string | undefined) => void
 }
 
-/** What a contact did and what was done about it, day by day, the latest first. */
-export function Timeline({ contactId, eventType, onEventType }: TimelineProps) {
-  const timeline = useInfiniteQuery(timelineQuery(contactId, eventType))
+/** Events day by day, the latest first; more of them are read as the end comes near. */
+export function Timeline({ subject, eventType, onEventType }: TimelineProps) {
+  const timeline = useInfiniteQuery(timelineQuery(subject, eventType))
   const types = useQuery(eventTypesQuery)
   const { ref, entry } = useIntersection({ rootMargin: '400px' })
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = timeline
@@ -51,8 +52,8 @@ export function Timeline({ contactId, eventType, onEventType }: TimelineProps) {
       {timeline.data && events.length === 0 ? (
         <EmptyState icon={IconActivity} title="No events">
           {eventType === undefined
-            ? 'Nothing has been recorded of this contact yet.'
-            : 'No event of this kind has been recorded of this contact.'}
+            ? 'Nothing has been recorded here yet.'
+            : 'No event of this kind has been recorded here.'}
         </EmptyState>
       ) : null}
       {[...byDay(events)].map(([day, ofDay]) => (
@@ -62,7 +63,7 @@ export function Timeline({ contactId, eventType, onEventType }: TimelineProps) {
           </Title>
           <ul className={classes.list}>
             {ofDay.map((event) => (
-              <TimelineRow key={event.event_id} event={event} />
+              <TimelineRow key={event.event_id} event={event} withName={'companyId' in subject} />
             ))}
           </ul>
         </Card>
@@ -77,7 +78,7 @@ export function Timeline({ contactId, eventType, onEventType }: TimelineProps) {
   )
 }
 
-function TimelineRow({ event }: { event: CustomerEvent }) {
+function TimelineRow({ event, withName }: { event: CustomerEvent; withName: boolean }) {
   const { event: name, data, url, timestamp, browser, device_type: device } = event
   const Icon = eventIcon(name)
   const what = [data.text, data.title, data.name, data.to].map(propertyTextOf).find((words) => words !== '')
@@ -89,6 +90,7 @@ function TimelineRow({ event }: { event: CustomerEvent }) {
       </span>
       <div className={classes.words}>
         <Text size="sm">
+          {withName && event.contact ? <ContactLink contact={event.contact} /> : null}
           <Text span inherit fw={550}>
             <Foreign max={200}>{eventWords(name)}</Foreign>
           </Text>
@@ -109,6 +111,21 @@ function TimelineRow({ event }: { event: CustomerEvent }) {
         {TIME.format(new Date(timestamp))}
       </Text>
     </li>
+  )
+}
+
+function ContactLink({ contact }: { contact: NonNullable<CustomerEvent['contact']> }) {
+  const name = [contact.firstname, contact.lastname].filter(Boolean).join(' ') || contact.email || 'A contact'
+  return (
+    <>
+      <Anchor
+        inherit
+        renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId: contact._id }} {...props} />}
+      >
+        <Foreign max={80}>{name}</Foreign>
+      </Anchor>
+      {' · '}
+    </>
   )
 }
 
