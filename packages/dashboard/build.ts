@@ -28,6 +28,8 @@ export async function build(target = DIST): Promise<Rolldown.RolldownOutput> {
       outDir: target,
       emptyOutDir: true,
       target: 'es2023',
+      // These know light-dark(); for older ones it would be rewritten into something that the colours do not survive.
+      cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
       // A data: URL would need a hole in the content security policy.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Role } from '../../server/src/tenants/roles.ts'
 import { createTenantUser } from '../../server/src/tenants/users.ts'
 import type { TestService, TestTenant } from '../../server/test/service.ts'
-import { build } from '../build.ts'
+import { ensureBuilt } from '../ensure-built.ts'
 
 const CHROMIUM = '/usr/bin/chromium'
 const FLAGS = [
@@ -90,12 +90,11 @@ export class TestBrowser {
   }
 }
 
-/** Builds the pages as the service serves them, and starts a browser. Call it before the service starts. */
-export async function buildPages(): Promise<void> {
-  await build()
-}
-
+/** A browser, and the pages as the service serves them, built anew when their sources have changed. */
 export async function openBrowser(service: TestService): Promise<TestBrowser> {
+  const said: string[] = []
+  await ensureBuilt((message) => said.push(message))
+  if (said.length > 0 && said.at(-1) !== 'the dashboard is built') throw new Error(said.join('\n'))
   return new TestBrowser(await chromium.launch({ executablePath: CHROMIUM, args: FLAGS }), service)
 }
 
@@ -115,10 +114,31 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true })
 }
 
+/**
+ * Looks at a page as it is in both colours and at the width of a phone and of a desk: keeps a picture of each.
+ * @returns what axe finds wrong, and where the page is wider than the window.
+ */
+export async function lookAt(page: Page, name: string): Promise<string[]> {
+  const problems: string[] = []
+  for (const scheme of ['light', 'dark'] as const) {
+    for (const width of [360, 1600]) {
+      await page.emulateMedia({ colorScheme: scheme })
+      await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
+      // The colours of the scheme before must not fade out under axe.
+      await page.waitForTimeout(150)
+      const where = `${name}-${width}-${scheme}`
+      await screenshot(page, where)
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+      if (wide > 0) problems.push(`${where}: ${wide} px wider than the window`)
+      problems.push(...(await accessibilityProblems(page)).map((problem) => `${where}: ${problem}`))
+    }
+  }
+  return problems
+}
+
 /** What axe finds against WCAG 2.2 AA on the page as it is now: one line a violation, with the first places. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   // Through the protocol, because the page's own policy lets no script in.
-  const { readFile } = await import('node:fs/promises')
   await page.evaluate(await readFile(AXE, 'utf8'))
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: Axe }

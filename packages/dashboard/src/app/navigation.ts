@@ -1,4 +1,4 @@
-import { IconActivity, IconFilter, IconHome, IconUsers } from '@tabler/icons-react'
+import { IconActivity, IconBuilding, IconFilter, IconHome, IconUsers } from '@tabler/icons-react'
 import { linkOptions } from '@tanstack/react-router'
 
 /** The pages of the main navigation, in groups. A feature adds its own. */
@@ -8,6 +8,7 @@ export const NAVIGATION = [
     label: 'Customers',
     items: [
       { label: 'Contacts', icon: IconUsers, link: linkOptions({ to: '/contacts' }) },
+      { label: 'Companies', icon: IconBuilding, link: linkOptions({ to: '/companies' }) },
       { label: 'Segments', icon: IconFilter, link: linkOptions({ to: '/segments' }) },
       { label: 'Events', icon: IconActivity, link: linkOptions({ to: '/events' }) },
     ],

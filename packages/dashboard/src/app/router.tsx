@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
+import { companyRoutes } from '../companies/routes.ts'
 import { contactRoutes } from '../contacts/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
@@ -11,7 +12,7 @@ import { parseSearch, stringifySearch } from './search-params.ts'
 
 const routeTree = rootRoute.addChildren([
   ...signInRoutes,
-  shellRoute.addChildren([...homeRoutes, ...contactRoutes, ...eventRoutes, ...segmentRoutes]),
+  shellRoute.addChildren([...homeRoutes, ...contactRoutes, ...companyRoutes, ...eventRoutes, ...segmentRoutes]),
 ])
 
 export function createAppRouter(queryClient: QueryClient) {

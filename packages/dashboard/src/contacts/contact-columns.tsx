@@ -2,8 +2,9 @@ import { Anchor, Badge } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Contact } from '../api/contacts.ts'
 import type { Column } from '../ui/data-table.tsx'
+import { propertyText } from '../ui/property-value.ts'
 import { Foreign, Moment, None } from '../ui/text.tsx'
-import { contactName, propertyText } from './contact-name.ts'
+import { contactName } from './contact-name.ts'
 
 const property = (key: string, header: string, more: Partial<Column<Contact>> = {}): Column<Contact> => ({
   id: key,
@@ -22,7 +23,11 @@ export const CONTACT_COLUMNS: Column<Contact>[] = [
     header: 'Name',
     sortBy: 'lastname',
     cell: (contact) => (
-      <Anchor fw={550} inherit renderRoot={(props) => <Link to="/contacts" {...props} />}>
+      <Anchor
+        fw={550}
+        inherit
+        renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId: contact.contact_id }} {...props} />}
+      >
         <Foreign max={120}>{contactName(contact)}</Foreign>
       </Anchor>
     ),

@@ -1,10 +1,5 @@
 import type { Contact } from '../api/contacts.ts'
-
-/** A property's value as a text. */
-export function propertyText(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  return Array.isArray(value) ? value.join(', ') : String(value)
-}
+import { propertyText } from '../ui/property-value.ts'
 
 /** What to call a contact: the name, else the e-mail address. */
 export function contactName({ properties }: Pick<Contact, 'properties'>): string {

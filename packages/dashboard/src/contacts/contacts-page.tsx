@@ -1,11 +1,16 @@
 import { IconUsers } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { contactsQuery } from '../api/contacts.ts'
+import { contactsCsv, contactsQuery, createContact, refreshContacts } from '../api/contacts.ts'
+import type { SavedView } from '../api/views.ts'
+import { useMay } from '../app/may.ts'
 import { ColumnChoice } from '../ui/column-choice.tsx'
+import { CreateDialog } from '../ui/create-dialog.tsx'
 import { DataTable } from '../ui/data-table.tsx'
+import { ExportButton } from '../ui/export-button.tsx'
 import { FilterBar } from '../ui/filter-bar.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { SavedViews } from '../ui/saved-views.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { CONTACT_COLUMNS, DEFAULT_COLUMNS } from './contact-columns.tsx'
 import { CONTACT_FILTERS, type ContactSearch, contactSearch, toContactQuery } from './contact-search.ts'
@@ -16,16 +21,28 @@ const route = getRouteApi('/shell/contacts')
 export function ContactsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
+  const queryClient = useQueryClient()
   const query = toContactQuery(search)
   const { data, error, isPlaceholderData, refetch } = useQuery(contactsQuery(query))
   // A change of what is listed begins at the first page.
   const change = (changes: Record<string, unknown>) =>
     navigate({ search: (before) => contactSearch({ ...before, page: undefined, ...changes }), replace: true })
+  const openView = (view: SavedView) =>
+    navigate({ search: contactSearch({ ...view.query, columns: view.columns }), replace: true })
+  const create = async ({ email = '', ...properties }: Record<string, string>) => {
+    const { contact } = await createContact({ email, properties })
+    void refreshContacts(queryClient)
+    await navigate({ to: '/contacts/$contactId', params: { contactId: contact.contact_id } })
+  }
+  const mayWrite = useMay('contacts:write')
   const chosen = search.columns ?? DEFAULT_COLUMNS
   const isFiltered = Object.keys(query).some((name) => !NOT_FILTERS.has(name))
   return (
     <>
-      <PageHeader title="Contacts" />
+      <PageHeader
+        title="Contacts"
+        actions={mayWrite ? <CreateDialog title="New contact" fields={NEW_CONTACT} onCreate={create} /> : null}
+      />
       <FilterBar
         fields={CONTACT_FILTERS}
         values={search as Omit<ContactSearch, 'columns'>}
@@ -36,6 +53,14 @@ export function ContactsPage() {
           onSearch: (words) => change({ search: words }),
         }}
       >
+        <SavedViews page="contacts" query={viewOf(search)} columns={chosen} onOpen={openView} />
+        <ExportButton
+          href={contactsCsv(
+            query,
+            chosen.filter((id) => id !== 'name'),
+          )}
+          label="contacts"
+        />
         <ColumnChoice columns={CONTACT_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns })} />
       </FilterBar>
       <DataTable
@@ -72,6 +97,19 @@ export function ContactsPage() {
       />
     </>
   )
+}
+
+const NEW_CONTACT = [
+  { name: 'email', label: 'E-mail', type: 'email' as const, required: true },
+  { name: 'firstname', label: 'First name' },
+  { name: 'lastname', label: 'Last name' },
+  { name: 'company', label: 'Company' },
+  { name: 'jobtitle', label: 'Job title' },
+]
+
+/** What a saved view keeps of an address. */
+function viewOf({ page: _page, columns: _columns, ...query }: ContactSearch) {
+  return query
 }
 
 const NOT_FILTERS = new Set(['page', 'limit', 'sort_by', 'sort_dir'])

@@ -1,13 +1,18 @@
-import { Card, SimpleGrid, Stack, Title } from '@mantine/core'
+import { Box, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { overviewQuery } from '../api/overview.ts'
+import { trackerQuery } from '../api/tracker.ts'
 import { DateRange } from '../ui/date-range.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { daysOf, resolveRange } from '../ui/range.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
-import { TrendChart } from '../ui/trend-chart.tsx'
-import { StatCard } from './stat-card.tsx'
+import { Figures } from './figures.tsx'
+import { FirstSteps } from './first-steps.tsx'
+import classes from './home-page.module.css'
+import { LiveFeed } from './live-feed.tsx'
+import { overviewRange } from './overview-range.ts'
+import { TopPages, TopSources, WaitingForApproval } from './rankings.tsx'
+import { Trend } from './trend.tsx'
 
 const route = getRouteApi('/shell/')
 
@@ -15,46 +20,41 @@ const route = getRouteApi('/shell/')
 export function HomePage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const range = resolveRange(search)
-  const { data, error, refetch } = useQuery(overviewQuery(range))
-  const byDay = new Map(data?.by_day.map((day) => [day.date, day]))
+  const { data, error, refetch, isPlaceholderData } = useQuery(overviewQuery(overviewRange(search)))
+  const tracker = useQuery({
+    ...trackerQuery,
+    // Whoever has just put the script into a page waits for its first event.
+    refetchInterval: ({ state }) => (state.data && state.data.first_event === null ? 3_000 : false),
+  })
+  const isNew = tracker.data?.first_event === null
   return (
     <>
       <PageHeader
         title="Home"
-        actions={<DateRange value={search} onChange={(changes) => navigate({ search: changes, replace: true })} />}
+        description={isNew ? undefined : 'Days are in UTC. Bots do not count.'}
+        actions={
+          isNew ? null : <DateRange value={search} onChange={(range) => navigate({ search: range, replace: true })} />
+        }
       />
+      {isNew && tracker.data ? <FirstSteps snippet={tracker.data.snippet} /> : null}
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !data ? <LoadingState lines={8} /> : null}
-      {data ? (
-        <Stack gap="md">
-          <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md">
-            <StatCard label="Visitors" value={data.visitors} before={data.previous.visitors} />
-            <StatCard
-              label="Identified contacts"
-              value={data.identified_contacts}
-              before={data.previous.identified_contacts}
-            />
-            <StatCard label="Events" value={data.events} before={data.previous.events} />
-            <StatCard label="New contacts" value={data.contacts_created} before={data.previous.contacts_created} />
-          </SimpleGrid>
-          <Card>
-            <Title order={2} size="h5" mb="sm">
-              Events and visitors by day
-            </Title>
-            <TrendChart
-              label="Events and visitors by day"
-              data={daysOf(range).map((date) => ({
-                date,
-                events: byDay.get(date)?.events ?? 0,
-                visitors: byDay.get(date)?.visitors ?? 0,
-              }))}
-              series={[
-                { name: 'events', label: 'Events', color: 'ink.6' },
-                { name: 'visitors', label: 'Visitors', color: 'teal.6' },
-              ]}
-            />
-          </Card>
+      {data && !isNew ? (
+        <Stack gap="md" aria-busy={isPlaceholderData}>
+          <Figures overview={data} />
+          <Box className={classes.columns}>
+            <Stack gap="md" miw={0}>
+              <Trend overview={data} />
+              <Box className={classes.halves}>
+                <TopPages overview={data} />
+                <TopSources overview={data} />
+              </Box>
+            </Stack>
+            <Stack gap="md" miw={0}>
+              <WaitingForApproval count={data.waiting_for_approval} />
+              <LiveFeed />
+            </Stack>
+          </Box>
         </Stack>
       ) : null}
     </>

@@ -1,4 +1,6 @@
-import { Card, Text } from '@mantine/core'
+import { Badge, Box, Card, Group, Text } from '@mantine/core'
+import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react'
+import { Sparkline } from '../ui/sparkline.tsx'
 import { formatNumber } from '../ui/text.tsx'
 
 interface StatCardProps {
@@ -6,28 +8,51 @@ interface StatCardProps {
   value: number
   /** The same number in the period before. */
   before: number
+  byDay?: number[]
 }
 
 /** A number with how it compares to the period before. */
-export function StatCard({ label, value, before }: StatCardProps) {
+export function StatCard({ label, value, before, byDay }: StatCardProps) {
   return (
     <Card>
-      <Text size="sm" c="dimmed">
-        {label}
-      </Text>
-      <Text fz={26} fw={650} lh={1.3}>
-        {formatNumber(value)}
-      </Text>
-      <Text size="xs" c="dimmed">
-        {changeText(value, before)}
-      </Text>
+      <Group justify="space-between" wrap="nowrap" align="flex-end" gap="xs">
+        <Box miw={0}>
+          <Text size="sm" c="dimmed" lineClamp={1}>
+            {label}
+          </Text>
+          <Text fz={26} fw={650} lh={1.35}>
+            {formatNumber(value)}
+          </Text>
+        </Box>
+        {byDay && byDay.length > 1 ? (
+          <Box visibleFrom="lg" mb={6}>
+            <Sparkline values={byDay} label={`${label} by day`} />
+          </Box>
+        ) : null}
+      </Group>
+      <Group gap={6} mt={2}>
+        <Change value={value} before={before} />
+        <Text size="xs" c="dimmed">
+          {before === 0 ? 'none in the period before' : `from ${formatNumber(before)}`}
+        </Text>
+      </Group>
     </Card>
   )
 }
 
-function changeText(value: number, before: number): string {
-  if (before === 0) return value === 0 ? 'none before either' : 'none in the period before'
-  const change = Math.round(((value - before) / before) * 100)
-  if (change === 0) return `as before (${formatNumber(before)})`
-  return `${change > 0 ? '+' : '−'}${Math.abs(change)}% from ${formatNumber(before)}`
+function Change({ value, before }: { value: number; before: number }) {
+  const percent = before === 0 ? 0 : Math.round(((value - before) / before) * 100)
+  if (percent === 0) return null
+  const Icon = percent > 0 ? IconArrowUpRight : IconArrowDownRight
+  return (
+    <Badge
+      size="sm"
+      variant="light"
+      color={percent > 0 ? 'teal' : 'orange'}
+      leftSection={<Icon size={12} aria-hidden />}
+    >
+      {percent > 0 ? '+' : '−'}
+      {formatNumber(Math.abs(percent))}%
+    </Badge>
+  )
 }

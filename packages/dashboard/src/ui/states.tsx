@@ -81,8 +81,9 @@ export function LoadingState({ lines = 6, label = 'Loading' }: { lines?: number;
 
 /** The sentence that tells somebody what went wrong. */
 export function messageOf(error: unknown): string {
-  if (error instanceof ApiError && error.details.length > 0) {
-    return `${error.message} ${error.details.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')}`
+  // One wrong place is in the message already.
+  if (error instanceof ApiError && error.code === 'validation_error' && error.details.length > 1) {
+    return error.details.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')
   }
   return error instanceof Error ? error.message : 'Something went wrong.'
 }

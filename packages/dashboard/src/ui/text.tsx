@@ -46,7 +46,7 @@ export function Moment({ at, ...props }: { at: string } & TextProps) {
   const exact = formatMoment(at)
   return (
     <Tooltip label={exact}>
-      <Text component="time" dateTime={at} inherit span {...props}>
+      <Text component="time" dateTime={at} inherit={props.size === undefined} span {...props}>
         {formatAgo(at)}
       </Text>
     </Tooltip>

@@ -7,7 +7,7 @@ import { requireScopeOf } from '../tenants/authentication.ts'
 import type { WriteDependencies } from './change-log.ts'
 import { Contact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
-import { contactFiltersOf, eventFiltersOf } from './list-filters.ts'
+import { asksEvents, contactFiltersOf, eventFiltersOf } from './list-filters.ts'
 import { readContact, toWholeContact } from './read.ts'
 import {
   CreateContactBody,
@@ -46,10 +46,7 @@ export function contactRoutes(app: App, dependencies: WriteDependencies, eventFi
       },
       // Before the query is checked, as every scope is.
       preValidation: async (request) => {
-        const asksEvents = Object.keys(request.query).some(
-          (name) => name.startsWith('has_event_') && name in ListContactsQuery.properties,
-        )
-        if (asksEvents) requireScopeOf(request, 'events:read')
+        if (asksEvents(request.query)) requireScopeOf(request, 'events:read')
       },
     },
     async ({ tenant, query }) => {

@@ -1,6 +1,8 @@
 import type { Config } from '../config.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { auditRoutes } from './audit-routes.ts'
+import { companyEventRoutes } from './company-routes.ts'
+import { csvRoutes } from './csv-routes.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
 import { type DomainDependencies, domainRoutes } from './domain-routes.ts'
 import { keyRoutes } from './key-routes.ts'
@@ -23,6 +25,8 @@ export interface PageDependencies
 /** What the pages ask for beyond the public API: everything under /api that is not about signing in. */
 export function pageRoutes(app: App, dependencies: PageDependencies): void {
   overviewRoutes(app, dependencies)
+  csvRoutes(app, dependencies)
+  companyEventRoutes(app)
   propertyRoutes(app, dependencies)
   segmentBuilderRoutes(app, dependencies)
   viewRoutes(app, dependencies)
