@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { accessibilityProblems, buildPages, HAS_BROWSER, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { accessibilityProblems, HAS_BROWSER, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let browser: TestBrowser
@@ -9,7 +9,6 @@ let tenant: TestTenant
 
 describe.skipIf(!HAS_BROWSER)('the events', () => {
   beforeAll(async () => {
-    await buildPages()
     service = await startTestService()
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)

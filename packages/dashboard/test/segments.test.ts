@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { accessibilityProblems, buildPages, HAS_BROWSER, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { accessibilityProblems, HAS_BROWSER, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let browser: TestBrowser
@@ -8,7 +8,6 @@ let tenant: TestTenant
 
 describe.skipIf(!HAS_BROWSER)('the segments', () => {
   beforeAll(async () => {
-    await buildPages()
     service = await startTestService()
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)

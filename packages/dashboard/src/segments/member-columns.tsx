@@ -1,8 +1,9 @@
 import { Anchor, Badge } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { SegmentMember } from '../api/segments.ts'
-import { contactName, propertyText } from '../contacts/contact-name.ts'
+import { contactName } from '../contacts/contact-name.ts'
 import type { Column } from '../ui/data-table.tsx'
+import { propertyText } from '../ui/property-value.ts'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 
 const property = (key: string, header: string, more: Partial<Column<SegmentMember>> = {}): Column<SegmentMember> => ({
