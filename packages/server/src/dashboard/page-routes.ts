@@ -4,6 +4,8 @@ import { auditRoutes } from './audit-routes.ts'
 import { csvRoutes } from './csv-routes.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
 import { type DomainDependencies, domainRoutes } from './domain-routes.ts'
+import { type ErasureDependencies, erasureRoutes } from './erasure-routes.ts'
+import { type ExportRouteDependencies, exportRoutes } from './export-routes.ts'
 import { keyRoutes } from './key-routes.ts'
 import { type LimitDependencies, limitRoutes } from './limit-routes.ts'
 import { type LiveDependencies, liveRoutes } from './live-routes.ts'
@@ -18,6 +20,8 @@ export interface PageDependencies
   extends WebhookDependencies,
     DomainDependencies,
     LiveDependencies,
+    ErasureDependencies,
+    Omit<ExportRouteDependencies, 'config'>,
     Omit<LimitDependencies, 'config'>,
     Omit<TrackerDependencies, 'config'> {
   config: Config
@@ -38,4 +42,6 @@ export function pageRoutes(app: App, dependencies: PageDependencies): void {
   trackerRoutes(app, dependencies)
   limitRoutes(app, dependencies)
   auditRoutes(app)
+  erasureRoutes(app, dependencies)
+  exportRoutes(app, dependencies)
 }
