@@ -4,7 +4,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import type { Access } from '../../tenants/authentication.ts'
-import { OIDC_PROVIDER } from './auth.ts'
+import { OIDC_PROVIDER, SIGN_IN_PAGE } from './auth.ts'
 import { type ForwardDependencies, forward } from './forward.ts'
 import { Address, Code, LocalPath, Password } from './schema.ts'
 
@@ -73,7 +73,7 @@ export function authRoutes(app: App, dependencies: Dependencies): void {
   }
   // A sign-out needs no body, and one that is missing is like an empty one.
   const orEmpty = async (request: FastifyRequest) => {
-    request.body ??= {}
+    if (request.body === undefined) request.body = {}
   }
 
   for (const { path, access, body, fixed } of FORWARDED) {
@@ -102,13 +102,13 @@ export function authRoutes(app: App, dependencies: Dependencies): void {
     },
     async (request, reply) => {
       limit(request, reply)
-      if (config.oidc === null) throw new ServiceError(404, 'oidc_not_configured', 'No OpenID provider is configured.')
+      if (config.oidc === null) throw notConfigured()
       if (!(await auth()).hasOidc) {
         const message = `${config.oidc.label} does not answer at the moment. Try again shortly.`
         throw new ServiceError(503, 'oidc_unavailable', message, { headers: { 'retry-after': '5' } })
       }
       const { callbackURL = '/' } = request.body
-      const body = { provider: OIDC_PROVIDER, callbackURL, errorCallbackURL: '/sign-in', disableRedirect: true }
+      const body = { provider: OIDC_PROVIDER, callbackURL, errorCallbackURL: SIGN_IN_PAGE, disableRedirect: true }
       return forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/social', body })
     },
   )
@@ -119,10 +119,15 @@ export function authRoutes(app: App, dependencies: Dependencies): void {
     { config: { access: 'public' }, schema: { querystring: Type.Object({}, { additionalProperties: true }) } },
     async (request, reply) => {
       limit(request, reply)
+      if (config.oidc === null) throw notConfigured()
       const at = request.url.indexOf('?')
       const path = `/callback/${OIDC_PROVIDER}${at < 0 ? '' : request.url.slice(at)}`
       await forward(dependencies, request, reply, { method: 'GET', path })
       return reply.send()
     },
   )
+}
+
+function notConfigured(): ServiceError {
+  return new ServiceError(404, 'oidc_not_configured', 'No OpenID provider is configured.')
 }
