@@ -69,17 +69,19 @@ export function authRoutes(app: App, dependencies: Dependencies): void {
   const { config, auth, rateLimiter } = dependencies
   const limit = (request: FastifyRequest, reply: FastifyReply) => {
     const { email } = (request.body ?? {}) as { email?: string }
-    rateLimiter.checkSignIn(request.ip, request.signedIn?.user.id ?? email?.trim().toLowerCase() ?? null, reply)
+    rateLimiter.checkSignIn(request.ip, request.signedIn?.user.id ?? email?.toLowerCase() ?? null, reply)
   }
-  // A sign-out needs no body, and one that is missing is like an empty one.
-  const orEmpty = async (request: FastifyRequest) => {
+  // A sign-out needs no body: one that is missing is like an empty one. Round an address people leave spaces.
+  const tidy = async (request: FastifyRequest) => {
     if (request.body === undefined) request.body = {}
+    const body = request.body as { email?: unknown } | null
+    if (typeof body?.email === 'string') body.email = body.email.trim()
   }
 
   for (const { path, access, body, fixed } of FORWARDED) {
     app.post(
       `/api/auth${path}`,
-      { config: { access }, bodyLimit: BODY_BYTES_MAX, preValidation: orEmpty, schema: { body } },
+      { config: { access }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body } },
       async (request, reply) => {
         limit(request, reply)
         return forward(dependencies, request, reply, {
