@@ -34,6 +34,7 @@ import { type Clock, systemClock } from './platform/time.ts'
 import { watchSegments } from './segments/watch.ts'
 import { createKeyLookup } from './tenants/api-keys.ts'
 import { createDomainLookup } from './tenants/domains.ts'
+import { keepSignInTables } from './tenants/forget.ts'
 import { createSubscriptionLookup } from './webhooks/lookup.ts'
 import { keepDeliveries } from './webhooks/queue/retention.ts'
 import { type DeliveryWorker, startDeliveryWorker } from './webhooks/queue/worker.ts'
@@ -187,6 +188,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     invalidation.onWork(deliveryWorker.wake)
     const retention = keepDeliveries(stores.database, config.webhookRetentionDays, clock, log)
     cleanup.push(() => retention.stop())
+    const signInTables = keepSignInTables(stores.database, clock, log)
+    cleanup.push(() => signInTables.stop())
     const findSubscriptions = createSubscriptionLookup(stores, invalidation)
     // The embedded ClickHouse belongs to one process: nobody else records events.
     const live = startLiveFeed({ stores, clock, log, hasOthers: config.clickhouseUrl !== null })

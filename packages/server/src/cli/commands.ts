@@ -8,11 +8,10 @@ import { evaluateSegment } from '../segments/evaluate.ts'
 import { createSegment } from '../segments/segments.ts'
 import { createApiKey, revokeApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
-import { isRole, ROLES, type Role } from '../tenants/roles.ts'
 import { createTenant } from '../tenants/tenants.ts'
-import { createTenantUser } from '../tenants/users.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
+import { USER_COMMANDS } from './user-commands.ts'
 import { WEBHOOK_COMMANDS } from './webhook-commands.ts'
 
 /** Everything that `cdsctl` can do; the keys are the words of the call. */
@@ -22,26 +21,7 @@ export const COMMANDS: Record<string, Command> = {
     options: { name: required('NAME') },
     run: async ({ stores }, { name }, now) => ({ tenant_id: await createTenant(stores.database, String(name), now) }),
   },
-  'user create': {
-    summary: 'Create a person who may sign in to the tenant; an owner unless another role is given',
-    options: {
-      tenant,
-      email: required('EMAIL'),
-      password: required('PASSWORD'),
-      name: optional('NAME'),
-      role: optional(ROLES.join('|')),
-    },
-    run: async ({ stores }, values, now) => {
-      const tenantId = await existingTenant(stores, values)
-      const person = {
-        email: String(values.email),
-        password: String(values.password),
-        role: roleOf(values.role),
-        ...(values.name === undefined ? {} : { name: String(values.name) }),
-      }
-      return { user_id: await createTenantUser(stores.database, tenantId, person, now) }
-    },
-  },
+  ...USER_COMMANDS,
   'key create': {
     summary: 'Create an API key; it is shown this once',
     options: { tenant, name: required('NAME'), scopes: required('a,b|all'), expires: optional('TIMESTAMP') },
@@ -161,10 +141,4 @@ function expiryOf(text: Values[string]): Date | undefined {
   const date = parseTimestamp(String(text), 'end')
   if (!date) throw new ServiceError(400, 'invalid_option', '--expires must be an ISO 8601 timestamp or a date.')
   return date
-}
-
-function roleOf(text: Values[string]): Role {
-  const role = text === undefined ? 'owner' : String(text)
-  if (!isRole(role)) throw new ServiceError(400, 'invalid_option', `--role must be one of ${ROLES.join(', ')}.`)
-  return role
 }

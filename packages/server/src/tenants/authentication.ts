@@ -56,8 +56,9 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
   app.decorateRequest('scopes')
   app.decorateRequest('actor')
   app.decorate('accessOfRoutes', [])
-  app.addHook('onRoute', ({ url, method, config: { access } = {} }) => {
+  app.addHook('onRoute', ({ url, method, config: { access, refuses } = {} }) => {
     if (access === undefined) throw new Error(`The route ${url} must say in config.access who may use it.`)
+    if (refuses) return
     for (const name of [method].flat()) app.accessOfRoutes.push({ method: name, url, access })
   })
 
@@ -66,7 +67,9 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
     const ofDashboard = request.routeOptions.url?.startsWith('/api/') ?? false
     if (access === undefined || access === 'public') {
       // What a stranger's page must not start either: a sign-in, the first set-up.
-      if (access === 'public' && ofDashboard) requireOwnSite(request, config.publicUrl)
+      if (access === 'public' && ofDashboard && !request.routeOptions.config.refuses) {
+        requireOwnSite(request, config.publicUrl)
+      }
       return
     }
     const forPeople = access === 'signed-in' || typeof access === 'object'

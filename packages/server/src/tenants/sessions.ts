@@ -5,6 +5,8 @@ import { isRole, type Role } from './roles.ts'
 
 /** A session lasts so long after it was last renewed. */
 export const SESSION_SECONDS = 7 * 24 * 60 * 60
+/** And is renewed by a visit after so long. */
+export const RENEW_AFTER_SECONDS = 24 * 60 * 60
 
 /** A person who is signed in, and what they are in the session's tenant. */
 export interface SignedIn {

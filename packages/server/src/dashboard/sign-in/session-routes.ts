@@ -8,7 +8,7 @@ import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { personOf } from '../../tenants/authentication.ts'
 import { scopesOf } from '../../tenants/roles.ts'
-import { chooseTenant } from '../../tenants/sessions.ts'
+import { chooseTenant, RENEW_AFTER_SECONDS, SESSION_SECONDS } from '../../tenants/sessions.ts'
 import { isSetupNeeded, setUp } from '../../tenants/setup.ts'
 import { createTenantOf, profileOf } from '../../tenants/team.ts'
 import { type ForwardDependencies, forward } from './forward.ts'
@@ -21,10 +21,14 @@ interface Dependencies extends ForwardDependencies {
   clock: Clock
 }
 
+const RENEW_BELOW_MS = (SESSION_SECONDS - RENEW_AFTER_SECONDS) * 1000
+
 /** The first start, who is signed in, and which tenant the session works in. */
 export function sessionRoutes(app: App, dependencies: Dependencies): void {
   const { config, stores, mailer, rateLimiter, clock } = dependencies
   const { database } = stores
+  /** A session is renewed once a day of use, by the page that every visit asks for. */
+  const isOld = (expiresAt: Date) => expiresAt.getTime() - clock().getTime() < RENEW_BELOW_MS
 
   app.get(
     '/api/setup',
@@ -66,7 +70,9 @@ export function sessionRoutes(app: App, dependencies: Dependencies): void {
   )
 
   app.get('/api/me', { config: { access: 'signed-in' }, schema: { response: { 200: Me } } }, async (request, reply) => {
-    const { user, membership } = personOf(request)
+    const { user, membership, expiresAt } = personOf(request)
+    // The library moves the end on, in the database and in the cookie.
+    if (isOld(expiresAt)) await forward(dependencies, request, reply, { method: 'GET', path: '/get-session' })
     const { tenants, hasPassword } = await profileOf(database, user.id)
     const active = tenants.find(({ tenant_id }) => tenant_id === membership?.tenantId)
     reply.header('cache-control', 'no-store')

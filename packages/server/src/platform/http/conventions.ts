@@ -13,6 +13,10 @@ declare module 'fastify' {
     /** What the response should warn of; becomes its `warnings` key when not empty. */
     warnings: string[]
   }
+  interface FastifyContextConfig {
+    /** Whether the route is there only to say that a method is not possible. */
+    refuses?: boolean
+  }
   interface FastifyInstance {
     unknownPaths: UnknownPath[]
   }
@@ -98,7 +102,7 @@ export function answerOtherMethods(app: FastifyInstance): { done: () => void } {
           method: others,
           url,
           schema: { hide: true } as object,
-          config: { access: 'public' },
+          config: { access: 'public', refuses: true },
           // The method is wrong whatever the body is: it is not read.
           onRequest: async (request) => {
             const message = `${request.method} is not possible here. Use ${allow}.`
