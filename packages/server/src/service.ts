@@ -5,11 +5,13 @@ import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
 import { prepareSignIn } from './dashboard/sign-in/start.ts'
+import { startTasks, TASK_QUEUES } from './dashboard/tasks.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
 import { type Projector, startProjector } from './journal/projector.ts'
+import { startLiveFeed } from './live/feed.ts'
 import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
 import { createTableStatements, onCluster, storageTable } from './platform/clickhouse/tables.ts'
 import type { SecretBox } from './platform/crypto/secret-box.ts'
@@ -56,7 +58,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = []
+export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -189,6 +191,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const signInTables = keepSignInTables(stores.database, clock, log)
     cleanup.push(() => signInTables.stop())
     const findSubscriptions = createSubscriptionLookup(stores, invalidation)
+    // The embedded ClickHouse belongs to one process: nobody else records events.
+    const live = startLiveFeed({ stores, clock, log, hasOthers: config.clickhouseUrl !== null })
+    cleanup.push(() => live.stop())
     const groupCommit = createGroupCommit({
       pool: postgres.pool,
       projector,
@@ -196,12 +201,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       clock,
       log,
       metrics,
-      onRecorded: segments.onRecorded,
+      onRecorded: (batches) => {
+        segments.onRecorded(batches)
+        live.onRecorded(batches)
+      },
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
+    await startTasks({ stores, jobs, writing, eventsStorage, config, log })
     const app = await createApp({
       ...writing,
       config,
@@ -212,6 +221,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
       secrets,
       outbound,
+      live,
+      jobs,
       lookUpTxt: createTxtLookup(options.dnsServers),
       log,
       metrics,
