@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { accessibilityProblems, HAS_BROWSER, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let browser: TestBrowser
@@ -115,22 +115,14 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
   test('every page can be used by everybody, small and large, light and dark', async () => {
     const { body } = await tenant.call('GET', '/v1/segments')
     const paths = ['/segments', '/segments/new', `/segments/${body.segments[0].segment_id}`]
-    for (const width of [360, 1600]) {
-      for (const scheme of ['light', 'dark'] as const) {
-        for (const [index, path] of paths.entries()) {
-          const page = await browser.signedIn(tenant, { path, width, scheme })
-          await page
-            .getByText(index === 0 ? 'Nested' : /Who belongs/)
-            .first()
-            .waitFor()
-          await page.waitForLoadState('networkidle')
-          expect((await accessibilityProblems(page)).join('\n')).toBe('')
-          const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-          expect(overflow).toBeLessThanOrEqual(0)
-          await screenshot(page, `segments-${index}-${width}-${scheme}`)
-          await page.context().close()
-        }
-      }
+    for (const [index, path] of paths.entries()) {
+      const page = await browser.signedIn(tenant, { path })
+      await page
+        .getByText(index === 0 ? 'Nested' : /Who belongs/)
+        .first()
+        .waitFor()
+      await page.waitForLoadState('networkidle')
+      expect(await lookAt(page, `segments-${index}`)).toEqual([])
     }
   })
 

@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type Type from 'typebox'
 import type { EnrichedEvent } from '../../../server/src/events/event-object.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
-import { get, type Query, send } from './client.ts'
+import { get, type Query, queryString, send } from './client.ts'
 
 export type Event = Type.Static<typeof EnrichedEvent>
 
@@ -18,6 +18,12 @@ export const eventsQuery = (filters: Query) =>
     queryFn: ({ signal }) => get<EventPage>('/v1/events', filters, signal),
     placeholderData: keepPreviousData,
   })
+
+/** Where the whole list is as a table of comma-separated values, with the columns that are shown. */
+export function eventsCsv(filters: Query, columns: readonly string[]): string {
+  const { page: _page, limit: _limit, ...rest } = filters
+  return `/api/events/export.csv${queryString({ ...rest, columns })}`
+}
 
 export const eventQuery = (eventId: string) =>
   queryOptions({

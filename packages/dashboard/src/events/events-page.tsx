@@ -2,11 +2,14 @@ import { Switch } from '@mantine/core'
 import { IconActivity } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { eventsQuery } from '../api/event-explorer.ts'
+import { eventsCsv, eventsQuery } from '../api/event-explorer.ts'
+import type { SavedView } from '../api/views.ts'
 import { ColumnChoice } from '../ui/column-choice.tsx'
 import { DataTable } from '../ui/data-table.tsx'
+import { ExportButton } from '../ui/export-button.tsx'
 import { FilterBar } from '../ui/filter-bar.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { SavedViews } from '../ui/saved-views.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { DEFAULT_EVENT_COLUMNS, EVENT_COLUMNS } from './event-columns.tsx'
 import { EVENT_LIST_FILTERS, type EventListSearch, eventListSearch, toEventQuery } from './event-search.ts'
@@ -22,6 +25,8 @@ export function EventsPage() {
   const { data, error, isPlaceholderData, refetch } = useQuery(eventsQuery(query))
   const change = (changes: Record<string, unknown>) =>
     navigate({ search: (before) => eventListSearch({ ...before, page: undefined, ...changes }), replace: true })
+  const openView = (view: SavedView) =>
+    navigate({ search: eventListSearch({ ...view.query, columns: view.columns }), replace: true })
   const chosen = search.columns ?? DEFAULT_EVENT_COLUMNS
   const isFiltered = Object.keys(query).some((name) => !NOT_FILTERS.has(name))
   return (
@@ -43,6 +48,8 @@ export function EventsPage() {
           checked={search.include === 'system'}
           onChange={({ currentTarget: { checked } }) => change({ include: checked ? 'system' : undefined })}
         />
+        <SavedViews page="events" query={viewOf(search)} columns={chosen} onOpen={openView} />
+        <ExportButton href={eventsCsv(query, chosen.map(csvColumn))} label="events" />
         <ColumnChoice columns={EVENT_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns })} />
       </FilterBar>
       <DataTable
@@ -79,6 +86,17 @@ export function EventsPage() {
       />
     </>
   )
+}
+
+/** What a view keeps; which page was open is of the moment. */
+function viewOf({ page: _page, columns: _columns, ...query }: EventListSearch) {
+  return query
+}
+
+/** A column's name in the export, where it is another one. */
+function csvColumn(id: string): string {
+  if (id === 'contact') return 'internal_contact_id'
+  return id === 'title' ? 'data.title' : id
 }
 
 const NOT_FILTERS = new Set(['page', 'limit', 'sort_by', 'sort_dir', 'include'])
