@@ -10,6 +10,7 @@ import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
 import { type Projector, startProjector } from './journal/projector.ts'
+import { startLiveFeed } from './live/feed.ts'
 import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
 import { createTableStatements, onCluster, storageTable } from './platform/clickhouse/tables.ts'
 import type { SecretBox } from './platform/crypto/secret-box.ts'
@@ -189,6 +190,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const signInTables = keepSignInTables(stores.database, clock, log)
     cleanup.push(() => signInTables.stop())
     const findSubscriptions = createSubscriptionLookup(stores, invalidation)
+    // The embedded ClickHouse belongs to one process: nobody else records events.
+    const live = startLiveFeed({ stores, clock, log, hasOthers: config.clickhouseUrl !== null })
+    cleanup.push(() => live.stop())
     const groupCommit = createGroupCommit({
       pool: postgres.pool,
       projector,
@@ -196,7 +200,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       clock,
       log,
       metrics,
-      onRecorded: segments.onRecorded,
+      onRecorded: (batches) => {
+        segments.onRecorded(batches)
+        live.onRecorded(batches)
+      },
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
@@ -212,6 +219,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
       secrets,
       outbound,
+      live,
       lookUpTxt: createTxtLookup(options.dnsServers),
       log,
       metrics,

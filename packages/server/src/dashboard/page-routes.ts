@@ -7,6 +7,7 @@ import { deliveryRoutes } from './delivery-routes.ts'
 import { type DomainDependencies, domainRoutes } from './domain-routes.ts'
 import { keyRoutes } from './key-routes.ts'
 import { type LimitDependencies, limitRoutes } from './limit-routes.ts'
+import { type LiveDependencies, liveRoutes } from './live-routes.ts'
 import { overviewRoutes } from './overview-routes.ts'
 import { propertyRoutes } from './property-routes.ts'
 import { segmentBuilderRoutes } from './segment-routes.ts'
@@ -17,6 +18,7 @@ import { type WebhookDependencies, webhookRoutes } from './webhook-routes.ts'
 export interface PageDependencies
   extends WebhookDependencies,
     DomainDependencies,
+    LiveDependencies,
     Omit<LimitDependencies, 'config'>,
     Omit<TrackerDependencies, 'config'> {
   config: Config
@@ -24,6 +26,7 @@ export interface PageDependencies
 
 /** What the pages ask for beyond the public API: everything under /api that is not about signing in. */
 export function pageRoutes(app: App, dependencies: PageDependencies): void {
+  liveRoutes(app, dependencies)
   overviewRoutes(app, dependencies)
   csvRoutes(app, dependencies)
   companyEventRoutes(app)

@@ -16,6 +16,8 @@ import { hasSessionCookie, type SignedIn } from './sessions.ts'
  */
 export type Access = Scope | 'public' | 'any-key' | 'signed-in' | { role: Role }
 
+const BEARER = /^Bearer +(\S{1,200})$/i
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Who may use this route. Every route says it. */
@@ -125,7 +127,7 @@ async function authenticate(header: string | undefined, { findApiKey }: Dependen
   if (header === undefined || header === '') {
     throw unauthorized('missing_api_key', 'Send your API key as Authorization: Bearer <API_KEY>.')
   }
-  const [, key] = /^Bearer +(\S{1,200})$/i.exec(header) ?? []
+  const [, key] = BEARER.exec(header) ?? []
   const apiKey = key === undefined ? null : await findApiKey(key)
   if (!apiKey)
     throw unauthorized('invalid_api_key', 'The API key is not valid. It may be mistyped, expired or revoked.')
@@ -136,4 +138,22 @@ function unauthorized(code: string, message: string): ServiceError {
   return new ServiceError(401, code, message, {
     headers: { 'www-authenticate': 'Bearer realm="Customer Data Service"' },
   })
+}
+
+/**
+ * Whether the caller of a request would be let in again, to the same tenant, with this scope. An answer that goes on
+ * for hours asks this now and then, so that it ends when a key is revoked or a person leaves.
+ */
+export async function isStillAllowed(
+  { headers, apiKey, tenant }: FastifyRequest,
+  scope: Scope,
+  dependencies: Pick<Dependencies, 'findApiKey' | 'findSession'>,
+): Promise<boolean> {
+  if (apiKey !== null) {
+    const [, key = ''] = BEARER.exec(headers.authorization ?? '') ?? []
+    const known = await dependencies.findApiKey(key)
+    return known !== null && known.tenantId === tenant.id && known.scopes.has(scope)
+  }
+  const membership = (await dependencies.findSession(headers.cookie))?.membership
+  return membership?.tenantId === tenant.id && scopesOf(membership.role).has(scope)
 }
