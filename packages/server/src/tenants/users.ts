@@ -76,10 +76,13 @@ export async function createTenantUser(
   })
 }
 
+/** What the sign-in library takes for an e-mail address; a person with another could never sign in. */
+const PLAIN = /^[a-z0-9_'+.-]*[a-z0-9_+-]@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/
+
 /** The address as it is kept. @throws ServiceError 400 */
 export function requireEmail(text: string): string {
   const address = parseEmail(text)
-  if (address !== null) return address
-  const message = 'The e-mail address is malformed.'
+  if (address !== null && PLAIN.test(address)) return address
+  const message = 'The e-mail address is malformed. Sign-in takes plain ones like ada@example.com.'
   throw new ServiceError(400, 'invalid_email', message, { details: [{ path: 'email', message }] })
 }

@@ -4,7 +4,7 @@ import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import type { Access } from '../../tenants/authentication.ts'
-import { OIDC_PROVIDER } from './auth.ts'
+import { OIDC_PROVIDER, SIGN_IN_PAGE } from './auth.ts'
 import { type ForwardDependencies, forward } from './forward.ts'
 import { Address, Code, LocalPath, Password } from './schema.ts'
 
@@ -69,17 +69,19 @@ export function authRoutes(app: App, dependencies: Dependencies): void {
   const { config, auth, rateLimiter } = dependencies
   const limit = (request: FastifyRequest, reply: FastifyReply) => {
     const { email } = (request.body ?? {}) as { email?: string }
-    rateLimiter.checkSignIn(request.ip, request.signedIn?.user.id ?? email?.trim().toLowerCase() ?? null, reply)
+    rateLimiter.checkSignIn(request.ip, request.signedIn?.user.id ?? email?.toLowerCase() ?? null, reply)
   }
-  // A sign-out needs no body, and one that is missing is like an empty one.
-  const orEmpty = async (request: FastifyRequest) => {
-    request.body ??= {}
+  // A sign-out needs no body: one that is missing is like an empty one. Round an address people leave spaces.
+  const tidy = async (request: FastifyRequest) => {
+    if (request.body === undefined) request.body = {}
+    const body = request.body as { email?: unknown } | null
+    if (typeof body?.email === 'string') body.email = body.email.trim()
   }
 
   for (const { path, access, body, fixed } of FORWARDED) {
     app.post(
       `/api/auth${path}`,
-      { config: { access }, bodyLimit: BODY_BYTES_MAX, preValidation: orEmpty, schema: { body } },
+      { config: { access }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body } },
       async (request, reply) => {
         limit(request, reply)
         return forward(dependencies, request, reply, {
@@ -102,13 +104,13 @@ export function authRoutes(app: App, dependencies: Dependencies): void {
     },
     async (request, reply) => {
       limit(request, reply)
-      if (config.oidc === null) throw new ServiceError(404, 'oidc_not_configured', 'No OpenID provider is configured.')
+      if (config.oidc === null) throw notConfigured()
       if (!(await auth()).hasOidc) {
         const message = `${config.oidc.label} does not answer at the moment. Try again shortly.`
         throw new ServiceError(503, 'oidc_unavailable', message, { headers: { 'retry-after': '5' } })
       }
       const { callbackURL = '/' } = request.body
-      const body = { provider: OIDC_PROVIDER, callbackURL, errorCallbackURL: '/sign-in', disableRedirect: true }
+      const body = { provider: OIDC_PROVIDER, callbackURL, errorCallbackURL: SIGN_IN_PAGE, disableRedirect: true }
       return forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/social', body })
     },
   )
@@ -119,10 +121,15 @@ export function authRoutes(app: App, dependencies: Dependencies): void {
     { config: { access: 'public' }, schema: { querystring: Type.Object({}, { additionalProperties: true }) } },
     async (request, reply) => {
       limit(request, reply)
+      if (config.oidc === null) throw notConfigured()
       const at = request.url.indexOf('?')
       const path = `/callback/${OIDC_PROVIDER}${at < 0 ? '' : request.url.slice(at)}`
       await forward(dependencies, request, reply, { method: 'GET', path })
       return reply.send()
     },
   )
+}
+
+function notConfigured(): ServiceError {
+  return new ServiceError(404, 'oidc_not_configured', 'No OpenID provider is configured.')
 }

@@ -9,6 +9,8 @@ import { passwordLink } from './links.ts'
 
 /** Name of the one OpenID provider in the library's paths and tables. */
 export const OIDC_PROVIDER = 'oidc'
+/** The page that says what went wrong at the provider, by `?error=`. */
+export const SIGN_IN_PAGE = '/sign-in'
 /** Where our routes tell the library the caller's address; it is never taken from the caller's own headers. */
 export const CLIENT_IP_HEADER = 'x-cds-client-ip'
 
@@ -75,6 +77,7 @@ async function createAuth({ config, stores, secret, mailer, log }: AuthDependenc
       log: (_level, message) => log.error({ sign_in: message }, 'the sign-in library reports an error'),
     },
     onAPIError: {
+      errorURL: `${publicOrigin(config)}${SIGN_IN_PAGE}`,
       onError: (error) => {
         // What is no answer to the caller is ours to turn into one: a store that is away, or a mistake.
         if ((error as Error | null)?.name !== 'APIError') throw error

@@ -46,7 +46,8 @@ export async function forward(
   const answer = await response.text()
   const location = response.headers.get('location')
   if (response.status >= 300 && response.status < 400 && location !== null) {
-    reply.code(302).header('location', location)
+    // A path where it is ours: people may have come by another name of the host.
+    reply.code(302).header('location', location.startsWith(`${origin}/`) ? location.slice(origin.length) : location)
     return {}
   }
   const parsed = (answer === '' ? {} : JSON.parse(answer)) as Record<string, unknown> | null

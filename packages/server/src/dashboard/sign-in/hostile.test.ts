@@ -34,7 +34,7 @@ const POSTS = [
 ]
 
 const NUL = JSON.stringify({ email: 'a\u0000@example.com', password: 'x\u0000y', code: '\u0000', name: '\u0000' })
-const LONG = 'x'.repeat(5_000)
+const LONG = 'x'.repeat(2_000)
 const BODIES = [
   '{',
   '[]',
@@ -137,9 +137,7 @@ test('a session that somebody else chose is not taken over by the sign-in', asyn
   expect((await browser.call('GET', '/api/me')).body.user.email).toBe(victim.email)
 })
 
-test('the callback of the provider answers garbage with a refusal', async () => {
-  for (const query of ['', '?code=x', '?state=%00&code=%00', '?state=a&state=b', `?state=${'x'.repeat(3_000)}`]) {
-    const { status } = await new Browser(service).call('GET', `/api/auth/callback/oidc${query}`)
-    expect([query.slice(0, 30), status >= 400 && status < 500]).toEqual([query.slice(0, 30), true])
-  }
+test('without a provider its callback leads nowhere', async () => {
+  const { status, body } = await new Browser(service).call('GET', '/api/auth/callback/oidc?code=x&state=y')
+  expect([status, body.error.code]).toEqual([404, 'oidc_not_configured'])
 })
