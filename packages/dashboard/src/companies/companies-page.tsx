@@ -12,8 +12,9 @@ import { FilterBar } from '../ui/filter-bar.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { EmptyState } from '../ui/states.tsx'
-import { COMPANY_COLUMNS, DEFAULT_COLUMNS } from './company-columns.tsx'
+import { DEFAULT_COLUMNS } from './company-columns.tsx'
 import { COMPANY_FILTERS, type CompanySearch, companySearch, toCompanyQuery } from './company-search.ts'
+import { useCompanyColumns } from './use-company-columns.ts'
 
 const route = getRouteApi('/shell/companies')
 
@@ -34,6 +35,7 @@ export function CompaniesPage() {
     void refreshCompanies(queryClient)
     await navigate({ to: '/companies/$companyId', params: { companyId: company.company_id } })
   }
+  const columns = useCompanyColumns()
   const chosen = search.columns ?? DEFAULT_COLUMNS
   const isFiltered = Object.keys(query).some((name) => !NOT_FILTERS.has(name))
   return (
@@ -54,11 +56,11 @@ export function CompaniesPage() {
       >
         <SavedViews page="companies" query={viewOf(search)} columns={chosen} onOpen={openView} />
         <ExportButton href={companiesCsv(query, chosen)} label="companies" />
-        <ColumnChoice columns={COMPANY_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns })} />
+        <ColumnChoice columns={columns} chosen={chosen} onChange={(ids) => change({ columns: ids })} />
       </FilterBar>
       <DataTable
         label="Companies"
-        columns={COMPANY_COLUMNS.filter(({ id }) => chosen.includes(id))}
+        columns={columns.filter(({ id }) => chosen.includes(id))}
         rows={data?.companies}
         rowKey={({ company_id }) => company_id}
         error={error}

@@ -33,7 +33,7 @@ export const CONTACT_FILTERS: FilterField[] = [
       { value: 'not_enriched', label: 'Not enriched' },
     ],
   },
-  { name: 'company_id', label: 'Company id', kind: 'text' },
+  { name: 'company_id', label: 'Of one company', kind: 'text', isOnlyInLinks: true },
   { name: 'created_after', label: 'Created from', kind: 'date' },
   { name: 'created_before', label: 'Created until', kind: 'date' },
   ...(

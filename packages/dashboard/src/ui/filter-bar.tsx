@@ -64,13 +64,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
           </Button>
         </Group>
       ) : null}
-      <Drawer
-        opened={isOpen}
-        onClose={close}
-        position="right"
-        title="Filters"
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Drawer opened={isOpen} onClose={close} position="right" title="Filters">
         <FilterForm
           fields={fields}
           values={values}
