@@ -1,4 +1,13 @@
-import { ActionIcon, Group, NativeSelect, Text, TextInput, Tooltip, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import {
+  ActionIcon,
+  Group,
+  NativeSelect,
+  Text,
+  TextInput,
+  Tooltip,
+  UnstyledButton,
+  VisuallyHidden,
+} from '@mantine/core'
 import { IconCheck, IconX } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
@@ -67,18 +76,11 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
               </UnstyledButton>
             </>
           ) : text === '' ? (
-                  <span className={classes.add}>Add</span>
-                ) : (
-                  <Foreign>{text}</Foreign>
-                )}
-              </UnstyledButton>
-            </>
-          ) : text === '' ? (
             <None />
           ) : isWebAddress(text) ? (
-            <ExternalLink url=text/>
+            <ExternalLink url={text} />
           ) : (
-            <Foreign>text</Foreign>
+            <Foreign>{text}</Foreign>
           )}
         </Text>
       </div>
