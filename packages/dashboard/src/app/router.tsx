@@ -20,8 +20,6 @@ export function createAppRouter(queryClient: QueryClient) {
     // A page begins to load when the pointer or the focus comes near its link; the query client decides what is fresh.
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
-    // A parameter that no page knows, or whose value makes no sense, is left out.
-    search: { strict: true },
     parseSearch,
     stringifySearch,
     scrollRestoration: true,

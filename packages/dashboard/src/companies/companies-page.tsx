@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { companiesCsv, companiesQuery, createCompany, refreshCompanies } from '../api/companies.ts'
 import type { SavedView } from '../api/views.ts'
 import { useMay } from '../app/may.ts'
+import { given } from '../app/search-params.ts'
 import { ColumnChoice } from '../ui/column-choice.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -101,7 +102,7 @@ const NEW_COMPANY = [
 
 /** What a saved view keeps of an address. */
 function viewOf({ page: _page, columns: _columns, ...query }: CompanySearch) {
-  return query
+  return given(query)
 }
 
 const NOT_FILTERS = new Set(['page', 'limit', 'sort_by', 'sort_dir'])

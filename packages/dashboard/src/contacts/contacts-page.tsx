@@ -5,6 +5,7 @@ import { contactsCsv, contactsQuery, createContact, refreshContacts } from '../a
 import { eventTypesQuery } from '../api/events.ts'
 import type { SavedView } from '../api/views.ts'
 import { useMay } from '../app/may.ts'
+import { given } from '../app/search-params.ts'
 import { ColumnChoice } from '../ui/column-choice.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -119,7 +120,7 @@ const NEW_CONTACT = [
 
 /** What a saved view keeps of an address. */
 function viewOf({ page: _page, columns: _columns, ...query }: ContactSearch) {
-  return query
+  return given(query)
 }
 
 const NOT_FILTERS = new Set(['page', 'limit', 'sort_by', 'sort_dir'])

@@ -41,6 +41,8 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
             <Pill
               key={field.name}
               size="md"
+              bg="var(--mantine-color-body)"
+              bd="1px solid var(--cds-line)"
               withRemoveButton
               onRemove={() => onChange({ [field.name]: undefined })}
               removeButtonProps={{
