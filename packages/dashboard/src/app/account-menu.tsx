@@ -1,4 +1,4 @@
-import { Avatar, Group, Menu, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { Avatar, Group, Menu, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
 import { IconCheck, IconLogout, IconSelector } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
@@ -31,7 +31,8 @@ export function AccountMenu() {
   return (
     <Menu width={248} position="top-start" withinPortal>
       <Menu.Target>
-        <UnstyledButton className={classes.button} aria-label={`Account and tenant: ${name}, ${tenant.name}`}>
+        <UnstyledButton className={classes.button}>
+          <VisuallyHidden>Account and tenant: </VisuallyHidden>
           <Group gap={10} wrap="nowrap">
             <Avatar size={32} radius="xl" color="ink" variant="filled" aria-hidden>
               {name.slice(0, 1).toUpperCase()}

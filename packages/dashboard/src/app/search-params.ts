@@ -11,15 +11,20 @@ type Values<Readers extends Record<string, Reader<unknown>>> = {
  */
 export function searchParams<const Readers extends Record<string, Reader<unknown>>>(readers: Readers) {
   return (search: Record<string, unknown>): Values<Readers> => {
-    const values: Record<string, unknown> = {}
+    // The router lays this answer over what the address held: only what is named here as undefined goes away.
+    const values: Record<string, unknown> = Object.fromEntries(Object.keys(search).map((name) => [name, undefined]))
     for (const [name, read] of Object.entries(readers)) {
       const given = search[name]
       if (given === undefined || given === null || given === '') continue
-      const value = read(Array.isArray(given) ? given.join(',') : String(given))
-      if (value !== undefined) values[name] = value
+      values[name] = read(Array.isArray(given) ? given.join(',') : String(given))
     }
     return values as Values<Readers>
   }
+}
+
+/** The parameters that have a value. */
+export function given<Search extends object>(search: Search): Search {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined)) as Search
 }
 
 export const text: Reader<string> = (value) => value.slice(0, 1_000)

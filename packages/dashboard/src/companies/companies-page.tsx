@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { companiesCsv, companiesQuery, createCompany, refreshCompanies } from '../api/companies.ts'
 import type { SavedView } from '../api/views.ts'
 import { useMay } from '../app/may.ts'
+import { given } from '../app/search-params.ts'
 import { ColumnChoice } from '../ui/column-choice.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -12,8 +13,9 @@ import { FilterBar } from '../ui/filter-bar.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { EmptyState } from '../ui/states.tsx'
-import { COMPANY_COLUMNS, DEFAULT_COLUMNS } from './company-columns.tsx'
+import { DEFAULT_COLUMNS } from './company-columns.tsx'
 import { COMPANY_FILTERS, type CompanySearch, companySearch, toCompanyQuery } from './company-search.ts'
+import { useCompanyColumns } from './use-company-columns.ts'
 
 const route = getRouteApi('/shell/companies')
 
@@ -34,6 +36,7 @@ export function CompaniesPage() {
     void refreshCompanies(queryClient)
     await navigate({ to: '/companies/$companyId', params: { companyId: company.company_id } })
   }
+  const columns = useCompanyColumns()
   const chosen = search.columns ?? DEFAULT_COLUMNS
   const isFiltered = Object.keys(query).some((name) => !NOT_FILTERS.has(name))
   return (
@@ -54,11 +57,11 @@ export function CompaniesPage() {
       >
         <SavedViews page="companies" query={viewOf(search)} columns={chosen} onOpen={openView} />
         <ExportButton href={companiesCsv(query, chosen)} label="companies" />
-        <ColumnChoice columns={COMPANY_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns })} />
+        <ColumnChoice columns={columns} chosen={chosen} onChange={(ids) => change({ columns: ids })} />
       </FilterBar>
       <DataTable
         label="Companies"
-        columns={COMPANY_COLUMNS.filter(({ id }) => chosen.includes(id))}
+        columns={columns.filter(({ id }) => chosen.includes(id))}
         rows={data?.companies}
         rowKey={({ company_id }) => company_id}
         error={error}
@@ -99,7 +102,7 @@ const NEW_COMPANY = [
 
 /** What a saved view keeps of an address. */
 function viewOf({ page: _page, columns: _columns, ...query }: CompanySearch) {
-  return query
+  return given(query)
 }
 
 const NOT_FILTERS = new Set(['page', 'limit', 'sort_by', 'sort_dir'])

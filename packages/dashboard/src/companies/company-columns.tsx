@@ -5,7 +5,8 @@ import type { Column } from '../ui/data-table.tsx'
 import { propertyText } from '../ui/property-value.ts'
 import { Foreign, formatNumber, Moment, None } from '../ui/text.tsx'
 
-const property = (key: string, header: string, more: Partial<Column<Company>> = {}): Column<Company> => ({
+/** The column of a property. */
+export const propertyColumn = (key: string, header: string, more: Partial<Column<Company>> = {}): Column<Company> => ({
   id: key,
   header,
   cell: ({ properties }) => {
@@ -16,7 +17,7 @@ const property = (key: string, header: string, more: Partial<Column<Company>> = 
 })
 
 const quantity = (key: string, header: string): Column<Company> =>
-  property(key, header, {
+  propertyColumn(key, header, {
     align: 'right',
     visibleFrom: 'md',
     cell: ({ properties }) => {
@@ -50,10 +51,10 @@ export const COMPANY_COLUMNS: Column<Company>[] = [
     visibleFrom: 'sm',
     cell: ({ domain }) => (domain === null ? <None /> : <Foreign max={120}>{domain}</Foreign>),
   },
-  property('industry', 'Industry'),
-  property('country', 'Country', { visibleFrom: 'sm' }),
-  property('state', 'State'),
-  property('city', 'City'),
+  propertyColumn('industry', 'Industry'),
+  propertyColumn('country', 'Country', { visibleFrom: 'sm' }),
+  propertyColumn('state', 'State'),
+  propertyColumn('city', 'City'),
   quantity('numberofemployees', 'Employees'),
   quantity('annualrevenue', 'Annual revenue'),
   {

@@ -1,5 +1,5 @@
 import type { Query } from '../api/client.ts'
-import { day, oneOf, pageNumber, searchParams, text, wholeNumber, words } from '../app/search-params.ts'
+import { day, given, oneOf, pageNumber, searchParams, text, wholeNumber, words } from '../app/search-params.ts'
 import type { FilterField } from '../ui/filter-form.tsx'
 
 /** The filters of companies that the service knows, in the words of people. */
@@ -38,5 +38,5 @@ export type CompanySearch = ReturnType<typeof companySearch>
 
 /** What to ask the service for an address. */
 export function toCompanyQuery({ columns: _shown, ...search }: CompanySearch): Query {
-  return { ...search, page: search.page ?? 1, limit: search.limit ?? '20' }
+  return { ...given(search), page: search.page ?? 1, limit: search.limit ?? '20' }
 }

@@ -9,8 +9,8 @@ import { Foreign, Moment } from '../ui/text.tsx'
 
 const STATES: Record<string, { words: string; color: string }> = {
   agent_action_proposed: { words: 'Proposed', color: 'ink' },
-  agent_action_executed: { words: 'Done', color: 'teal.9' },
-  agent_action_failed: { words: 'Failed', color: 'red.9' },
+  agent_action_executed: { words: 'Done', color: 'teal' },
+  agent_action_failed: { words: 'Failed', color: 'red' },
 }
 
 /** What agents proposed and did about a contact. */

@@ -6,7 +6,8 @@ import { propertyText } from '../ui/property-value.ts'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { contactName } from './contact-name.ts'
 
-const property = (key: string, header: string, more: Partial<Column<Contact>> = {}): Column<Contact> => ({
+/** The column of a property. */
+export const propertyColumn = (key: string, header: string, more: Partial<Column<Contact>> = {}): Column<Contact> => ({
   id: key,
   header,
   cell: ({ properties }) => {
@@ -32,9 +33,9 @@ export const CONTACT_COLUMNS: Column<Contact>[] = [
       </Anchor>
     ),
   },
-  property('email', 'E-mail', { sortBy: 'email', visibleFrom: 'sm' }),
-  property('company', 'Company', { sortBy: 'company', visibleFrom: 'sm' }),
-  property('jobtitle', 'Job title', { visibleFrom: 'lg' }),
+  propertyColumn('email', 'E-mail', { sortBy: 'email', visibleFrom: 'sm' }),
+  propertyColumn('company', 'Company', { sortBy: 'company', visibleFrom: 'sm' }),
+  propertyColumn('jobtitle', 'Job title', { visibleFrom: 'lg' }),
   {
     id: 'lifecyclestage',
     header: 'Stage',
@@ -43,11 +44,11 @@ export const CONTACT_COLUMNS: Column<Contact>[] = [
       return stage === '' ? <None /> : <Badge>{stage}</Badge>
     },
   },
-  property('country', 'Country', { visibleFrom: 'md' }),
-  property('lead_status', 'Lead status'),
-  property('industry', 'Industry'),
-  property('city', 'City'),
-  property('state', 'State'),
+  propertyColumn('country', 'Country', { visibleFrom: 'md' }),
+  propertyColumn('lead_status', 'Lead status'),
+  propertyColumn('industry', 'Industry'),
+  propertyColumn('city', 'City'),
+  propertyColumn('state', 'State'),
   { id: 'creation_source', header: 'Source', cell: ({ creation_source }) => creation_source },
   {
     id: 'created_at',

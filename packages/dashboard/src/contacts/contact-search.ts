@@ -1,5 +1,5 @@
 import type { Query } from '../api/client.ts'
-import { day, flag, oneOf, pageNumber, searchParams, text, words } from '../app/search-params.ts'
+import { day, flag, given, oneOf, pageNumber, searchParams, text, words } from '../app/search-params.ts'
 import type { FilterField } from '../ui/filter-form.tsx'
 
 const STAGES = [
@@ -33,7 +33,7 @@ export const CONTACT_FILTERS: FilterField[] = [
       { value: 'not_enriched', label: 'Not enriched' },
     ],
   },
-  { name: 'company_id', label: 'Company id', kind: 'text' },
+  { name: 'company_id', label: 'Of one company', kind: 'text', isOnlyInLinks: true },
   { name: 'created_after', label: 'Created from', kind: 'date' },
   { name: 'created_before', label: 'Created until', kind: 'date' },
   ...(
@@ -84,7 +84,7 @@ export type ContactSearch = ReturnType<typeof contactSearch>
 
 /** What to ask the service for an address. */
 export function toContactQuery({ columns: _shown, ...search }: ContactSearch): Query {
-  return { ...search, page: search.page ?? 1, limit: search.limit ?? '20' }
+  return { ...given(search), page: search.page ?? 1, limit: search.limit ?? '20' }
 }
 
 function asOption(value: string) {

@@ -2,8 +2,10 @@ import { IconUsers } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { contactsCsv, contactsQuery, createContact, refreshContacts } from '../api/contacts.ts'
+import { eventTypesQuery } from '../api/events.ts'
 import type { SavedView } from '../api/views.ts'
 import { useMay } from '../app/may.ts'
+import { given } from '../app/search-params.ts'
 import { ColumnChoice } from '../ui/column-choice.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -12,8 +14,9 @@ import { FilterBar } from '../ui/filter-bar.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { EmptyState } from '../ui/states.tsx'
-import { CONTACT_COLUMNS, DEFAULT_COLUMNS } from './contact-columns.tsx'
+import { DEFAULT_COLUMNS } from './contact-columns.tsx'
 import { CONTACT_FILTERS, type ContactSearch, contactSearch, toContactQuery } from './contact-search.ts'
+import { useContactColumns } from './use-contact-columns.ts'
 
 const route = getRouteApi('/shell/contacts')
 
@@ -35,6 +38,11 @@ export function ContactsPage() {
     await navigate({ to: '/contacts/$contactId', params: { contactId: contact.contact_id } })
   }
   const mayWrite = useMay('contacts:write')
+  const columns = useContactColumns()
+  const types = useQuery(eventTypesQuery)
+  const filters = CONTACT_FILTERS.map((field) =>
+    field.name === 'has_event_type' ? { ...field, suggestions: types.data?.types } : field,
+  )
   const chosen = search.columns ?? DEFAULT_COLUMNS
   const isFiltered = Object.keys(query).some((name) => !NOT_FILTERS.has(name))
   return (
@@ -44,7 +52,7 @@ export function ContactsPage() {
         actions={mayWrite ? <CreateDialog title="New contact" fields={NEW_CONTACT} onCreate={create} /> : null}
       />
       <FilterBar
-        fields={CONTACT_FILTERS}
+        fields={filters}
         values={search as Omit<ContactSearch, 'columns'>}
         onChange={change}
         search={{
@@ -57,15 +65,15 @@ export function ContactsPage() {
         <ExportButton
           href={contactsCsv(
             query,
-            chosen.filter((id) => id !== 'name'),
+            chosen.flatMap((id) => (id === 'name' ? NAMES : [id])),
           )}
           label="contacts"
         />
-        <ColumnChoice columns={CONTACT_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns })} />
+        <ColumnChoice columns={columns} chosen={chosen} onChange={(ids) => change({ columns: ids })} />
       </FilterBar>
       <DataTable
         label="Contacts"
-        columns={CONTACT_COLUMNS.filter(({ id }) => chosen.includes(id))}
+        columns={columns.filter(({ id }) => chosen.includes(id))}
         rows={data?.contacts}
         rowKey={({ contact_id }) => contact_id}
         error={error}
@@ -99,6 +107,9 @@ export function ContactsPage() {
   )
 }
 
+/** What a file has in the place of the name. */
+const NAMES = ['contact_id', 'firstname', 'lastname']
+
 const NEW_CONTACT = [
   { name: 'email', label: 'E-mail', type: 'email' as const, required: true },
   { name: 'firstname', label: 'First name' },
@@ -109,7 +120,7 @@ const NEW_CONTACT = [
 
 /** What a saved view keeps of an address. */
 function viewOf({ page: _page, columns: _columns, ...query }: ContactSearch) {
-  return query
+  return given(query)
 }
 
 const NOT_FILTERS = new Set(['page', 'limit', 'sort_by', 'sort_dir'])

@@ -14,7 +14,7 @@ export function MessageCard({ message }: { message: Message }) {
     <Card padding="sm" component="article" aria-label={`Message of ${nameOf(from)}`}>
       <Group justify="space-between" gap="xs" mb="xs">
         <Text size="xs" c="dimmed" component="div">
-          <Badge color={direction === 'inbound' ? 'teal.9' : 'ink'} mr={6}>
+          <Badge color={direction === 'inbound' ? 'teal' : 'ink'} mr={6}>
             {direction === 'inbound' ? 'Received' : 'Sent'}
           </Badge>
           <Foreign max={100}>{nameOf(from)}</Foreign>

@@ -56,7 +56,7 @@ export function FirstSteps({ snippet }: { snippet: string }) {
           </Group>
           <Text size="sm" c="dimmed">
             No site at hand? Your servers can send contacts and events too: see the{' '}
-            <Anchor href="/docs" inherit>
+            <Anchor href="/docs" inherit underline="always">
               API reference
             </Anchor>
             .
@@ -79,7 +79,7 @@ function Step({ number, title, isDone = false, children }: StepProps) {
     <List.Item
       styles={{ itemWrapper: { display: 'flex', alignItems: 'flex-start' }, itemLabel: { flex: 1, minWidth: 0 } }}
       icon={
-        <ThemeIcon radius="xl" size={30} variant={isDone ? 'filled' : 'light'} color={isDone ? 'teal.8' : 'ink'}>
+        <ThemeIcon radius="xl" size={30} variant={isDone ? 'filled' : 'light'} color={isDone ? 'teal' : 'ink'}>
           {isDone ? <IconCheck size={18} aria-label="done" /> : number}
         </ThemeIcon>
       }

@@ -1,5 +1,6 @@
-import { Button, Checkbox, Popover, Stack } from '@mantine/core'
+import { Checkbox, Popover, Stack } from '@mantine/core'
 import { IconColumns3 } from '@tabler/icons-react'
+import { ToolbarButton } from './toolbar-button.tsx'
 
 interface ColumnChoiceProps {
   columns: readonly { id: string; header: string }[]
@@ -13,9 +14,7 @@ export function ColumnChoice({ columns, chosen, onChange }: ColumnChoiceProps) {
   return (
     <Popover position="bottom-end" trapFocus returnFocus>
       <Popover.Target>
-        <Button variant="default" leftSection={<IconColumns3 size={16} aria-hidden />}>
-          Columns
-        </Button>
+        <ToolbarButton icon={<IconColumns3 size={16} aria-hidden />}>Columns</ToolbarButton>
       </Popover.Target>
       <Popover.Dropdown mah={420} style={{ overflowY: 'auto' }}>
         <Stack gap="xs" role="group" aria-label="Columns">

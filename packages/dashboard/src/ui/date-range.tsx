@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Popover, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Menu, Modal, Stack, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCalendar, IconCheck, IconChevronDown } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
@@ -18,36 +18,32 @@ export function DateRange({ value, onChange }: DateRangeProps) {
   const { from, to } = resolveRange(value)
   const preset = RANGES.find((range) => range.value === current)
   return (
-    <Popover opened={isOpen} onClose={close} position="bottom-end" trapFocus returnFocus>
-      <Popover.Target>
-        <span>
-          <Menu position="bottom-end" width={200}>
-            <Menu.Target>
-              <Button
-                variant="default"
-                leftSection={<IconCalendar size={16} aria-hidden />}
-                rightSection={<IconChevronDown size={14} aria-hidden />}
-              >
-                {preset?.label ?? `${formatDay(from)} – ${formatDay(to)}`}
-              </Button>
-            </Menu.Target>
-            <Menu.Dropdown>
-              {RANGES.map(({ value: range, label }) => (
-                <Menu.Item
-                  key={range}
-                  rightSection={range === current ? <IconCheck size={16} aria-label="current" /> : null}
-                  onClick={() => onChange({ range, from: undefined, to: undefined })}
-                >
-                  {label}
-                </Menu.Item>
-              ))}
-              <Menu.Divider />
-              <Menu.Item onClick={open}>Other days…</Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
-        </span>
-      </Popover.Target>
-      <Popover.Dropdown>
+    <>
+      <Menu position="bottom-end" width={200}>
+        <Menu.Target>
+          <Button
+            variant="default"
+            leftSection={<IconCalendar size={16} aria-hidden />}
+            rightSection={<IconChevronDown size={14} aria-hidden />}
+          >
+            {preset?.label ?? `${formatDay(from)} – ${formatDay(to)}`}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {RANGES.map(({ value: range, label }) => (
+            <Menu.Item
+              key={range}
+              rightSection={range === current ? <IconCheck size={16} aria-label="current" /> : null}
+              onClick={() => onChange({ range, from: undefined, to: undefined })}
+            >
+              {label}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item onClick={open}>Other days…</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Modal opened={isOpen} onClose={close} title="Which days" size="sm">
         <Days
           from={from}
           to={to}
@@ -56,8 +52,8 @@ export function DateRange({ value, onChange }: DateRangeProps) {
             close()
           }}
         />
-      </Popover.Dropdown>
-    </Popover>
+      </Modal>
+    </>
   )
 }
 
@@ -70,7 +66,7 @@ function Days(props: { from: string; to: string; onApply: (days: { from: string;
   }
   return (
     <Stack component="form" gap="sm" onSubmit={apply}>
-      <Group gap="sm" wrap="nowrap">
+      <Group gap="sm" grow>
         <TextInput type="date" label="From" value={from} onChange={(event) => setFrom(event.currentTarget.value)} />
         <TextInput type="date" label="To" value={to} onChange={(event) => setTo(event.currentTarget.value)} />
       </Group>

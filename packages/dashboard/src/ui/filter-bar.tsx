@@ -41,6 +41,8 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
             <Pill
               key={field.name}
               size="md"
+              bg="var(--mantine-color-body)"
+              bd="1px solid var(--cds-line)"
               withRemoveButton
               onRemove={() => onChange({ [field.name]: undefined })}
               removeButtonProps={{
@@ -64,13 +66,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
           </Button>
         </Group>
       ) : null}
-      <Drawer
-        opened={isOpen}
-        onClose={close}
-        position="right"
-        title="Filters"
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Drawer opened={isOpen} onClose={close} position="right" title="Filters">
         <FilterForm
           fields={fields}
           values={values}

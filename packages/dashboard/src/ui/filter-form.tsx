@@ -14,6 +14,10 @@ export interface FilterField {
   /** The heading under which it stands. */
   group?: string
   description?: string
+  /** For a text: what is offered while somebody types. */
+  suggestions?: readonly string[] | undefined
+  /** Comes from a link and can be taken away, but is nothing to type in. */
+  isOnlyInLinks?: boolean
 }
 
 interface FilterFormProps {
@@ -23,7 +27,8 @@ interface FilterFormProps {
 }
 
 /** All filters of a list as a form. */
-export function FilterForm({ fields, values, onApply }: FilterFormProps) {
+export function FilterForm({ fields: all, values, onApply }: FilterFormProps) {
+  const fields = all.filter(({ isOnlyInLinks }) => !isOnlyInLinks)
   const [texts, setTexts] = useState(() => Object.fromEntries(fields.map(({ name }) => [name, textOf(values[name])])))
   const groups = [...new Set(fields.map(({ group }) => group))]
   const apply = (event: FormEvent) => {
@@ -71,14 +76,26 @@ interface FilterInputProps {
 }
 
 function FilterInput({ field, value, onChange }: FilterInputProps) {
-  const { name, label, kind, options = [], description } = field
+  const { name, label, kind, options = [], description, suggestions } = field
   const props = { name, label, description, value }
   const change = (event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value)
   if (kind === 'choice' || kind === 'yes_no') {
     const choices = kind === 'yes_no' ? YES_NO : options
     return <NativeSelect {...props} onChange={change} data={[{ value: '', label: 'Any' }, ...choices]} />
   }
-  return <TextInput {...props} onChange={change} type={kind} maxLength={kind === 'text' ? 1_000 : undefined} />
+  const list = suggestions ? `suggestions-${name}` : undefined
+  return (
+    <>
+      <TextInput {...props} onChange={change} type={kind} maxLength={kind === 'text' ? 1_000 : undefined} list={list} />
+      {suggestions ? (
+        <datalist id={list}>
+          {suggestions.slice(0, 200).map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
+          ))}
+        </datalist>
+      ) : null}
+    </>
+  )
 }
 
 const YES_NO = [

@@ -121,7 +121,7 @@ function inlineToken(token: Tokens.Generic): ReactNode {
 function link(href: string, label: ReactNode): ReactNode {
   if (!isWebAddress(href) && !/^mailto:[^\s]+$/i.test(href)) return <Text span>{label}</Text>
   return (
-    <Anchor href={href} target="_blank" rel="noopener noreferrer nofollow" inherit>
+    <Anchor href={href} target="_blank" rel="noopener noreferrer nofollow" inherit underline="always">
       {label}
     </Anchor>
   )

@@ -26,7 +26,7 @@ export function PageHeader({ title, documentTitle, description, actions, breadcr
         </Text>
       ) : null}
       <Group justify="space-between" align="flex-start" gap="md">
-        <Box miw={0} style={{ flex: '1 1 260px' }}>
+        <Box miw={0} style={{ flex: '1 1 150px' }}>
           <Title order={1} lineClamp={2}>
             {title}
           </Title>

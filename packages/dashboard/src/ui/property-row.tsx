@@ -1,4 +1,13 @@
-import { ActionIcon, Group, NativeSelect, Text, TextInput, Tooltip, UnstyledButton } from '@mantine/core'
+import {
+  ActionIcon,
+  Group,
+  NativeSelect,
+  Text,
+  TextInput,
+  Tooltip,
+  UnstyledButton,
+  VisuallyHidden,
+} from '@mantine/core'
 import { IconCheck, IconX } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
@@ -58,19 +67,12 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
               <UnstyledButton
                 ref={button}
                 className={classes.edit}
-                aria-label={`Change ${label}${text ? `: ${text.slice(0, 100)}` : ''}`}
                 onClick={() => {
                   saving.reset()
                   setTyped(text)
                 }}
               >
-                {isWebAddress(text) ? (
-                  'Change'
-                ) : text === '' ? (
-                  <span className={classes.add}>Add</span>
-                ) : (
-                  <Foreign>{text}</Foreign>
-                )}
+                <EditLabel label={label} text={text} />
               </UnstyledButton>
             </>
           ) : text === '' ? (
@@ -132,5 +134,23 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
         ) : null}
       </dd>
     </div>
+  )
+}
+
+/** What the button says: the value itself, and to who cannot see where it stands, whose value it is. */
+function EditLabel({ label, text }: { label: string; text: string }) {
+  if (text === '' || isWebAddress(text)) {
+    return (
+      <span className={classes.add}>
+        {text === '' ? 'Add' : 'Change'}
+        <VisuallyHidden> {label}</VisuallyHidden>
+      </span>
+    )
+  }
+  return (
+    <>
+      <VisuallyHidden>Change {label}: </VisuallyHidden>
+      <Foreign>{text}</Foreign>
+    </>
   )
 }

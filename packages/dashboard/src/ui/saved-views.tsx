@@ -15,6 +15,7 @@ import {
 } from '../api/views.ts'
 import { useMay } from '../app/may.ts'
 import { messageOf } from './states.tsx'
+import { ToolbarButton } from './toolbar-button.tsx'
 
 interface SavedViewsProps {
   page: ViewPage
@@ -36,9 +37,9 @@ export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
     <>
       <Menu position="bottom-end" width={240}>
         <Menu.Target>
-          <Button variant="default" leftSection={<IconBookmark size={16} aria-hidden />}>
+          <ToolbarButton icon={<IconBookmark size={16} aria-hidden />}>
             {present ? present.name.slice(0, 30) : 'Views'}
-          </Button>
+          </ToolbarButton>
         </Menu.Target>
         <Menu.Dropdown mah={420} style={{ overflowY: 'auto' }}>
           {views.length === 0 ? <Menu.Label>No views saved yet</Menu.Label> : null}

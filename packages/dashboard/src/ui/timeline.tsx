@@ -3,7 +3,7 @@ import { useIntersection } from '@mantine/hooks'
 import { IconActivity } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { type CustomerEvent, eventTypesQuery, type TimelineSubject, timelineQuery } from '../api/events.ts'
 import { eventIcon, eventWords } from './event-words.ts'
 import { propertyText } from './property-value.ts'
@@ -102,7 +102,7 @@ function TimelineRow({ event, withName }: { event: CustomerEvent; withName: bool
           ) : null}
         </Text>
         <Text size="xs" c="dimmed" className={classes.where}>
-          {url ? <ExternalLink url={url} /> : null}
+          {url ? <ExternalLink url={url}>{placeOf(url)}</ExternalLink> : null}
           {url && where ? ' · ' : ''}
           {where}
         </Text>
@@ -131,6 +131,11 @@ function ContactLink({ contact }: { contact: NonNullable<CustomerEvent['contact'
 
 const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 const DAY = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
+
+/** Without what follows the path: campaigns make addresses longer than a line. */
+function placeOf(url: string): ReactNode {
+  return <Foreign max={120}>{url.replace(/^https?:\/\//, '').replace(/[?#].*$/s, '')}</Foreign>
+}
 
 /** Only texts and numbers are worth a place in a line. */
 function propertyTextOf(value: unknown): string {
