@@ -29,7 +29,7 @@ describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
     const page = await browser.signedIn(tenant, { path: '/webhooks' })
     await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor()
     await page.getByRole('link', { name: 'New webhook' }).first().click()
-    await page.getByLabel('Event').fill('page_view')
+    await page.getByRole('combobox', { name: 'Event' }).fill('page_view')
     await page.getByText('"subscription_id"').waitFor()
     await screenshot(page, 'webhook-new')
     await page.getByLabel('Address').fill('http://hooks.example/insecure')
