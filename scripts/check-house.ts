@@ -10,6 +10,7 @@ const SOURCE_LINES_MAX = 300
 const TEST_LINES_MAX = 500
 const SERVER = 'packages/server/src/'
 const TRACKER = 'packages/tracker/src/'
+const DASHBOARD = 'packages/dashboard/src/'
 /** May see every tenant's rows at once, because they serve all tenants at once. */
 const UNSCOPED = ['platform', 'tenants', 'journal', 'webhooks/queue', 'cli', 'demo', 'service.ts', 'app.ts']
 /** Calls an address. Those that users gave must be checked, so one folder does it for all. (METHODS is a list of words.) */
@@ -17,7 +18,7 @@ const CALLS_OUT =
   /(?<!import \{ METHODS \} )from '(node:)?(undici|https?|http2)'|import\('(node:)?(undici|https?|http2)'\)|(?<![\w.])fetch\(/
 
 const problems: string[] = []
-const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.ts'], { encoding: 'utf8' })
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.ts', '*.tsx'], { encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '' && !file.includes('/generated/'))
 
@@ -25,6 +26,7 @@ for (const file of files) {
   const text = readFileSync(file, 'utf8')
   checkLength(file, text)
   if (file.startsWith(TRACKER)) checkTrackerImports(file, text)
+  if (file.startsWith(DASHBOARD)) checkPages(file, text)
   if (file.startsWith(SERVER) && !file.endsWith('.test.ts')) {
     for (const imported of importsOf(file, text)) checkImport(file, imported)
     if (CALLS_OUT.test(text) && !file.startsWith(`${SERVER}platform/outbound/`)) {
@@ -47,6 +49,18 @@ function checkLength(file: string, text: string): void {
 function checkTrackerImports(file: string, text: string): void {
   for (const [, imported = ''] of text.matchAll(/(?:from|import\(?)\s*'([^']+)'/g)) {
     if (!/^\.\/[^/]+$/.test(imported)) problems.push(`${file} imports ${imported}: the tracker imports nothing`)
+  }
+}
+
+/** What holds for the dashboard's pages: the service is asked in one place, its code stays out, markup is made by React. */
+function checkPages(file: string, text: string): void {
+  const calls = /(?<![\w.])fetch\(|new (XMLHttpRequest|EventSource|WebSocket)\b/.test(text)
+  if (calls && !file.startsWith(`${DASHBOARD}api/`)) problems.push(`${file}: only api/ asks the service`)
+  if (/dangerouslySetInnerHTML|\.(inner|outer)HTML\s*=/.test(text)) {
+    problems.push(`${file} writes markup: what comes from outside must stay a text`)
+  }
+  for (const [line] of text.matchAll(/^.*(?:from|import\()\s*'[^']*\/server\/[^']*'/gm)) {
+    if (!line.startsWith('import type ')) problems.push(`${file}: takes only types from the server: ${line}`)
   }
 }
 

@@ -11,6 +11,7 @@ import { scriptRoutes } from './collector/script-routes.ts'
 import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contacts/routes.ts'
+import { type DashboardDependencies, dashboardRoutes } from './dashboard/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { formRoutes } from './forms/routes.ts'
 import type { EventMover } from './journal/event-mover.ts'
@@ -32,13 +33,13 @@ import type { SegmentFollower } from './segments/follow.ts'
 import { segmentRoutes } from './segments/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import type { ApiKey } from './tenants/api-keys.ts'
-import { requireApiKeys } from './tenants/authentication.ts'
+import { requireCallers } from './tenants/authentication.ts'
 import { identifyRoutes } from './visitors/routes.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
 const REQUEST_TIMEOUT_MS = 60_000
 
-export interface AppDependencies {
+export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimiter'> {
   config: Config
   stores: Stores
   groupCommit: GroupCommit
@@ -89,9 +90,10 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   })
   await app.register(swagger, describeApi(config))
   await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
-  requireApiKeys(app, dependencies)
+  requireCallers(app, dependencies)
   app.addHook('onRequest', async (request, reply) => {
     if (request.apiKey) rateLimiter.checkApiKey(request.apiKey.keyId, reply)
+    if (request.signedIn) rateLimiter.checkUser(request.signedIn.user.id, reply)
   })
   operationsRoutes(app, dependencies)
   contactRoutes(app, dependencies, config.eventFilterContactsMax)
@@ -103,6 +105,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   batchRoutes(app)
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
+  await dashboardRoutes(app, { ...dependencies, rateLimiter })
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))

@@ -30,6 +30,13 @@ export interface Config {
   webhookAllowPrivate: boolean
   /** Finished webhook deliveries are kept so long. */
   webhookRetentionDays: number
+  /** Signs sessions and encrypts second factors; null: the service makes one. */
+  authSecret: string | null
+  /** An OpenID provider that people may sign in at; null without one. */
+  oidc: { issuer: string; clientId: string; clientSecret: string; label: string } | null
+  /** The mail server for invitations and password links, and who they are from. */
+  smtpUrl: string | null
+  mailFrom: string
 }
 
 export interface RateLimits {
@@ -40,6 +47,8 @@ export interface RateLimits {
   formPerIpPerMinute: number
   formPerPersonPerMinute: number
   formPerTenantPerMinute: number
+  signInPerIpPerMinute: number
+  signInPerPersonPerMinute: number
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -76,6 +85,17 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const url = (name: string, protocols: string[]) =>
     read<string | null>(name, null, (value) => urlOf(value, protocols), `a URL (${protocols.join(', ')})`)
 
+  /** All of it or nothing: a provider that is half configured is a mistake. */
+  const readOidc = (): Config['oidc'] => {
+    const issuer = url('CDS_OIDC_ISSUER', ['http:', 'https:'])
+    const [clientId, clientSecret] = [text('CDS_OIDC_CLIENT_ID', ''), text('CDS_OIDC_CLIENT_SECRET', '')]
+    const label = text('CDS_OIDC_LABEL', 'single sign-on')
+    if (issuer === null && clientId === '' && clientSecret === '') return null
+    if (issuer !== null && clientId !== '' && clientSecret !== '') return { issuer, clientId, clientSecret, label }
+    problems.push('CDS_OIDC_ISSUER, CDS_OIDC_CLIENT_ID and CDS_OIDC_CLIENT_SECRET must be set together')
+    return null
+  }
+
   const port = integer('PORT', 8080, 0, 65_535)
   const rateLimitsOn = onOff('CDS_RATE_LIMITS', true)
   const limits: RateLimits = {
@@ -86,11 +106,14 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     formPerIpPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_IP_PER_MINUTE', 20, 1, 10_000_000),
     formPerPersonPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
     formPerTenantPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_TENANT_PER_MINUTE', 600, 1, 10_000_000),
+    signInPerIpPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE', 30, 1, 10_000_000),
+    signInPerPersonPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
   }
+  const publicUrl = (url('CDS_PUBLIC_URL', ['http:', 'https:']) ?? `http://localhost:${port}`).replace(/\/+$/, '')
   const config: Config = {
     port,
     host: text('HOST', 'localhost'),
-    publicUrl: (url('CDS_PUBLIC_URL', ['http:', 'https:']) ?? `http://localhost:${port}`).replace(/\/+$/, ''),
+    publicUrl,
     dataDirectory: text('CDS_DATA_DIR', './data'),
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
     clickhouseUrl: url('CLICKHOUSE_URL', ['http:', 'https:']),
@@ -120,6 +143,15 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ),
     webhookAllowPrivate: onOff('CDS_WEBHOOK_ALLOW_PRIVATE', false),
     webhookRetentionDays: integer('CDS_WEBHOOK_RETENTION_DAYS', 30, 1, 3_650),
+    authSecret: secret<string | null>('CDS_AUTH_SECRET', null, authSecretOf, 'a random text of at least 32 characters'),
+    oidc: readOidc(),
+    smtpUrl: secret<string | null>(
+      'CDS_SMTP_URL',
+      null,
+      (value) => (value === '' ? null : urlOf(value, ['smtp:', 'smtps:'])),
+      'a URL like smtps://user:password@mail.example.com',
+    ),
+    mailFrom: text('CDS_MAIL_FROM', `Customer Data Service <no-reply@${new URL(publicUrl).hostname}>`),
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config
@@ -127,8 +159,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
 
 /** Beside the paths of the service itself, which a route of this name would take away. */
 const PUBLIC_PATH =
-  /^(?!\/(v1|docs|health|metrics|mcp|openapi\.json)(\/|$))(?!.*\/recover-visitor$)(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
-const PUBLIC_PATH_FORM = 'a path like /stats/script.js, outside /v1, /docs, /health, /metrics, /mcp and /openapi.json'
+  /^(?!\/(v1|api|assets|docs|health|metrics|mcp|openapi\.json)(\/|$))(?!.*\/recover-visitor$)(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
+const PUBLIC_PATH_FORM =
+  'a path like /stats/script.js, outside /v1, /api, /assets, /docs, /health, /metrics, /mcp and /openapi.json'
 
 const ON_OFF = new Map([
   ['on', true],
@@ -144,6 +177,11 @@ function keysOf(text: string): Buffer[] | undefined {
   const parts = text.split(',').map((part) => part.trim())
   const keys = parts.map((part) => Buffer.from(part, 'base64'))
   return keys.every((key) => key.length === KEY_BYTES) ? keys : undefined
+}
+
+function authSecretOf(text: string): string | null | undefined {
+  if (text === '') return null
+  return text.length >= 32 ? text : undefined
 }
 
 function wholeNumber(text: string, min: number, max: number): number | undefined {

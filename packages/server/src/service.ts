@@ -4,11 +4,14 @@ import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
+import { prepareSignIn } from './dashboard/sign-in/start.ts'
+import { startTasks, TASK_QUEUES } from './dashboard/tasks.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
 import { type Projector, startProjector } from './journal/projector.ts'
+import { startLiveFeed } from './live/feed.ts'
 import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
 import { createTableStatements, onCluster, storageTable } from './platform/clickhouse/tables.ts'
 import type { SecretBox } from './platform/crypto/secret-box.ts'
@@ -21,6 +24,7 @@ import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
+import { createTxtLookup } from './platform/outbound/txt-records.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
@@ -30,6 +34,7 @@ import { type Clock, systemClock } from './platform/time.ts'
 import { watchSegments } from './segments/watch.ts'
 import { createKeyLookup } from './tenants/api-keys.ts'
 import { createDomainLookup } from './tenants/domains.ts'
+import { keepSignInTables } from './tenants/forget.ts'
 import { createSubscriptionLookup } from './webhooks/lookup.ts'
 import { keepDeliveries } from './webhooks/queue/retention.ts'
 import { type DeliveryWorker, startDeliveryWorker } from './webhooks/queue/worker.ts'
@@ -53,7 +58,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = []
+export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -143,6 +148,8 @@ export interface ServiceOptions extends EngineOptions {
   clock?: Clock
   /** How addresses that users gave are called; for tests. */
   outbound?: Partial<OutboundOptions>
+  /** Who is asked for TXT records, as `address:port`, in place of the system's name servers; for tests. */
+  dnsServers?: string[]
   /** Sees the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }
@@ -181,7 +188,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     invalidation.onWork(deliveryWorker.wake)
     const retention = keepDeliveries(stores.database, config.webhookRetentionDays, clock, log)
     cleanup.push(() => retention.stop())
+    const signInTables = keepSignInTables(stores.database, clock, log)
+    cleanup.push(() => signInTables.stop())
     const findSubscriptions = createSubscriptionLookup(stores, invalidation)
+    // The embedded ClickHouse belongs to one process: nobody else records events.
+    const live = startLiveFeed({ stores, clock, log, hasOthers: config.clickhouseUrl !== null })
+    cleanup.push(() => live.stop())
     const groupCommit = createGroupCommit({
       pool: postgres.pool,
       projector,
@@ -189,19 +201,29 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       clock,
       log,
       metrics,
-      onRecorded: segments.onRecorded,
+      onRecorded: (batches) => {
+        segments.onRecorded(batches)
+        live.onRecorded(batches)
+      },
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
+    await startTasks({ stores, jobs, writing, eventsStorage, config, log })
     const app = await createApp({
       ...writing,
       config,
       stores,
       groupCommit,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
+      ...prepareSignIn({ config, stores, secrets, clock, log }),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
+      secrets,
+      outbound,
+      live,
+      jobs,
+      lookUpTxt: createTxtLookup(options.dnsServers),
       log,
       metrics,
     })

@@ -5,11 +5,16 @@ import type { Resolve } from '../src/platform/outbound/client.ts'
 
 const TYPE_A = 1
 const TYPE_AAAA = 28
+const TYPE_TXT = 16
 const NAME_ERROR = 3
 
 export interface DnsServer {
   /** Names and their addresses; a function makes the addresses of each single query. */
   zone: Map<string, string[] | (() => string[])>
+  /** Names and their TXT records. */
+  texts: Map<string, string[]>
+  /** Its address, for a resolver. */
+  server: string
   /** How often each name was asked for. */
   queries: Map<string, number>
   /** Asks this server, as the service would ask the system's. */
@@ -20,15 +25,17 @@ export interface DnsServer {
 /** A DNS server on a port of 127.0.0.1 that answers A and AAAA queries from its zone. */
 export async function startDnsServer(): Promise<DnsServer> {
   const zone: DnsServer['zone'] = new Map()
+  const texts: DnsServer['texts'] = new Map()
   const queries: DnsServer['queries'] = new Map()
   const socket = createSocket('udp4')
   socket.on('message', (query, sender) => {
     const { name, end } = readName(query)
     const type = query.readUInt16BE(end)
     if (type === TYPE_A) queries.set(name, (queries.get(name) ?? 0) + 1)
-    const entry = zone.get(name)
+    const entry = zone.get(name) ?? (texts.has(name) ? [] : undefined)
     const all = typeof entry === 'function' ? entry() : (entry ?? [])
-    const records = all.flatMap((address) => recordOf(address, type))
+    const records =
+      type === TYPE_TXT ? (texts.get(name) ?? []).map(textRecord) : all.flatMap((address) => recordOf(address, type))
     const header = Buffer.alloc(12)
     header.writeUInt16BE(query.readUInt16BE(0), 0)
     header.writeUInt16BE(0x8180 | (entry === undefined ? NAME_ERROR : 0), 2)
@@ -38,12 +45,15 @@ export async function startDnsServer(): Promise<DnsServer> {
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
+  const server = `127.0.0.1:${socket.address().port}`
   const resolver = new promises.Resolver({ timeout: 1_000, tries: 1 })
-  resolver.setServers([`127.0.0.1:${socket.address().port}`])
+  resolver.setServers([server])
   const found = async (family: 4 | 6, addresses: Promise<string[]>): Promise<LookupAddress[]> =>
     (await addresses.catch(() => [])).map((address) => ({ address, family }))
   return {
     zone,
+    texts,
+    server,
     queries,
     resolve: async (host) => {
       const answers = await Promise.all([found(4, resolver.resolve4(host)), found(6, resolver.resolve6(host))])
@@ -67,13 +77,27 @@ function readName(query: Buffer): { name: string; end: number } {
 function recordOf(address: string, type: number): Buffer[] {
   const isV6 = address.includes(':')
   if ((type === TYPE_AAAA) !== isV6 || (type !== TYPE_A && type !== TYPE_AAAA)) return []
-  const data = isV6 ? v6Bytes(address) : Buffer.from(address.split('.').map(Number))
+  return [recordWith(type, isV6 ? v6Bytes(address) : Buffer.from(address.split('.').map(Number)))]
+}
+
+/** A text in parts of at most 255 bytes, as the format wants it. */
+function textRecord(text: string): Buffer {
+  const bytes = Buffer.from(text)
+  const parts: Buffer[] = []
+  for (let from = 0; from < bytes.length || from === 0; from += 255) {
+    const part = bytes.subarray(from, from + 255)
+    parts.push(Buffer.from([part.length]), part)
+  }
+  return recordWith(TYPE_TXT, Buffer.concat(parts))
+}
+
+function recordWith(type: number, data: Buffer): Buffer {
   const head = Buffer.alloc(12)
   head.writeUInt16BE(0xc00c, 0)
   head.writeUInt16BE(type, 2)
   head.writeUInt16BE(1, 4)
   head.writeUInt16BE(data.length, 10)
-  return [Buffer.concat([head, data])]
+  return Buffer.concat([head, data])
 }
 
 function v6Bytes(address: string): Buffer {

@@ -9,9 +9,9 @@ import { createSegment } from '../segments/segments.ts'
 import { createApiKey, revokeApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
 import { createTenant } from '../tenants/tenants.ts'
-import { createUser } from '../tenants/users.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
+import { USER_COMMANDS } from './user-commands.ts'
 import { WEBHOOK_COMMANDS } from './webhook-commands.ts'
 
 /** Everything that `cdsctl` can do; the keys are the words of the call. */
@@ -21,15 +21,7 @@ export const COMMANDS: Record<string, Command> = {
     options: { name: required('NAME') },
     run: async ({ stores }, { name }, now) => ({ tenant_id: await createTenant(stores.database, String(name), now) }),
   },
-  'user create': {
-    summary: 'Create a person who may sign in as an owner of the tenant',
-    options: { tenant, email: required('EMAIL'), password: required('PASSWORD') },
-    run: async ({ stores }, values, now) => {
-      const tenantId = await existingTenant(stores, values)
-      const person = { email: String(values.email), password: String(values.password) }
-      return { user_id: await createUser(stores.database, tenantId, person, now) }
-    },
-  },
+  ...USER_COMMANDS,
   'key create': {
     summary: 'Create an API key; it is shown this once',
     options: { tenant, name: required('NAME'), scopes: required('a,b|all'), expires: optional('TIMESTAMP') },

@@ -4,9 +4,14 @@ import { ServiceError } from '../platform/errors.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { ContactFilters } from './list.ts'
-import type { ListContactsQuery } from './requests.ts'
+import { ListContactsQuery } from './requests.ts'
 
 type Query = Type.Static<typeof ListContactsQuery>
+
+/** Whether a query, not yet checked, asks for events: then it needs the scope of events too. */
+export function asksEvents(query: object): boolean {
+  return Object.keys(query).some((name) => name.startsWith('has_event_') && name in ListContactsQuery.properties)
+}
 
 /** What a list asks of one and the same event; null when it asks nothing. */
 export function eventFiltersOf(query: Query): EventFilters | null {

@@ -3,11 +3,11 @@ import { CompactEvent } from '../events/event-object.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { Pagination, paginationOf } from '../platform/http/pagination.ts'
 import { Id, pathId, success, Timestamp } from '../platform/http/responses.ts'
-import { requireScope } from '../tenants/authentication.ts'
+import { requireScopeOf } from '../tenants/authentication.ts'
 import type { WriteDependencies } from './change-log.ts'
 import { Contact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
-import { contactFiltersOf, eventFiltersOf } from './list-filters.ts'
+import { asksEvents, contactFiltersOf, eventFiltersOf } from './list-filters.ts'
 import { readContact, toWholeContact } from './read.ts'
 import {
   CreateContactBody,
@@ -45,11 +45,8 @@ export function contactRoutes(app: App, dependencies: WriteDependencies, eventFi
         },
       },
       // Before the query is checked, as every scope is.
-      preValidation: async ({ apiKey, query }) => {
-        const asksEvents = Object.keys(query).some(
-          (name) => name.startsWith('has_event_') && name in ListContactsQuery.properties,
-        )
-        if (apiKey && asksEvents) requireScope(apiKey, 'events:read')
+      preValidation: async (request) => {
+        if (asksEvents(request.query)) requireScopeOf(request, 'events:read')
       },
     },
     async ({ tenant, query }) => {

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { ensureBuilt } from '../../../dashboard/ensure-built.ts'
 import { type Config, readConfig } from '../config.ts'
 import { openTenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
@@ -10,11 +11,15 @@ import type { Service } from '../service.ts'
 import { createApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
 import { createTenant } from '../tenants/tenants.ts'
+import { createTenantUser } from '../tenants/users.ts'
 import { serveDemoSite } from './site.ts'
 
 /** The site whose visits the sample data shows; pages on localhost may send events too. */
 const SITE = 'www.example.com'
 const DOMAINS = ['example.com', 'localhost']
+
+/** Owns the demo tenant; everybody may know the password, so the demo is not for real data. */
+const DEMO_PERSON = { email: 'demo@example.com', password: 'demo password', name: 'Demo' }
 
 /** The service finds their members by itself. */
 const SEGMENTS: NewSegment[] = [
@@ -75,6 +80,7 @@ await runService(
   },
   serveDemoSite,
 )
+await ensureBuilt((message) => console.error(`· ${message}`))
 
 /** The tenant of an earlier start; its key is kept beside the data, readable by its owner only. */
 async function rememberedDemo({ stores }: Service, file: string): Promise<Demo | null> {
@@ -88,6 +94,7 @@ async function rememberedDemo({ stores }: Service, file: string): Promise<Demo |
     .executeTakeFirst()
   if (tenant && apiKey) return { tenantId, apiKey }
   // The start that was making it was interrupted: it is made anew.
+  await stores.database.deleteFrom('users').where('email', '=', DEMO_PERSON.email).execute()
   await stores.database.deleteFrom('tenants').where('tenant_id', '=', tenantId).execute()
   return null
 }
@@ -109,6 +116,7 @@ async function makeDemo({ stores, projector }: Service, file: string): Promise<D
   })
   await projector.drain()
   for (const segment of SEGMENTS) await createSegment(openTenant(stores, tenantId), segment, now)
+  await createTenantUser(stores.database, tenantId, { ...DEMO_PERSON, role: 'owner' }, now)
   const { apiKey } = await createApiKey(stores.database, tenantId, { name: 'Demo', scopes: ['all'] }, now)
   await writeFile(file, JSON.stringify({ tenantId, apiKey }), { mode: 0o600 })
   return { tenantId, apiKey }
@@ -118,6 +126,7 @@ function welcome({ url }: Service, { dataDirectory }: Config, { apiKey }: Demo):
   return `
 The Customer Data Service is running with a demo tenant. Stop it with Ctrl-C; its data stays in ${dataDirectory}.
 
+  Dashboard      ${url}/      (sign in as ${DEMO_PERSON.email} with the password ${DEMO_PERSON.password})
   API            ${url}/v1
   API reference  ${url}/docs
   A small shop   ${url}/demo-site/    (with the tracker on it: what you do there is recorded)

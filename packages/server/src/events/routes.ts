@@ -1,35 +1,15 @@
 import Type from 'typebox'
 import type { App } from '../platform/http/app-types.ts'
-import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { flag, oneOf, wordList } from '../platform/http/query-parameters.ts'
+import { Pagination, paginationOf } from '../platform/http/pagination.ts'
+import { oneOf, wordList } from '../platform/http/query-parameters.ts'
 import { Id, pathId, success } from '../platform/http/responses.ts'
 import { readContactEvents, toContactEvent } from './contact-events.ts'
 import { ContactEvent, EnrichedEvent, PlainEvent, SummaryEvent } from './event-object.ts'
 import { eventFilterSchemas } from './filters.ts'
 import { countEvents, listEventSummaries, listEvents } from './list.ts'
 import { listEventTypes, readEvent } from './read.ts'
+import { includeSystem, ListEventsQuery } from './requests.ts'
 import { eventStatistics, STATISTICS } from './stats.ts'
-
-const include = wordList(['system'], "Adds the service's own events, such as contact_created.")
-
-const ListQuery = Type.Object({
-  ...pageParameters(20, 100),
-  ...eventFilterSchemas(
-    'event_type',
-    'contact_id',
-    'domain',
-    'url_contains',
-    'date_after',
-    'date_before',
-    'identified_only',
-    'search',
-  ),
-  sort_by: oneOf(['timestamp', 'event', 'createdAt'], 'Sort by.', 'timestamp'),
-  sort_dir: oneOf(['asc', 'desc'], 'Direction.', 'desc'),
-  count_only: flag('Answer only how many there are.', false),
-  fields: oneOf(['summary', 'full'], 'summary: compact events without contact and company.'),
-  include,
-})
 
 const EventStats = Type.Object({
   total: Type.Integer(),
@@ -60,7 +40,7 @@ export function eventRoutes(app: App): void {
         operationId: 'listEvents',
         summary: 'List, filter and search events',
         tags: ['Events'],
-        querystring: ListQuery,
+        querystring: ListEventsQuery,
         response: {
           200: Type.Union([
             success({
@@ -92,7 +72,7 @@ export function eventRoutes(app: App): void {
         operationId: 'listEventTypes',
         summary: 'List the distinct event names',
         tags: ['Events'],
-        querystring: Type.Object({ include }),
+        querystring: Type.Object({ include: includeSystem }),
         response: { 200: success({ types: Type.Array(Type.String()), total_items: Type.Integer() }) },
       },
     },
@@ -113,7 +93,7 @@ export function eventRoutes(app: App): void {
         querystring: Type.Object({
           ...eventFilterSchemas('event_type', 'domain', 'date_after', 'date_before', 'identified_only'),
           group_by: oneOf(STATISTICS, 'Only this list; all three without.'),
-          include,
+          include: includeSystem,
         }),
         response: { 200: success({ stats: EventStats }) },
       },

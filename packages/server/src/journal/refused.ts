@@ -1,4 +1,5 @@
-import { type ClickHouse, refusalCode } from '../platform/clickhouse/connect.ts'
+import type { ClickHouse } from '../platform/clickhouse/connect.ts'
+import { refusalCode } from '../platform/clickhouse/refusal.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { JournalRow } from './append.ts'

@@ -1,11 +1,15 @@
 import { eventConditions } from '../events/filters.ts'
 import type { QueryParameters } from '../platform/clickhouse/connect.ts'
+import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EventMatch } from './filter.ts'
 
 const DAY_MS = 86_400_000
 /** Placeholders travel in the address of a request to ClickHouse, which has a limit. */
 const CHARACTERS_A_QUERY = 20_000
+
+/** More contacts have such events than the caller wants to hold in memory. */
+export class TooManyHolders extends Error {}
 
 /** Which contacts are asked about: some, or all from one id to another. */
 export type Whom = { contactIds: readonly string[] } | { after: string; upTo: string }
@@ -45,17 +49,21 @@ export function keyOf(match: EventMatch): string {
 /**
  * Asks ClickHouse all questions at once. A contact has the events that were recorded for it or moved onto it; the
  * service's own count only where a question names one.
+ * @throws TooManyHolders where a limit is given and reached.
  */
 export async function askEvents(
   tenant: Tenant,
   matches: readonly EventMatch[],
   whom: Whom,
   now: Date,
+  bounds: Pick<EventSelect, 'limit' | 'secondsMax'> = {},
 ): Promise<EventAnswers> {
   const distinct = [...new Map(matches.map((match) => [keyOf(match), match])).values()]
   const answers = new EventAnswers()
   for (const group of inGroups(distinct)) {
-    const rows = await tenant.events.select<{ contact_id: string; hits: number[] }>(questionOf(group, whom, now))
+    const question = { ...questionOf(group, whom, now), ...bounds }
+    const rows = await tenant.events.select<{ contact_id: string; hits: number[] }>(question)
+    if (rows.length === bounds.limit) throw new TooManyHolders()
     for (const [index, match] of group.entries()) {
       answers.add(
         match,

@@ -32,24 +32,29 @@ export interface NewApiKey {
 export async function createApiKey(
   database: Database,
   tenantId: string,
-  { name, scopes, expiresAt }: NewApiKey,
+  key: NewApiKey,
   now: Date,
 ): Promise<{ keyId: string; apiKey: string }> {
-  const apiKey = `cds_${randomBytes(KEY_BYTES).toString('base64url')}`
-  const keyId = newId()
+  const { apiKey, row } = makeApiKey(key, now)
   await database
     .insertInto('api_keys')
-    .values({
-      tenant_id: tenantId,
-      key_id: keyId,
-      name,
-      key_hash: hashOf(apiKey),
-      scopes: knownScopes(scopes),
-      created_at: now,
-      expires_at: expiresAt ?? null,
-    })
+    .values({ tenant_id: tenantId, ...row })
     .execute()
-  return { keyId, apiKey }
+  return { keyId: row.key_id, apiKey }
+}
+
+/** A new key with the row that stands for it. @throws ServiceError 400 for a scope that there is not. */
+export function makeApiKey({ name, scopes, expiresAt }: NewApiKey, now: Date) {
+  const apiKey = `cds_${randomBytes(KEY_BYTES).toString('base64url')}`
+  const row = {
+    key_id: newId(),
+    name,
+    key_hash: hashOf(apiKey),
+    scopes: knownScopes(scopes),
+    created_at: now,
+    expires_at: expiresAt ?? null,
+  }
+  return { apiKey, row }
 }
 
 /** Revokes a key: from its commit on no process accepts it. @returns false when the tenant has no such live key. */

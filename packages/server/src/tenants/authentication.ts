@@ -3,68 +3,131 @@ import type { Actor } from '../audit/log.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import type { ApiKey } from './api-keys.ts'
+import { requireOwnSite } from './own-site.ts'
+import { isAtLeast, type Role, scopesOf } from './roles.ts'
 import type { Scope } from './scopes.ts'
+import { hasSessionCookie, type SignedIn } from './sessions.ts'
+
+/**
+ * Who may use a route. A scope: a key that has it, or a person whose role has it. `public`: anyone. `any-key`: any key
+ * or person, where the scope follows from the body, so that the route itself asks for it with `requireScopeOf`. A role:
+ * people who have at least that one in the session's tenant, and no key. `signed-in`: people, whether or not their
+ * session has a tenant.
+ */
+export type Access = Scope | 'public' | 'any-key' | 'signed-in' | { role: Role }
+
+const BEARER = /^Bearer +(\S{1,200})$/i
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /**
-     * The scope that a key needs for this route; `public` for none and no key; `any-key` where the scope follows from
-     * the body, so that the route itself asks for it with `requireScopeOf`. Every route says one.
-     */
-    access?: Scope | 'public' | 'any-key'
+    /** Who may use this route. Every route says it. */
+    access?: Access
   }
   interface FastifyRequest {
-    /** The tenant that the API key belongs to; only routes with a scope have it. */
+    /** The tenant of the API key or the session; routes that are public or for `signed-in` have none. */
     tenant: Tenant
     apiKey: ApiKey | null
-    /** Who calls, for the audit log; only routes with a scope have it. */
+    /** The person whose session this is; null with an API key, and on public routes. */
+    signedIn: SignedIn | null
+    /** What the caller may do in the tenant. */
+    scopes: ReadonlySet<string>
+    /** Who calls, for the audit log; public routes have none. */
     actor: Actor
+  }
+  interface FastifyInstance {
+    /** Every route with who may use it, so that a test can walk them all. */
+    accessOfRoutes: { method: string; url: string; access: Access }[]
   }
 }
 
 interface Dependencies {
   stores: Stores
+  config: { publicUrl: string }
   findApiKey(apiKey: string): Promise<ApiKey | null>
+  findSession(cookies: string | undefined): Promise<SignedIn | null>
 }
 
-/** Checks the API key and its scope before anything else of a request is looked at. */
-export function requireApiKeys(app: FastifyInstance, { stores, findApiKey }: Dependencies): void {
+/** Checks the API key or the session, and what they may do, before anything else of a request is looked at. */
+export function requireCallers(app: FastifyInstance, dependencies: Dependencies): void {
+  const { stores, config, findSession } = dependencies
   app.decorateRequest('apiKey', null)
+  app.decorateRequest('signedIn', null)
   app.decorateRequest('tenant')
+  app.decorateRequest('scopes')
   app.decorateRequest('actor')
-  app.addHook('onRoute', ({ url, config }) => {
-    if (config?.access === undefined) throw new Error(`The route ${url} must say in config.access who may use it.`)
+  app.decorate('accessOfRoutes', [])
+  app.addHook('onRoute', ({ url, method, config: { access, refuses } = {} }) => {
+    if (access === undefined) throw new Error(`The route ${url} must say in config.access who may use it.`)
+    if (refuses) return
+    for (const name of [method].flat()) app.accessOfRoutes.push({ method: name, url, access })
   })
+
   app.addHook('onRequest', async (request) => {
     const { access } = request.routeOptions.config
-    if (access === undefined || access === 'public') return
-    const apiKey = await authenticate(request, findApiKey)
-    if (access !== 'any-key') requireScope(apiKey, access)
-    request.apiKey = apiKey
-    request.actor = { kind: 'api_key', id: apiKey.keyId, name: apiKey.name }
-    request.tenant = openTenant(stores, apiKey.tenantId)
+    const ofDashboard = request.routeOptions.url?.startsWith('/api/') ?? false
+    if (access === undefined || access === 'public') {
+      // What a stranger's page must not start either: a sign-in, the first set-up.
+      if (access === 'public' && ofDashboard && !request.routeOptions.config.refuses) {
+        requireOwnSite(request, config.publicUrl)
+      }
+      return
+    }
+    const forPeople = access === 'signed-in' || typeof access === 'object'
+    const { authorization, cookie } = request.headers
+    if (!forPeople && (authorization || !hasSessionCookie(cookie, config.publicUrl))) {
+      const apiKey = await authenticate(authorization, dependencies)
+      request.apiKey = apiKey
+      request.scopes = apiKey.scopes
+      request.actor = { kind: 'api_key', id: apiKey.keyId, name: apiKey.name }
+      request.tenant = openTenant(stores, apiKey.tenantId)
+    } else {
+      const signedIn = await findSession(cookie)
+      if (!signedIn) throw new ServiceError(401, 'not_signed_in', 'You are not signed in, or not any more. Sign in.')
+      requireOwnSite(request, config.publicUrl)
+      enter(request, signedIn, access)
+    }
+    if (access !== 'any-key' && !forPeople) requireScopeOf(request, access)
   })
+
+  function enter(request: FastifyRequest, signedIn: SignedIn, access: Access): void {
+    const { user, membership } = signedIn
+    request.signedIn = signedIn
+    request.actor = { kind: 'user', id: user.id, name: user.name }
+    request.scopes = membership ? scopesOf(membership.role) : new Set()
+    if (membership) request.tenant = openTenant(stores, membership.tenantId)
+    else if (access !== 'signed-in') {
+      throw new ServiceError(403, 'no_tenant', 'You do not belong to this tenant any more. Choose another one.')
+    }
+    if (typeof access === 'object' && membership && !isAtLeast(membership.role, access.role)) {
+      const message = `Your role is ${membership.role}, and this needs the role ${access.role}.`
+      throw new ServiceError(403, 'insufficient_role', message, { details: [{ path: 'role', message: access.role }] })
+    }
+  }
 }
 
-/** @throws ServiceError 403 naming the scope that the key lacks. */
-export function requireScope(apiKey: ApiKey, scope: Scope): void {
-  if (apiKey.scopes.has(scope)) return
+/** @throws ServiceError 403 naming the scope that the caller of a request lacks. */
+export function requireScopeOf({ scopes, signedIn }: FastifyRequest, scope: Scope): void {
+  if (scopes.has(scope)) return
+  const details = [{ path: 'scope', message: scope }]
+  if (signedIn) {
+    const message = `Your role ${signedIn.membership?.role} does not include ${scope}. Ask an owner of the tenant.`
+    throw new ServiceError(403, 'insufficient_role', message, { details })
+  }
   const message = `This API key lacks the scope ${scope}. Create a key that has it.`
-  throw new ServiceError(403, 'insufficient_scope', message, { details: [{ path: 'scope', message: scope }] })
+  throw new ServiceError(403, 'insufficient_scope', message, { details })
 }
 
-/** The same for a request whose key has been checked. */
-export function requireScopeOf({ apiKey }: FastifyRequest, scope: Scope): void {
-  if (apiKey === null) throw new Error('Only a route that needs an API key can ask for a scope.')
-  requireScope(apiKey, scope)
+/** The person whose session a request has been found to be. */
+export function personOf({ signedIn }: FastifyRequest): SignedIn {
+  if (signedIn === null) throw new Error('Only a route for people can ask who is signed in.')
+  return signedIn
 }
 
-async function authenticate(request: FastifyRequest, findApiKey: Dependencies['findApiKey']): Promise<ApiKey> {
-  const header = request.headers.authorization
+async function authenticate(header: string | undefined, { findApiKey }: Dependencies): Promise<ApiKey> {
   if (header === undefined || header === '') {
     throw unauthorized('missing_api_key', 'Send your API key as Authorization: Bearer <API_KEY>.')
   }
-  const [, key] = /^Bearer +(\S{1,200})$/i.exec(header) ?? []
+  const [, key] = BEARER.exec(header) ?? []
   const apiKey = key === undefined ? null : await findApiKey(key)
   if (!apiKey)
     throw unauthorized('invalid_api_key', 'The API key is not valid. It may be mistyped, expired or revoked.')
@@ -75,4 +138,22 @@ function unauthorized(code: string, message: string): ServiceError {
   return new ServiceError(401, code, message, {
     headers: { 'www-authenticate': 'Bearer realm="Customer Data Service"' },
   })
+}
+
+/**
+ * Whether the caller of a request would be let in again, to the same tenant, with this scope. An answer that goes on
+ * for hours asks this now and then, so that it ends when a key is revoked or a person leaves.
+ */
+export async function isStillAllowed(
+  { headers, apiKey, tenant }: FastifyRequest,
+  scope: Scope,
+  dependencies: Pick<Dependencies, 'findApiKey' | 'findSession'>,
+): Promise<boolean> {
+  if (apiKey !== null) {
+    const [, key = ''] = BEARER.exec(headers.authorization ?? '') ?? []
+    const known = await dependencies.findApiKey(key)
+    return known !== null && known.tenantId === tenant.id && known.scopes.has(scope)
+  }
+  const membership = (await dependencies.findSession(headers.cookie))?.membership
+  return membership?.tenantId === tenant.id && scopesOf(membership.role).has(scope)
 }

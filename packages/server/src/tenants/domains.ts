@@ -34,14 +34,7 @@ export async function addDomain(
   }
   const row = await database
     .insertInto('domains')
-    .values({
-      tenant_id: tenantId,
-      domain_id: newId(),
-      domain,
-      txt_value: `cds-verify=${randomBytes(18).toString('base64url')}`,
-      verified_at: verified ? now : null,
-      created_at: now,
-    })
+    .values({ tenant_id: tenantId, ...newDomainRow(domain, verified ? now : null, now) })
     .onConflict((existing) =>
       existing.columns(['tenant_id', 'domain']).doUpdateSet(({ ref, fn }) => ({
         verified_at: fn.coalesce(ref('domains.verified_at'), ref('excluded.verified_at')),
@@ -52,10 +45,21 @@ export async function addDomain(
   return {
     domainId: row.domain_id,
     domain,
-    txtName: `${TXT_PREFIX}.${domain}`,
+    txtName: txtNameOf(domain),
     txtValue: row.txt_value,
     verified: row.verified_at !== null,
   }
+}
+
+/** What is stored of a new domain, with a record that nobody can guess. */
+export function newDomainRow(domain: string, verifiedAt: Date | null, now: Date) {
+  const txtValue = `cds-verify=${randomBytes(18).toString('base64url')}`
+  return { domain_id: newId(), domain, txt_value: txtValue, verified_at: verifiedAt, created_at: now }
+}
+
+/** Where the TXT record of a domain stands. */
+export function txtNameOf(domain: string): string {
+  return `${TXT_PREFIX}.${domain}`
 }
 
 /** Makes the look-up from a host to the tenant that has verified it or a domain above it; null when none has. */
@@ -92,7 +96,7 @@ async function holderOf(database: Database, domain: string): Promise<string | nu
 }
 
 /** Lower case, punycode, no port, no trailing dot. @throws ServiceError 400 for what is no host name. */
-function normalizeDomain(text: string): string {
+export function normalizeDomain(text: string): string {
   const trimmed = text.trim().replace(/\.$/, '')
   const url = `http://${trimmed}`
   const host = /^[^\s/:@?#]+$/.test(trimmed) && URL.canParse(url) ? new URL(url).hostname : ''

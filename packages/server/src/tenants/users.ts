@@ -1,54 +1,88 @@
-import { randomBytes, scrypt } from 'node:crypto'
-import { promisify } from 'node:util'
 import { parseEmail } from '../platform/email.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { hashPassword, requireGoodPassword } from './passwords.ts'
+import type { Role } from './roles.ts'
 
-const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)
-const PASSWORD_LENGTH_MIN = 10
+const NAME_LENGTH_MAX = 200
+
+export interface NewUser {
+  email: string
+  /** null for a person who signs in at the OpenID provider only. */
+  password: string | null
+  /** The e-mail address, when it is missing. */
+  name?: string
+}
 
 /**
- * Creates a person who may sign in to the dashboard as an owner of the tenant.
- * @throws ServiceError 400 for a malformed e-mail or a short password, 409 when the e-mail is taken.
+ * Creates a person who may sign in to the dashboard.
+ * @throws ServiceError 400 for a malformed e-mail or name or a short password, 409 when the e-mail is taken.
  */
-export async function createUser(
-  database: Database,
-  tenantId: string,
-  { email, password }: { email: string; password: string },
-  now: Date,
-): Promise<string> {
-  const address = parseEmail(email)
-  if (address === null) throw new ServiceError(400, 'invalid_email', 'The e-mail address is malformed.')
-  if (password.length < PASSWORD_LENGTH_MIN || password.length > 256) {
-    throw new ServiceError(400, 'invalid_password', `A password has ${PASSWORD_LENGTH_MIN} to 256 characters.`)
+export async function createUser(database: Database, person: NewUser, now: Date): Promise<string> {
+  const email = requireEmail(person.email)
+  const name = person.name?.trim() || email
+  if (name.length > NAME_LENGTH_MAX) {
+    throw new ServiceError(400, 'invalid_name', `A name has at most ${NAME_LENGTH_MAX} characters.`)
   }
+  if (person.password !== null) requireGoodPassword(person.password)
+  const password = person.password === null ? null : await hashPassword(person.password)
   const userId = newId()
-  const passwordHash = await hashPassword(password)
-  await database.transaction().execute(async (transaction) => {
-    const user = await transaction
-      .insertInto('users')
-      .values({ user_id: userId, email: address, password_hash: passwordHash, created_at: now })
-      .onConflict((existing) => existing.column('email').doNothing())
-      .returning('user_id')
-      .executeTakeFirst()
-    if (!user) throw conflict('user_email_taken', 'A user with this e-mail exists already.')
-    await transaction
-      .insertInto('tenant_users')
-      .values({ tenant_id: tenantId, user_id: userId, role: 'owner', created_at: now })
+  const times = { created_at: now, updated_at: now }
+  const user = await database
+    .insertInto('users')
+    // Whoever made this person knows the address: its owner by an invitation, the operator by the command line.
+    .values({ id: userId, email, name, email_verified: true, ...times })
+    .onConflict((existing) => existing.column('email').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  if (!user) throw conflict('user_email_taken', 'A user with this e-mail exists already.')
+  if (password !== null) {
+    await database
+      .insertInto('user_accounts')
+      .values({ id: newId(), user_id: userId, provider_id: 'credential', account_id: userId, password, ...times })
       .execute()
-  })
+  }
   return userId
 }
 
-/** scrypt as `salt:key` in hex with N=16384, r=16, p=1, which is what better-auth reads. */
-async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16).toString('hex')
-  const key = await derive(password.normalize('NFKC'), Buffer.from(salt), 64, {
-    N: 16_384,
-    r: 16,
-    p: 1,
-    maxmem: 64 * 1024 * 1024,
+/** Gives a person a role in a tenant. @returns false when the person has one there already, which stays. */
+export async function addMember(
+  database: Database,
+  tenantId: string,
+  { userId, role }: { userId: string; role: Role },
+  now: Date,
+): Promise<boolean> {
+  const row = await database
+    .insertInto('tenant_users')
+    .values({ tenant_id: tenantId, user_id: userId, role, created_at: now })
+    .onConflict((existing) => existing.columns(['tenant_id', 'user_id']).doNothing())
+    .returning('user_id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Creates a person with a role in a tenant, both or neither. @throws ServiceError as `createUser`. */
+export async function createTenantUser(
+  database: Database,
+  tenantId: string,
+  { role, ...person }: NewUser & { role: Role },
+  now: Date,
+): Promise<string> {
+  return database.transaction().execute(async (transaction) => {
+    const userId = await createUser(transaction, person, now)
+    await addMember(transaction, tenantId, { userId, role }, now)
+    return userId
   })
-  return `${salt}:${key.toString('hex')}`
+}
+
+/** What the sign-in library takes for an e-mail address; a person with another could never sign in. */
+const PLAIN = /^[a-z0-9_'+.-]*[a-z0-9_+-]@([a-z0-9][a-z0-9-]*\.)+[a-z]{2,}$/
+
+/** The address as it is kept. @throws ServiceError 400 */
+export function requireEmail(text: string): string {
+  const address = parseEmail(text)
+  if (address !== null && PLAIN.test(address)) return address
+  const message = 'The e-mail address is malformed. Sign-in takes plain ones like ada@example.com.'
+  throw new ServiceError(400, 'invalid_email', message, { details: [{ path: 'email', message }] })
 }

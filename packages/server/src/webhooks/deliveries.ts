@@ -1,6 +1,8 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { samplePayload } from './catalogue.ts'
 import { requireSubscription } from './subscriptions.ts'
@@ -64,7 +66,52 @@ export async function listDeliveries(
       eb(refTuple('created_at', 'delivery_id'), '<', tuple(created_at, delivery_id)),
     )
   }
-  const rows = await query.orderBy('created_at', 'desc').orderBy('delivery_id', 'desc').limit(limit).execute()
+  return withAttempts(
+    tenant,
+    await query.orderBy('created_at', 'desc').orderBy('delivery_id', 'desc').limit(limit).execute(),
+  )
+}
+
+/** One page of a subscription's deliveries, newest first, and how many there are. @throws ServiceError 404 */
+export async function pageOfDeliveries(
+  tenant: Tenant,
+  subscriptionId: string,
+  status: Delivery['status'] | undefined,
+  page: Page,
+): Promise<{ deliveries: Delivery[]; total: number }> {
+  const { subscription_id } = await requireSubscription(tenant, subscriptionId)
+  let query = tenant.db.selectFrom('webhook_deliveries').where('subscription_id', '=', subscription_id)
+  if (status) query = query.where('status', '=', status)
+  const [rows, counted] = await Promise.all([
+    query
+      .selectAll()
+      .orderBy('created_at', 'desc')
+      .orderBy('delivery_id', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    query.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow(),
+  ])
+  return { deliveries: await withAttempts(tenant, rows), total: counted.count }
+}
+
+/** @throws ServiceError 404 */
+export async function readDelivery(tenant: Tenant, deliveryId: string): Promise<Delivery> {
+  const { delivery_id } = await requireDelivery(tenant, deliveryId)
+  const rows = await tenant.db
+    .selectFrom('webhook_deliveries')
+    .selectAll()
+    .where('delivery_id', '=', delivery_id)
+    .execute()
+  const [delivery] = await withAttempts(tenant, rows)
+  if (!delivery) throw notFound('webhook delivery')
+  return delivery
+}
+
+async function withAttempts(
+  tenant: Tenant,
+  rows: readonly Selectable<TenantTables['webhook_deliveries']>[],
+): Promise<Delivery[]> {
   const attempts = await attemptsOf(
     tenant,
     rows.map((row) => row.delivery_id),

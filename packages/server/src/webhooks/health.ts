@@ -14,11 +14,16 @@ export interface SubscriptionHealth {
   last_failure_at: string | null
 }
 
-/** The health of every subscription of a tenant that has deliveries. */
-export async function subscriptionHealth(tenant: Tenant, now: Date): Promise<SubscriptionHealth[]> {
+/** The health of every subscription of a tenant that has deliveries, or of one. */
+export async function subscriptionHealth(
+  tenant: Tenant,
+  now: Date,
+  subscriptionId?: string,
+): Promise<SubscriptionHealth[]> {
   const since = new Date(now.getTime() - WINDOW_MS)
-  const rows = await tenant.db
-    .selectFrom('webhook_deliveries')
+  const all = tenant.db.selectFrom('webhook_deliveries')
+  const asked = subscriptionId === undefined ? all : all.where('subscription_id', '=', subscriptionId)
+  const rows = await asked
     .select(({ fn, eb }) => {
       const recently = (status: string) => eb.and([eb('status', '=', status), eb('finished_at', '>=', since)])
       return [

@@ -47,22 +47,49 @@ interface Dependencies {
  */
 export async function createSubscription(
   tenant: Tenant,
-  { secrets, outbound }: Dependencies,
-  { event, url, urlFilter, headers = [] }: SubscriptionSettings,
+  dependencies: Dependencies,
+  settings: SubscriptionSettings,
   now: Date,
 ): Promise<{ subscriptionId: string; signingSecret: string }> {
+  return addSubscription(tenant, dependencies, await checkSubscription(dependencies, settings), now)
+}
+
+/** Settings that have been checked, the URL by DNS too. */
+export interface CheckedSettings {
+  event: string
+  url: string
+  filter: UrlFilter | null
+  headers: readonly CustomHeader[]
+}
+
+/**
+ * Checks settings before a transaction begins: DNS may take its time. @throws ServiceError 400 for what cannot work.
+ */
+export async function checkSubscription(
+  { outbound }: Pick<Dependencies, 'outbound'>,
+  { event, url, urlFilter, headers = [] }: SubscriptionSettings,
+): Promise<CheckedSettings> {
   if (event.length === 0 || event.length > EVENT_LENGTH_MAX || !isStorableText(event)) {
     throw validationError([{ path: 'event', message: `must be an event name of 1 to ${EVENT_LENGTH_MAX} characters` }])
   }
   checkHeaders(headers)
-  const filter = urlFilter === undefined ? null : checkUrlFilter(urlFilter)
+  const filter = urlFilter === undefined || urlFilter === null ? null : checkUrlFilter(urlFilter)
   await outbound.check(url)
+  return { event, url: new URL(url).href, filter, headers }
+}
+
+/** Adds a subscription whose settings have been checked. @throws ServiceError 409, 503 as `createSubscription` does. */
+export async function addSubscription(
+  tenant: Tenant,
+  { secrets }: Pick<Dependencies, 'secrets'>,
+  { event, url, filter, headers }: CheckedSettings,
+  now: Date,
+): Promise<{ subscriptionId: string; signingSecret: string }> {
   const subscriptionId = newId()
   const signingSecret = newSigningSecret()
   const sealed = {
     secret_sealed: secrets.seal(signingSecret, secretPlace(tenant.id, subscriptionId)),
-    headers_sealed:
-      headers.length === 0 ? null : secrets.seal(JSON.stringify(headers), headersPlace(tenant.id, subscriptionId)),
+    ...headerColumns(tenant, secrets, subscriptionId, headers),
   }
   await tenant.transaction(async (tx) => {
     await requireRoom(tx)
@@ -71,9 +98,8 @@ export async function createSubscription(
       .values({
         subscription_id: subscriptionId,
         event,
-        url: new URL(url).href,
+        url,
         url_filter: filter === null ? null : JSON.stringify(filter),
-        header_names: headers.map(({ name }) => name),
         ...sealed,
         created_at: now,
         updated_at: now,
@@ -83,16 +109,88 @@ export async function createSubscription(
   return { subscriptionId, signingSecret }
 }
 
+/** What of a subscription can be changed; undefined stays as it is. */
+export interface SubscriptionChanges {
+  url?: string
+  /** null: every URL passes. */
+  urlFilter?: unknown
+  /** All of them anew: their values are never answered, so none can be kept by a caller. */
+  headers?: readonly CustomHeader[]
+}
+
+/** Checks changes before a transaction begins. @throws ServiceError 400 */
+export async function checkChanges(
+  { outbound }: Pick<Dependencies, 'outbound'>,
+  { url, urlFilter, headers }: SubscriptionChanges,
+): Promise<Partial<Omit<CheckedSettings, 'event'>>> {
+  if (headers) checkHeaders(headers)
+  const filter = urlFilter === undefined || urlFilter === null ? urlFilter : checkUrlFilter(urlFilter)
+  if (url !== undefined) await outbound.check(url)
+  return {
+    ...(url === undefined ? {} : { url: new URL(url).href }),
+    ...(filter === undefined ? {} : { filter }),
+    ...(headers === undefined ? {} : { headers }),
+  }
+}
+
+/**
+ * Gives a subscription another URL, filter or headers; deliveries that wait are sent to the new URL.
+ * @throws ServiceError 404, 503 `secret_key_missing`.
+ */
+export async function changeSubscription(
+  tenant: Tenant,
+  { secrets }: Pick<Dependencies, 'secrets'>,
+  subscriptionId: string,
+  { url, filter, headers }: Partial<Omit<CheckedSettings, 'event'>>,
+  now: Date,
+): Promise<void> {
+  const id = idOf(subscriptionId)
+  const { numUpdatedRows } = await tenant.db
+    .updateTable('webhook_subscriptions')
+    .set({
+      ...(url === undefined ? {} : { url }),
+      ...(filter === undefined ? {} : { url_filter: filter === null ? null : JSON.stringify(filter) }),
+      ...(headers === undefined ? {} : headerColumns(tenant, secrets, id, headers)),
+      updated_at: now,
+    })
+    .where('subscription_id', '=', id)
+    .executeTakeFirstOrThrow()
+  if (numUpdatedRows === 0n) throw notFound('webhook subscription')
+}
+
+function headerColumns(tenant: Tenant, secrets: SecretBox, subscriptionId: string, headers: readonly CustomHeader[]) {
+  const sealed =
+    headers.length === 0 ? null : secrets.seal(JSON.stringify(headers), headersPlace(tenant.id, subscriptionId))
+  return { header_names: headers.map(({ name }) => name), headers_sealed: sealed }
+}
+
 /** A tenant's subscriptions, newest first. */
 export async function listSubscriptions(tenant: Tenant): Promise<Subscription[]> {
-  const rows = await tenant.db
-    .selectFrom('webhook_subscriptions')
-    .select(['subscription_id', 'event', 'url', 'url_filter', 'header_names', 'paused_at', 'previous_until'])
-    .select(['created_at', 'updated_at'])
+  const rows = await selectSubscriptions(tenant)
     .orderBy('created_at', 'desc')
     .orderBy('subscription_id', 'desc')
     .execute()
-  return rows.map((row) => ({
+  return rows.map(toSubscription)
+}
+
+/** @throws ServiceError 404 */
+export async function readSubscription(tenant: Tenant, subscriptionId: string): Promise<Subscription> {
+  const row = await selectSubscriptions(tenant).where('subscription_id', '=', idOf(subscriptionId)).executeTakeFirst()
+  if (!row) throw notFound('webhook subscription')
+  return toSubscription(row)
+}
+
+function selectSubscriptions(tenant: Tenant) {
+  return tenant.db
+    .selectFrom('webhook_subscriptions')
+    .select(['subscription_id', 'event', 'url', 'url_filter', 'header_names', 'paused_at', 'previous_until'])
+    .select(['created_at', 'updated_at'])
+}
+
+type SubscriptionRow = Awaited<ReturnType<ReturnType<typeof selectSubscriptions>['executeTakeFirstOrThrow']>>
+
+function toSubscription(row: SubscriptionRow): Subscription {
+  return {
     subscription_id: row.subscription_id,
     event: row.event,
     url: row.url,
@@ -102,7 +200,7 @@ export async function listSubscriptions(tenant: Tenant): Promise<Subscription[]>
     previous_secret_until: row.previous_until?.toISOString() ?? null,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
-  }))
+  }
 }
 
 /** Stops new deliveries and rests those under way until it is resumed. @throws ServiceError 404 */

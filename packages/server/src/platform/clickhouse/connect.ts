@@ -1,8 +1,9 @@
 import { text as readAll } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { ChdbConnection } from 'chdb/connection'
 import { storeUnavailable } from '../errors.ts'
+import { refusalCode } from './refusal.ts'
 
 export type ClickHouseAddress = { url: string } | { path: string }
 
@@ -14,8 +15,12 @@ export type QueryParameters = Record<string, string | number | boolean | readonl
  * turn those into settings of the whole session.
  */
 export interface ClickHouse {
-  /** Runs a SELECT; rows come back as objects. @throws ServiceError 503 when the engine is away. */
-  query<Row>(sql: string, parameters?: QueryParameters): Promise<Row[]>
+  /**
+   * Runs a SELECT; rows come back as objects.
+   * @param secondsMax the engine ends it after so long, where that is less than the usual limit.
+   * @throws ServiceError 503 when the engine is away.
+   */
+  query<Row>(sql: string, parameters?: QueryParameters, secondsMax?: number): Promise<Row[]>
   /** Runs a SELECT whose answer is too long to be held at once: some rows at a time. */
   stream<Row>(sql: string, parameters?: QueryParameters): AsyncIterable<Row[]>
   /** Runs a statement without a result. */
@@ -30,7 +35,9 @@ export interface ClickHouse {
 }
 
 /** No honest query of the service takes longer, and a cancelled one runs on, so the engine itself must stop it. */
-const QUERY_LIMITS = 'max_execution_time = 20, max_memory_usage = 4000000000'
+const QUERY_SECONDS_MAX = 20
+const queryLimits = (secondsMax = QUERY_SECONDS_MAX) =>
+  `max_execution_time = ${Math.trunc(secondsMax)}, max_memory_usage = 4000000000`
 const REQUEST_TIMEOUT_MS = 25_000
 /** Rows of a streamed answer that are parsed before other requests get their turn. */
 const ROWS_A_TURN = 1_000
@@ -56,15 +63,19 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
   }
 
   return {
-    query: <Row>(sql: string, parameters: QueryParameters = {}) =>
+    query: <Row>(sql: string, parameters: QueryParameters = {}, secondsMax?: number) =>
       asUnavailable(
         client
-          .query({ query: `${sql} SETTINGS ${QUERY_LIMITS}`, query_params: parameters, format: 'JSONEachRow' })
+          .query({
+            query: `${sql} SETTINGS ${queryLimits(secondsMax)}`,
+            query_params: parameters,
+            format: 'JSONEachRow',
+          })
           .then((result) => result.json<Row>()),
       ),
     stream: async function* <Row>(sql: string, parameters: QueryParameters = {}) {
       const result = await asUnavailable(
-        client.query({ query: `${sql} SETTINGS ${QUERY_LIMITS}`, query_params: parameters, format: 'JSONEachRow' }),
+        client.query({ query: `${sql} SETTINGS ${queryLimits()}`, query_params: parameters, format: 'JSONEachRow' }),
       )
       for await (const rows of result.stream<Row>()) {
         for (let from = 0; from < rows.length; from += ROWS_A_TURN) {
@@ -91,13 +102,4 @@ async function embeddedConnection(path: string): Promise<ChdbConnection> {
   // Loaded only when it is wanted: the library is 540 MB on disk, and a process with CLICKHOUSE_URL does without.
   const { createChdbConnection } = await import('chdb/connection')
   return createChdbConnection({ path })
-}
-
-/** The code with which ClickHouse refused a statement; null when it gave no answer at all. */
-export function refusalCode(error: unknown): number | null {
-  if (!(error instanceof Error)) return null
-  if (error instanceof ClickHouseError) return Number(error.code)
-  // The embedded engine's refusals come as plain errors with ClickHouse's text, or are the cause of one.
-  const [, code] = /\bCode: (\d+)\b/.exec(`${error.message} ${error.stack}`) ?? []
-  return code === undefined ? refusalCode(error.cause) : Number(code)
 }

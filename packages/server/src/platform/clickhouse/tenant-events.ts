@@ -14,8 +14,10 @@ export interface EventSelect {
   limitBy?: { rows: number; columns: string }
   limit?: number
   offset?: number
+  /** The engine ends the question after so long, with an error; without it, after the usual limit. */
+  secondsMax?: number
   /** A question to the rows of this one, which it calls `found`; only its rows are answered then. */
-  outer?: Pick<EventSelect, 'columns' | 'orderBy' | 'limitBy' | 'limit'>
+  outer?: Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit'>
 }
 
 /** Reads the events of one tenant. There is no way to ask without the tenant's predicate. */
@@ -29,7 +31,11 @@ export interface TenantEvents {
 export function tenantEvents(clickhouse: ClickHouse, tenantId: string): TenantEvents {
   return {
     select: <Row>(question: EventSelect) =>
-      clickhouse.query<Row>(renderSelect(question), { ...question.parameters, tenant_id: tenantId }),
+      clickhouse.query<Row>(
+        renderSelect(question),
+        { ...question.parameters, tenant_id: tenantId },
+        question.secondsMax,
+      ),
     stream: <Row>(question: EventSelect) =>
       clickhouse.stream<Row>(renderSelect(question), { ...question.parameters, tenant_id: tenantId }),
   }
@@ -39,7 +45,7 @@ export function tenantEvents(clickhouse: ClickHouse, tenantId: string): TenantEv
 const OTHER_QUESTION = /\b(select|from|join|union)\b|\/\*|--/i
 
 function requireParts({ columns, where, groupBy, orderBy, limitBy, outer }: EventSelect): void {
-  const parts = [columns, ...where, groupBy, orderBy, limitBy?.columns, outer?.columns, outer?.orderBy]
+  const parts = [columns, ...where, groupBy, orderBy, limitBy?.columns, outer?.columns, outer?.groupBy, outer?.orderBy]
   if (parts.some((part) => part !== undefined && OTHER_QUESTION.test(part))) {
     throw new Error('A part of an event query must not ask anything of its own.')
   }
@@ -51,13 +57,17 @@ function renderSelect(question: EventSelect): string {
   const conditions = ['tenant_id = {tenant_id: UUID}', ...where.map((condition) => `(${condition})`)]
   const select = [
     `SELECT ${columns} FROM events WHERE ${conditions.join(' AND ')}`,
-    groupBy ? `GROUP BY ${groupBy}` : '',
+    renderGroup({ groupBy }),
     renderEnd(rest),
     offset ? `OFFSET ${Math.trunc(offset)}` : '',
   ].join(' ')
   return outer
-    ? `/* ${name} */ SELECT ${outer.columns} FROM (${select}) AS found ${renderEnd(outer)}`
+    ? `/* ${name} */ SELECT ${outer.columns} FROM (${select}) AS found ${renderGroup(outer)} ${renderEnd(outer)}`
     : `/* ${name} */ ${select}`
+}
+
+function renderGroup({ groupBy }: { groupBy?: string | undefined }): string {
+  return groupBy ? `GROUP BY ${groupBy}` : ''
 }
 
 function renderEnd({ orderBy, limitBy, limit }: Pick<EventSelect, 'orderBy' | 'limitBy' | 'limit'>): string {

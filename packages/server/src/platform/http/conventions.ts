@@ -13,6 +13,13 @@ declare module 'fastify' {
     /** What the response should warn of; becomes its `warnings` key when not empty. */
     warnings: string[]
   }
+  interface FastifyContextConfig {
+    /** Whether the route is there only to say that a method is not possible. */
+    refuses?: boolean
+  }
+  interface FastifyInstance {
+    unknownPaths: UnknownPath[]
+  }
 }
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
@@ -54,10 +61,21 @@ export function applyConventions(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) =>
     sendError(toServiceError(error as FastifyError), error, request, reply),
   )
+  const others: UnknownPath[] = []
+  app.decorate('unknownPaths', others)
   app.setNotFoundHandler(async (request, reply) => {
+    for (const answer of others) if (await answer(request, reply)) return reply
     const message = `There is no route ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}. See /docs for all routes.`
     return sendError(new ServiceError(404, 'route_not_found', message), null, request, reply)
   })
+}
+
+/** Answers a request whose path no route has, or leaves it: then it answers false. */
+export type UnknownPath = (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
+
+/** Lets `answer` look at a path that no route has before it becomes a 404. */
+export function answerUnknownPaths(app: FastifyInstance, answer: UnknownPath): void {
+  app.unknownPaths.push(answer)
 }
 
 /** Gives every path that has routes a 405 with `Allow` for the methods that it lacks. */
@@ -84,7 +102,7 @@ export function answerOtherMethods(app: FastifyInstance): { done: () => void } {
           method: others,
           url,
           schema: { hide: true } as object,
-          config: { access: 'public' },
+          config: { access: 'public', refuses: true },
           // The method is wrong whatever the body is: it is not read.
           onRequest: async (request) => {
             const message = `${request.method} is not possible here. Use ${allow}.`

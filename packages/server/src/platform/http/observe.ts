@@ -4,6 +4,8 @@ import type { Metrics } from '../metrics.ts'
 /** Measures every request by its route's name, and logs what failed or was slow. */
 export function observeRequests(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onResponse', async (request, reply) => {
+    // A feed lasts as long as somebody watches it, which says nothing of the service.
+    if (String(reply.getHeader('content-type')).startsWith('text/event-stream')) return
     const route = routeName(request)
     const seconds = reply.elapsedTime / 1000
     metrics.requestSeconds.observe({ route, method: request.method, status: reply.statusCode }, seconds)

@@ -11,6 +11,8 @@ export interface RateLimiter {
   /** @throws ServiceError 429 `rate_limited`. */
   checkApiKey(keyId: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
+  checkUser(userId: string, reply: FastifyReply): void
+  /** @throws ServiceError 429 `rate_limited`. */
   checkPage(tenantId: string, ip: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkScript(ip: string, reply: FastifyReply): void
@@ -18,6 +20,12 @@ export interface RateLimiter {
   checkForm(tenantId: string, formId: string, ip: string, reply: FastifyReply): void
   /** @param person the visitor or the e-mail address that a form names. @throws ServiceError 429 `rate_limited`. */
   checkFormPerson(tenantId: string, person: string, reply: FastifyReply): void
+  /** @param person the e-mail address or user that is tried, if one is. @throws ServiceError 429 `rate_limited`. */
+  checkSignIn(ip: string, person: string | null, reply: FastifyReply): void
+  /** Requests of a key in the last minute, as this process has counted them; null when nothing is counted. */
+  usedByApiKey(keyId: string): number | null
+  /** The same of all visitors of a tenant. */
+  usedByTenant(tenantId: string): { tracking: number | null; forms: number | null }
 }
 
 interface Window {
@@ -64,6 +72,14 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     return window
   }
 
+  function usedBy(key: string): number | null {
+    if (!limits) return null
+    const elapsed = clock().getTime() - (windows.get(key)?.startedAt ?? Number.NEGATIVE_INFINITY)
+    const { before = 0, current = 0 } = windows.get(key) ?? {}
+    if (elapsed < WINDOW_MS) return Math.ceil(before * (1 - elapsed / WINDOW_MS) + current)
+    return elapsed < 2 * WINDOW_MS ? Math.ceil(current * (2 - elapsed / WINDOW_MS)) : 0
+  }
+
   function forgetPast(now: number): void {
     for (const [key, { startedAt }] of windows) if (now - startedAt >= 2 * WINDOW_MS) windows.delete(key)
     // Still full: every key is in use, which only an attack does. Starting anew is better than growing.
@@ -73,6 +89,9 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
   return {
     checkApiKey: (keyId, reply) => {
       if (limits) check(`key ${keyId}`, limits.apiPerMinute, reply)
+    },
+    checkUser: (userId, reply) => {
+      if (limits) check(`user ${userId}`, limits.apiPerMinute, reply)
     },
     checkPage: (tenantId, ip, reply) => {
       if (!limits) return
@@ -90,5 +109,12 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     checkFormPerson: (tenantId, person, reply) => {
       if (limits) check(`form person ${tenantId} ${person}`, limits.formPerPersonPerMinute, reply)
     },
+    checkSignIn: (ip, person, reply) => {
+      if (!limits) return
+      check(`sign-in ip ${ip}`, limits.signInPerIpPerMinute, reply)
+      if (person !== null) check(`sign-in person ${person}`, limits.signInPerPersonPerMinute, reply)
+    },
+    usedByApiKey: (keyId) => usedBy(`key ${keyId}`),
+    usedByTenant: (tenantId) => ({ tracking: usedBy(`tenant ${tenantId}`), forms: usedBy(`forms ${tenantId}`) }),
   }
 }

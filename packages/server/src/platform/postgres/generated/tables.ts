@@ -214,6 +214,21 @@ export interface EmailSuppressions {
   tenant_id: string;
 }
 
+export interface Erasures {
+  contact_id: string;
+  email_hash: string | null;
+  email_salt: string | null;
+  erased_at: Timestamp | null;
+  erasure_id: string;
+  removed: Generated<Json>;
+  requested_at: Timestamp;
+  requested_by: Json;
+  status: string;
+  subject: Json | null;
+  tenant_id: string;
+  verified_at: Timestamp | null;
+}
+
 export interface EventIds0 {
   event_id: string;
   tenant_id: string;
@@ -226,6 +241,21 @@ export interface EventIds1 {
 
 export interface EventIds2 {
   event_id: string;
+  tenant_id: string;
+}
+
+export interface Exports {
+  counts: Generated<Json>;
+  created_at: Timestamp;
+  error: string | null;
+  expires_at: Timestamp | null;
+  export_id: string;
+  file: string | null;
+  finished_at: Timestamp | null;
+  progress: Generated<number>;
+  requested_by: Json;
+  size_bytes: Int8 | null;
+  status: string;
   tenant_id: string;
 }
 
@@ -262,6 +292,18 @@ export interface Installation {
   single: Generated<boolean>;
 }
 
+export interface Invitations {
+  created_at: Timestamp;
+  email: string;
+  expires_at: Timestamp;
+  invitation_id: string;
+  invited_by: string | null;
+  role: string;
+  tenant_id: string;
+  token_hash: Buffer;
+  token_sealed: string;
+}
+
 export interface Journal {
   created_at: Generated<Timestamp>;
   event_count: number;
@@ -284,6 +326,18 @@ export interface RefusedEvents {
   line: number;
   refused_at: Generated<Timestamp>;
   row: string;
+}
+
+export interface SavedViews {
+  columns: string[];
+  created_at: Timestamp;
+  created_by: Json;
+  name: string;
+  page: string;
+  query: Json;
+  tenant_id: string;
+  updated_at: Timestamp;
+  view_id: string;
 }
 
 export interface SegmentChecks {
@@ -322,6 +376,12 @@ export interface Segments {
   uses_time: boolean;
 }
 
+export interface ServiceSecrets {
+  created_at: Timestamp;
+  name: string;
+  sealed: string;
+}
+
 export interface Sources {
   created_at: Timestamp;
   kind: string;
@@ -337,17 +397,69 @@ export interface Tenants {
 }
 
 export interface TenantUsers {
+  chosen_at: Timestamp | null;
   created_at: Timestamp;
   role: string;
   tenant_id: string;
   user_id: string;
 }
 
+export interface UserAccounts {
+  access_token: string | null;
+  access_token_expires_at: Timestamp | null;
+  account_id: string;
+  created_at: Timestamp;
+  id: string;
+  id_token: string | null;
+  password: string | null;
+  provider_id: string;
+  refresh_token: string | null;
+  refresh_token_expires_at: Timestamp | null;
+  scope: string | null;
+  updated_at: Timestamp;
+  user_id: string;
+}
+
 export interface Users {
   created_at: Timestamp;
   email: string;
-  password_hash: string;
+  email_verified: boolean;
+  id: string;
+  image: string | null;
+  name: string;
+  two_factor_enabled: Generated<boolean>;
+  updated_at: Timestamp;
+}
+
+export interface UserSessions {
+  active_tenant_id: string | null;
+  created_at: Timestamp;
+  expires_at: Timestamp;
+  id: string;
+  ip_address: string | null;
+  token: string;
+  updated_at: Timestamp;
+  user_agent: string | null;
   user_id: string;
+}
+
+export interface UserTwoFactors {
+  backup_codes: string;
+  failed_verification_count: Generated<number>;
+  id: string;
+  locked_until: Timestamp | null;
+  secret: string;
+  user_id: string;
+  verified: boolean;
+}
+
+export interface UserVerifications {
+  created_at: Timestamp;
+  expires_at: Timestamp;
+  id: string;
+  identifier: string;
+  updated_at: Timestamp;
+  value: string;
 }
 
 export interface VisitorMoves {
@@ -429,23 +541,32 @@ export interface DB {
   domains: Domains;
   email_accounts: EmailAccounts;
   email_suppressions: EmailSuppressions;
+  erasures: Erasures;
   event_ids_0: EventIds0;
   event_ids_1: EventIds1;
   event_ids_2: EventIds2;
+  exports: Exports;
   fingerprints: Fingerprints;
   identities: Identities;
   identity_links: IdentityLinks;
   installation: Installation;
+  invitations: Invitations;
   journal: Journal;
   notes: Notes;
   refused_events: RefusedEvents;
+  saved_views: SavedViews;
   segment_checks: SegmentChecks;
   segment_counts: SegmentCounts;
   segment_members: SegmentMembers;
   segments: Segments;
+  service_secrets: ServiceSecrets;
   sources: Sources;
   tenant_users: TenantUsers;
   tenants: Tenants;
+  user_accounts: UserAccounts;
+  user_sessions: UserSessions;
+  user_two_factors: UserTwoFactors;
+  user_verifications: UserVerifications;
   users: Users;
   visitor_moves: VisitorMoves;
   visitors: Visitors;

@@ -31,17 +31,24 @@ const STATEMENTS = [
     created_at timestamptz NOT NULL
   )`,
 
+  // The key is called id because the sign-in library names it so in every table.
   `CREATE TABLE users (
-    user_id uuid PRIMARY KEY,
+    id uuid PRIMARY KEY,
     email text NOT NULL UNIQUE,
-    password_hash text NOT NULL,
-    created_at timestamptz NOT NULL
+    name text NOT NULL,
+    email_verified boolean NOT NULL,
+    image text,
+    two_factor_enabled boolean NOT NULL DEFAULT false,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL
   )`,
   `CREATE TABLE tenant_users (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
-    role text NOT NULL,
+    role text NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
     created_at timestamptz NOT NULL,
+    -- When the person last switched to this tenant: their next session starts there.
+    chosen_at timestamptz,
     PRIMARY KEY (tenant_id, user_id)
   )`,
 

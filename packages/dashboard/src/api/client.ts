@@ -1,0 +1,96 @@
+/** What is wrong at one place of a request. */
+export interface ErrorDetail {
+  path: string
+  message: string
+}
+
+/** An answer that is not a success, with the service's own sentence as its message. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  /** HTTP status; 0 when no answer came at all. */
+  readonly status: number
+  readonly code: string
+  readonly details: ErrorDetail[]
+  readonly requestId: string | undefined
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    more: { details?: ErrorDetail[] | undefined; requestId?: string | undefined; cause?: unknown } = {},
+  ) {
+    super(message, { cause: more.cause })
+    this.status = status
+    this.code = code
+    this.details = more.details ?? []
+    this.requestId = more.requestId
+  }
+}
+
+/** Query parameters; those without a value are left out. */
+export type Query = Record<string, string | number | boolean | readonly string[] | null | undefined>
+
+/** Reads from the service. @throws ApiError */
+export function get<Answer>(path: string, query: Query = {}, signal?: AbortSignal): Promise<Answer> {
+  return request<Answer>(path + queryString(query), signal ? { signal } : {})
+}
+
+/** Writes to the service. @throws ApiError */
+export function send<Answer>(
+  method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: unknown,
+  signal?: AbortSignal,
+): Promise<Answer> {
+  // No form and no other site can send this header, so the service knows that a page of ours wrote.
+  const headers = new Headers({ 'x-requested-by': 'dashboard' })
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  return request<Answer>(path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+}
+
+/** `?a=1&b=2`, or nothing. */
+export function queryString(query: Query): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null || value === '') continue
+    parameters.set(name, Array.isArray(value) ? value.join(',') : String(value))
+  }
+  const text = parameters.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+async function request<Answer>(path: string, init: RequestInit): Promise<Answer> {
+  const response = await fetch(path, { credentials: 'same-origin', ...init }).catch((cause: unknown) => {
+    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
+    const message = 'The service did not answer. Check your connection; it may also be starting.'
+    throw new ApiError(0, 'unreachable', message, { cause })
+  })
+  const answer: unknown = await response.json().catch(() => null)
+  if (!response.ok) throw errorOf(response, answer)
+  return answer as Answer
+}
+
+/** Our own envelope, or that of the sign-in library (`{code, message}`). */
+function errorOf(response: Response, answer: unknown): ApiError {
+  const envelope = (answer ?? {}) as { error?: unknown; code?: unknown; message?: unknown }
+  const error = (typeof envelope.error === 'object' && envelope.error !== null ? envelope.error : envelope) as {
+    code?: unknown
+    message?: unknown
+    details?: ErrorDetail[]
+    request_id?: string
+  }
+  const code = typeof error.code === 'string' ? error.code.toLowerCase() : 'unknown'
+  const message = typeof error.message === 'string' && error.message !== '' ? error.message : statusText(response)
+  const requestId = error.request_id ?? response.headers.get('x-request-id') ?? undefined
+  return new ApiError(response.status, code, message, { details: error.details, requestId })
+}
+
+function statusText({ status }: Response): string {
+  if (status === 429) return 'Too many requests in a short time. Wait a moment and try again.'
+  return `The service answered with status ${status}.`
+}

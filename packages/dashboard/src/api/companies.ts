@@ -1,0 +1,77 @@
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
+import type Type from 'typebox'
+import type { Company as CompanySchema } from '../../../server/src/companies/company-object.ts'
+import type { PropertyChanges } from '../../../server/src/contacts/properties.ts'
+import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
+import { get, type Query, queryString, send } from './client.ts'
+
+export type Company = Type.Static<typeof CompanySchema>
+
+interface CompanyPage {
+  companies: Company[]
+  pagination: Type.Static<typeof Pagination>
+}
+
+export interface CompanyChanges {
+  name?: string | null
+  domain?: string | null
+  properties?: PropertyChanges
+}
+
+/** One page of the companies that match; the filters are those of GET /v1/companies. */
+export const companiesQuery = (filters: Query) =>
+  queryOptions({
+    queryKey: ['companies', 'list', filters],
+    queryFn: ({ signal }) => get<CompanyPage>('/v1/companies', filters, signal),
+    placeholderData: keepPreviousData,
+  })
+
+export const companyQuery = (companyId: string) =>
+  queryOptions({
+    queryKey: ['companies', 'one', companyId],
+    queryFn: ({ signal }) =>
+      get<{ company: Company }>(`/v1/companies/${encodeURIComponent(companyId)}`, {}, signal).then(
+        ({ company }) => company,
+      ),
+  })
+
+export function createCompany(company: { name?: string; domain?: string }) {
+  return send<{ company: Company }>('POST', '/v1/companies', company)
+}
+
+export function updateCompany(companyId: string, changes: CompanyChanges) {
+  return send<{ company: Company }>('PUT', `/v1/companies/${encodeURIComponent(companyId)}`, changes)
+}
+
+export function deleteCompany(companyId: string) {
+  return send('DELETE', `/v1/companies/${encodeURIComponent(companyId)}`)
+}
+
+export function companiesCsv(filters: Query, columns: readonly string[]): string {
+  const { page: _page, limit: _limit, ...rest } = filters
+  return `/api/companies/export.csv${queryString({ ...rest, columns })}`
+}
+
+/** Shows a change before the service has answered. @returns how to take it back. */
+export async function showCompanyChange(queryClient: QueryClient, companyId: string, changes: CompanyChanges) {
+  const { queryKey } = companyQuery(companyId)
+  await queryClient.cancelQueries({ queryKey })
+  const before = queryClient.getQueryData(queryKey)
+  if (before) {
+    const { properties, ...fields } = changes
+    const merged = Object.entries({ ...before.properties, ...properties }).filter(([, value]) => value !== null)
+    const changed = { ...before, ...fields, properties: Object.fromEntries(merged) as Company['properties'] }
+    queryClient.setQueryData(queryKey, changed)
+  }
+  return () => queryClient.setQueryData(queryKey, before)
+}
+
+export function refreshCompanies(queryClient: QueryClient): Promise<unknown> {
+  return queryClient.invalidateQueries({ queryKey: ['companies'] })
+}
+
+/** Forgets a company that is gone, without asking for it again. */
+export function forgetCompany(queryClient: QueryClient, companyId: string): Promise<unknown> {
+  queryClient.removeQueries({ queryKey: companyQuery(companyId).queryKey })
+  return queryClient.invalidateQueries({ queryKey: ['companies', 'list'] })
+}

@@ -1,0 +1,106 @@
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
+import type Type from 'typebox'
+import type { Contact as ContactSchema } from '../../../server/src/contacts/contact-object.ts'
+import type { PropertyChanges } from '../../../server/src/contacts/properties.ts'
+import type { UnifiedProfile as ProfileSchema } from '../../../server/src/contacts/unified-profile.ts'
+import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
+import { get, type Query, queryString, send } from './client.ts'
+
+export type Contact = Type.Static<typeof ContactSchema>
+export type UnifiedProfile = Type.Static<typeof ProfileSchema>
+export type { PropertyChanges }
+
+/** A contact with what its sources say of it. */
+export interface ContactDetails {
+  contact: Contact & { _summary: string }
+  unified_profile: UnifiedProfile
+}
+
+interface ContactPage {
+  contacts: Contact[]
+  pagination: Type.Static<typeof Pagination>
+}
+
+/** What was removed where, for the records of whoever asked for it. */
+export interface ErasureReceipt {
+  erasure_id: string
+  at: string
+  contact_id: string
+  removed: Record<string, number>
+}
+
+/** What a change of a contact may hold. */
+export interface ContactChanges {
+  properties?: PropertyChanges
+  company_id?: string | null
+}
+
+/** One page of the contacts that match; the filters are those of GET /v1/contacts. */
+export const contactsQuery = (filters: Query) =>
+  queryOptions({
+    queryKey: ['contacts', 'list', filters],
+    queryFn: ({ signal }) => get<ContactPage>('/v1/contacts', filters, signal),
+    // The page before stays while the next one is on its way.
+    placeholderData: keepPreviousData,
+  })
+
+export const contactQuery = (contactId: string) =>
+  queryOptions({
+    queryKey: ['contacts', 'one', contactId],
+    queryFn: ({ signal }) =>
+      get<ContactDetails>(
+        `/v1/contacts/${encodeURIComponent(contactId)}`,
+        { include_events: false, include: 'provenance' },
+        signal,
+      ),
+  })
+
+export function createContact(contact: { email: string; properties: Record<string, string> }) {
+  return send<{ contact: Contact }>('POST', '/v1/contacts', contact)
+}
+
+export function updateContact(contactId: string, changes: ContactChanges) {
+  return send<{ contact: Contact }>('PUT', `/v1/contacts/${encodeURIComponent(contactId)}`, changes)
+}
+
+export function deleteContact(contactId: string) {
+  return send('DELETE', `/v1/contacts/${encodeURIComponent(contactId)}`)
+}
+
+/** Removes every trace of a contact, everywhere; it cannot be undone. */
+export function eraseContact(contactId: string) {
+  return send<{ receipt: ErasureReceipt }>('POST', `/api/contacts/${encodeURIComponent(contactId)}/erase`)
+}
+
+/** Where the contacts that match can be downloaded as CSV. */
+export function contactsCsv(filters: Query, columns: readonly string[]): string {
+  const { page: _page, limit: _limit, ...rest } = filters
+  return `/api/contacts/export.csv${queryString({ ...rest, columns })}`
+}
+
+/** Shows a change before the service has answered. @returns how to take it back. */
+export async function showContactChange(queryClient: QueryClient, contactId: string, { properties }: ContactChanges) {
+  const { queryKey } = contactQuery(contactId)
+  await queryClient.cancelQueries({ queryKey })
+  const before = queryClient.getQueryData(queryKey)
+  if (before && properties) {
+    const merged = Object.entries({ ...before.contact.properties, ...properties }).filter(([, value]) => value !== null)
+    const contact = { ...before.contact, properties: Object.fromEntries(merged) as Contact['properties'] }
+    queryClient.setQueryData(queryKey, { ...before, contact })
+  }
+  return () => queryClient.setQueryData(queryKey, before)
+}
+
+/** Reads anew whatever shows a contact. */
+export function refreshContacts(queryClient: QueryClient): Promise<unknown> {
+  return Promise.all([
+    queryClient.invalidateQueries({ queryKey: ['contacts'] }),
+    queryClient.invalidateQueries({ queryKey: ['events', 'timeline'] }),
+  ])
+}
+
+/** Forgets a contact that is gone, without asking for it again. */
+export function forgetContact(queryClient: QueryClient, contactId: string): Promise<unknown> {
+  queryClient.removeQueries({ queryKey: contactQuery(contactId).queryKey })
+  return queryClient.invalidateQueries({ queryKey: ['contacts', 'list'] })
+}

@@ -1,0 +1,16 @@
+import { queryOptions } from '@tanstack/react-query'
+import { get } from './client.ts'
+
+/** Something that records of a kind have: a column, a filter. */
+export interface Property {
+  name: string
+  label: string
+  type: 'text' | 'number' | 'boolean' | 'date' | 'list'
+}
+
+export const propertiesQuery = (entity: 'contacts' | 'companies' | 'events') =>
+  queryOptions({
+    queryKey: ['properties', entity],
+    queryFn: ({ signal }) => get<{ properties: Property[] }>('/api/properties', { entity }, signal),
+    staleTime: 5 * 60_000,
+  })

@@ -1,0 +1,27 @@
+import { QueryCache, QueryClient } from '@tanstack/react-query'
+import { ApiError } from './client.ts'
+
+/** @param onSignedOut is called when an answer says that nobody is signed in (any more). */
+export function createQueryClient(onSignedOut: () => void): QueryClient {
+  return new QueryClient({
+    queryCache: new QueryCache({
+      onError: (error) => {
+        if (error instanceof ApiError && error.status === 401) onSignedOut()
+      },
+    }),
+    defaultOptions: {
+      queries: {
+        // What was fetched because the pointer came near is still good when the page opens.
+        staleTime: 15_000,
+        gcTime: 10 * 60_000,
+        retry: (failures, error) => failures < 2 && isPassing(error),
+      },
+      mutations: { retry: false },
+    },
+  })
+}
+
+/** Whether trying again can help. */
+function isPassing(error: Error): boolean {
+  return !(error instanceof ApiError) || error.status === 0 || error.status >= 500
+}

@@ -1,0 +1,76 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { MeAnswer, SignInOptionsAnswer } from '../../../server/src/dashboard/sign-in/schema.ts'
+import type { Role } from '../../../server/src/tenants/roles.ts'
+import { get, send } from './client.ts'
+
+export type { Role }
+export type Me = MeAnswer
+
+export interface Invitation {
+  email: string
+  tenant_name: string
+  role: Role
+}
+
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: ({ signal }) => get<Me>('/api/me', {}, signal),
+  staleTime: 5 * 60_000,
+})
+
+export const signInOptionsQuery = queryOptions({
+  queryKey: ['sign-in-options'],
+  queryFn: ({ signal }) => get<SignInOptionsAnswer>('/api/sign-in-options', {}, signal),
+})
+
+export const invitationQuery = (token: string) =>
+  queryOptions({
+    queryKey: ['invitation', token],
+    queryFn: ({ signal }) => get<Invitation>(`/api/invitations/${encodeURIComponent(token)}`, {}, signal),
+  })
+
+/** @returns whether a code of the second factor is asked for now. */
+export async function signIn(email: string, password: string): Promise<{ needsCode: boolean }> {
+  const answer = await send<{ twoFactorRedirect?: boolean }>('POST', '/api/auth/sign-in/email', { email, password })
+  return { needsCode: answer.twoFactorRedirect === true }
+}
+
+/** @param kind an authenticator's code, or one of the codes kept for when it is lost. */
+export function verifyCode(code: string, kind: 'totp' | 'backup-code'): Promise<unknown> {
+  return send('POST', `/api/auth/two-factor/verify-${kind}`, { code })
+}
+
+export function signOut(): Promise<unknown> {
+  return send('POST', '/api/auth/sign-out', {})
+}
+
+/** Begins a sign-in with the organisation's own provider. @returns where to go. */
+export async function startOidc(callbackURL: string): Promise<string> {
+  const body = { providerId: 'oidc', callbackURL }
+  const { url } = await send<{ url: string }>('POST', '/api/auth/sign-in/oauth2', body)
+  return url
+}
+
+export function requestPasswordReset(email: string): Promise<unknown> {
+  return send('POST', '/api/auth/request-password-reset', { email })
+}
+
+export function resetPassword(token: string, newPassword: string): Promise<unknown> {
+  return send('POST', '/api/auth/reset-password', { token, newPassword })
+}
+
+export function setUp(owner: { name: string; email: string; password: string; tenant_name: string }): Promise<unknown> {
+  return send('POST', '/api/setup', owner)
+}
+
+export function acceptInvitation(token: string, account: { name?: string; password?: string }): Promise<unknown> {
+  return send('POST', `/api/invitations/${encodeURIComponent(token)}/accept`, account)
+}
+
+export function switchTenant(tenantId: string): Promise<unknown> {
+  return send('POST', '/api/tenant', { tenant_id: tenantId })
+}
+
+export function createTenant(name: string): Promise<unknown> {
+  return send('POST', '/api/tenants', { name })
+}

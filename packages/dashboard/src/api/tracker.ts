@@ -1,0 +1,27 @@
+import { queryOptions } from '@tanstack/react-query'
+import { get } from './client.ts'
+
+interface SeenEvent {
+  timestamp: string
+  url: string | null
+}
+
+/** What to put into a site's pages, and whether an event has come of it. */
+interface Tracker {
+  snippet: string
+  script_url: string
+  first_event: SeenEvent | null
+  last_event: SeenEvent | null
+}
+
+export const trackerQuery = queryOptions({
+  queryKey: ['tracker'],
+  queryFn: ({ signal }) => get<Tracker>('/api/tracker', {}, signal),
+})
+
+/** The sites that may send events once they are verified. */
+export const ownDomainsQuery = queryOptions({
+  queryKey: ['domains', 'own'],
+  queryFn: ({ signal }) =>
+    get<{ domains: { domain: string; verified_at: string | null }[] }>('/api/domains', {}, signal),
+})

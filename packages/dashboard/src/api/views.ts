@@ -1,0 +1,28 @@
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import type { SavedView, ViewBody } from '../../../server/src/dashboard/view-schema.ts'
+import { get, send } from './client.ts'
+
+export type { SavedView, ViewBody }
+export type ViewPage = ViewBody['page']
+
+/** The saved views of the whole tenant. */
+export const viewsQuery = queryOptions({
+  queryKey: ['views'],
+  queryFn: ({ signal }) => get<{ views: SavedView[] }>('/api/views', {}, signal),
+})
+
+export function createView(view: ViewBody) {
+  return send<{ view: SavedView }>('POST', '/api/views', view)
+}
+
+export function replaceView(viewId: string, view: ViewBody) {
+  return send<{ view: SavedView }>('PUT', `/api/views/${viewId}`, view)
+}
+
+export function deleteView(viewId: string) {
+  return send('DELETE', `/api/views/${viewId}`)
+}
+
+export function refreshViews(queryClient: QueryClient): Promise<unknown> {
+  return queryClient.invalidateQueries({ queryKey: viewsQuery.queryKey })
+}

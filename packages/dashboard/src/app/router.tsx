@@ -1,0 +1,46 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { createRouter } from '@tanstack/react-router'
+import { companyRoutes } from '../companies/routes.ts'
+import { contactRoutes } from '../contacts/routes.ts'
+import { eventRoutes } from '../events/routes.ts'
+import { homeRoutes } from '../home/routes.ts'
+import { segmentRoutes } from '../segments/routes.ts'
+import { signInRoutes } from '../sign-in/routes.ts'
+import { NotFoundPage, PageError, PagePending } from '../ui/page-states.tsx'
+import { webhookRoutes } from '../webhooks/routes.ts'
+import { rootRoute, shellRoute } from './root-routes.tsx'
+import { parseSearch, stringifySearch } from './search-params.ts'
+
+const routeTree = rootRoute.addChildren([
+  ...signInRoutes,
+  shellRoute.addChildren([
+    ...homeRoutes,
+    ...contactRoutes,
+    ...companyRoutes,
+    ...eventRoutes,
+    ...segmentRoutes,
+    ...webhookRoutes,
+  ]),
+])
+
+export function createAppRouter(queryClient: QueryClient) {
+  return createRouter({
+    routeTree,
+    context: { queryClient },
+    // A page begins to load when the pointer or the focus comes near its link; the query client decides what is fresh.
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    parseSearch,
+    stringifySearch,
+    scrollRestoration: true,
+    defaultErrorComponent: PageError,
+    defaultPendingComponent: PagePending,
+    defaultNotFoundComponent: NotFoundPage,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>
+  }
+}

@@ -1,0 +1,81 @@
+import { AppShell, Box, Burger, Group, NavLink, ScrollArea, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import { AccountMenu } from './account-menu.tsx'
+import { NAVIGATION } from './navigation.ts'
+import classes from './shell.module.css'
+
+/** The frame of every page: navigation at the side, behind a button on small screens. */
+export function Shell() {
+  const [isOpen, { toggle, close }] = useDisclosure()
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  const main = useRef<HTMLElement>(null)
+  const lastPath = useRef(path)
+  useEffect(() => {
+    if (lastPath.current === path) return
+    lastPath.current = path
+    close()
+    // A screen reader and the keyboard go on where the new page begins.
+    main.current?.focus({ preventScroll: true })
+  }, [path, close])
+
+  return (
+    <AppShell
+      header={{ height: { base: 52, sm: 0 } }}
+      navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+      padding={{ base: 'md', lg: 'xl' }}
+    >
+      <a className={classes.skip} href="#main">
+        Skip to the page
+      </a>
+      <AppShell.Header hiddenFrom="sm">
+        <Group h="100%" px="md" gap="sm">
+          <Burger opened={isOpen} onClick={toggle} size="sm" aria-label="Navigation" aria-expanded={isOpen} />
+          <Brand />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar className={classes.navbar} aria-label="Main">
+        <Box px="md" py="md" visibleFrom="sm">
+          <Brand />
+        </Box>
+        <ScrollArea flex={1} px="xs" pt={{ base: 'xs', sm: 0 }}>
+          {NAVIGATION.map(({ label, items }) => (
+            <Box key={label ?? ''} mb="xs">
+              {label === null ? null : <Text className={classes.group}>{label}</Text>}
+              {items.map(({ label: name, icon: Icon, link }) => (
+                <NavLink
+                  key={name}
+                  className={classes.link}
+                  renderRoot={(props) => (
+                    <Link {...link} {...props} activeOptions={{ exact: link.to === '/', includeSearch: false }} />
+                  )}
+                  label={name}
+                  leftSection={<Icon size={18} stroke={1.7} aria-hidden />}
+                  onClick={close}
+                />
+              ))}
+            </Box>
+          ))}
+        </ScrollArea>
+        <AccountMenu />
+      </AppShell.Navbar>
+      <AppShell.Main className={classes.main}>
+        <Box component="section" id="main" ref={main} tabIndex={-1} className={classes.page}>
+          <Outlet />
+        </Box>
+      </AppShell.Main>
+    </AppShell>
+  )
+}
+
+function Brand() {
+  return (
+    <Group gap={10} wrap="nowrap">
+      <img src="/favicon.svg" alt="" width={26} height={26} />
+      <Text fw={650} size="sm">
+        Customer Data
+      </Text>
+    </Group>
+  )
+}

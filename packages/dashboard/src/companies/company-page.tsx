@@ -1,0 +1,159 @@
+import { Anchor, Box, Card, Stack, Tabs } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useRouter } from '@tanstack/react-router'
+import { ApiError } from '../api/client.ts'
+import {
+  type Company,
+  type CompanyChanges,
+  companyQuery,
+  deleteCompany,
+  forgetCompany,
+  refreshCompanies,
+  showCompanyChange,
+  updateCompany,
+} from '../api/companies.ts'
+import { useMay } from '../app/may.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { NotFoundPage } from '../ui/page-states.tsx'
+import { PropertyEditor } from '../ui/property-editor.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { ExternalLink, Foreign, Moment } from '../ui/text.tsx'
+import { Timeline } from '../ui/timeline.tsx'
+import { companyName } from './company-columns.tsx'
+import classes from './company-page.module.css'
+import { CompanyPeople } from './company-people.tsx'
+
+const route = getRouteApi('/shell/companies/$companyId')
+
+/** Everything that is known of one company. */
+export function CompanyPage() {
+  const { companyId } = route.useParams()
+  const { tab = 'contacts', page, event_type } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data: company, error, refetch } = useQuery(companyQuery(companyId))
+  if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
+  if (error && !company) return <ErrorState error={error} onRetry={refetch} />
+  if (!company) return <LoadingState lines={10} />
+  const name = companyName(company)
+  return (
+    <>
+      <PageHeader
+        title={<Foreign max={200}>{name}</Foreign>}
+        documentTitle={name.slice(0, 200)}
+        breadcrumb={
+          <Anchor size="sm" renderRoot={(props) => <Link to="/companies" {...props} />}>
+            Companies
+          </Anchor>
+        }
+        description={company.domain ? <ExternalLink url={`https://${company.domain}`} /> : null}
+        actions={<DeleteCompany company={company} />}
+      />
+      <Box className={classes.columns}>
+        <CompanySide company={company} />
+        <Box miw={0}>
+          <Tabs
+            value={tab}
+            onChange={(next) =>
+              navigate({ search: { tab: next === 'activity' ? 'activity' : 'contacts' }, replace: true })
+            }
+            keepMounted={false}
+          >
+            <Tabs.List aria-label="About this company">
+              <Tabs.Tab value="contacts">Contacts</Tabs.Tab>
+              <Tabs.Tab value="activity">Activity</Tabs.Tab>
+            </Tabs.List>
+            <Tabs.Panel value="contacts" pt="md">
+              <CompanyPeople
+                companyId={companyId}
+                page={page ?? 1}
+                onPage={(next) => navigate({ search: { tab, page: next }, replace: true })}
+              />
+            </Tabs.Panel>
+            <Tabs.Panel value="activity" pt="md">
+              <Timeline
+                subject={{ companyId }}
+                eventType={event_type}
+                onEventType={(type) => navigate({ search: { tab: 'activity', event_type: type }, replace: true })}
+              />
+            </Tabs.Panel>
+          </Tabs>
+        </Box>
+      </Box>
+    </>
+  )
+}
+
+function CompanySide({ company }: { company: Company }) {
+  const queryClient = useQueryClient()
+  const mayWrite = useMay('companies:write')
+  const { company_id: companyId, name, domain } = company
+  const save = async (changed: Record<string, unknown>) => {
+    const changes = toChanges(changed)
+    const takeBack = await showCompanyChange(queryClient, companyId, changes)
+    try {
+      await updateCompany(companyId, changes)
+    } catch (error) {
+      takeBack()
+      throw error
+    }
+    void refreshCompanies(queryClient)
+  }
+  const fields = { ...(name === null ? {} : { name }), ...(domain === null ? {} : { domain }) }
+  return (
+    <Stack component="aside" aria-label="Properties" gap="md" miw={0}>
+      <Card>
+        <PropertyEditor
+          properties={{ ...company.properties, ...fields }}
+          first={FIRST}
+          onSave={mayWrite ? save : undefined}
+        />
+      </Card>
+      <Card>
+        <Facts
+          facts={[
+            ['Created', <Moment key="created" at={company.created_at} />],
+            ['Last change', <Moment key="updated" at={company.updated_at} />],
+          ]}
+        />
+      </Card>
+    </Stack>
+  )
+}
+
+const FIRST = ['name', 'domain', 'industry', 'country', 'state', 'city', 'numberofemployees', 'annualrevenue']
+
+/** Name and domain are fields of their own; all else is a property. */
+function toChanges(changed: Record<string, unknown>): CompanyChanges {
+  const { name, domain, ...properties } = changed
+  return {
+    ...(name === undefined ? {} : { name: name as string | null }),
+    ...(domain === undefined ? {} : { domain: domain as string | null }),
+    ...(Object.keys(properties).length === 0
+      ? {}
+      : { properties: properties as CompanyChanges['properties'] & object }),
+  }
+}
+
+function DeleteCompany({ company }: { company: Company }) {
+  const queryClient = useQueryClient()
+  const router = useRouter()
+  const mayWrite = useMay('companies:write')
+  if (!mayWrite) return null
+  const remove = async () => {
+    await deleteCompany(company.company_id)
+    await router.navigate({ to: '/companies' })
+    await forgetCompany(queryClient, company.company_id)
+  }
+  return (
+    <ConfirmButton
+      title={`Delete ${companyName(company).slice(0, 80)}?`}
+      explanation="The company is removed for good. Its contacts stay, without a company."
+      confirmLabel="Delete the company"
+      onConfirm={remove}
+    >
+      Delete
+    </ConfirmButton>
+  )
+}

@@ -1,0 +1,36 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { companiesQuery, companyQuery } from '../api/companies.ts'
+import { contactsQuery } from '../api/contacts.ts'
+import { viewsQuery } from '../api/views.ts'
+import { shellRoute } from '../app/root-routes.tsx'
+import { oneOf, pageNumber, searchParams, text } from '../app/search-params.ts'
+import { companySearch, toCompanyQuery } from './company-search.ts'
+import { peopleOf } from './people-query.ts'
+
+const list = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/companies',
+  validateSearch: companySearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => {
+    void context.queryClient.prefetchQuery(companiesQuery(toCompanyQuery(deps)))
+    void context.queryClient.prefetchQuery(viewsQuery)
+  },
+  component: lazyRouteComponent(() => import('./companies-page.tsx'), 'CompaniesPage'),
+})
+
+const oneSearch = searchParams({ tab: oneOf('contacts', 'activity'), page: pageNumber, event_type: text })
+
+const one = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/companies/$companyId',
+  validateSearch: oneSearch,
+  loaderDeps: ({ search: { page } }) => ({ page }),
+  loader: ({ context, params, deps }) => {
+    void context.queryClient.prefetchQuery(companyQuery(params.companyId))
+    void context.queryClient.prefetchQuery(contactsQuery(peopleOf(params.companyId, deps.page)))
+  },
+  component: lazyRouteComponent(() => import('./company-page.tsx'), 'CompanyPage'),
+})
+
+export const companyRoutes = [list, one] as const

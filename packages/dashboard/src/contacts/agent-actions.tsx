@@ -1,0 +1,70 @@
+import { Anchor, Badge, Card, Group, Stack, Text } from '@mantine/core'
+import { IconRobot } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { contactActionsQuery } from '../api/contact-actions.ts'
+import type { CustomerEvent } from '../api/events.ts'
+import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
+import { Foreign, Moment } from '../ui/text.tsx'
+
+const STATES: Record<string, { words: string; color: string }> = {
+  agent_action_proposed: { words: 'Proposed', color: 'ink' },
+  agent_action_executed: { words: 'Done', color: 'teal' },
+  agent_action_failed: { words: 'Failed', color: 'red' },
+}
+
+/** What agents proposed and did about a contact. */
+export function AgentActions({ contactId }: { contactId: string }) {
+  const { data, error, refetch } = useQuery(contactActionsQuery(contactId))
+  if (error && !data) return <ErrorState error={error} onRetry={refetch} />
+  if (!data) return <LoadingState lines={4} />
+  if (data.length === 0) {
+    return (
+      <EmptyState icon={IconRobot} title="No agent has acted on this contact">
+        When an agent watches a group of contacts with this one in it, what it proposes and does stands here.
+      </EmptyState>
+    )
+  }
+  return (
+    <Stack gap="sm" component="ul" p={0} m={0} style={{ listStyle: 'none' }}>
+      {data.map((event) => (
+        <li key={event.event_id}>
+          <ActionCard event={event} />
+        </li>
+      ))}
+    </Stack>
+  )
+}
+
+function ActionCard({ event: { event, timestamp, data } }: { event: CustomerEvent }) {
+  const state = STATES[event]
+  const type = typeof data.type === 'string' ? data.type : 'action'
+  const reason = typeof data.error === 'string' ? data.error : ''
+  return (
+    <Card padding="sm">
+      <Group justify="space-between" gap="xs">
+        <Group gap="xs">
+          <Badge color={state?.color ?? 'gray'}>{state?.words ?? event}</Badge>
+          <Text size="sm" fw={550}>
+            <Foreign max={60}>{type.replaceAll('_', ' ')}</Foreign>
+          </Text>
+        </Group>
+        <Group gap="sm">
+          {typeof data.run_id === 'string' ? (
+            <Anchor size="sm" renderRoot={(props) => <Link to={`${RUNS}/${data.run_id}`} {...props} />}>
+              The run
+            </Anchor>
+          ) : null}
+          <Moment at={timestamp} size="xs" c="dimmed" />
+        </Group>
+      </Group>
+      {reason ? (
+        <Text size="sm" c="dimmed" mt={4}>
+          <Foreign>{reason}</Foreign>
+        </Text>
+      ) : null}
+    </Card>
+  )
+}
+
+const RUNS: string = '/agents/runs'

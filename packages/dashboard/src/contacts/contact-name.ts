@@ -1,0 +1,8 @@
+import type { Contact } from '../api/contacts.ts'
+import { propertyText } from '../ui/property-value.ts'
+
+/** What to call a contact: the name, else the e-mail address. */
+export function contactName({ properties }: Pick<Contact, 'properties'>): string {
+  const name = [properties.firstname, properties.lastname].map(propertyText).filter(Boolean).join(' ')
+  return name || propertyText(properties.email) || 'Without a name'
+}

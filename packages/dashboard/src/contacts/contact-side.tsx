@@ -1,0 +1,131 @@
+import { Anchor, Badge, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { companyQuery } from '../api/companies.ts'
+import {
+  type Contact,
+  type PropertyChanges,
+  refreshContacts,
+  showContactChange,
+  updateContact,
+} from '../api/contacts.ts'
+import { segmentNamesQuery } from '../api/segment-names.ts'
+import { useMay } from '../app/may.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { PropertyEditor } from '../ui/property-editor.tsx'
+import { Foreign, Moment } from '../ui/text.tsx'
+
+/** What is known of a contact, at the side: its properties, company and segments. */
+export function ContactSide({ contact }: { contact: Contact }) {
+  const queryClient = useQueryClient()
+  const mayWrite = useMay('contacts:write')
+  const { contact_id: contactId } = contact
+  const save = async (properties: PropertyChanges) => {
+    const takeBack = await showContactChange(queryClient, contactId, { properties })
+    try {
+      await updateContact(contactId, { properties })
+    } catch (error) {
+      takeBack()
+      throw error
+    }
+    void refreshContacts(queryClient)
+  }
+  return (
+    <Stack component="aside" aria-label="Properties" gap="md" miw={0}>
+      <Card>
+        <PropertyEditor
+          properties={contact.properties}
+          first={FIRST}
+          mustStay={['email']}
+          choices={{ lifecyclestage: STAGES }}
+          provenance={contact.properties_provenance}
+          onSave={mayWrite ? save : undefined}
+        />
+      </Card>
+      <Card>
+        <Title order={2} size="h5" mb="xs">
+          Belongs to
+        </Title>
+        {contact.company_id === null ? null : <CompanyLink companyId={contact.company_id} />}
+        <Segments segmentIds={contact.segment_ids} />
+      </Card>
+      <Card>
+        <Facts
+          facts={[
+            ['First seen', <Moment key="first" at={contact.first_seen_at} />],
+            ['Created', <Moment key="created" at={contact.created_at} />],
+            ['Created by', contact.creation_source],
+            ['Last change', <Moment key="updated" at={contact.updated_at} />],
+            [
+              'Contact id',
+              <Group key="id" gap={4} wrap="nowrap" justify="flex-end">
+                <Text inherit truncate title={contactId}>
+                  {contactId.slice(0, 13)}…
+                </Text>
+                <CopyButton value={contactId} label="contact id" />
+              </Group>,
+            ],
+          ]}
+        />
+      </Card>
+    </Stack>
+  )
+}
+
+const FIRST = [
+  'email',
+  'firstname',
+  'lastname',
+  'company',
+  'jobtitle',
+  'lifecyclestage',
+  'lead_status',
+  'industry',
+  'country',
+  'state',
+  'city',
+]
+const STAGES = ['lead', 'prospect', 'mql', 'sql', 'opportunity', 'customer', 'evangelist', 'subscriber', 'other']
+
+function CompanyLink({ companyId }: { companyId: string }) {
+  const { data } = useQuery(companyQuery(companyId))
+  const name = data ? (data.name ?? data.domain ?? 'Company without a name') : '…'
+  return (
+    <Text size="sm" mb="xs">
+      <Anchor
+        inherit
+        fw={550}
+        renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId }} {...props} />}
+      >
+        <Foreign max={120}>{name}</Foreign>
+      </Anchor>
+    </Text>
+  )
+}
+
+function Segments({ segmentIds }: { segmentIds: string[] }) {
+  const { data: names } = useQuery(segmentNamesQuery)
+  if (segmentIds.length === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        No segment.
+      </Text>
+    )
+  }
+  return (
+    <Group gap={6} role="list" aria-label="Segments">
+      {segmentIds.map((segmentId) => (
+        <Badge key={segmentId} role="listitem" size="lg" variant="default" maw="100%" style={{ cursor: 'pointer' }}>
+          <Link to={segmentPath(segmentId)} style={{ color: 'inherit', textDecoration: 'none' }}>
+            <Foreign max={80}>{names?.get(segmentId) ?? 'Segment'}</Foreign>
+          </Link>
+        </Badge>
+      ))}
+    </Group>
+  )
+}
+
+function segmentPath(segmentId: string): string {
+  return `/segments/${segmentId}`
+}

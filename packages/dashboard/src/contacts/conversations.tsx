@@ -1,0 +1,79 @@
+import { Accordion, Badge, Group, Stack, Text } from '@mantine/core'
+import { IconMessages } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { type Conversation, conversationsQuery, type Participant } from '../api/conversations.ts'
+import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
+import { Foreign, Moment } from '../ui/text.tsx'
+import { MessageCard } from './message-card.tsx'
+
+/** The mails and chats with a contact, one thread below the other, the latest first. */
+export function Conversations({ contactId }: { contactId: string }) {
+  const { data, error, refetch } = useQuery(conversationsQuery(contactId))
+  if (error && !data) return <ErrorState error={error} onRetry={refetch} />
+  if (!data) return <LoadingState lines={5} />
+  if (data.conversations.length === 0) {
+    return (
+      <EmptyState icon={IconMessages} title="No conversations">
+        Mails appear when the mailbox of an identity is connected, chats when your messaging tool sends them.
+      </EmptyState>
+    )
+  }
+  return (
+    <Stack gap="sm">
+      <Accordion variant="separated" order={2} keepMounted={false}>
+        {data.conversations.map((conversation) => (
+          <Thread key={conversation.thread_id} conversation={conversation} />
+        ))}
+      </Accordion>
+      {data.total_items > data.returned ? (
+        <Text size="sm" c="dimmed">
+          The {data.returned} latest of {data.total_items} threads.
+        </Text>
+      ) : null}
+    </Stack>
+  )
+}
+
+function Thread({ conversation }: { conversation: Conversation }) {
+  const { thread_id, channel, source, subject, participants, message_count, last_message_at, messages } = conversation
+  return (
+    <Accordion.Item value={thread_id}>
+      <Accordion.Control>
+        <Group justify="space-between" wrap="nowrap" gap="sm">
+          <div style={{ minWidth: 0 }}>
+            <Text size="sm" fw={600} truncate>
+              <Foreign max={160}>{subject || 'Without a subject'}</Foreign>
+            </Text>
+            <Text size="xs" c="dimmed" truncate>
+              <Foreign max={160}>{participants.map(participantName).join(', ')}</Foreign>
+            </Text>
+          </div>
+          <Group gap="xs" wrap="nowrap" flex="none">
+            <Badge color="gray" visibleFrom="xs">
+              {channel === 'email' ? 'E-mail' : source.slice(0, 30)}
+            </Badge>
+            <Text size="xs" c="dimmed">
+              {message_count} · <Moment at={last_message_at} />
+            </Text>
+          </Group>
+        </Group>
+      </Accordion.Control>
+      <Accordion.Panel>
+        <Stack gap="sm">
+          {(messages ?? []).map((message) => (
+            <MessageCard key={message.message_id} message={message} />
+          ))}
+          {messages && message_count > messages.length ? (
+            <Text size="sm" c="dimmed">
+              The {messages.length} latest of {message_count} messages.
+            </Text>
+          ) : null}
+        </Stack>
+      </Accordion.Panel>
+    </Accordion.Item>
+  )
+}
+
+function participantName({ name, address }: Participant): string {
+  return name || address || 'Somebody'
+}

@@ -1,0 +1,68 @@
+import { Badge, Button, Card, Group, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { Message, Participant } from '../api/conversations.ts'
+import { styleNonce } from '../app/nonce.ts'
+import { Foreign, formatMoment } from '../ui/text.tsx'
+import classes from './message-card.module.css'
+
+/** One message: as text, or as its sender made it in a frame in which nothing can run. */
+export function MessageCard({ message }: { message: Message }) {
+  const { direction, from, to, sent_at, text, html, attachments, truncated } = message
+  const [isHtml, setHtml] = useState(false)
+  const canHtml = html !== undefined && html !== ''
+  return (
+    <Card padding="sm" component="article" aria-label={`Message of ${nameOf(from)}`}>
+      <Group justify="space-between" gap="xs" mb="xs">
+        <Text size="xs" c="dimmed" component="div">
+          <Badge color={direction === 'inbound' ? 'teal' : 'ink'} mr={6}>
+            {direction === 'inbound' ? 'Received' : 'Sent'}
+          </Badge>
+          <Foreign max={100}>{nameOf(from)}</Foreign>
+          {' to '}
+          <Foreign max={100}>{to.map(nameOf).join(', ')}</Foreign>
+          {', '}
+          {formatMoment(sent_at)}
+        </Text>
+        {canHtml ? (
+          <Button variant="subtle" size="compact-xs" onClick={() => setHtml(!isHtml)}>
+            {isHtml ? 'Show the text' : 'Show as sent'}
+          </Button>
+        ) : null}
+      </Group>
+      {isHtml && canHtml ? (
+        <iframe
+          className={classes.frame}
+          title={`Message of ${nameOf(from)}`}
+          // Without allow-scripts and allow-same-origin nothing in it runs or reaches this page.
+          sandbox="allow-popups allow-popups-to-escape-sandbox"
+          srcDoc={`<!doctype html><meta charset="utf-8"><style nonce="${styleNonce()}">${FRAME_STYLE}</style>${html}`}
+        />
+      ) : (
+        <Text size="sm" className={classes.text} dir="auto">
+          {text}
+        </Text>
+      )}
+      {truncated ? (
+        <Text size="xs" c="dimmed" mt="xs">
+          The rest of this message was too long to be shown here.
+        </Text>
+      ) : null}
+      {attachments.length > 0 ? (
+        <Group gap={6} mt="xs">
+          {attachments.map(({ filename, content_type, bytes }, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: attachments have no name of their own
+            <Badge key={index} color="gray">
+              <Foreign max={60}>{filename ?? content_type}</Foreign> · {Math.ceil(bytes / 1024)} KB
+            </Badge>
+          ))}
+        </Group>
+      ) : null}
+    </Card>
+  )
+}
+
+const FRAME_STYLE = 'body{font:14px/1.5 system-ui,sans-serif;margin:8px;overflow-wrap:anywhere}img{max-width:100%}'
+
+function nameOf({ name, address }: Participant): string {
+  return name || address || 'somebody'
+}

@@ -1,0 +1,63 @@
+import { Alert, Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, type KeyboardEvent, useState } from 'react'
+import { messageOf } from '../ui/states.tsx'
+
+const LENGTH_MAX = 100_000
+
+interface NoteFormProps {
+  label: string
+  /** What the button says. */
+  action: string
+  initial?: string
+  onSave: (content: string) => Promise<unknown>
+  onCancel?: () => void
+}
+
+/** A note being written. What was typed stays when it could not be saved. */
+export function NoteForm({ label, action, initial = '', onSave, onCancel }: NoteFormProps) {
+  const [content, setContent] = useState(initial)
+  const saving = useMutation({ mutationFn: () => onSave(content), onSuccess: () => setContent(initial && content) })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (content.trim() !== '' && !saving.isPending) saving.mutate()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event)
+  }
+  return (
+    <Stack component="form" gap="xs" onSubmit={submit}>
+      <Textarea
+        label={label}
+        autosize
+        minRows={2}
+        maxRows={20}
+        maxLength={LENGTH_MAX}
+        dir="auto"
+        value={content}
+        onChange={(event) => setContent(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      {saving.isError ? (
+        <Alert color="red" role="alert">
+          {messageOf(saving.error)}
+        </Alert>
+      ) : null}
+      <Group justify="space-between" gap="xs">
+        <Text size="xs" c="dimmed">
+          Markdown. Ctrl and Enter saves.
+        </Text>
+        <Group gap="xs">
+          {onCancel ? (
+            <Button variant="default" size="xs" onClick={onCancel}>
+              Cancel
+            </Button>
+          ) : null}
+          <Button type="submit" size="xs" disabled={content.trim() === ''} loading={saving.isPending}>
+            {action}
+          </Button>
+        </Group>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,111 @@
+import { Button, Card, Group, Stack, Text } from '@mantine/core'
+import { IconNotes } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
+import { createNote, deleteNote, type Note, notesQuery, refreshNotes, updateNote } from '../api/notes.ts'
+import { useMay } from '../app/may.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
+import { Moment } from '../ui/text.tsx'
+import { NoteForm } from './note-form.tsx'
+
+// Reading markdown is only needed where there is a note.
+const Markdown = lazy(() => import('../ui/markdown.tsx').then((module) => ({ default: module.Markdown })))
+
+/** So many are drawn at once; there may be any number. */
+const STEP = 20
+
+/** What people wrote down about a contact, the latest first. */
+export function Notes({ contactId }: { contactId: string }) {
+  const queryClient = useQueryClient()
+  const { data, error, refetch } = useQuery(notesQuery(contactId))
+  const [shown, setShown] = useState(STEP)
+  const mayWrite = useMay('contacts:write')
+  const notes = data?.notes ?? []
+  const add = async (content: string) => {
+    await createNote(contactId, content)
+    await refreshNotes(queryClient, contactId)
+  }
+  return (
+    <Stack gap="md">
+      {mayWrite ? (
+        <Card>
+          <NoteForm label="New note" action="Add note" onSave={add} />
+        </Card>
+      ) : null}
+      {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {!error && !data ? <LoadingState lines={4} /> : null}
+      {data && notes.length === 0 ? (
+        <EmptyState icon={IconNotes} title="No notes yet">
+          Write down what the next one who talks with this contact should know.
+        </EmptyState>
+      ) : null}
+      {notes.slice(0, shown).map((note) => (
+        <NoteCard key={note.note_id} note={note} mayWrite={mayWrite} />
+      ))}
+      {notes.length > shown ? (
+        <Button variant="default" onClick={() => setShown(shown + STEP)}>
+          Earlier notes ({notes.length - shown})
+        </Button>
+      ) : null}
+    </Stack>
+  )
+}
+
+function NoteCard({ note, mayWrite }: { note: Note; mayWrite: boolean }) {
+  const queryClient = useQueryClient()
+  const [isEditing, setEditing] = useState(false)
+  const refresh = () => refreshNotes(queryClient, note.contact_id)
+  const save = async (content: string) => {
+    await updateNote(note, content)
+    await refresh()
+    setEditing(false)
+  }
+  const remove = async () => {
+    await deleteNote(note)
+    await refresh()
+  }
+  if (isEditing) {
+    return (
+      <Card>
+        <NoteForm label="Note" action="Save" initial={note.content} onSave={save} onCancel={() => setEditing(false)} />
+      </Card>
+    )
+  }
+  return (
+    <Card component="article" aria-label="Note">
+      <Group justify="space-between" mb="xs" gap="xs">
+        <Text size="xs" c="dimmed">
+          <Moment at={note.created_at} />
+          {note.updated_at === note.created_at ? null : (
+            <>
+              {', changed '}
+              <Moment at={note.updated_at} />
+            </>
+          )}
+        </Text>
+        {mayWrite ? (
+          <Group gap={4}>
+            <Button variant="subtle" size="compact-xs" onClick={() => setEditing(true)}>
+              Edit
+            </Button>
+            <ConfirmButton
+              variant="subtle"
+              color="gray"
+              size="compact-xs"
+              title="Delete this note?"
+              explanation="It cannot be brought back."
+              confirmLabel="Delete the note"
+              onConfirm={remove}
+            >
+              Delete
+            </ConfirmButton>
+          </Group>
+        ) : null}
+      </Group>
+      <Suspense fallback={<LoadingState lines={2} />}>
+        <Markdown>{note.content}</Markdown>
+      </Suspense>
+    </Card>
+  )
+}

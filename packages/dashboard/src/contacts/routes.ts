@@ -1,0 +1,36 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { contactQuery, contactsQuery } from '../api/contacts.ts'
+import { timelineQuery } from '../api/events.ts'
+import { viewsQuery } from '../api/views.ts'
+import { shellRoute } from '../app/root-routes.tsx'
+import { oneOf, searchParams, text } from '../app/search-params.ts'
+import { contactSearch, toContactQuery } from './contact-search.ts'
+
+const list = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/contacts',
+  validateSearch: contactSearch,
+  loaderDeps: ({ search }) => search,
+  // Not awaited: the page opens at once and shows what it has.
+  loader: ({ context, deps }) => {
+    void context.queryClient.prefetchQuery(contactsQuery(toContactQuery(deps)))
+    void context.queryClient.prefetchQuery(viewsQuery)
+  },
+  component: lazyRouteComponent(() => import('./contacts-page.tsx'), 'ContactsPage'),
+})
+
+const one = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/contacts/$contactId',
+  validateSearch: searchParams({
+    tab: oneOf('timeline', 'notes', 'conversations', 'profile', 'actions'),
+    event_type: text,
+  }),
+  loader: ({ context, params }) => {
+    void context.queryClient.prefetchQuery(contactQuery(params.contactId))
+    void context.queryClient.prefetchInfiniteQuery(timelineQuery({ contactId: params.contactId }))
+  },
+  component: lazyRouteComponent(() => import('./contact-page.tsx'), 'ContactPage'),
+})
+
+export const contactRoutes = [list, one] as const

@@ -1,0 +1,138 @@
+import { Badge, Card, Group, Stack, Switch, Table, Text, Title } from '@mantine/core'
+import { IconDatabase } from '@tabler/icons-react'
+import { useState } from 'react'
+import type { Contact, UnifiedProfile } from '../api/contacts.ts'
+import { Facts } from '../ui/facts.tsx'
+import { propertyLabel, propertyText } from '../ui/property-value.ts'
+import { EmptyState } from '../ui/states.tsx'
+import { Foreign, Moment, None } from '../ui/text.tsx'
+import classes from './source-table.module.css'
+
+/** What every source says of a contact, side by side, and which value is in use. */
+export function SourceTable({ profile, contact }: { profile: UnifiedProfile; contact: Contact }) {
+  const [onlyConflicts, setOnlyConflicts] = useState(false)
+  const sources = Object.keys(profile.sources)
+  const all = Object.entries(profile.profile)
+  const fields = all.filter(([, field]) => !onlyConflicts || field.has_conflict)
+  const conflicts = all.filter(([, field]) => field.has_conflict).length
+  if (all.length === 0) {
+    return (
+      <EmptyState icon={IconDatabase} title="No source has said anything yet">
+        A source is whatever writes to this contact: people, forms, the tracker, an import, your CRM.
+      </EmptyState>
+    )
+  }
+  return (
+    <Stack gap="md">
+      <Group justify="space-between">
+        <Text size="sm" c="dimmed">
+          {sources.length === 1 ? 'One source' : `${sources.length} sources`},{' '}
+          {conflicts === 0
+            ? 'which agree.'
+            : `which differ in ${conflicts === 1 ? 'one field' : `${conflicts} fields`}.`}
+        </Text>
+        {conflicts > 0 ? (
+          <Switch
+            label="Only what differs"
+            checked={onlyConflicts}
+            onChange={(event) => setOnlyConflicts(event.currentTarget.checked)}
+          />
+        ) : null}
+      </Group>
+      <Card padding={0}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+        <section className={classes.scroll} aria-label="Values by source" tabIndex={0}>
+          <Table className={classes.table}>
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th scope="col">Field</Table.Th>
+                {sources.map((source) => (
+                  <Table.Th key={source} scope="col">
+                    <Foreign max={40}>{source}</Foreign>
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {fields.map(([name, field]) => (
+                <FieldRow key={name} name={name} field={field} sources={sources} used={contact.properties[name]} />
+              ))}
+            </Table.Tbody>
+          </Table>
+        </section>
+      </Card>
+      <Group align="stretch" gap="md">
+        {Object.entries(profile.sources).map(([source, about]) => (
+          <SourceCard key={source} source={source} about={about} />
+        ))}
+      </Group>
+    </Stack>
+  )
+}
+
+interface FieldRowProps {
+  name: string
+  field: UnifiedProfile['profile'][string]
+  sources: string[]
+  used: unknown
+}
+
+function FieldRow({ name, field, sources, used }: FieldRowProps) {
+  return (
+    <Table.Tr>
+      <Table.Th scope="row" fw={500}>
+        <Foreign max={60}>{propertyLabel(name)}</Foreign>
+        {field.has_conflict ? (
+          <Badge color="orange" ml={8}>
+            differs
+          </Badge>
+        ) : null}
+      </Table.Th>
+      {sources.map((source) => {
+        const said = field.unique_values.find(({ sources: by }) => by.some((one) => one.source === source))
+        const at = said?.sources.find((one) => one.source === source)?.updated_at
+        const text = propertyText(said?.value)
+        const isUsed = said !== undefined && text === propertyText(used)
+        return (
+          <Table.Td key={source} className={isUsed && field.has_conflict ? classes.used : undefined}>
+            {said === undefined ? (
+              <None />
+            ) : (
+              <>
+                <Foreign max={160}>{text}</Foreign>
+                <Text size="xs" c="dimmed">
+                  {at ? <Moment at={at} /> : null}
+                  {isUsed && field.has_conflict ? ' · in use' : ''}
+                </Text>
+              </>
+            )}
+          </Table.Td>
+        )
+      })}
+    </Table.Tr>
+  )
+}
+
+function SourceCard({ source, about }: { source: string; about: UnifiedProfile['sources'][string] }) {
+  const moments = [
+    ['First seen', about.first_seen_at],
+    ['Changed', about.updated_at],
+    ['Synced', about.synced_at],
+    ['Enriched', about.enriched_at],
+  ].flatMap(([name, at]): [string, React.ReactNode][] => (name && at ? [[name, <Moment key={name} at={at} />]] : []))
+  return (
+    <Card flex="1 1 220px" maw={340}>
+      <Title order={3} size="h6" mb="xs">
+        <Foreign max={60}>{source}</Foreign>
+      </Title>
+      <Facts
+        facts={[
+          ...(about.external_id
+            ? [['Its id', <Foreign key="id">{about.external_id}</Foreign>] as [string, React.ReactNode]]
+            : []),
+          ...moments,
+        ]}
+      />
+    </Card>
+  )
+}

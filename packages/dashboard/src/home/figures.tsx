@@ -1,0 +1,31 @@
+import { Box } from '@mantine/core'
+import type { Overview } from '../api/overview.ts'
+import classes from './home-page.module.css'
+import { StatCard } from './stat-card.tsx'
+
+/** The four numbers at the top, each beside that of the period before. */
+export function Figures({ overview }: { overview: Overview }) {
+  const { previous, by_day } = overview
+  return (
+    <Box component="section" aria-label="Figures" className={classes.figures}>
+      <StatCard
+        label="Visitors"
+        value={overview.visitors}
+        before={previous.visitors}
+        byDay={by_day.map(({ visitors }) => visitors)}
+      />
+      <StatCard
+        label="Identified contacts"
+        value={overview.identified_contacts}
+        before={previous.identified_contacts}
+      />
+      <StatCard
+        label="Events"
+        value={overview.events}
+        before={previous.events}
+        byDay={by_day.map(({ events }) => events)}
+      />
+      <StatCard label="New contacts" value={overview.contacts_created} before={previous.contacts_created} />
+    </Box>
+  )
+}

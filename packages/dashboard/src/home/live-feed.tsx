@@ -1,0 +1,106 @@
+import { Anchor, Button, Card, Group, Text, Title } from '@mantine/core'
+import { IconPlayerPause, IconPlayerPlay } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { type CustomerEvent, latestEventsQuery } from '../api/events.ts'
+import { type LiveEvent, watchEvents } from '../api/live.ts'
+import { eventIcon, eventWords } from '../ui/event-words.ts'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { Foreign, Moment } from '../ui/text.tsx'
+import classes from './live-feed.module.css'
+import { FEED_LENGTH } from './overview-range.ts'
+
+/** Events as they arrive, newest first. Whoever wants to read in peace halts it. */
+export function LiveFeed() {
+  const latest = useQuery(latestEventsQuery(FEED_LENGTH))
+  const [arrived, setArrived] = useState<LiveEvent[]>([])
+  const [isConnected, setConnected] = useState(false)
+  const [isHalted, setHalted] = useState(false)
+  useEffect(() => {
+    if (isHalted) return
+    const add = (event: LiveEvent) => setArrived((before) => [event, ...before].slice(0, FEED_LENGTH))
+    return watchEvents(add, setConnected)
+  }, [isHalted])
+  const seen = new Set(arrived.map(({ event_id }) => event_id))
+  const earlier = (latest.data?.events ?? []).filter(({ event_id }) => !seen.has(event_id)).map(toLiveEvent)
+  const events = [...arrived, ...earlier].slice(0, FEED_LENGTH)
+  const isLive = isConnected && !isHalted
+  return (
+    <Card>
+      <Group justify="space-between" mb="xs" wrap="nowrap">
+        <Group gap={8}>
+          <span className={classes.light} data-live={isLive} aria-hidden />
+          <Title order={2} size="h5">
+            Live
+          </Title>
+          <Text size="xs" c="dimmed" role="status">
+            {isHalted ? 'halted' : isConnected ? '' : 'connecting…'}
+          </Text>
+        </Group>
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-xs"
+          leftSection={isHalted ? <IconPlayerPlay size={14} aria-hidden /> : <IconPlayerPause size={14} aria-hidden />}
+          onClick={() => setHalted(!isHalted)}
+        >
+          {isHalted ? 'Go on' : 'Halt'}
+        </Button>
+      </Group>
+      {latest.error && events.length === 0 ? <ErrorState error={latest.error} onRetry={latest.refetch} /> : null}
+      {latest.isPending ? <LoadingState lines={6} /> : null}
+      <ul className={classes.list} aria-label="Latest events">
+        {events.map((event) => (
+          <FeedRow key={event.event_id} event={event} />
+        ))}
+      </ul>
+      {latest.data && events.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          No event yet.
+        </Text>
+      ) : null}
+    </Card>
+  )
+}
+
+function FeedRow({ event }: { event: LiveEvent }) {
+  const Icon = eventIcon(event.event)
+  const where = event.title || event.url?.replace(/^https?:\/\//, '')
+  return (
+    <li className={classes.row}>
+      <Icon size={17} stroke={1.6} aria-hidden />
+      <div className={classes.words}>
+        <Text size="sm" truncate>
+          {event.contact_id === null ? (
+            <span>{event.is_bot ? 'Bot' : 'Somebody'}</span>
+          ) : (
+            <Anchor
+              inherit
+              renderRoot={(props) => (
+                <Link to="/contacts/$contactId" params={{ contactId: event.contact_id ?? '' }} {...props} />
+              )}
+            >
+              {event.contact_name ? <Foreign max={60}>{event.contact_name}</Foreign> : 'A contact'}
+            </Anchor>
+          )}
+          {' · '}
+          <Foreign max={60}>{eventWords(event.event)}</Foreign>
+        </Text>
+        {where ? (
+          <Text size="xs" c="dimmed" truncate>
+            <Foreign max={100}>{where}</Foreign>
+          </Text>
+        ) : null}
+      </div>
+      <Moment at={event.timestamp} size="xs" c="dimmed" className={classes.time} />
+    </li>
+  )
+}
+
+function toLiveEvent(event: CustomerEvent): LiveEvent {
+  const { contact, data } = event
+  const name = contact ? [contact.firstname, contact.lastname].filter(Boolean).join(' ') || contact.email : null
+  const title = typeof data.title === 'string' ? data.title : null
+  return { ...event, title, contact_id: event.internal_contact_id, contact_name: name }
+}

@@ -1,0 +1,73 @@
+import { Anchor, Card, Group, Text, ThemeIcon, Title } from '@mantine/core'
+import { IconCircleCheck, IconInbox } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import type { Overview } from '../api/overview.ts'
+import { BarList } from '../ui/bar-list.tsx'
+import { Foreign, formatNumber } from '../ui/text.tsx'
+
+export function TopPages({ overview }: { overview: Overview }) {
+  return (
+    <Card>
+      <Title order={2} size="h5" mb="sm">
+        Top pages
+      </Title>
+      <BarList
+        unit="views"
+        empty="No page was viewed in these days."
+        rows={overview.top_pages.map(({ url_path, views }) => ({
+          key: url_path,
+          label: <Foreign max={120}>{url_path === '' ? '/' : url_path}</Foreign>,
+          value: views,
+        }))}
+      />
+    </Card>
+  )
+}
+
+export function TopSources({ overview }: { overview: Overview }) {
+  return (
+    <Card>
+      <Title order={2} size="h5" mb="sm">
+        Sources
+      </Title>
+      <BarList
+        unit="visitors"
+        empty="Nobody came in these days."
+        rows={overview.sources.map(({ source, visitors }) => ({
+          key: source ?? '',
+          label: source === null ? 'Direct' : <Foreign max={120}>{source}</Foreign>,
+          value: visitors,
+        }))}
+      />
+    </Card>
+  )
+}
+
+/** What the agents want to do and may not without somebody's word. */
+export function WaitingForApproval({ count }: { count: number }) {
+  return (
+    <Card>
+      <Group wrap="nowrap">
+        <ThemeIcon size={40} radius="md" variant="light" color={count > 0 ? 'ink' : 'teal'} aria-hidden>
+          {count > 0 ? <IconInbox size={22} stroke={1.7} /> : <IconCircleCheck size={22} stroke={1.7} />}
+        </ThemeIcon>
+        <div>
+          <Title order={2} size="h5">
+            {count > 0 ? `${formatNumber(count)} waiting for approval` : 'Nothing waits for you'}
+          </Title>
+          {count > 0 ? (
+            <Anchor size="sm" renderRoot={(props) => <Link to={APPROVALS} {...props} />}>
+              Look at what the agents propose
+            </Anchor>
+          ) : (
+            <Text size="sm" c="dimmed">
+              No agent asks for an approval.
+            </Text>
+          )}
+        </div>
+      </Group>
+    </Card>
+  )
+}
+
+const APPROVALS: string = '/approvals'

@@ -1,0 +1,23 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { latestEventsQuery } from '../api/events.ts'
+import { overviewQuery } from '../api/overview.ts'
+import { trackerQuery } from '../api/tracker.ts'
+import { shellRoute } from '../app/root-routes.tsx'
+import { searchParams } from '../app/search-params.ts'
+import { rangeSearch } from '../ui/range.ts'
+import { FEED_LENGTH, overviewRange } from './overview-range.ts'
+
+const home = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/',
+  validateSearch: searchParams(rangeSearch),
+  loaderDeps: ({ search }) => search,
+  loader: ({ context: { queryClient }, deps }) => {
+    void queryClient.prefetchQuery(overviewQuery(overviewRange(deps)))
+    void queryClient.prefetchQuery(trackerQuery)
+    void queryClient.prefetchQuery(latestEventsQuery(FEED_LENGTH))
+  },
+  component: lazyRouteComponent(() => import('./home-page.tsx'), 'HomePage'),
+})
+
+export const homeRoutes = [home] as const

@@ -1,0 +1,58 @@
+import { Badge, Box, Card, Group, Text } from '@mantine/core'
+import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react'
+import { Sparkline } from '../ui/sparkline.tsx'
+import { formatNumber } from '../ui/text.tsx'
+
+interface StatCardProps {
+  label: string
+  value: number
+  /** The same number in the period before. */
+  before: number
+  byDay?: number[]
+}
+
+/** A number with how it compares to the period before. */
+export function StatCard({ label, value, before, byDay }: StatCardProps) {
+  return (
+    <Card>
+      <Group justify="space-between" wrap="nowrap" align="flex-end" gap="xs">
+        <Box miw={0}>
+          <Text size="sm" c="dimmed" lineClamp={1}>
+            {label}
+          </Text>
+          <Text fz={26} fw={650} lh={1.35}>
+            {formatNumber(value)}
+          </Text>
+        </Box>
+        {byDay && byDay.length > 1 ? (
+          <Box visibleFrom="lg" mb={6}>
+            <Sparkline values={byDay} label={`${label} by day`} />
+          </Box>
+        ) : null}
+      </Group>
+      <Group gap={6} mt={2}>
+        <Change value={value} before={before} />
+        <Text size="xs" c="dimmed">
+          {before === 0 ? 'none in the period before' : `from ${formatNumber(before)}`}
+        </Text>
+      </Group>
+    </Card>
+  )
+}
+
+function Change({ value, before }: { value: number; before: number }) {
+  const percent = before === 0 ? 0 : Math.round(((value - before) / before) * 100)
+  if (percent === 0) return null
+  const Icon = percent > 0 ? IconArrowUpRight : IconArrowDownRight
+  return (
+    <Badge
+      size="sm"
+      variant="light"
+      color={percent > 0 ? 'teal' : 'orange'}
+      leftSection={<Icon size={12} aria-hidden />}
+    >
+      {percent > 0 ? '+' : '−'}
+      {formatNumber(Math.abs(percent))}%
+    </Badge>
+  )
+}

@@ -1,0 +1,33 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { meQuery, signOut, switchTenant } from '../api/session.ts'
+import { LoadingState } from '../ui/states.tsx'
+import { EntryFrame } from './entry-frame.tsx'
+import { useEnter } from './use-enter.ts'
+
+/** For somebody who was removed from the tenant that they worked in. */
+export function ChooseTenantPage() {
+  const me = useQuery(meQuery)
+  const enter = useEnter()
+  const choosing = useMutation({ mutationFn: switchTenant, onSuccess: enter })
+  const leaving = useMutation({ mutationFn: signOut, onSettled: enter })
+  const tenants = me.data?.tenants ?? []
+  return (
+    <EntryFrame title="Choose a tenant" error={me.error ?? choosing.error}>
+      {me.isPending ? <LoadingState lines={3} /> : null}
+      {me.data && tenants.length === 0 ? (
+        <Text size="sm">You belong to no tenant any more. Ask an owner or an admin of yours for an invitation.</Text>
+      ) : null}
+      <Stack gap="xs">
+        {tenants.map(({ tenant_id, name }) => (
+          <Button key={tenant_id} variant="default" onClick={() => choosing.mutate(tenant_id)}>
+            <bdi>{name}</bdi>
+          </Button>
+        ))}
+      </Stack>
+      <Button variant="subtle" loading={leaving.isPending} onClick={() => leaving.mutate()}>
+        Sign out
+      </Button>
+    </EntryFrame>
+  )
+}

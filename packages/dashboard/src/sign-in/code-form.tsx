@@ -1,0 +1,56 @@
+import { Alert, Button, Stack, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { ApiError } from '../api/client.ts'
+import { verifyCode } from '../api/session.ts'
+import { messageOf } from '../ui/states.tsx'
+
+/** The second step of a sign-in: the authenticator's code, or one of the codes kept for when it is lost. */
+export function CodeForm({ onDone, onBack }: { onDone: () => unknown; onBack: () => void }) {
+  const [kind, setKind] = useState<'totp' | 'backup-code'>('totp')
+  const [code, setCode] = useState('')
+  const checking = useMutation({ mutationFn: () => verifyCode(code.trim(), kind), onSuccess: onDone })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    checking.mutate()
+  }
+  const change = () => {
+    setKind(kind === 'totp' ? 'backup-code' : 'totp')
+    setCode('')
+    checking.reset()
+  }
+  return (
+    <Stack component="form" gap="md" onSubmit={submit}>
+      {checking.isError ? (
+        <Alert color="red" role="alert">
+          {codeMessage(checking.error)}
+        </Alert>
+      ) : null}
+      <TextInput
+        key={kind}
+        label={kind === 'totp' ? 'Code from your authenticator' : 'Recovery code'}
+        name="code"
+        required
+        withAsterisk={false}
+        autoComplete="one-time-code"
+        inputMode={kind === 'totp' ? 'numeric' : 'text'}
+        autoFocus
+        value={code}
+        onChange={(event) => setCode(event.currentTarget.value)}
+      />
+      <Button type="submit" loading={checking.isPending} fullWidth>
+        Continue
+      </Button>
+      <Button variant="subtle" size="compact-sm" onClick={change}>
+        {kind === 'totp' ? 'Use a recovery code' : 'Use your authenticator'}
+      </Button>
+      <Button variant="subtle" color="gray" size="compact-sm" onClick={onBack}>
+        Back to the password
+      </Button>
+    </Stack>
+  )
+}
+
+function codeMessage(error: unknown): string {
+  return error instanceof ApiError && error.status === 401 ? 'The code is not right, or too old.' : messageOf(error)
+}

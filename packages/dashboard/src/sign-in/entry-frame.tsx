@@ -1,0 +1,43 @@
+import { Alert, Box, Paper, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+import { messageOf } from '../ui/states.tsx'
+import classes from './entry-frame.module.css'
+
+interface EntryFrameProps {
+  title: string
+  description?: ReactNode
+  error?: unknown
+  children: ReactNode
+}
+
+/** The frame of the pages before the dashboard: sign-in, first start, invitation. */
+export function EntryFrame({ title, description, error, children }: EntryFrameProps) {
+  useEffect(() => {
+    document.title = `${title} · Customer Data Service`
+  }, [title])
+  return (
+    <Box component="main" className={classes.page}>
+      <Paper className={classes.card} radius="lg" p="xl" shadow="sm">
+        <Stack gap="lg">
+          <Stack gap={6}>
+            <img src="/favicon.svg" alt="" width={36} height={36} />
+            <Title order={1} mt="sm">
+              {title}
+            </Title>
+            {description ? (
+              <Text c="dimmed" size="sm">
+                {description}
+              </Text>
+            ) : null}
+          </Stack>
+          {error ? (
+            <Alert color="red" role="alert">
+              {messageOf(error)}
+            </Alert>
+          ) : null}
+          {children}
+        </Stack>
+      </Paper>
+    </Box>
+  )
+}

@@ -1,0 +1,80 @@
+import { Alert, Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { ApiError } from '../api/client.ts'
+import { signIn, startOidc } from '../api/session.ts'
+import { messageOf } from '../ui/states.tsx'
+import { ForgottenPassword } from './forgotten-password.tsx'
+
+interface PasswordFormProps {
+  /** What the button of the organisation's own provider says, where there is one. */
+  oidcLabel: string | undefined
+  redirect: string | undefined
+  /** Whether a forgotten password can be asked for by mail. */
+  canMail: boolean
+  onDone: (step: { needsCode: boolean }) => unknown
+}
+
+export function PasswordForm({ oidcLabel, redirect, canMail, onDone }: PasswordFormProps) {
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const entering = useMutation({ mutationFn: () => signIn(email.trim(), password), onSuccess: onDone })
+  const leaving = useMutation({
+    mutationFn: () => startOidc(redirect ?? '/'),
+    onSuccess: (url) => window.location.assign(url),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    entering.mutate()
+  }
+  const error = entering.error ?? leaving.error
+  return (
+    <Stack gap="md">
+      {error ? (
+        <Alert color="red" role="alert">
+          {signInMessage(error)}
+        </Alert>
+      ) : null}
+      <Stack component="form" gap="md" onSubmit={submit}>
+        <TextInput
+          label="E-mail address"
+          type="email"
+          name="email"
+          autoComplete="username"
+          required
+          withAsterisk={false}
+          value={email}
+          onChange={(event) => setEmail(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label="Password"
+          name="password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          value={password}
+          onChange={(event) => setPassword(event.currentTarget.value)}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show the password', tabIndex: 0, 'aria-hidden': false }}
+        />
+        <Button type="submit" loading={entering.isPending} fullWidth>
+          Sign in
+        </Button>
+      </Stack>
+      {oidcLabel === undefined ? null : (
+        <>
+          <Divider label="or" />
+          <Button variant="default" fullWidth loading={leaving.isPending} onClick={() => leaving.mutate()}>
+            {oidcLabel}
+          </Button>
+        </>
+      )}
+      <ForgottenPassword email={email} canMail={canMail} />
+    </Stack>
+  )
+}
+
+function signInMessage(error: unknown): string {
+  // Which of the two is wrong is nobody's business.
+  if (error instanceof ApiError && error.status === 401) return 'The e-mail address or the password is not right.'
+  return messageOf(error)
+}

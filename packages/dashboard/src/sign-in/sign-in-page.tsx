@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Navigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { signInOptionsQuery } from '../api/session.ts'
+import { LoadingState } from '../ui/states.tsx'
+import { CodeForm } from './code-form.tsx'
+import { EntryFrame } from './entry-frame.tsx'
+import { PasswordForm } from './password-form.tsx'
+import { useEnter } from './use-enter.ts'
+
+const route = getRouteApi('/sign-in')
+
+/** E-mail address and password, then the code of the second factor where there is one. */
+export function SignInPage() {
+  const { redirect } = route.useSearch()
+  const options = useQuery(signInOptionsQuery)
+  const [needsCode, setNeedsCode] = useState(false)
+  const enter = useEnter(redirect)
+  if (options.data?.setup_needed) return <Navigate to="/setup" replace />
+  if (needsCode) {
+    return (
+      <EntryFrame title="Enter your code" description="Your account is protected by a second factor.">
+        <CodeForm onDone={enter} onBack={() => setNeedsCode(false)} />
+      </EntryFrame>
+    )
+  }
+  return (
+    <EntryFrame title="Sign in" error={options.error}>
+      {options.isPending ? (
+        <LoadingState lines={3} />
+      ) : (
+        <PasswordForm
+          oidcLabel={options.data?.oidc?.label}
+          redirect={redirect}
+          canMail={options.data?.password_reset === 'mail'}
+          onDone={(step) => (step.needsCode ? setNeedsCode(true) : enter())}
+        />
+      )}
+    </EntryFrame>
+  )
+}

@@ -1,0 +1,37 @@
+import { Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import classes from './bar-list.module.css'
+import { formatNumber } from './text.tsx'
+
+interface BarListProps {
+  rows: { key: string; label: ReactNode; value: number }[]
+  /** What the values count. */
+  unit: string
+  empty: string
+}
+
+/** A ranking: every row as wide as its share of the first. */
+export function BarList({ rows, unit, empty }: BarListProps) {
+  const max = Math.max(1, ...rows.map(({ value }) => value))
+  if (rows.length === 0) {
+    return (
+      <Text size="sm" c="dimmed" py="md">
+        {empty}
+      </Text>
+    )
+  }
+  return (
+    <ol className={classes.list}>
+      {rows.map(({ key, label, value }) => (
+        <li key={key} className={classes.row}>
+          <span className={classes.bar} style={{ width: `${(value / max) * 100}%` }} aria-hidden />
+          <span className={classes.label}>{label}</span>
+          <span className={classes.value}>
+            {formatNumber(value)}
+            <span className={classes.unit}> {unit}</span>
+          </span>
+        </li>
+      ))}
+    </ol>
+  )
+}

@@ -1,0 +1,121 @@
+import { Button, Fieldset, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+
+export type FilterValue = string | number | boolean | undefined
+export type FilterValues = Record<string, FilterValue>
+
+/** A filter that a list offers; its name is the search parameter's and the service's. */
+export interface FilterField {
+  name: string
+  label: string
+  kind: 'text' | 'number' | 'date' | 'yes_no' | 'choice'
+  /** For a choice. */
+  options?: readonly { value: string; label: string }[]
+  /** The heading under which it stands. */
+  group?: string
+  description?: string
+  /** For a text: what is offered while somebody types. */
+  suggestions?: readonly string[] | undefined
+  /** Comes from a link and can be taken away, but is nothing to type in. */
+  isOnlyInLinks?: boolean
+}
+
+interface FilterFormProps {
+  fields: FilterField[]
+  values: FilterValues
+  onApply: (values: FilterValues) => void
+}
+
+/** All filters of a list as a form. */
+export function FilterForm({ fields: all, values, onApply }: FilterFormProps) {
+  const fields = all.filter(({ isOnlyInLinks }) => !isOnlyInLinks)
+  const [texts, setTexts] = useState(() => Object.fromEntries(fields.map(({ name }) => [name, textOf(values[name])])))
+  const groups = [...new Set(fields.map(({ group }) => group))]
+  const apply = (event: FormEvent) => {
+    event.preventDefault()
+    onApply(Object.fromEntries(fields.map((field) => [field.name, toValue(field, texts[field.name] ?? '')])))
+  }
+  const inputs = (group: string | undefined) =>
+    fields
+      .filter((field) => field.group === group)
+      .map((field) => (
+        <FilterInput
+          key={field.name}
+          field={field}
+          value={texts[field.name] ?? ''}
+          onChange={(value) => setTexts((before) => ({ ...before, [field.name]: value }))}
+        />
+      ))
+  return (
+    <Stack component="form" onSubmit={apply} gap="md">
+      {groups.map((group) =>
+        group === undefined ? (
+          <Stack key="" gap="sm">
+            {inputs(group)}
+          </Stack>
+        ) : (
+          <Fieldset key={group} legend={group}>
+            <Stack gap="sm">{inputs(group)}</Stack>
+          </Fieldset>
+        ),
+      )}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={() => setTexts({})}>
+          Clear all
+        </Button>
+        <Button type="submit">Apply</Button>
+      </Group>
+    </Stack>
+  )
+}
+
+interface FilterInputProps {
+  field: FilterField
+  value: string
+  onChange: (value: string) => void
+}
+
+function FilterInput({ field, value, onChange }: FilterInputProps) {
+  const { name, label, kind, options = [], description, suggestions } = field
+  const props = { name, label, description, value }
+  const change = (event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value)
+  if (kind === 'choice' || kind === 'yes_no') {
+    const choices = kind === 'yes_no' ? YES_NO : options
+    return <NativeSelect {...props} onChange={change} data={[{ value: '', label: 'Any' }, ...choices]} />
+  }
+  const list = suggestions ? `suggestions-${name}` : undefined
+  return (
+    <>
+      <TextInput {...props} onChange={change} type={kind} maxLength={kind === 'text' ? 1_000 : undefined} list={list} />
+      {suggestions ? (
+        <datalist id={list}>
+          {suggestions.slice(0, 200).map((suggestion) => (
+            <option key={suggestion} value={suggestion} />
+          ))}
+        </datalist>
+      ) : null}
+    </>
+  )
+}
+
+const YES_NO = [
+  { value: 'true', label: 'Yes' },
+  { value: 'false', label: 'No' },
+]
+
+function textOf(value: FilterValue): string {
+  return value === undefined ? '' : String(value)
+}
+
+function toValue({ kind }: FilterField, text: string): FilterValue {
+  const trimmed = text.trim()
+  if (trimmed === '') return undefined
+  if (kind === 'yes_no') return trimmed === 'true'
+  return kind === 'number' ? Number(trimmed) : trimmed
+}
+
+/** A filter's value in words. */
+export function valueText({ kind, options = [] }: FilterField, value: FilterValue): string {
+  if (kind === 'yes_no') return value === true ? 'yes' : 'no'
+  return options.find((option) => option.value === String(value))?.label ?? textOf(value)
+}

@@ -1,0 +1,135 @@
+import { Anchor, Code, Table, Text, Title } from '@mantine/core'
+import { lexer, type Token, type Tokens } from 'marked'
+import { Fragment, type ReactNode } from 'react'
+import classes from './markdown.module.css'
+import { isWebAddress } from './text.tsx'
+
+/**
+ * Markdown as React's elements. Markup inside it stays a text, links lead to web and mail addresses only, and pictures are
+ * not loaded: what somebody else wrote must neither run here nor tell anybody who reads it.
+ */
+export function Markdown({ children }: { children: string }) {
+  return <div className={classes.markdown}>{blocks(lexer(children))}</div>
+}
+
+function blocks(tokens: readonly Token[]): ReactNode {
+  // biome-ignore lint/suspicious/noArrayIndexKey: a text is always rendered as a whole
+  return tokens.map((token, index) => <Fragment key={index}>{block(token as Tokens.Generic)}</Fragment>)
+}
+
+function block(token: Tokens.Generic): ReactNode {
+  switch (token.type) {
+    case 'heading':
+      return (
+        // Below the headings of the page, whatever the note's own order.
+        <Title order={4} size={token.depth <= 2 ? 'h5' : 'h6'} dir="auto">
+          {inline(token.tokens)}
+        </Title>
+      )
+    case 'paragraph':
+      return <p dir="auto">{inline(token.tokens)}</p>
+    case 'blockquote':
+      return <blockquote>{blocks(token.tokens ?? [])}</blockquote>
+    case 'code':
+      return <Code block>{token.text}</Code>
+    case 'hr':
+      return <hr />
+    case 'list':
+      return list(token as Tokens.List)
+    case 'table':
+      return table(token as Tokens.Table)
+    case 'space':
+    case 'def':
+      return null
+    case 'text':
+      return token.tokens ? inline(token.tokens) : token.text
+    default:
+      return inlineToken(token)
+  }
+}
+
+function list({ ordered, start, items }: Tokens.List): ReactNode {
+  const content = items.map((item, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a text is always rendered as a whole
+    <li key={index} dir="auto">
+      {item.task ? <input type="checkbox" checked={item.checked === true} disabled aria-label="Task" /> : null}
+      {blocks(item.tokens.filter(({ type }) => type !== 'checkbox'))}
+    </li>
+  ))
+  return ordered ? <ol start={start === '' ? 1 : start}>{content}</ol> : <ul>{content}</ul>
+}
+
+function table({ header, rows }: Tokens.Table): ReactNode {
+  return (
+    <Table withTableBorder withColumnBorders>
+      <Table.Thead>
+        <Table.Tr>
+          {header.map((cell, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a text is always rendered as a whole
+            <Table.Th key={index}>{inline(cell.tokens)}</Table.Th>
+          ))}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {rows.map((row, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a text is always rendered as a whole
+          <Table.Tr key={index}>
+            {row.map((cell, column) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a text is always rendered as a whole
+              <Table.Td key={column}>{inline(cell.tokens)}</Table.Td>
+            ))}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+function inline(tokens: readonly Token[] | undefined): ReactNode {
+  return (tokens ?? []).map((token, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a text is always rendered as a whole
+    <Fragment key={index}>{inlineToken(token as Tokens.Generic)}</Fragment>
+  ))
+}
+
+function inlineToken(token: Tokens.Generic): ReactNode {
+  switch (token.type) {
+    case 'strong':
+      return <strong>{inline(token.tokens)}</strong>
+    case 'em':
+      return <em>{inline(token.tokens)}</em>
+    case 'del':
+      return <del>{inline(token.tokens)}</del>
+    case 'codespan':
+      return <Code>{token.text}</Code>
+    case 'br':
+      return <br />
+    case 'escape':
+      return token.text
+    case 'link':
+      return link(String(token.href), inline(token.tokens))
+    case 'image':
+      return link(String(token.href), <>[picture: {token.text || token.href}]</>)
+    case 'text':
+      return token.tokens ? inline(token.tokens) : withoutEntities(String(token.text))
+    default:
+      // Markup, and whatever else there is, as it was written.
+      return token.raw
+  }
+}
+
+function link(href: string, label: ReactNode): ReactNode {
+  if (!isWebAddress(href) && !/^mailto:[^\s]+$/i.test(href)) return <Text span>{label}</Text>
+  return (
+    <Anchor href={href} target="_blank" rel="noopener noreferrer nofollow" inherit underline="always">
+      {label}
+    </Anchor>
+  )
+}
+
+const ENTITIES: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" }
+
+/** The lexer escapes what a writer of HTML would have to; React does it again. */
+function withoutEntities(text: string): string {
+  return text.replace(/&(amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity)
+}

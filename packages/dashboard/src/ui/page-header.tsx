@@ -1,0 +1,43 @@
+import { Box, Group, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect } from 'react'
+
+interface PageHeaderProps {
+  title: ReactNode
+  /** The window's title, where `title` is not a text. */
+  documentTitle?: string
+  description?: ReactNode
+  /** Buttons at the right. */
+  actions?: ReactNode
+  /** What leads back up. */
+  breadcrumb?: ReactNode
+}
+
+/** The head of every page: its one h1, and what can be done with the whole of it. */
+export function PageHeader({ title, documentTitle, description, actions, breadcrumb }: PageHeaderProps) {
+  const name = documentTitle ?? (typeof title === 'string' ? title : undefined)
+  useEffect(() => {
+    document.title = name === undefined ? 'Customer Data Service' : `${name} · Customer Data Service`
+  }, [name])
+  return (
+    <Box mb="lg" component="header">
+      {breadcrumb ? (
+        <Text size="sm" mb={4} component="div">
+          {breadcrumb}
+        </Text>
+      ) : null}
+      <Group justify="space-between" align="flex-start" gap="md">
+        <Box miw={0} style={{ flex: '1 1 150px' }}>
+          <Title order={1} lineClamp={2}>
+            {title}
+          </Title>
+          {description ? (
+            <Text c="dimmed" size="sm" mt={2} component="div">
+              {description}
+            </Text>
+          ) : null}
+        </Box>
+        {actions ? <Group gap="xs">{actions}</Group> : null}
+      </Group>
+    </Box>
+  )
+}

@@ -1,0 +1,50 @@
+import { ActionIcon, Group, NativeSelect, Text } from '@mantine/core'
+import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import classes from './data-table.module.css'
+import { formatNumber } from './text.tsx'
+
+export interface Paging {
+  page: number
+  limit: number
+  total: number
+  onPage: (page: number) => void
+  /** Where the number of rows a page can be chosen. */
+  onLimit?: (limit: number) => void
+}
+
+/** Which rows these are out of how many, and the way to the others. */
+export function Pager({ page, limit, total, onPage, onLimit, label }: Paging & { label: string }) {
+  const pages = Math.max(1, Math.ceil(total / limit))
+  const first = Math.min((page - 1) * limit + 1, total)
+  const last = Math.min(page * limit, total)
+  return (
+    <Group className={classes.pager} component="nav" aria-label={`Pages of ${label}`} px="md" py={8} gap="sm">
+      <Text size="sm" c="dimmed" role="status" flex={1}>
+        {page > pages ? `Page ${page} is past the end` : `${formatNumber(first)}–${formatNumber(last)}`} of{' '}
+        {formatNumber(total)}
+      </Text>
+      {onLimit ? (
+        <NativeSelect
+          size="xs"
+          aria-label="Rows a page"
+          value={String(limit)}
+          data={['20', '50', '100']}
+          onChange={(event) => onLimit(Number(event.currentTarget.value))}
+        />
+      ) : null}
+      <Group gap={4}>
+        <ActionIcon
+          variant="default"
+          aria-label="Previous page"
+          disabled={page <= 1}
+          onClick={() => onPage(Math.min(page - 1, pages))}
+        >
+          <IconChevronLeft size={16} aria-hidden />
+        </ActionIcon>
+        <ActionIcon variant="default" aria-label="Next page" disabled={page >= pages} onClick={() => onPage(page + 1)}>
+          <IconChevronRight size={16} aria-hidden />
+        </ActionIcon>
+      </Group>
+    </Group>
+  )
+}

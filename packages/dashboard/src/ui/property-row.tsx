@@ -1,0 +1,156 @@
+import {
+  ActionIcon,
+  Group,
+  NativeSelect,
+  Text,
+  TextInput,
+  Tooltip,
+  UnstyledButton,
+  VisuallyHidden,
+} from '@mantine/core'
+import { IconCheck, IconX } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import classes from './property-row.module.css'
+import { type PropertyValue, propertyLabel, propertyText, typedValue } from './property-value.ts'
+import { messageOf } from './states.tsx'
+import { ExternalLink, Foreign, formatMoment, isWebAddress, None } from './text.tsx'
+
+interface PropertyRowProps {
+  name: string
+  value: PropertyValue | undefined
+  source: { source: string; updated_at: string } | undefined
+  choices: readonly string[] | undefined
+  canRemove: boolean
+  onSave: ((value: PropertyValue | null) => Promise<unknown>) | undefined
+}
+
+/** One property: its value, which becomes a field when it is pressed. */
+export function PropertyRow({ name, value, source, choices, canRemove, onSave }: PropertyRowProps) {
+  const [typed, setTyped] = useState<string | null>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  const label = propertyLabel(name)
+  const text = propertyText(value)
+  const close = () => {
+    setTyped(null)
+    // The button is there again after the next picture.
+    requestAnimationFrame(() => button.current?.focus())
+  }
+  const saving = useMutation({
+    mutationFn: (changed: PropertyValue | null) => onSave?.(changed) ?? Promise.resolve(),
+    // What was typed comes back, to be corrected.
+    onError: (_error, changed) => setTyped(propertyText(changed)),
+  })
+  const save = (event: FormEvent) => {
+    event.preventDefault()
+    const changed = typedValue(typed ?? '', value)
+    close()
+    if (propertyText(changed) !== text) saving.mutate(changed)
+  }
+  if (typed === null) {
+    return (
+      <div className={classes.row}>
+        <Text component="dt" size="sm" c="dimmed" className={classes.name}>
+          <Tooltip
+            label={source ? `From ${source.source}, ${formatMoment(source.updated_at)}` : name}
+            position="top-start"
+          >
+            <span>
+              <Foreign max={60}>{label}</Foreign>
+            </span>
+          </Tooltip>
+        </Text>
+        <Text component="dd" size="sm" className={classes.value}>
+          {onSave ? (
+            <>
+              {isWebAddress(text) ? <ExternalLink url={text} /> : null}
+              <UnstyledButton
+                ref={button}
+                className={classes.edit}
+                onClick={() => {
+                  saving.reset()
+                  setTyped(text)
+                }}
+              >
+                <EditLabel label={label} text={text} />
+              </UnstyledButton>
+            </>
+          ) : text === '' ? (
+            <None />
+          ) : isWebAddress(text) ? (
+            <ExternalLink url={text} />
+          ) : (
+            <Foreign>{text}</Foreign>
+          )}
+        </Text>
+      </div>
+    )
+  }
+  return (
+    <div className={classes.form}>
+      <dt className={classes.heading}>{label}</dt>
+      <dd className={classes.field}>
+        <Group
+          component="form"
+          gap={4}
+          wrap="nowrap"
+          align="flex-start"
+          onSubmit={save}
+          onKeyDown={(event) => event.key === 'Escape' && close()}
+        >
+          {choices ? (
+            <NativeSelect
+              size="xs"
+              flex={1}
+              aria-label={label}
+              autoFocus
+              value={typed}
+              data={[{ value: '', label: 'None' }, ...choices]}
+              onChange={(event) => setTyped(event.currentTarget.value)}
+            />
+          ) : (
+            <TextInput
+              size="xs"
+              flex={1}
+              aria-label={label}
+              autoFocus
+              required={!canRemove}
+              value={typed}
+              error={saving.isError}
+              onChange={(event) => setTyped(event.currentTarget.value)}
+            />
+          )}
+          <ActionIcon type="submit" size={30} aria-label={`Save ${label}`}>
+            <IconCheck size={16} aria-hidden />
+          </ActionIcon>
+          <ActionIcon variant="default" size={30} aria-label="Cancel" onClick={close}>
+            <IconX size={16} aria-hidden />
+          </ActionIcon>
+        </Group>
+        {saving.isError ? (
+          <Text size="xs" c="red" mt={4} role="alert">
+            {messageOf(saving.error)}
+          </Text>
+        ) : null}
+      </dd>
+    </div>
+  )
+}
+
+/** What the button says: the value itself, and to who cannot see where it stands, whose value it is. */
+function EditLabel({ label, text }: { label: string; text: string }) {
+  if (text === '' || isWebAddress(text)) {
+    return (
+      <span className={classes.add}>
+        {text === '' ? 'Add' : 'Change'}
+        <VisuallyHidden> {label}</VisuallyHidden>
+      </span>
+    )
+  }
+  return (
+    <>
+      <VisuallyHidden>Change {label}: </VisuallyHidden>
+      <Foreign>{text}</Foreign>
+    </>
+  )
+}

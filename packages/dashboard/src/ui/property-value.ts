@@ -1,0 +1,43 @@
+export type PropertyValue = string | number | boolean | (string | number | boolean)[]
+
+/** A property's value as a text. */
+export function propertyText(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  return Array.isArray(value) ? value.join(', ') : String(value)
+}
+
+/**
+ * What somebody typed, in the kind that the value had before: a number stays a number where it can, a list a list. An
+ * empty text takes the value away.
+ */
+export function typedValue(text: string, before: PropertyValue | undefined): PropertyValue | null {
+  const trimmed = text.trim()
+  if (trimmed === '') return null
+  if (typeof before === 'number' && Number.isFinite(Number(trimmed))) return Number(trimmed)
+  if (typeof before === 'boolean' && /^(true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === 'true'
+  if (Array.isArray(before))
+    return trimmed
+      .split(',')
+      .map((item) => item.trim())
+      .filter(Boolean)
+  return trimmed
+}
+
+/** `lifecyclestage` is "Lifecycle stage", `favourite_colour` "Favourite colour". */
+export function propertyLabel(name: string): string {
+  const known = LABELS[name]
+  if (known !== undefined) return known
+  const words = name.slice(0, 128).replaceAll(/[_-]+/g, ' ').trim()
+  return words === '' ? name : words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const LABELS: Record<string, string> = {
+  email: 'E-mail',
+  firstname: 'First name',
+  lastname: 'Last name',
+  jobtitle: 'Job title',
+  lifecyclestage: 'Lifecycle stage',
+  numberofemployees: 'Employees',
+  annualrevenue: 'Annual revenue',
+  linkedin_url: 'LinkedIn',
+}

@@ -1,0 +1,43 @@
+import { day, oneOf } from '../app/search-params.ts'
+
+/** The search parameters that hold a range of days; a route spreads them into its own. */
+export const rangeSearch = { range: oneOf('7d', '28d', '90d', '365d', 'custom'), from: day, to: day }
+
+export interface RangeSearch {
+  range?: '7d' | '28d' | '90d' | '365d' | 'custom'
+  from?: string
+  to?: string
+}
+
+export const RANGES = [
+  { value: '7d', label: 'Last 7 days', days: 7 },
+  { value: '28d', label: 'Last 28 days', days: 28 },
+  { value: '90d', label: 'Last 90 days', days: 90 },
+  { value: '365d', label: 'Last 12 months', days: 365 },
+] as const
+
+const DAY_MS = 86_400_000
+const DEFAULT_DAYS = 28
+
+/** The first and the last day (UTC) that a range means today. */
+export function resolveRange({ range, from, to }: RangeSearch, now = new Date()): { from: string; to: string } {
+  const today = dayOf(now)
+  if (range === 'custom' && from !== undefined) {
+    const until = to ?? today
+    return from <= until ? { from, to: until } : { from: until, to: from }
+  }
+  const days = RANGES.find(({ value }) => value === range)?.days ?? DEFAULT_DAYS
+  return { from: dayOf(new Date(now.getTime() - (days - 1) * DAY_MS)), to: today }
+}
+
+/** Every day of a range, so that days without anything have a place on the axis. */
+export function daysOf({ from, to }: { from: string; to: string }): string[] {
+  const days: string[] = []
+  for (let at = Date.parse(from); at <= Date.parse(to) && days.length < 1_000; at += DAY_MS)
+    days.push(dayOf(new Date(at)))
+  return days
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10)
+}

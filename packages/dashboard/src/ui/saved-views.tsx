@@ -1,0 +1,163 @@
+import { ActionIcon, Button, Group, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconBookmark, IconCheck, IconTrash } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import {
+  createView,
+  deleteView,
+  refreshViews,
+  replaceView,
+  type SavedView,
+  type ViewBody,
+  type ViewPage,
+  viewsQuery,
+} from '../api/views.ts'
+import { useMay } from '../app/may.ts'
+import { messageOf } from './states.tsx'
+import { ToolbarButton } from './toolbar-button.tsx'
+
+interface SavedViewsProps {
+  page: ViewPage
+  /** What the address holds now: filters and order, without the page's number. */
+  query: ViewBody['query']
+  columns: readonly string[]
+  onOpen: (view: SavedView) => void
+}
+
+/** The views of a list that the team keeps: open one, keep the present one. */
+export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
+  const { data } = useQuery(viewsQuery)
+  const [isSaving, { open, close }] = useDisclosure()
+  const [isManaging, managing] = useDisclosure()
+  const mayWrite = useMay('contacts:write')
+  const views = (data?.views ?? []).filter((view) => view.page === page)
+  const present = views.find((view) => isSame(view.query, query) && isSame(view.columns, columns))
+  return (
+    <>
+      <Menu position="bottom-end" width={240}>
+        <Menu.Target>
+          <ToolbarButton icon={<IconBookmark size={16} aria-hidden />}>
+            {present ? present.name.slice(0, 30) : 'Views'}
+          </ToolbarButton>
+        </Menu.Target>
+        <Menu.Dropdown mah={420} style={{ overflowY: 'auto' }}>
+          {views.length === 0 ? <Menu.Label>No views saved yet</Menu.Label> : null}
+          {views.map((view) => (
+            <Menu.Item
+              key={view.view_id}
+              onClick={() => onOpen(view)}
+              rightSection={view === present ? <IconCheck size={16} aria-label="current" /> : null}
+            >
+              <bdi>{view.name}</bdi>
+            </Menu.Item>
+          ))}
+          {mayWrite ? (
+            <>
+              <Menu.Divider />
+              <Menu.Item onClick={open}>Save this view…</Menu.Item>
+              {views.length > 0 ? <Menu.Item onClick={managing.open}>Tidy up…</Menu.Item> : null}
+            </>
+          ) : null}
+        </Menu.Dropdown>
+      </Menu>
+      <Modal opened={isSaving} onClose={close} title="Save this view">
+        <SaveForm body={{ page, query, columns: [...columns] }} views={views} onDone={close} />
+      </Modal>
+      <Modal opened={isManaging} onClose={managing.close} title="Saved views">
+        <ViewList views={views} />
+      </Modal>
+    </>
+  )
+}
+
+interface SaveFormProps {
+  body: Omit<ViewBody, 'name'>
+  views: SavedView[]
+  onDone: () => void
+}
+
+/** Under the name of a view that exists, that one is replaced. */
+function SaveForm({ body, views, onDone }: SaveFormProps) {
+  const queryClient = useQueryClient()
+  const [name, setName] = useState('')
+  const existing = views.find((view) => view.name === name.trim())
+  const saving = useMutation({
+    mutationFn: () => {
+      const view = { ...body, name: name.trim() }
+      return existing ? replaceView(existing.view_id, view) : createView(view)
+    },
+    onSuccess: async () => {
+      await refreshViews(queryClient)
+      onDone()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    saving.mutate()
+  }
+  return (
+    <Stack component="form" onSubmit={submit}>
+      <TextInput
+        label="Name"
+        description="Everybody of your tenant sees it: the filters, the order and the columns."
+        required
+        withAsterisk={false}
+        maxLength={100}
+        data-autofocus
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={saving.isError ? messageOf(saving.error) : undefined}
+      />
+      <Group justify="flex-end">
+        <Button type="submit" loading={saving.isPending}>
+          {existing ? 'Replace' : 'Save'}
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+function ViewList({ views }: { views: SavedView[] }) {
+  const queryClient = useQueryClient()
+  const removing = useMutation({ mutationFn: deleteView, onSuccess: () => refreshViews(queryClient) })
+  return (
+    <Stack gap="xs">
+      {views.length === 0 ? <Text size="sm">No views saved yet.</Text> : null}
+      {views.map(({ view_id, name, created_by }) => (
+        <Group key={view_id} justify="space-between" wrap="nowrap">
+          <div>
+            <Text size="sm">
+              <bdi>{name}</bdi>
+            </Text>
+            {created_by ? (
+              <Text size="xs" c="dimmed">
+                <bdi>{created_by.name}</bdi>
+              </Text>
+            ) : null}
+          </div>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={`Delete the view ${name}`}
+            loading={removing.isPending && removing.variables === view_id}
+            onClick={() => removing.mutate(view_id)}
+          >
+            <IconTrash size={16} aria-hidden />
+          </ActionIcon>
+        </Group>
+      ))}
+      {removing.isError ? (
+        <Text size="sm" c="red" role="alert">
+          {messageOf(removing.error)}
+        </Text>
+      ) : null}
+    </Stack>
+  )
+}
+
+function isSame(one: object, other: object): boolean {
+  const sorted = (value: object) =>
+    Array.isArray(value) ? value : Object.entries(value).sort(([a], [b]) => a.localeCompare(b))
+  return JSON.stringify(sorted(one)) === JSON.stringify(sorted(other))
+}

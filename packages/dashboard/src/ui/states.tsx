@@ -1,0 +1,89 @@
+import { Alert, Box, Button, Group, Skeleton, Stack, Text, ThemeIcon, Title } from '@mantine/core'
+import { type Icon, IconAlertTriangle, IconRefresh } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import { ApiError } from '../api/client.ts'
+
+interface EmptyStateProps {
+  icon: Icon
+  title: string
+  /** Why there is nothing, and what to do about it. */
+  children?: ReactNode
+  action?: ReactNode
+}
+
+/** What stands in the place of a list that holds nothing. */
+export function EmptyState({ icon: Icon, title, children, action }: EmptyStateProps) {
+  return (
+    <Stack align="center" gap="xs" py={48} px="md" ta="center">
+      <ThemeIcon size={52} radius="xl" variant="light" aria-hidden>
+        <Icon size={26} stroke={1.6} />
+      </ThemeIcon>
+      <Title order={2} size="h4" mt={4}>
+        {title}
+      </Title>
+      {children ? (
+        <Text c="dimmed" size="sm" maw={440}>
+          {children}
+        </Text>
+      ) : null}
+      {action ? <Box mt="xs">{action}</Box> : null}
+    </Stack>
+  )
+}
+
+/** What stands in the place of something that could not be read. */
+export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() => unknown) | undefined }) {
+  const known = error instanceof ApiError ? error : undefined
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      role="alert"
+      icon={<IconAlertTriangle aria-hidden />}
+      title={known?.status === 403 ? 'You may not see this' : 'This could not be loaded'}
+    >
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">{messageOf(error)}</Text>
+        {known?.requestId ? (
+          <Text size="xs" c="dimmed">
+            Request {known.requestId}
+          </Text>
+        ) : null}
+        {onRetry ? (
+          <Button
+            variant="default"
+            size="xs"
+            leftSection={<IconRefresh size={14} aria-hidden />}
+            onClick={() => onRetry()}
+          >
+            Try again
+          </Button>
+        ) : null}
+      </Stack>
+    </Alert>
+  )
+}
+
+/** Grey lines in the place of what is on its way. */
+export function LoadingState({ lines = 6, label = 'Loading' }: { lines?: number; label?: string }) {
+  return (
+    <Stack gap="sm" p="md" role="status" aria-label={label}>
+      {Array.from({ length: lines }, (_, line) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are all alike and never move
+        <Group key={line} gap="md" wrap="nowrap">
+          <Skeleton height={14} width="30%" />
+          <Skeleton height={14} width={line % 2 ? '45%' : '55%'} />
+        </Group>
+      ))}
+    </Stack>
+  )
+}
+
+/** The sentence that tells somebody what went wrong. */
+export function messageOf(error: unknown): string {
+  // One wrong place is in the message already.
+  if (error instanceof ApiError && error.code === 'validation_error' && error.details.length > 1) {
+    return error.details.map(({ path, message }) => `${path} ${message}`.trim()).join('; ')
+  }
+  return error instanceof Error ? error.message : 'Something went wrong.'
+}

@@ -1,0 +1,89 @@
+import { Anchor, Text, type TextProps, Tooltip } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+/** Longer than this nobody reads in a list; the whole text would only slow the page. */
+const CLAMP = 300
+
+/**
+ * A text that came from outside: isolated, so that one written from right to left leaves its surroundings alone, and
+ * cut where it is too long to be of use.
+ */
+export function Foreign({ children, max = CLAMP }: { children: string; max?: number }) {
+  const text = children.length > max ? `${children.slice(0, max)}…` : children
+  return <bdi>{text}</bdi>
+}
+
+/** A missing value. */
+export function None() {
+  return (
+    <Text span c="dimmed" inherit aria-label="none">
+      –
+    </Text>
+  )
+}
+
+/** A web address as a link when it is one; anything else (`javascript:` …) stays a text. */
+export function ExternalLink({ url, children }: { url: string; children?: ReactNode }) {
+  const label = children ?? <Foreign max={120}>{url.replace(/^https?:\/\//, '')}</Foreign>
+  if (!isWebAddress(url)) return <span>{label}</span>
+  return (
+    <Anchor href={url} target="_blank" rel="noopener noreferrer nofollow" inherit title={url.slice(0, 1_000)}>
+      {label}
+    </Anchor>
+  )
+}
+
+export function isWebAddress(url: string): boolean {
+  try {
+    return ['http:', 'https:'].includes(new URL(url).protocol)
+  } catch {
+    return false
+  }
+}
+
+/** A moment: how long ago in words, the exact time on hover and to the screen reader. */
+export function Moment({ at, ...props }: { at: string } & TextProps) {
+  const exact = formatMoment(at)
+  return (
+    <Tooltip label={exact}>
+      <Text component="time" dateTime={at} inherit={props.size === undefined} span {...props}>
+        {formatAgo(at)}
+      </Text>
+    </Tooltip>
+  )
+}
+
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' })
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+export function formatMoment(at: string): string {
+  const date = new Date(at)
+  return Number.isNaN(date.getTime()) ? at : MOMENT.format(date)
+}
+
+export function formatDay(at: string): string {
+  const date = new Date(at)
+  return Number.isNaN(date.getTime()) ? at : DAY.format(date)
+}
+
+/** "3 hr. ago", within a month; further away the date says more. */
+export function formatAgo(at: string): string {
+  const age = new Date(at).getTime() - Date.now()
+  if (Number.isNaN(age) || Math.abs(age) > 30 * 86_400_000) return formatDay(at)
+  for (const [unit, length] of UNITS) {
+    if (Math.abs(age) >= length) return AGO.format(Math.trunc(age / length), unit)
+  }
+  return 'just now'
+}
+
+const NUMBER = new Intl.NumberFormat()
+
+export function formatNumber(value: number): string {
+  return NUMBER.format(value)
+}

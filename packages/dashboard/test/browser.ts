@@ -1,0 +1,161 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Role } from '../../server/src/tenants/roles.ts'
+import { createTenantUser } from '../../server/src/tenants/users.ts'
+import type { TestService, TestTenant } from '../../server/test/service.ts'
+import { ensureBuilt } from '../ensure-built.ts'
+
+const CHROMIUM = '/usr/bin/chromium'
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+const SCREENSHOTS = fileURLToPath(new URL('./screenshots/', import.meta.url))
+const AXE = createRequire(import.meta.url).resolve('axe-core')
+
+/** `npm test` installs chromium where that is possible, and says so where it is not. */
+export const HAS_BROWSER = existsSync(CHROMIUM)
+export const PASSWORD = 'correct horse battery'
+
+export type ColorScheme = 'light' | 'dark'
+
+/** A real browser; every tab of it tells when a page of ours does what it must not. */
+export class TestBrowser {
+  /** What pages did that they must not: errors, breaches of the policy, requests to elsewhere. */
+  readonly problems: string[] = []
+  readonly #browser: Browser
+  readonly #service: TestService
+
+  constructor(browser: Browser, service: TestService) {
+    this.#browser = browser
+    this.#service = service
+  }
+
+  /** A tab with cookies of its own. */
+  async tab({ width = 1600, scheme = 'light' }: { width?: number; scheme?: ColorScheme } = {}): Promise<Page> {
+    const context = await this.#browser.newContext({
+      viewport: { width, height: width < 600 ? 780 : 1000 },
+      colorScheme: scheme,
+      baseURL: this.#service.url,
+      reducedMotion: 'reduce',
+      locale: 'en-GB',
+    })
+    const page = await context.newPage()
+    page.setDefaultTimeout(20_000)
+    page.on('pageerror', (error) => this.problems.push(`error: ${error.message}`))
+    page.on('console', (message) => {
+      const text = message.text()
+      // The browser reports every answer above 399 itself; tests look at what the page makes of it.
+      if (message.type() === 'error' && !text.startsWith('Failed to load resource')) this.problems.push(text)
+    })
+    page.on('request', (request) => {
+      const url = request.url()
+      const isOurs = url.startsWith(`${this.#service.url}/`) || /^(data|blob|about):/.test(url)
+      if (!isOurs) this.problems.push(`request to elsewhere: ${url}`)
+    })
+    return page
+  }
+
+  /** A tab in which somebody of the tenant is signed in, through the sign-in page. */
+  async signedIn(
+    tenant: TestTenant,
+    {
+      role = 'owner',
+      path = '/',
+      ...options
+    }: { role?: Role; path?: string; width?: number; scheme?: ColorScheme } = {},
+  ): Promise<Page> {
+    const email = await person(this.#service, tenant.id, role)
+    const page = await this.tab(options)
+    await page.goto(`/sign-in?redirect=${encodeURIComponent(path)}`)
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' })
+    await page.waitForURL((url) => url.pathname !== '/sign-in')
+    return page
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close()
+  }
+}
+
+/** A browser, and the pages as the service serves them, built anew when their sources have changed. */
+export async function openBrowser(service: TestService): Promise<TestBrowser> {
+  const said: string[] = []
+  await ensureBuilt((message) => said.push(message))
+  if (said.length > 0 && said.at(-1) !== 'the dashboard is built') throw new Error(said.join('\n'))
+  return new TestBrowser(await chromium.launch({ executablePath: CHROMIUM, args: FLAGS }), service)
+}
+
+let people = 0
+
+/** A person with a role in a tenant and PASSWORD. @returns the e-mail address. */
+export async function person(service: TestService, tenantId: string, role: Role): Promise<string> {
+  const email = `${role}${++people}.${process.pid}@example.com`
+  const user = { email, password: PASSWORD, role, name: 'Robin Marsh' }
+  await createTenantUser(service.stores.database, tenantId, user, new Date())
+  return email
+}
+
+/** Keeps a picture of the page for people to look at, in a folder that is not part of the repository. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  await mkdir(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true })
+}
+
+/**
+ * Looks at a page as it is in both colours and at the width of a phone and of a desk: keeps a picture of each.
+ * @returns what axe finds wrong, and where the page is wider than the window.
+ */
+export async function lookAt(page: Page, name: string): Promise<string[]> {
+  const problems: string[] = []
+  for (const scheme of ['light', 'dark'] as const) {
+    for (const width of [360, 1600]) {
+      await page.emulateMedia({ colorScheme: scheme })
+      await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
+      // The colours of the scheme before must not fade out under axe.
+      await page.waitForTimeout(150)
+      const where = `${name}-${width}-${scheme}`
+      await screenshot(page, where)
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+      if (wide > 0) problems.push(`${where}: ${wide} px wider than the window`)
+      problems.push(...(await accessibilityProblems(page)).map((problem) => `${where}: ${problem}`))
+    }
+  }
+  return problems
+}
+
+/** What axe finds against WCAG 2.2 AA on the page as it is now: one line a violation, with the first places. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  // Through the protocol, because the page's own policy lets no script in.
+  await page.evaluate(await readFile(AXE, 'utf8'))
+  return page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: Axe }
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+    const { violations } = await axe.run(document, { runOnly: { type: 'tag', values: tags } })
+    return violations.map(({ id, nodes }) => {
+      const places = nodes
+        .slice(0, 3)
+        .map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary ?? ''}`)
+      return `${id} (${nodes.length}): ${places.join(' | ')}`
+    })
+  })
+}
+
+interface Axe {
+  run(
+    root: Document,
+    options: object,
+  ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }>
+}

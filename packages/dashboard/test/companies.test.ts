@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { HAS_BROWSER, lookAt, openBrowser, type TestBrowser } from './browser.ts'
+
+describe.skipIf(!HAS_BROWSER)('companies', () => {
+  let service: TestService
+  let tenant: TestTenant
+  let browser: TestBrowser
+  let companyId: string
+
+  beforeAll(async () => {
+    service = await startTestService()
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+    for (let number = 0; number < 22; number++) {
+      const company = {
+        name: `Company ${number}`,
+        domain: `c${number}.example`,
+        properties: { numberofemployees: number },
+      }
+      const { body } = await tenant.call('POST', '/v1/companies', company)
+      companyId = body.company.company_id
+    }
+    for (let number = 0; number < 23; number++) {
+      const more = { company_id: companyId, ...(number === 0 ? { visitor_id: 'robin' } : {}) }
+      const lastname = `Marsh${String(number).padStart(2, '0')}`
+      await tenant.contact(`robin${number}@c21.example`, { firstname: 'Robin', lastname }, more)
+    }
+    const url = `https://${tenant.site}/docs`
+    await tenant.track({ visitor_id: 'robin', events: [{ event: 'page_view', url, title: 'The docs' }] })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+  })
+
+  test('are listed by the page, searched and filtered', async () => {
+    const page = await browser.signedIn(tenant, { path: '/companies' })
+    await page.getByText('1–20 of 22').waitFor()
+    expect(await lookAt(page, 'companies')).toEqual([])
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByText('21–22 of 22').waitFor()
+    await page.getByLabel('Search name or domain').fill('c7.example')
+    await page.getByText('1–1 of 1').waitFor()
+    await page.goto('/companies?min_employees=20')
+    await page.getByText('1–2 of 2').waitFor()
+    await page.getByRole('link', { name: 'Company 21' }).click()
+    await page.getByRole('heading', { name: 'Company 21', level: 1 }).waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('show their contacts by the page, and what these did', async () => {
+    const page = await browser.signedIn(tenant, { path: `/companies/${companyId}` })
+    await page.getByText('1–20 of 23').waitFor()
+    expect(await lookAt(page, 'company')).toEqual([])
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByRole('link', { name: 'Robin Marsh22' }).waitFor()
+    await page.getByRole('tab', { name: 'Activity' }).click()
+    await page.getByText('The docs').waitFor()
+    expect(await lookAt(page, 'company-activity')).toEqual([])
+    await page.getByRole('link', { name: 'Robin Marsh00' }).click()
+    await page.getByRole('heading', { name: 'Robin Marsh00', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Company 21' }).click()
+    await page.getByRole('heading', { name: 'Company 21', level: 1 }).waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('are made, changed and deleted by who may', async () => {
+    const page = await browser.signedIn(tenant, { role: 'member', path: '/companies' })
+    await page.getByRole('button', { name: 'New company' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('Engines')
+    await page.getByRole('textbox', { name: 'Domain' }).fill('c1.example')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('alert').waitFor()
+    await page.getByRole('textbox', { name: 'Domain' }).fill('engines.example')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('heading', { name: 'Engines', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Change Domain: engines.example' }).click()
+    await page.getByRole('textbox', { name: 'Domain' }).fill('c2.example')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').waitFor()
+    await page.getByRole('textbox', { name: 'Domain' }).press('Escape')
+    await page.getByRole('button', { name: 'Add Industry' }).click()
+    await page.getByRole('textbox', { name: 'Industry' }).fill('Computing')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Change Industry: Computing' }).waitFor()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete the company' }).click()
+    await page.waitForURL('**/companies')
+    await page.getByText('of 22').waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+
+    const viewer = await browser.signedIn(tenant, { role: 'viewer', path: `/companies/${companyId}` })
+    await viewer.getByText('1–20 of 23').waitFor()
+    expect(await viewer.getByRole('button', { name: /^(Change|Delete|Add)/ }).count()).toBe(0)
+    await viewer.context().close()
+  })
+
+  test('say that there are none yet, and what is wrong when they cannot be read', async () => {
+    const empty = await createTestTenant(service)
+    const page = await browser.signedIn(empty, { path: '/companies' })
+    await page.getByRole('heading', { name: 'No companies yet' }).waitFor()
+    expect(await lookAt(page, 'companies-empty')).toEqual([])
+    await page.route('**/v1/companies*', (route) =>
+      route.fulfill({
+        status: 400,
+        json: { status: 'error', error: { code: 'bad', message: 'Not today.', request_id: '7' } },
+      }),
+    )
+    await page.goto('/companies?search=x')
+    await page.getByText('Not today.').waitFor()
+    expect(await lookAt(page, 'companies-error')).toEqual([])
+    await page.unroute('**/v1/companies*')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('heading', { name: 'No company matches' }).waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+})

@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { HAS_BROWSER, lookAt, openBrowser, type TestBrowser } from './browser.ts'
+
+const NOTE =
+  'Asked for **pricing**.\n\n- call back\n- [our page](https://example.com)\n\n| a | b |\n|---|---|\n| 1 | 2 |'
+
+describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
+  let service: TestService
+  let tenant: TestTenant
+  let browser: TestBrowser
+  let contactId: string
+  let path: string
+
+  beforeAll(async () => {
+    service = await startTestService()
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+    const { body } = await tenant.call('POST', '/v1/companies', { name: 'Engines', domain: 'engines.example' })
+    contactId = await tenant.contact(
+      'ada@engines.example',
+      { firstname: 'Ada', lastname: 'Byron', jobtitle: 'Analyst', lifecyclestage: 'lead', seats: 12 },
+      { visitor_id: 'ada', company_id: body.company.company_id },
+    )
+    await tenant.call('POST', '/v1/sources/hubspot/contacts', {
+      records: [{ external_id: '77', email: 'ada@engines.example', properties: { jobtitle: 'Countess' } }],
+    })
+    const at = (number: number) => new Date(Date.UTC(2026, 9, 1) + number * 3_600_000).toISOString()
+    for (let batch = 0; batch < 10; batch++) {
+      const events = Array.from({ length: 10 }, (_, index) => ({
+        event: 'page_view',
+        url: `https://${tenant.site}/page-${batch * 10 + index}`,
+        title: `Page ${batch * 10 + index}`,
+        timestamp: at(batch * 10 + index),
+      }))
+      await tenant.track({ visitor_id: 'ada', events })
+    }
+    path = `/contacts/${contactId}`
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+  })
+
+  test('shows every event once, day by day, reading on as the end comes near', async () => {
+    const page = await browser.signedIn(tenant, { path })
+    await page.getByText('Page 99').waitFor()
+    expect(await lookAt(page, 'contact')).toEqual([])
+    while ((await page.getByRole('button', { name: 'Earlier events' }).count()) > 0) {
+      await page
+        .getByRole('button', { name: 'Earlier events' })
+        .scrollIntoViewIfNeeded({ timeout: 2_000 })
+        .catch(() => {})
+      await page.waitForTimeout(50)
+    }
+    const titles = await page.getByText(/^Page \d+$/).allTextContents()
+    expect(titles).toEqual(Array.from({ length: 100 }, (_, index) => `Page ${99 - index}`))
+    expect(await page.getByRole('region', { name: 'Thursday, 1 October 2026' }).count()).toBe(1)
+    await page.getByLabel('Which events').selectOption('page_view')
+    await page.waitForURL('**/*event_type=page_view*')
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('changes a property where it stands, at once, and takes it back when it is refused', async () => {
+    await tenant.contact('taken@example.com')
+    const page = await browser.signedIn(tenant, { role: 'member', path })
+    await page.getByRole('button', { name: 'Change First name: Ada' }).click()
+    await page.getByRole('textbox', { name: 'First name' }).fill('Augusta Ada')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Augusta Ada Byron' }).waitFor()
+    await page.getByRole('button', { name: 'Change Seats: 12' }).click()
+    await page.getByRole('textbox', { name: 'Seats' }).fill('13')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Change Lifecycle stage: lead' }).click()
+    await page.getByRole('combobox', { name: 'Lifecycle stage' }).selectOption('customer')
+    await page.getByRole('button', { name: 'Save Lifecycle stage' }).click()
+    await page.getByRole('button', { name: 'Change Lifecycle stage: customer' }).waitFor()
+
+    await page.getByRole('button', { name: /^Change E-mail/ }).click()
+    await page.getByRole('textbox', { name: 'E-mail' }).fill('taken@example.com')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').waitFor()
+    expect(await page.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe('taken@example.com')
+    expect(await lookAt(page, 'contact-conflict')).toEqual([])
+    await page.getByRole('textbox', { name: 'E-mail' }).press('Escape')
+    await page.getByRole('button', { name: 'Change E-mail: ada@engines.example' }).waitFor()
+    await page.getByRole('button', { name: 'Add a property' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('shoe_size')
+    await page.getByLabel('Value').fill('38')
+    await page.getByRole('button', { name: 'Add', exact: true }).click()
+    await page.getByRole('button', { name: 'Change Shoe size: 38' }).waitFor()
+    const { body } = await tenant.call('GET', `/v1/contacts/${contactId}`)
+    expect(body.contact.properties).toMatchObject({
+      email: 'ada@engines.example',
+      firstname: 'Augusta Ada',
+      seats: 13,
+      lifecyclestage: 'customer',
+      shoe_size: '38',
+    })
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('keeps notes in markdown', async () => {
+    const page = await browser.signedIn(tenant, { role: 'member', path: `${path}?tab=notes` })
+    await page.getByRole('heading', { name: 'No notes yet' }).waitFor()
+    await page.getByLabel('New note').fill(NOTE)
+    await page.keyboard.press('Control+Enter')
+    const note = page.getByRole('article', { name: 'Note' })
+    await note.locator('strong', { hasText: 'pricing' }).waitFor()
+    expect(await note.locator('li').allTextContents()).toEqual(['call back', 'our page'])
+    expect(await note.getByRole('link', { name: 'our page' }).getAttribute('rel')).toContain('noopener')
+    expect(await note.getByRole('cell').allTextContents()).toEqual(['1', '2'])
+    expect(await lookAt(page, 'contact-notes')).toEqual([])
+    await note.getByRole('button', { name: 'Edit' }).click()
+    await page.getByLabel('Note', { exact: true }).fill('Called back.')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await note.getByText('Called back.').waitFor()
+    await note.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete the note' }).click()
+    await page.getByRole('heading', { name: 'No notes yet' }).waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('shows what each source says side by side, and what agents did', async () => {
+    const page = await browser.signedIn(tenant, { path: `${path}?tab=profile` })
+    const row = page.getByRole('row', { name: /^Job title/ })
+    await row.waitFor()
+    expect(await row.getByRole('cell').count()).toBe(
+      await page
+        .getByRole('columnheader')
+        .count()
+        .then((all) => all - 1),
+    )
+    expect(await row.textContent()).toMatch(/differs.*(Analyst.*Countess|Countess.*Analyst)/)
+    await page.getByLabel('Only what differs').check()
+    expect(await page.getByRole('row', { name: /^Last name/ }).count()).toBe(0)
+    expect(await lookAt(page, 'contact-sources')).toEqual([])
+    await page.getByRole('tab', { name: 'Agent actions' }).click()
+    await page.getByRole('heading', { name: 'No agent has acted on this contact' }).waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('cannot be changed by a viewer', async () => {
+    const page = await browser.signedIn(tenant, { role: 'viewer', path })
+    await page.getByText('Page 99').waitFor()
+    for (const name of [/^Change /, /^Add/, 'Delete', 'Erase']) {
+      expect(await page.getByRole('button', { name }).count()).toBe(0)
+    }
+    await page.getByRole('tab', { name: /Notes/ }).click()
+    await page.getByRole('heading', { name: 'No notes yet' }).waitFor()
+    expect(await page.getByLabel('New note').count()).toBe(0)
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('says so when there is no such contact, and after it was deleted', async () => {
+    const gone = await tenant.contact('gone@example.com', { firstname: 'Gone' })
+    const page = await browser.signedIn(tenant, { role: 'member', path: `/contacts/${gone}` })
+    await page.getByRole('button', { name: 'Delete' }).click()
+    expect(await lookAt(page, 'contact-delete')).toEqual([])
+    await page.getByRole('button', { name: 'Delete the contact' }).click()
+    await page.waitForURL('**/contacts')
+    expect((await tenant.call('GET', `/v1/contacts/${gone}`)).status).toBe(404)
+    await page.goto(`/contacts/${gone}`)
+    await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
+    expect(await lookAt(page, 'contact-none')).toEqual([])
+    const stranger = await createTestTenant(service)
+    const other = await browser.signedIn(stranger, { path })
+    await other.getByRole('heading', { name: 'Nothing here' }).waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+    await other.context().close()
+  })
+})

@@ -1,0 +1,161 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { HAS_BROWSER, lookAt, openBrowser, type TestBrowser } from './browser.ts'
+
+describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
+  let service: TestService
+  let tenant: TestTenant
+  let browser: TestBrowser
+
+  beforeAll(async () => {
+    service = await startTestService()
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+    for (let number = 0; number < 24; number++) {
+      const lastname = `Marsh${String(number).padStart(2, '0')}`
+      await tenant.contact(`robin${number}@example.com`, {
+        firstname: 'Robin',
+        lastname,
+        company: 'Moorland',
+        jobtitle: 'Keeper',
+        lifecyclestage: number % 2 ? 'lead' : 'customer',
+        country: number === 0 ? '=HYPERLINK("https://evil.example")' : 'Norway',
+      })
+    }
+    await tenant.contact('grace@example.com', { firstname: 'Grace', lastname: 'Hopper' }, { visitor_id: 'grace' })
+    await tenant.track({
+      visitor_id: 'grace',
+      events: [{ event: 'page_view', url: `https://${tenant.site}/pricing`, title: 'Pricing' }],
+    })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+  })
+
+  test('is paged and sorted by the service, and the address holds it', async () => {
+    const page = await browser.signedIn(tenant, { path: '/contacts' })
+    const rows = page.getByRole('table').getByRole('row')
+    await page.getByText('1–20 of 25').waitFor()
+    expect(await rows.count()).toBe(21)
+    expect(await lookAt(page, 'contacts')).toEqual([])
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByText('21–25 of 25').waitFor()
+    expect(new URL(page.url()).search).toBe('?page=2')
+    await page.getByRole('button', { name: 'Name' }).click()
+    await page.waitForURL('**/contacts?sort_by=lastname&sort_dir=asc')
+    await page.getByRole('link', { name: 'Grace Hopper' }).waitFor()
+    expect(await rows.nth(1).textContent()).toContain('Grace Hopper')
+    expect(await page.getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort')).toBe('ascending')
+    await page.reload()
+    await page.getByRole('link', { name: 'Grace Hopper' }).waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('is searched while somebody types, and filtered by what contacts did', async () => {
+    const page = await browser.signedIn(tenant, { path: '/contacts' })
+    await page.getByLabel('Search name, e-mail, company, title').fill('hopper')
+    await page.getByText('1–1 of 1').waitFor()
+    await page.waitForURL('**/contacts?search=hopper')
+    await page.getByLabel('Search name, e-mail, company, title').fill('')
+    await page.getByText('of 25').waitFor()
+    await page.getByRole('button', { name: 'Filters' }).click()
+    await page.getByLabel('Address contains').fill('/pricing')
+    expect(await lookAt(page, 'contacts-filters')).toEqual([])
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('1–1 of 1').waitFor()
+    expect(new URL(page.url()).searchParams.get('has_event_url_contains')).toBe('/pricing')
+    await page.getByRole('button', { name: 'Remove the filter Address contains' }).click()
+    await page.getByText('of 25').waitFor()
+    await page.goto('/contacts?lifecycle_stage=nonsense&page=minus&country=Atlantis')
+    await page.getByRole('heading', { name: 'No contact matches' }).waitFor()
+    expect(await lookAt(page, 'contacts-none')).toEqual([])
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('is kept as a view for everybody, with its columns', async () => {
+    const page = await browser.signedIn(tenant, { path: '/contacts?country=Norway&sort_by=email&sort_dir=asc' })
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('checkbox', { name: 'Job title' }).uncheck()
+    await page.getByRole('checkbox', { name: 'City' }).check()
+    await page.keyboard.press('Escape')
+    await page.getByRole('columnheader', { name: 'City' }).waitFor()
+    await page.getByRole('button', { name: 'Views' }).click()
+    await page.getByRole('menuitem', { name: 'Save this view…' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Up north')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('button', { name: 'Up north' }).waitFor()
+    await page.context().close()
+
+    const viewer = await browser.signedIn(tenant, { role: 'viewer', path: '/contacts' })
+    await viewer.getByRole('button', { name: 'Views' }).click()
+    await viewer.getByRole('menuitem', { name: 'Up north' }).click()
+    await viewer.getByRole('columnheader', { name: 'City' }).waitFor()
+    expect(await viewer.getByRole('columnheader', { name: 'Job title' }).count()).toBe(0)
+    expect(new URL(viewer.url()).searchParams.get('country')).toBe('Norway')
+    await viewer.getByRole('button', { name: 'Up north' }).click()
+    expect(await viewer.getByRole('menuitem', { name: 'Save this view…' }).count()).toBe(0)
+    expect(await viewer.getByRole('button', { name: 'New contact' }).count()).toBe(0)
+    expect(browser.problems).toEqual([])
+    await viewer.context().close()
+  })
+
+  test('is exported as it is filtered, without formulas', async () => {
+    const page = await browser.signedIn(tenant, { path: '/contacts?search=robin&columns=name,email,country' })
+    await page.getByText('of 24').waitFor()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Export contacts as CSV' }).click(),
+    ])
+    const csv = await readFile(await download.path(), 'utf8')
+    expect(csv.trim().split('\r\n').length).toBe(25)
+    expect(csv).toContain('robin23@example.com')
+    expect(csv).not.toMatch(/(^|,|")=HYPERLINK/m)
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('takes a new contact, and says which address is taken', async () => {
+    const page = await browser.signedIn(tenant, { path: '/contacts' })
+    await page.getByRole('button', { name: 'New contact' }).click()
+    await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await lookAt(page, 'contact-new')).toEqual([])
+    await page.getByRole('textbox', { name: 'E-mail' }).fill('jean@example.com')
+    await page.getByLabel('First name').fill('Jean')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('heading', { name: 'Jean', level: 1 }).waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('is used with the keyboard alone', async () => {
+    const page = await browser.signedIn(tenant, { path: '/contacts?sort_by=lastname&sort_dir=asc' })
+    await page.getByRole('link', { name: 'Grace Hopper' }).waitFor()
+    await page.keyboard.press('Tab')
+    expect(await focused()).toBe('Skip to the page')
+    await page.keyboard.press('Enter')
+    const seen: string[] = []
+    for (let step = 0; step < 20 && seen.at(-1) !== 'Grace Hopper'; step++) {
+      await page.keyboard.press('Tab')
+      seen.push(await focused())
+    }
+    expect(seen.slice(-1)).toEqual(['Grace Hopper'])
+    expect(seen).toEqual(expect.arrayContaining(['Filters', 'Views', 'Columns']))
+    await page.keyboard.press('ArrowDown')
+    expect(await focused()).toMatch(/^Robin Marsh|^Jean/)
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Grace Hopper', level: 1 }).waitFor()
+    expect(browser.problems).toEqual([])
+
+    function focused(): Promise<string> {
+      return page.evaluate(() => document.activeElement?.textContent?.trim() ?? '')
+    }
+    await page.context().close()
+  })
+})

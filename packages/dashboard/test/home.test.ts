@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { HAS_BROWSER, lookAt, openBrowser, type TestBrowser } from './browser.ts'
+
+const DAY_MS = 86_400_000
+const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString()
+
+describe.skipIf(!HAS_BROWSER)('the home page', () => {
+  let service: TestService
+  let tenant: TestTenant
+  let browser: TestBrowser
+
+  beforeAll(async () => {
+    service = await startTestService()
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+  })
+
+  test('shows the first steps until the first event comes, then what happens', async () => {
+    const page = await browser.signedIn(tenant)
+    await page.getByRole('heading', { name: 'Three steps to your first event' }).waitFor()
+    await page.getByText(`${tenant.site} may send events`, { exact: false }).waitFor()
+    expect(await page.getByText('<script async src=', { exact: false }).textContent()).toContain('/tracker.js')
+    expect(await lookAt(page, 'home-first-steps')).toEqual([])
+    await visit('first', '/welcome', daysAgo(0))
+    await page.getByRole('heading', { name: 'Events by day' }).waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('shows figures beside those of the period before, by day and as numbers', async () => {
+    for (let day = 1; day < 14; day++) {
+      for (let visitor = 0; visitor <= day % 4; visitor++) await visit(`v${visitor}`, `/page-${visitor}`, daysAgo(day))
+    }
+    const page = await browser.signedIn(tenant, { path: '/?range=7d' })
+    const figures = page.getByRole('region', { name: 'Figures' })
+    await figures.getByText('Visitors', { exact: true }).waitFor()
+    expect(await figures.textContent()).toMatch(/Events\d+.*from \d+/)
+    expect(await lookAt(page, 'home')).toEqual([])
+    await page.getByRole('button', { name: 'Show the numbers' }).click()
+    const table = page.getByRole('region', { name: 'Events by day' }).getByRole('table')
+    expect(await table.getByRole('row').count()).toBe(8)
+    expect(await lookAt(page, 'home-numbers')).toEqual([])
+    await page.getByRole('button', { name: 'Last 7 days' }).click()
+    await page.getByRole('menuitem', { name: 'Last 12 months' }).click()
+    await page.waitForURL('**/?range=365d')
+    await page.getByRole('button', { name: 'Last 12 months' }).click()
+    await page.getByRole('menuitem', { name: 'Other days…' }).click()
+    await page.getByLabel('From').fill('2026-01-05')
+    await page.getByLabel('To').fill('2026-01-01')
+    await page.getByRole('button', { name: 'Show these days' }).click()
+    await page.waitForURL('**/?range=custom&from=2026-01-01&to=2026-01-05')
+    await page.getByText('No page was viewed in these days.').waitFor()
+    expect(await lookAt(page, 'home-empty')).toEqual([])
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('shows events as they come, of its own tenant only, until it is halted', async () => {
+    const other = await createTestTenant(service)
+    const page = await browser.signedIn(tenant)
+    const feed = page.getByRole('list', { name: 'Latest events' })
+    await feed.getByRole('listitem').first().waitFor()
+    await page.locator('[data-live="true"]').waitFor()
+    await other.track({ visitor_id: 'x', events: [{ event: 'secret_event', url: `https://${other.site}/` }] })
+    await tenant.track({
+      visitor_id: 'live',
+      events: [{ event: 'asked_for_demo', url: `https://${tenant.site}/demo` }],
+    })
+    await feed.getByText('asked_for_demo').waitFor()
+    expect(await feed.textContent()).not.toContain('secret_event')
+    await page.getByRole('button', { name: 'Halt' }).click()
+    await page.getByText('halted').waitFor()
+    await tenant.track({ visitor_id: 'live', events: [{ event: 'came_later', url: `https://${tenant.site}/demo` }] })
+    await page.waitForTimeout(500)
+    expect(await feed.textContent()).not.toContain('came_later')
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('changes to another tenant of the same person, and keeps nothing of the one before', async () => {
+    const page = await browser.signedIn(tenant, { path: '/contacts' })
+    const created = await page.evaluate(async () => {
+      const headers = { 'content-type': 'application/json', 'x-requested-by': 'dashboard' }
+      const response = await fetch('/api/tenants', { method: 'POST', headers, body: '{"name":"Second"}' })
+      return response.status
+    })
+    expect(created).toBe(201)
+    await tenant.contact('first@example.com', { firstname: 'Only', lastname: 'First' })
+    await page.reload()
+    await page.getByRole('link', { name: 'Only First' }).waitFor()
+    await page.getByRole('button', { name: /Account and tenant/ }).click()
+    await page.getByRole('menuitem', { name: 'Second' }).click()
+    await page.getByRole('heading', { name: 'Three steps to your first event' }).waitFor()
+    await page.getByRole('link', { name: 'Contacts' }).click()
+    await page.getByRole('heading', { name: 'No contacts yet' }).waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  async function visit(visitor_id: string, path: string, timestamp: string): Promise<void> {
+    const events = [{ event: 'page_view', url: `https://${tenant.site}${path}`, title: path, timestamp }]
+    const { status } = await tenant.track({ visitor_id, events, context: { referrer: 'https://www.google.com/' } })
+    expect(status).toBe(200)
+  }
+})

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { HAS_BROWSER, lookAt, openBrowser, type TestBrowser } from './browser.ts'
+
+const MARKUP = '<img src=x onerror="document.title=\'broken into\'"><script>document.title="broken into"</script>'
+const NOTE = [
+  MARKUP,
+  '[press](javascript:alert(1)) <javascript:alert(2)> [data](data:text/html,x) ![track](https://evil.example/pixel.gif)',
+  '[ref]: javascript:alert(3)',
+  '[ref]',
+  'AT&amp;T &lt;b&gt;',
+].join('\n\n')
+
+describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
+  let service: TestService
+  let tenant: TestTenant
+  let browser: TestBrowser
+  let contactId: string
+
+  beforeAll(async () => {
+    service = await startTestService()
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+    const { body } = await tenant.call('POST', '/v1/companies', {
+      name: `${MARKUP}${'w'.repeat(900)}`,
+      domain: 'a.example',
+    })
+    contactId = await tenant.contact(
+      'eve@example.com',
+      {
+        firstname: MARKUP,
+        lastname: 'שלום עולם \u202Eevil',
+        jobtitle: 'j'.repeat(10_000),
+        linkedin_url: 'javascript:alert(1)',
+        website: 'https://example.com/"><script>alert(1)</script>',
+        [`key ${MARKUP}`.slice(0, 120)]: MARKUP,
+      },
+      { visitor_id: 'eve', company_id: body.company.company_id },
+    )
+    await tenant.call('POST', `/v1/contacts/${contactId}/notes`, { content: NOTE })
+    await tenant.track({
+      visitor_id: 'eve',
+      events: [
+        { event: MARKUP.slice(0, 200), url: 'javascript:alert(1)', title: 't'.repeat(10_000) },
+        { event: 'page_view', url: `https://${tenant.site}/<script>`, title: MARKUP, data: { text: '\u202Eabc' } },
+      ],
+    })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+  })
+
+  test.each([
+    ['/contacts', 'hostile-contacts'],
+    ['/companies', 'hostile-companies'],
+    ['/contacts/ID', 'hostile-contact'],
+    ['/contacts/ID?tab=notes', 'hostile-notes'],
+    ['/contacts/ID?tab=profile', 'hostile-sources'],
+    ['/', 'hostile-home'],
+  ])('stays a text on %s', async (path, name) => {
+    const page = await browser.signedIn(tenant, { path: path.replace('ID', contactId) })
+    await page.getByText('<img src=x', { exact: false }).first().waitFor()
+    expect(await lookAt(page, name)).toEqual([])
+    expect(await page.title()).not.toContain('broken into')
+    const links = await page.locator('a').evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))
+    expect(links.filter((href) => !/^(https?|mailto):/.test(href))).toEqual([])
+    expect(await page.locator('img[src*="evil"], script:not([src])').count()).toBe(0)
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('shows markdown as it was meant, and its pictures as links', async () => {
+    const page = await browser.signedIn(tenant, { path: `/contacts/${contactId}?tab=notes` })
+    const note = page.getByRole('article', { name: 'Note' })
+    await note.getByText('AT&T <b>').waitFor()
+    expect(await note.getByRole('link').allTextContents()).toEqual(['[picture: track]'])
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+})

@@ -1,0 +1,131 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { signedIn } from '../../server/test/people.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { HAS_BROWSER, lookAt, openBrowser, PASSWORD, person, type TestBrowser } from './browser.ts'
+
+describe.skipIf(!HAS_BROWSER)('signing in', () => {
+  let service: TestService
+  let tenant: TestTenant
+  let browser: TestBrowser
+
+  beforeAll(async () => {
+    service = await startTestService()
+    browser = await openBrowser(service)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+  })
+
+  test('begins with an owner, made by the first who comes', async () => {
+    const page = await browser.tab()
+    await page.goto('/contacts')
+    await page.waitForURL('**/setup')
+    expect(await lookAt(page, 'setup')).toEqual([])
+    await page.getByLabel('Organisation').fill('Analytical Engines')
+    await page.getByLabel('Your name').fill('Ada Byron')
+    await page.getByLabel('E-mail address').fill('ada@example.com')
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByRole('button', { name: 'Create the account' }).click()
+    await page.getByRole('heading', { name: 'Three steps to your first event' }).waitFor()
+    expect(await page.getByRole('button', { name: /Account and tenant/ }).textContent()).toContain('Analytical Engines')
+    expect(browser.problems).toEqual([])
+    await page.goto('/setup')
+    await page.waitForURL('**/sign-in')
+    await page.context().close()
+  })
+
+  test('wants the right password, and leads to the page that was asked for', async () => {
+    tenant = await createTestTenant(service)
+    const email = await person(service, tenant.id, 'member')
+    const page = await browser.tab()
+    await page.goto('/contacts?search=ada')
+    await page.waitForURL('**/sign-in?redirect=*')
+    expect(await lookAt(page, 'sign-in')).toEqual([])
+    await page.getByLabel('E-mail address').fill(email)
+    await page.getByLabel('Password', { exact: true }).fill('wrong horse battery')
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByText('The e-mail address or the password is not right.').waitFor()
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/contacts?search=ada')
+    await page.getByRole('heading', { name: 'No contact matches' }).waitFor()
+
+    await page.getByRole('button', { name: /Account and tenant/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.waitForURL('**/sign-in')
+    await page.goto('/contacts')
+    await page.waitForURL('**/sign-in?redirect=*')
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test.each(['//evil.example/', 'https://evil.example/', '/\\evil.example', 'javascript:alert(1)'])(
+    'never leads to %s afterwards',
+    async (redirect) => {
+      const page = await browser.signedIn(tenant, { path: redirect })
+      expect(page.url().replace(service.url, '')).toBe('/')
+      expect(browser.problems).toEqual([])
+      await page.context().close()
+    },
+  )
+
+  test('asks for the code of a second factor', async () => {
+    const member = await signedIn(service, tenant.id, 'member')
+    const { body } = await member.call('POST', '/api/auth/two-factor/enable', { password: PASSWORD })
+    const secret = new URL(body.totpURI).searchParams.get('secret') ?? ''
+    const first = await member.call('POST', '/api/auth/two-factor/verify-totp', { code: totp(secret) })
+    expect(first.status).toBe(200)
+
+    const page = await browser.tab()
+    await page.goto('/sign-in')
+    await page.getByLabel('E-mail address').fill(member.email)
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('heading', { name: 'Enter your code' }).waitFor()
+    expect(await lookAt(page, 'sign-in-code')).toEqual([])
+    await page.getByLabel('Code from your authenticator').fill('000000')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('The code is not right, or too old.').waitFor()
+    await page.getByRole('button', { name: 'Use a recovery code' }).click()
+    await page.getByLabel('Recovery code').fill(body.backupCodes[0])
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('begins for an invited person with the link that they were given', async () => {
+    const owner = await signedIn(service, tenant.id, 'owner')
+    const { body } = await owner.call('POST', '/api/team', { email: 'new@example.com', role: 'viewer' })
+    const link = new URL(body.invitation.link)
+    const page = await browser.tab()
+    await page.goto(link.pathname)
+    await page.getByRole('heading', { name: 'Join Test' }).waitFor()
+    expect(await lookAt(page, 'invitation')).toEqual([])
+    await page.getByLabel('Your name').fill('New Person')
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByRole('button', { name: 'Join' }).click()
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
+    await page.goto(link.pathname)
+    await page.getByText('This invitation has been used').waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+})
+
+/** The code that an authenticator shows now (RFC 6238). */
+function totp(secret: string): string {
+  const bits = [...secret].map((letter) =>
+    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
+  )
+  const bytes = bits.join('').match(/.{8}/g) ?? []
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)))
+  const digest = createHmac('sha1', Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2))))
+    .update(counter)
+    .digest()
+  const offset = (digest.at(-1) ?? 0) & 15
+  return String((digest.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
+}

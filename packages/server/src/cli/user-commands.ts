@@ -1,0 +1,45 @@
+import { passwordLink } from '../dashboard/sign-in/links.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { allowNewPassword } from '../tenants/password-reset.ts'
+import { isRole, ROLES, type Role } from '../tenants/roles.ts'
+import { createTenantUser } from '../tenants/users.ts'
+import { type Command, existingTenant, optional, required, tenant, type Values } from './command.ts'
+
+/** What `cdsctl user …` can do. */
+export const USER_COMMANDS: Record<string, Command> = {
+  'user create': {
+    summary: 'Create a person who may sign in to the tenant; an owner unless another role is given',
+    options: {
+      tenant,
+      email: required('EMAIL'),
+      password: required('PASSWORD'),
+      name: optional('NAME'),
+      role: optional(ROLES.join('|')),
+    },
+    run: async ({ stores }, values, now) => {
+      const tenantId = await existingTenant(stores, values)
+      const person = {
+        email: String(values.email),
+        password: String(values.password),
+        role: roleOf(values.role),
+        ...(values.name === undefined ? {} : { name: String(values.name) }),
+      }
+      return { user_id: await createTenantUser(stores.database, tenantId, person, now) }
+    },
+  },
+  'user reset-password': {
+    summary: 'Print a link where a person chooses a new password within an hour',
+    options: { email: required('EMAIL'), 'remove-second-factor': { type: 'boolean' } },
+    run: async ({ stores, config }, values, now) => {
+      const without = values['remove-second-factor'] === true
+      const { token, expiresAt } = await allowNewPassword(stores.database, String(values.email), without, now)
+      return { link: passwordLink(config.publicUrl, token), expires_at: expiresAt.toISOString() }
+    },
+  },
+}
+
+function roleOf(text: Values[string]): Role {
+  const role = text === undefined ? 'owner' : String(text)
+  if (!isRole(role)) throw new ServiceError(400, 'invalid_option', `--role must be one of ${ROLES.join(', ')}.`)
+  return role
+}

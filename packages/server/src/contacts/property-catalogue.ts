@@ -1,0 +1,61 @@
+import { sql } from 'kysely'
+import type { Tenant } from '../platform/tenant.ts'
+
+/** Which properties there are is read off so many records, the newest: few enough to be quick for any tenant. */
+const RECORDS_READ = 2_000
+const PROPERTIES_MAX = 500
+
+export type PropertyType = 'text' | 'number' | 'boolean' | 'date' | 'list'
+
+export interface FoundProperty {
+  name: string
+  type: PropertyType
+}
+
+interface Row {
+  key: string
+  records: number
+  numbers: number
+  booleans: number
+  lists: number
+  dates: number
+  numeric_texts: number
+}
+
+/** The properties that the newest records of a tenant have, the most frequent first, with the type of most values. */
+export async function findProperties(tenant: Tenant, table: 'contacts' | 'companies'): Promise<FoundProperty[]> {
+  const newest = tenant.db
+    .selectFrom(table)
+    .select('properties')
+    .orderBy('created_at', 'desc')
+    .limit(RECORDS_READ)
+    .as('newest')
+  const pairs = tenant.db.selectFrom(newest).select(sql`jsonb_each(newest.properties)`.as('pair')).as('pairs')
+  const kind = sql`jsonb_typeof((pairs.pair).value)`
+  const text = sql`(pairs.pair).value #>> '{}'`
+  const rows: Row[] = await tenant.db
+    .selectFrom(pairs)
+    .select([
+      sql<string>`(pairs.pair).key`.as('key'),
+      sql<number>`count(*)`.as('records'),
+      sql<number>`count(*) FILTER (WHERE ${kind} = 'number')`.as('numbers'),
+      sql<number>`count(*) FILTER (WHERE ${kind} = 'boolean')`.as('booleans'),
+      sql<number>`count(*) FILTER (WHERE ${kind} = 'array')`.as('lists'),
+      sql<number>`count(*) FILTER (WHERE ${kind} = 'string' AND timestamp_of(${text}) IS NOT NULL)`.as('dates'),
+      sql<number>`count(*) FILTER (WHERE ${kind} = 'string'
+        AND numeric_property(jsonb_build_object('n', (pairs.pair).value), 'n') IS NOT NULL)`.as('numeric_texts'),
+    ])
+    .groupBy(sql`1`)
+    .orderBy(sql`2 DESC, 1`)
+    .limit(PROPERTIES_MAX)
+    .execute()
+  return rows.map((row) => ({ name: row.key, type: typeOf(row) }))
+}
+
+function typeOf({ records, numbers, booleans, lists, dates, numeric_texts }: Row): PropertyType {
+  const most = (count: number) => count * 2 > records
+  if (most(numbers + numeric_texts)) return 'number'
+  if (most(booleans)) return 'boolean'
+  if (most(lists)) return 'list'
+  return most(dates) ? 'date' : 'text'
+}

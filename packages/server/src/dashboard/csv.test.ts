@@ -1,0 +1,131 @@
+import { parse } from 'csv-parse/sync'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Browser, signedIn } from '../../test/people.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+import { csvLine } from './csv.ts'
+
+let service: TestService
+let tenant: TestTenant
+let viewer: Browser
+
+beforeAll(async () => {
+  service = await startTestService()
+  tenant = await createTestTenant(service)
+  viewer = await signedIn(service, tenant.id, 'viewer')
+})
+afterAll(() => service.close())
+
+async function rowsOf(path: string): Promise<Record<string, string>[]> {
+  const { status, body, headers } = await viewer.call('GET', path)
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  expect(headers.get('content-disposition')).toMatch(/^attachment; filename="\w+-\d{4}-\d\d-\d\d\.csv"$/)
+  return parse(body, { columns: true, bom: true })
+}
+
+test.each([
+  ['=1+1', "'=1+1"],
+  ['+1', "'+1"],
+  ['-1', "'-1"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['\tx', '"\'\tx"'],
+  ['\r=x', '"\'\r=x"'],
+  ['\n=x', '"\'\n=x"'],
+  ['a=1', 'a=1'],
+  [-5, '-5'],
+  [true, 'true'],
+  [null, ''],
+  [undefined, ''],
+  ['say "hi", all', '"say ""hi"", all"'],
+  ['=HYPERLINK("http://x";"y")', '"\'=HYPERLINK(""http://x"";""y"")"'],
+  [['=a', 'b'], '"\'=a; b"'],
+  [{ a: 1 }, '"{""a"":1}"'],
+])('the cell %j is written %j', (value, written) => {
+  expect(csvLine([value, 'end'])).toBe(`${written},end\r\n`)
+})
+
+test('contacts come by the filters of the list, with the columns asked for', async () => {
+  const hostile = { firstname: '=cmd|calc', city: 'Rome', constructor: 'x', 'a key': 'b\r\nc' }
+  await tenant.contact('csv1@example.com', hostile, { visitor_id: 'csv1' })
+  await tenant.contact('csv2@example.com', { city: 'Rome' })
+  await tenant.contact('csv3@example.com', { city: 'Oslo' })
+  await tenant.track({ visitor_id: 'csv1', events: [{ event: 'bought' }] })
+  const rows = await rowsOf('/api/contacts/export.csv?city=Rome&columns=email,firstname,a%20key,constructor,toString')
+  expect(rows).toEqual([
+    { email: 'csv1@example.com', firstname: "'=cmd|calc", 'a key': 'b\r\nc', constructor: 'x', toString: '' },
+    { email: 'csv2@example.com', firstname: '', 'a key': '', constructor: '', toString: '' },
+  ])
+  expect(await rowsOf('/api/contacts/export.csv?has_event_type=bought&columns=email')).toEqual([
+    { email: 'csv1@example.com' },
+  ])
+  expect(await rowsOf('/api/contacts/export.csv?city=Nowhere')).toEqual([])
+  expect(await rowsOf('/api/contacts/export.csv?company_id=none')).toEqual([])
+  expect((await rowsOf('/api/contacts/export.csv'))[0]).toHaveProperty('lifecyclestage')
+})
+
+describe('scopes', () => {
+  test('a key needs the scope of the list, and that of events for a filter by events', async () => {
+    const key = await tenant.keyWith('contacts:read')
+    expect((await tenant.call('GET', '/api/contacts/export.csv', undefined, key)).status).toBe(200)
+    const asked = await tenant.call('GET', '/api/contacts/export.csv?has_event_type=x', undefined, key)
+    expect([asked.status, asked.body.error.code]).toEqual([403, 'insufficient_scope'])
+    expect((await tenant.call('GET', '/api/events/export.csv', undefined, key)).status).toBe(403)
+    expect((await tenant.call('GET', '/api/companies/export.csv', undefined, key)).status).toBe(403)
+  })
+
+  test.each([
+    '/api/contacts/export.csv?created_after=soon',
+    '/api/contacts/export.csv?has_event_after=soon',
+    '/api/companies/export.csv?min_employees=x',
+    '/api/events/export.csv?date_before=never',
+    `/api/events/export.csv?columns=${'x'.repeat(8_001)}`,
+    '/api/events/export.csv?columns=%00',
+  ])('%.80s is 400', async (path) => {
+    const { status, body } = await viewer.call('GET', path)
+    expect([status, body.error.code]).toEqual([400, 'validation_error'])
+  })
+})
+
+test('companies come with their properties', async () => {
+  await tenant.call('POST', '/v1/companies', { name: '@Acme', domain: 'acme.com', properties: { industry: 'Steel' } })
+  await tenant.call('POST', '/v1/companies', { name: 'Other', domain: 'other.com' })
+  expect(await rowsOf('/api/companies/export.csv?industry=Steel&columns=name,domain,industry')).toEqual([
+    { name: "'@Acme", domain: 'acme.com', industry: 'Steel' },
+  ])
+})
+
+test('every event comes once, newest first, over many pages, those of one moment too', async () => {
+  const many = await createTestTenant(service)
+  const reader = await signedIn(service, many.id, 'viewer')
+  const at = Date.UTC(2026, 0, 1)
+  const lines = Array.from({ length: 6_500 }, (_, index) => {
+    const row = {
+      tenant_id: many.id,
+      event_id: newId(),
+      event: index % 2 ? 'odd' : 'even',
+      url: `https://x.example/${index}`,
+    }
+    // Thousands share a moment: a page ends within it.
+    const timestamp = new Date(at + Math.floor(index / 3_000) * 1000).toISOString().replace('Z', '')
+    return JSON.stringify({ ...row, timestamp, received_at: timestamp, visitor_id: 'v', data: '{"n":1}' })
+  })
+  await service.stores.clickhouse.insert('events', 'JSONEachRow', lines.join('\n'), newId())
+  const { body } = await reader.call('GET', '/api/events/export.csv?columns=event_id,timestamp,url,data.n')
+  const rows: Record<string, string>[] = parse(body, { columns: true, bom: true })
+  expect(new Set(rows.map(({ event_id }) => event_id)).size).toBe(6_500)
+  expect(rows).toHaveLength(6_500)
+  const times = rows.map(({ timestamp = '' }) => timestamp)
+  expect(times).toEqual([...times].sort().reverse())
+  expect(rows[0]?.['data.n']).toBe('1')
+  const odd = await reader.call('GET', '/api/events/export.csv?event_type=odd&columns=event')
+  expect(parse(odd.body, { columns: true, bom: true })).toHaveLength(3_250)
+  expect(parse((await viewer.call('GET', '/api/events/export.csv?event_type=odd')).body)).toHaveLength(1)
+})
+
+test('a contact joined to its events brings its address', async () => {
+  await tenant.contact('joined@example.com', {}, { visitor_id: 'joined' })
+  await tenant.track({ visitor_id: 'joined', events: [{ event: 'seen_by_csv', data: { plan: '=1' } }] })
+  const rows = await rowsOf('/api/events/export.csv?event_type=seen_by_csv&columns=contact_email,data.plan')
+  expect(rows).toEqual([{ contact_email: 'joined@example.com', 'data.plan': "'=1" }])
+})

@@ -1,0 +1,58 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+
+/** What a spreadsheet would take for the beginning of a formula. */
+const FORMULA = /^[=+\-@\t\r\n]/
+const NEEDS_QUOTES = /[",;\t\r\n]|^\s|\s$/
+/** By it spreadsheets see that the file is in UTF-8. */
+const BYTE_ORDER_MARK = '\ufeff'
+
+/** One cell. A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+export function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  // A number or a boolean is none, whatever it begins with.
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  const text = typeof value === 'string' ? value : Array.isArray(value) ? value.join('; ') : JSON.stringify(value)
+  const harmless = FORMULA.test(text) ? `'${text}` : text
+  return NEEDS_QUOTES.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}
+
+export function csvLine(values: readonly unknown[]): string {
+  return `${values.map(csvCell).join(',')}\r\n`
+}
+
+/**
+ * Answers rows as a file, a page of them at a time: the next page is read when the caller has taken the one before. The
+ * first is read before anything is answered, so that what is wrong is said in the usual way.
+ */
+export async function sendCsv<Row>(
+  reply: FastifyReply,
+  name: string,
+  columns: readonly string[],
+  pages: AsyncGenerator<readonly Row[]>,
+  cellsOf: (row: Row) => readonly unknown[],
+): Promise<FastifyReply> {
+  const first = await pages.next()
+  const lines = async function* () {
+    try {
+      yield BYTE_ORDER_MARK + csvLine(columns)
+      for (let page = first; !page.done; page = await pages.next()) {
+        yield page.value.map((row) => csvLine(cellsOf(row))).join('')
+      }
+    } finally {
+      await pages.return(undefined)
+    }
+  }
+  return reply
+    .type('text/csv; charset=utf-8')
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .header('cache-control', 'no-store')
+    .send(Readable.from(lines(), { objectMode: true, highWaterMark: 1 }))
+}
+
+/** The columns that a caller asks for, or the usual ones. */
+export function columnsOf(text: string | undefined, usual: readonly string[]): string[] {
+  const asked = (text ?? '').split(',').map((name) => name.trim())
+  const columns = [...new Set(asked.filter((name) => name !== ''))]
+  return columns.length > 0 ? columns : [...usual]
+}

@@ -1,0 +1,62 @@
+import Type from 'typebox'
+import type { Config, RateLimits } from '../config.ts'
+import type { App } from '../platform/http/app-types.ts'
+import type { RateLimiter } from '../platform/http/rate-limits.ts'
+import { Id, Nullable, success } from '../platform/http/responses.ts'
+import { listApiKeys } from '../tenants/keys-of-tenant.ts'
+import { VIEWER } from './access.ts'
+
+const LABELS: Record<keyof RateLimits, string> = {
+  apiPerMinute: 'API requests of one key',
+  trackPerIpPerMinute: 'Tracking requests of one address',
+  trackPerTenantPerMinute: 'Tracking requests of all visitors',
+  scriptPerIpPerMinute: 'Loads of the tracker script by one address',
+  formPerIpPerMinute: 'Submissions of one form by one address',
+  formPerPersonPerMinute: 'Form submissions that name one person',
+  formPerTenantPerMinute: 'Form submissions of all people',
+  signInPerIpPerMinute: 'Sign-ins from one address',
+  signInPerPersonPerMinute: 'Sign-ins of one person',
+}
+
+export interface LimitDependencies {
+  config: Pick<Config, 'rateLimits'>
+  rateLimiter: RateLimiter
+}
+
+/** The limits that are in force, and how much of them the tenant uses. */
+export function limitRoutes(app: App, { config, rateLimiter }: LimitDependencies): void {
+  app.get(
+    '/api/limits',
+    {
+      config: { access: VIEWER },
+      schema: {
+        hide: true,
+        response: {
+          200: success({
+            enabled: Type.Boolean(),
+            limits: Type.Array(Type.Object({ name: Type.String(), label: Type.String(), per_minute: Type.Integer() })),
+            // Of the last minute, as this process has counted them; null where nothing is counted.
+            requests: Type.Object({
+              tracking: Nullable(Type.Integer()),
+              forms: Nullable(Type.Integer()),
+              keys: Type.Array(Type.Object({ key_id: Id, name: Type.String(), requests: Nullable(Type.Integer()) })),
+            }),
+          }),
+        },
+      },
+    },
+    async ({ tenant }) => {
+      const keys = (await listApiKeys(tenant)).filter(({ revoked_at }) => revoked_at === null)
+      const limits = Object.entries(config.rateLimits ?? {}) as [keyof RateLimits, number][]
+      return {
+        status: 'success' as const,
+        enabled: config.rateLimits !== null,
+        limits: limits.map(([name, perMinute]) => ({ name, label: LABELS[name], per_minute: perMinute })),
+        requests: {
+          ...rateLimiter.usedByTenant(tenant.id),
+          keys: keys.map(({ key_id, name }) => ({ key_id, name, requests: rateLimiter.usedByApiKey(key_id) })),
+        },
+      }
+    },
+  )
+}

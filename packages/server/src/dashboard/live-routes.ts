@@ -1,0 +1,54 @@
+import type { LiveFeed } from '../live/feed.ts'
+import { type EventStream, openEventStream } from '../live/stream.ts'
+import type { App } from '../platform/http/app-types.ts'
+import type { ApiKey } from '../tenants/api-keys.ts'
+import { isStillAllowed } from '../tenants/authentication.ts'
+import type { SignedIn } from '../tenants/sessions.ts'
+
+const SCOPE = 'events:read'
+const HEARTBEAT_EVERY_MS = 15_000
+const RECHECK_EVERY_MS = 3_000
+
+export interface LiveDependencies {
+  live: LiveFeed
+  findApiKey(apiKey: string): Promise<ApiKey | null>
+  findSession(cookies: string | undefined): Promise<SignedIn | null>
+}
+
+/** Events as they are recorded. */
+export function liveRoutes(app: App, { live, ...dependencies }: LiveDependencies): void {
+  const open = new Set<EventStream>()
+  // The service does not wait for browsers that would listen for ever.
+  app.addHook('preClose', async () => {
+    for (const stream of open) stream.end()
+  })
+
+  app.get(
+    '/api/live',
+    {
+      config: { access: SCOPE },
+      schema: { hide: true },
+    },
+    async (request, reply) => {
+      const stream = openEventStream()
+      const leave = live.read(request.tenant.id, stream.send)
+      open.add(stream)
+      const beating = setInterval(stream.beat, HEARTBEAT_EVERY_MS)
+      const checking = setInterval(async () => {
+        // Whoever cannot be asked about comes again and is asked then.
+        const allowed = await isStillAllowed(request, SCOPE, dependencies).catch(() => false)
+        if (!allowed) stream.end()
+      }, RECHECK_EVERY_MS)
+      stream.readable.once('close', () => {
+        clearInterval(beating)
+        clearInterval(checking)
+        leave()
+        open.delete(stream)
+      })
+      return reply
+        .type('text/event-stream; charset=utf-8')
+        .headers({ 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no' })
+        .send(stream.readable)
+    },
+  )
+}

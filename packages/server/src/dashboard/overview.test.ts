@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Browser, signedIn } from '../../test/people.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+
+let service: TestService
+let tenant: TestTenant
+let viewer: Browser
+
+const DAY_MS = 86_400_000
+const daysAgo = (days: number, hour = 12) =>
+  new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS - days * DAY_MS + hour * 3_600_000).toISOString()
+const dateOf = (days: number) => daysAgo(days).slice(0, 10)
+
+beforeAll(async () => {
+  service = await startTestService()
+  tenant = await createTestTenant(service)
+  viewer = await signedIn(service, tenant.id, 'viewer')
+})
+afterAll(() => service.close())
+
+test('figures count people and not bots, by day and against the range before', async () => {
+  const page = (path: string, timestamp: string, more: object = {}) => ({
+    event: 'page_view',
+    url: `https://${tenant.site}${path}`,
+    timestamp,
+    ...more,
+  })
+  const external = { context: { referrer: 'https://www.google.com/' } }
+  await tenant.contact('ada@example.com', {}, { visitor_id: 'ada' })
+  await tenant.track({
+    visitor_id: 'ada',
+    ...external,
+    events: [page('/a', daysAgo(1)), page('/b', daysAgo(1, 13)), page('/a', daysAgo(2))],
+  })
+  await tenant.track({ visitor_id: 'bob', events: [page('/a', daysAgo(1))] })
+  await tenant.track({ visitor_id: 'old', events: [page('/a', daysAgo(4))] })
+  const bot = { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' }
+  await tenant.track({ visitor_id: 'bot', events: [page('/a', daysAgo(1))] }, bot)
+  const { status, body } = await viewer.call('GET', `/api/overview?from=${dateOf(2)}&to=${dateOf(0)}`)
+  expect(status).toBe(200)
+  const bots = await service.stores.clickhouse.query<{ n: number }>('SELECT count() AS n FROM events WHERE is_bot')
+  expect(Number(bots[0]?.n)).toBe(1)
+  expect(body).toMatchObject({ visitors: 2, identified_contacts: 1, events: 4, contacts_created: 1 })
+  expect(body.by_day).toEqual([
+    { date: dateOf(2), events: 1, visitors: 1 },
+    { date: dateOf(1), events: 3, visitors: 2 },
+    { date: dateOf(0), events: 0, visitors: 0 },
+  ])
+  expect(body.previous).toMatchObject({ visitors: 1, identified_contacts: 0, events: 1, contacts_created: 0 })
+  expect(body.previous.by_day.map(({ events }: { events: number }) => events)).toEqual([0, 1, 0])
+  expect(body.top_pages).toEqual([
+    { url_path: '/a', views: 3, visitors: 2 },
+    { url_path: '/b', views: 1, visitors: 1 },
+  ])
+  expect(body.sources).toEqual([
+    { source: null, visitors: 1 },
+    { source: 'google.com', visitors: 1 },
+  ])
+  expect(body.waiting_for_approval).toBe(0)
+})
+
+test('without bounds it is the last 28 days, and a tenant without events has zeros', async () => {
+  const empty = await signedIn(service, (await createTestTenant(service)).id, 'viewer')
+  const { body } = await empty.call('GET', '/api/overview')
+  expect(body).toMatchObject({ visitors: 0, events: 0, top_pages: [], sources: [], previous: { events: 0 } })
+  expect(body.by_day).toHaveLength(28)
+  expect(body.by_day.at(-1).date).toBe(dateOf(0))
+})
+
+test.each([
+  ['from=2026-02-02&to=2026-02-01', 'from'],
+  ['from=2020-01-01&to=2026-02-01', 'from'],
+  ['from=soon', 'from'],
+  ['to=%00', 'to'],
+])('the range %s is 400', async (query, path) => {
+  const { status, body } = await viewer.call('GET', `/api/overview?${query}`)
+  expect([status, body.error.details[0].path]).toEqual([400, path])
+})
+
+test('the properties that can be filtered come with their types', async () => {
+  await tenant.contact('p@example.com', {
+    score: 7,
+    seats: '12',
+    vip: true,
+    since: '2026-01-01',
+    tags: ['a', 'b'],
+    favourite_colour: 'red',
+  })
+  const { body } = await viewer.call('GET', '/api/properties')
+  const types = Object.fromEntries(
+    body.properties.map(({ name, type }: { name: string; type: string }) => [name, type]),
+  )
+  expect(types).toMatchObject({
+    email: 'text',
+    created_at: 'date',
+    score: 'number',
+    seats: 'number',
+    vip: 'boolean',
+    since: 'date',
+    tags: 'list',
+    favourite_colour: 'text',
+  })
+  expect(body.properties).toContainEqual({ name: 'favourite_colour', label: 'Favourite colour', type: 'text' })
+  await tenant.track({ visitor_id: 'x', events: [{ event: 'custom', data: { plan_size: 'big' } }] })
+  const events = await viewer.call('GET', '/api/properties?entity=events')
+  expect(events.body.properties).toContainEqual({ name: 'data.plan_size', label: 'Plan size', type: 'text' })
+  expect((await viewer.call('GET', '/api/properties?entity=companies')).body.properties[0].name).toBe('name')
+  expect((await viewer.call('GET', '/api/properties?entity=secrets')).status).toBe(400)
+})

@@ -1,0 +1,123 @@
+import { eventConditions } from '../events/filters.ts'
+import { NO_CONTACT } from '../journal/event-record.ts'
+import { endOfMillisecond } from '../platform/postgres/text-filters.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { daysOf, type Range, rangeBefore } from './days.ts'
+import type { Overview } from './overview-schema.ts'
+
+const PAGES_MAX = 10
+const SOURCES_MAX = 10
+
+/** The figures of the first page. Every part is one pass over the range, and they run at once. */
+export async function readOverview(tenant: Tenant, range: Range): Promise<Overview> {
+  const before = rangeBefore(range)
+  const [figures, pages, sources, created, createdBefore, waiting] = await Promise.all([
+    readFigures(tenant, range, before),
+    topPages(tenant, range),
+    topSources(tenant, range),
+    contactsCreated(tenant, range),
+    contactsCreated(tenant, before),
+    waitingForApproval(tenant),
+  ])
+  return {
+    from: range.from.toISOString(),
+    to: range.to.toISOString(),
+    ...figures(true, range),
+    contacts_created: created,
+    top_pages: pages,
+    sources,
+    previous: { ...figures(false, before), contacts_created: createdBefore },
+    waiting_for_approval: waiting,
+  }
+}
+
+interface FigureRow {
+  now: number | boolean
+  /** '' in the row that is about the whole range. */
+  day: string
+  events: number
+  visitors: number
+  contacts: number
+}
+
+/** Both ranges by day and as a whole: visitors of several days count once in the whole. */
+async function readFigures(tenant: Tenant, { from, to }: Range, before: Range) {
+  const { where, parameters } = eventConditions({ date_after: before.from, date_before: to, is_bot: false })
+  const rows = await tenant.events.select<FigureRow>({
+    name: 'dashboard.overview',
+    columns: `timestamp >= parseDateTime64BestEffort({since: String}, 3, 'UTC') AS now,
+      if(grouping(toDate(timestamp)) = 0, toString(toDate(timestamp)), '') AS day, count() AS events,
+      uniqIf(visitor_id, visitor_id != '') AS visitors, uniqIf(contact_id, contact_id != toUUID('${NO_CONTACT}')) AS contacts`,
+    where,
+    parameters: { ...parameters, since: from.toISOString() },
+    groupBy: 'GROUPING SETS ((now), (now, toDate(timestamp)))',
+  })
+  return (now: boolean, range: Range) => {
+    const ofRange = rows.filter((row) => Boolean(row.now) === now)
+    const byDay = new Map(ofRange.map((row) => [row.day, row]))
+    const whole = byDay.get('')
+    return {
+      visitors: Number(whole?.visitors ?? 0),
+      identified_contacts: Number(whole?.contacts ?? 0),
+      events: Number(whole?.events ?? 0),
+      by_day: daysOf(range).map((date) => ({
+        date,
+        events: Number(byDay.get(date)?.events ?? 0),
+        visitors: Number(byDay.get(date)?.visitors ?? 0),
+      })),
+    }
+  }
+}
+
+async function topPages(tenant: Tenant, { from, to }: Range): Promise<Overview['top_pages']> {
+  const filters = { event_type: 'page_view', date_after: from, date_before: to, is_bot: false }
+  const { where, parameters } = eventConditions(filters)
+  const rows = await tenant.events.select<Overview['top_pages'][number]>({
+    name: 'dashboard.top_pages',
+    columns: 'url_path, count() AS views, uniq(visitor_id) AS visitors',
+    where: [...where, "url_path != ''"],
+    parameters,
+    groupBy: 'url_path',
+    orderBy: 'views DESC, url_path',
+    limit: PAGES_MAX,
+  })
+  return rows.map((row) => ({ url_path: row.url_path, views: Number(row.views), visitors: Number(row.visitors) }))
+}
+
+/** A visit comes from where its first event came from: later ones are referred by the site itself. */
+async function topSources(tenant: Tenant, { from, to }: Range): Promise<Overview['sources']> {
+  const { where, parameters } = eventConditions({ date_after: from, date_before: to, is_bot: false })
+  const rows = await tenant.events.select<{ source: string; visitors: number }>({
+    name: 'dashboard.sources',
+    columns: 'visitor_id, argMin(referring_domain, timestamp) AS source',
+    where: [...where, "visitor_id != ''"],
+    parameters,
+    groupBy: 'visitor_id, session_id',
+    outer: {
+      columns: 'source, uniq(visitor_id) AS visitors',
+      groupBy: 'source',
+      orderBy: 'visitors DESC, source',
+      limit: SOURCES_MAX,
+    },
+  })
+  return rows.map(({ source, visitors }) => ({ source: source === '' ? null : source, visitors: Number(visitors) }))
+}
+
+async function contactsCreated(tenant: Tenant, { from, to }: Range): Promise<number> {
+  const { count } = await tenant.db
+    .selectFrom('contacts')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('created_at', '>=', from)
+    .where('created_at', '<=', endOfMillisecond(to) as unknown as Date)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+async function waitingForApproval(tenant: Tenant): Promise<number> {
+  const { count } = await tenant.db
+    .selectFrom('agent_actions')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('status', '=', 'pending_approval')
+    .executeTakeFirstOrThrow()
+  return count
+}

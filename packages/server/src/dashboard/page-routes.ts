@@ -1,0 +1,49 @@
+import type { Config } from '../config.ts'
+import type { App } from '../platform/http/app-types.ts'
+import { auditRoutes } from './audit-routes.ts'
+import { companyEventRoutes } from './company-routes.ts'
+import { csvRoutes } from './csv-routes.ts'
+import { deliveryRoutes } from './delivery-routes.ts'
+import { type DomainDependencies, domainRoutes } from './domain-routes.ts'
+import { type ErasureDependencies, erasureRoutes } from './erasure-routes.ts'
+import { type ExportRouteDependencies, exportRoutes } from './export-routes.ts'
+import { keyRoutes } from './key-routes.ts'
+import { type LimitDependencies, limitRoutes } from './limit-routes.ts'
+import { type LiveDependencies, liveRoutes } from './live-routes.ts'
+import { overviewRoutes } from './overview-routes.ts'
+import { propertyRoutes } from './property-routes.ts'
+import { segmentBuilderRoutes } from './segment-routes.ts'
+import { type TrackerDependencies, trackerRoutes } from './tracker-routes.ts'
+import { viewRoutes } from './view-routes.ts'
+import { type WebhookDependencies, webhookRoutes } from './webhook-routes.ts'
+
+export interface PageDependencies
+  extends WebhookDependencies,
+    DomainDependencies,
+    LiveDependencies,
+    ErasureDependencies,
+    Omit<ExportRouteDependencies, 'config'>,
+    Omit<LimitDependencies, 'config'>,
+    Omit<TrackerDependencies, 'config'> {
+  config: Config
+}
+
+/** What the pages ask for beyond the public API: everything under /api that is not about signing in. */
+export function pageRoutes(app: App, dependencies: PageDependencies): void {
+  liveRoutes(app, dependencies)
+  overviewRoutes(app, dependencies)
+  csvRoutes(app, dependencies)
+  companyEventRoutes(app)
+  propertyRoutes(app, dependencies)
+  segmentBuilderRoutes(app, dependencies)
+  viewRoutes(app, dependencies)
+  webhookRoutes(app, dependencies)
+  deliveryRoutes(app, dependencies)
+  keyRoutes(app, dependencies)
+  domainRoutes(app, dependencies)
+  trackerRoutes(app, dependencies)
+  limitRoutes(app, dependencies)
+  auditRoutes(app)
+  erasureRoutes(app, dependencies)
+  exportRoutes(app, dependencies)
+}

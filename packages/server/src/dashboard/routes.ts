@@ -1,0 +1,26 @@
+import type { App } from '../platform/http/app-types.ts'
+import type { RateLimiter } from '../platform/http/rate-limits.ts'
+import type { SignedIn } from '../tenants/sessions.ts'
+import { type PageDependencies, pageRoutes } from './page-routes.ts'
+import type { Auth } from './sign-in/auth.ts'
+import { authRoutes } from './sign-in/auth-routes.ts'
+import { sessionRoutes } from './sign-in/session-routes.ts'
+import { servePages } from './static/pages.ts'
+import { invitationRoutes } from './team/invitation-routes.ts'
+import { type TeamDependencies, teamRoutes } from './team/team-routes.ts'
+
+export interface DashboardDependencies extends TeamDependencies, PageDependencies {
+  auth: () => Promise<Auth>
+  findSession(cookies: string | undefined): Promise<SignedIn | null>
+  rateLimiter: RateLimiter
+}
+
+/** What the dashboard's pages need beside the API: signing in, the team, their own questions, and the pages themselves. */
+export async function dashboardRoutes(app: App, dependencies: DashboardDependencies): Promise<void> {
+  authRoutes(app, dependencies)
+  sessionRoutes(app, dependencies)
+  invitationRoutes(app, dependencies)
+  teamRoutes(app, dependencies)
+  pageRoutes(app, dependencies)
+  await servePages(app)
+}

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Browser, signedIn } from '../../test/people.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { until } from '../../test/webhooks.ts'
+
+let service: TestService
+let tenant: TestTenant
+let member: Browser
+
+const inCity = (city: string) => ({ match: 'all', conditions: [{ property: 'city', operator: 'equals', value: city }] })
+
+beforeAll(async () => {
+  service = await startTestService()
+  tenant = await createTestTenant(service)
+  member = await signedIn(service, tenant.id, 'member')
+  for (const [index, city] of ['Rome', 'Rome', 'Paris', 'Roma'].entries()) {
+    await tenant.contact(`c${index}@example.com`, { city, tags: ['new', `t${index}`] }, { visitor_id: `v${index}` })
+  }
+  await tenant.track({ visitor_id: 'v0', events: [{ event: 'checkout', url: `https://${tenant.site}/pay` }] })
+})
+afterAll(() => service.close())
+
+test('a preview counts and shows some, for properties and events, and writes nothing', async () => {
+  const preview = (filter: unknown) => member.call('POST', '/api/segments/preview', { filter })
+  const rome = await preview(inCity('Rome'))
+  expect(rome.body).toMatchObject({ count: 2, took_ms: expect.any(Number) })
+  expect(rome.body.sample.map((each: { properties: { email: string } }) => each.properties.email).sort()).toEqual([
+    'c0@example.com',
+    'c1@example.com',
+  ])
+  const did = { match: 'all', conditions: [{ event: { type: 'checkout' }, operator: 'did' }] }
+  expect((await preview(did)).body.count).toBe(1)
+  const didNot = { match: 'all', conditions: [{ event: { type: 'checkout' }, operator: 'did_not' }] }
+  expect((await preview(didNot)).body.count).toBe(3)
+  expect((await preview({ match: 'all', conditions: [] })).body.count).toBe(4)
+  expect((await tenant.call('GET', '/v1/segments')).body.segments).toEqual([])
+})
+
+test.each([
+  [undefined, 'filter'],
+  [7, 'filter'],
+  [{ match: 'some', conditions: [] }, 'filter.match'],
+  [{ match: 'all', conditions: [{ property: 'city', operator: 'like', value: 'x' }] }, 'filter.conditions[0].operator'],
+])('a preview of %j is 400 and names %s', async (filter, path) => {
+  const { status, body } = await member.call('POST', '/api/segments/preview', { filter })
+  expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', path])
+})
+
+test('a segment is defined, changed and deleted, and the audit log tells by whom', async () => {
+  const made = await member.call('POST', '/api/segments', { name: 'Romans', filter: inCity('Rome') })
+  expect([made.status, made.body.segment.name, made.body.segment.description]).toEqual([201, 'Romans', null])
+  const path = `/api/segments/${made.body.segment.segment_id}`
+  const members = () => tenant.call('GET', `/v1/segments/${made.body.segment.segment_id}`)
+  await until(async () => expect((await members()).body.segment.contact_count).toBe(2))
+  const changed = await member.call('PUT', path, { description: 'All of them', filter: inCity('Paris') })
+  expect(changed.body.segment).toMatchObject({ name: 'Romans', description: 'All of them', filter: inCity('Paris') })
+  await until(async () => expect((await members()).body.segment.contact_count).toBe(1))
+  const wrong = await member.call('PUT', path, { filter: { match: 'all' } })
+  expect([wrong.status, wrong.body.error.details[0].path]).toEqual([400, 'filter.conditions'])
+  expect((await member.call('DELETE', path)).status).toBe(200)
+  expect((await member.call('DELETE', path)).status).toBe(404)
+  const owner = await signedIn(service, tenant.id, 'owner')
+  const { body } = await owner.call('GET', '/api/audit?subject_kind=segment')
+  expect(body.entries.map(({ action }: { action: string }) => action)).toEqual([
+    'segment.deleted',
+    'segment.updated',
+    'segment.created',
+  ])
+})
+
+test('growth reckons back from now by who entered and left', async () => {
+  const { body } = await member.call('POST', '/api/segments', { name: 'Growing', filter: inCity('Oslo') })
+  const id = body.segment.segment_id
+  await until(async () => {
+    const row = await tenant.handle.db
+      .selectFrom('segments')
+      .select('evaluated_at')
+      .where('segment_id', '=', id)
+      .executeTakeFirstOrThrow()
+    expect(row.evaluated_at).not.toBeNull()
+  })
+  const first = await tenant.contact('oslo1@example.com', { city: 'Oslo' })
+  await tenant.contact('oslo2@example.com', { city: 'Oslo' })
+  await tenant.call('PUT', `/v1/contacts/${first}`, { properties: { city: 'Bergen' } })
+  const today = new Date().toISOString().slice(0, 10)
+  const growth = (await member.call('GET', `/api/segments/${id}/growth`)).body.by_day
+  expect(growth).toHaveLength(28)
+  expect(growth.at(-1)).toEqual({ date: today, count: 1, entered: 2, exited: 1 })
+  expect(growth.at(-2)).toMatchObject({ count: 0, entered: 0, exited: 0 })
+  const past = await member.call('GET', `/api/segments/${id}/growth?from=2026-01-01&to=2026-01-02`)
+  expect(past.body.by_day).toEqual([
+    { date: '2026-01-01', count: 0, entered: 0, exited: 0 },
+    { date: '2026-01-02', count: 0, entered: 0, exited: 0 },
+  ])
+})
+
+test('values are suggested for what is typed, the most frequent first', async () => {
+  const suggest = async (query: string) => (await member.call('GET', `/api/segments/suggestions?${query}`)).body.values
+  expect(await suggest('property=city&q=ro')).toEqual([
+    { value: 'Rome', label: null, count: 2 },
+    { value: 'Roma', label: null, count: 1 },
+  ])
+  expect((await suggest('property=tags'))[0]).toEqual({ value: 'new', label: null, count: 4 })
+  expect(await suggest('property=event.type&q=check')).toEqual([{ value: 'checkout', label: null, count: 1 }])
+  expect(await suggest('property=city&q=%25')).toEqual([])
+  expect(await suggest('property=created_at')).toEqual([])
+  const company = await tenant.call('POST', '/v1/companies', { name: 'Acme', domain: 'acme.com' })
+  const { company_id } = company.body.company
+  expect(await suggest('property=company_id&q=acm')).toEqual([{ value: company_id, label: 'Acme', count: 1 }])
+  expect((await suggest('property=email&q=c1@')).map(({ value }: { value: string }) => value)).toEqual([
+    'c1@example.com',
+  ])
+  for (const query of ['', 'property=', `property=${'x'.repeat(129)}`, 'property=a&limit=0', 'property=%00']) {
+    expect((await member.call('GET', `/api/segments/suggestions?${query}`)).status).toBe(400)
+  }
+})

@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type DnsServer, startDnsServer } from '../../test/dns-server.ts'
+import { type Browser, signedIn } from '../../test/people.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { until } from '../../test/webhooks.ts'
+
+let dns: DnsServer
+let service: TestService
+let tenant: TestTenant
+let admin: Browser
+
+beforeAll(async () => {
+  dns = await startDnsServer()
+  service = await startTestService({ CDS_RATE_LIMITS: 'on' }, { dnsServers: [dns.server] })
+  tenant = await createTestTenant(service)
+  admin = await signedIn(service, tenant.id, 'admin')
+})
+afterAll(async () => {
+  await service.close()
+  dns.close()
+})
+
+test('a key is shown once, works with its scopes, and stops when it is revoked', async () => {
+  const made = await admin.call('POST', '/api/keys', { name: 'CRM', scopes: ['contacts:read'] })
+  expect([made.status, made.body.api_key]).toEqual([201, expect.stringMatching(/^cds_/)])
+  const key = made.body.api_key
+  expect((await tenant.call('GET', '/v1/contacts', undefined, key)).status).toBe(200)
+  expect((await tenant.call('GET', '/v1/events', undefined, key)).status).toBe(403)
+  const { keys } = (await admin.call('GET', '/api/keys')).body
+  expect(keys[0]).toMatchObject({ name: 'CRM', scopes: ['contacts:read'], revoked_at: null, expires_at: null })
+  expect(JSON.stringify(keys)).not.toContain(key.slice(4, 20))
+  const path = `/api/keys/${made.body.key_id}`
+  expect((await admin.call('DELETE', path)).body).toMatchObject({ revoked: true })
+  await until(async () => expect((await tenant.call('GET', '/v1/contacts', undefined, key)).status).toBe(401))
+  expect((await admin.call('DELETE', path)).status).toBe(404)
+  const { entries } = (await admin.call('GET', '/api/audit?subject_kind=api_key')).body
+  expect(entries.map(({ action }: { action: string }) => action)).toEqual(['api_key.revoked', 'api_key.created'])
+  expect(JSON.stringify(entries)).not.toContain(key.slice(4, 20))
+  expect((await admin.call('GET', '/api/scopes')).body.scopes).toContain('agents:approve')
+})
+
+test.each([
+  [{ name: '', scopes: ['all'] }, 'validation_error'],
+  [{ name: 'x', scopes: [] }, 'validation_error'],
+  [{ name: 'x', scopes: ['everything'] }, 'invalid_scope'],
+  [{ name: 'x', scopes: ['all'], expires_at: '2020-01-01' }, 'validation_error'],
+  [{ name: 'x', scopes: ['all'], expires_at: 'soon' }, 'validation_error'],
+])('the key %j is 400', async (body, code) => {
+  const answer = await admin.call('POST', '/api/keys', body)
+  expect([answer.status, answer.body.error.code]).toEqual([400, code])
+})
+
+test('a domain is verified once DNS shows its record, and events of its pages are taken from then on', async () => {
+  const claimed = await admin.call('POST', '/api/domains', { domain: 'Shop.Example.org' })
+  const { domain } = claimed.body
+  expect([claimed.status, domain.domain, domain.verified_at]).toEqual([201, 'shop.example.org', null])
+  expect(domain.txt_name).toBe('_cds-verification.shop.example.org')
+  const again = await admin.call('POST', '/api/domains', { domain: 'shop.example.org' })
+  expect(again.body.domain).toEqual(domain)
+  const check = () => admin.call('POST', `/api/domains/${domain.domain_id}/check`)
+  expect((await check()).body.check).toEqual({ verified: false, problem: 'no_record', found: [] })
+  dns.texts.set(domain.txt_name, ['v=spf1 -all', 'x'.repeat(700)])
+  expect((await check()).body.check).toMatchObject({
+    verified: false,
+    problem: 'other_value',
+    found: ['v=spf1 -all', 'x'.repeat(300)],
+  })
+  const page = { origin: 'https://shop.example.org' }
+  expect((await tenant.track({ visitor_id: 'v', events: [{ event: 'e' }] }, page)).status).not.toBe(200)
+  dns.texts.set(domain.txt_name, ['v=spf1 -all', domain.txt_value])
+  const found = (await check()).body
+  expect([found.check.verified, found.domain.verified_at]).toEqual([true, expect.any(String)])
+  await until(async () =>
+    expect((await tenant.track({ visitor_id: 'v', events: [{ event: 'e' }] }, page)).status).toBe(200),
+  )
+  const stranger = await signedIn(service, (await createTestTenant(service)).id, 'admin')
+  const theirs = await stranger.call('POST', '/api/domains', { domain: 'shop.example.org' })
+  expect(theirs.body.domain.txt_value).not.toBe(domain.txt_value)
+  dns.texts.set(domain.txt_name, [theirs.body.domain.txt_value])
+  const taken = await stranger.call('POST', `/api/domains/${theirs.body.domain.domain_id}/check`)
+  expect([taken.status, taken.body.error.code]).toEqual([409, 'domain_taken'])
+  expect((await admin.call('DELETE', `/api/domains/${domain.domain_id}`)).status).toBe(200)
+  const free = await stranger.call('POST', `/api/domains/${theirs.body.domain.domain_id}/check`)
+  expect(free.body.check.verified).toBe(true)
+})
+
+test.each([[''], ['https://example.com'], ['exa mple.com'], ['x'.repeat(501)]])(
+  'the domain %j is 400',
+  async (domain) => {
+    expect((await admin.call('POST', '/api/domains', { domain })).status).toBe(400)
+  },
+)
+
+test('the tracker page gives the snippet and sees the first event', async () => {
+  const fresh = await createTestTenant(service)
+  const viewer = await signedIn(service, fresh.id, 'viewer')
+  const before = (await viewer.call('GET', '/api/tracker')).body
+  expect(before).toMatchObject({ first_event: null, last_event: null })
+  expect(before.snippet).toBe(`<script async src="${before.script_url}"></script>`)
+  await fresh.contact('system-event@example.com')
+  expect((await viewer.call('GET', '/api/tracker')).body.first_event).toBeNull()
+  const url = `https://${fresh.site}/first`
+  await fresh.track({
+    visitor_id: 'v',
+    events: [{ event: 'page_view', url, timestamp: new Date(Date.now() - 60_000).toISOString() }],
+  })
+  await fresh.track({ visitor_id: 'v', events: [{ event: 'page_view', url: `${url}?2` }] })
+  const after = (await viewer.call('GET', '/api/tracker')).body
+  expect([after.first_event.url, after.last_event.url]).toEqual([url, `${url}?2`])
+})
+
+test('the limits in force are shown with what the tenant used of them', async () => {
+  const { apiPerMinute } = service.config.rateLimits ?? { apiPerMinute: 0 }
+  await tenant.call('GET', '/v1/contacts')
+  const { body } = await admin.call('GET', '/api/limits')
+  expect(body.enabled).toBe(true)
+  expect(body.limits).toContainEqual({ name: 'apiPerMinute', label: expect.any(String), per_minute: apiPerMinute })
+  const used = body.requests.keys.map(({ requests }: { requests: number }) => requests)
+  expect(Math.max(...used)).toBeGreaterThanOrEqual(1)
+  expect(body.requests.tracking).toBeGreaterThanOrEqual(1)
+})
+
+test('the audit log is paged, filtered, and for administrators', async () => {
+  const { body } = await admin.call('GET', '/api/audit?limit=1')
+  expect(body.entries).toHaveLength(1)
+  expect(body.pagination.total_items).toBeGreaterThan(2)
+  expect((await admin.call('GET', '/api/audit?actor=agent')).body.entries).toEqual([])
+  expect((await admin.call('GET', '/api/audit?actor=user')).body.pagination.total_items).toBe(
+    body.pagination.total_items,
+  )
+  const member = await signedIn(service, tenant.id, 'member')
+  expect((await member.call('GET', '/api/audit')).body.error.code).toBe('insufficient_role')
+  const byKey = await tenant.call('GET', '/api/audit')
+  expect(byKey.status).toBe(401)
+})

@@ -1,0 +1,135 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Type, { type TObject } from 'typebox'
+import { ServiceError } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/app-types.ts'
+import type { RateLimiter } from '../../platform/http/rate-limits.ts'
+import type { Access } from '../../tenants/authentication.ts'
+import { OIDC_PROVIDER, SIGN_IN_PAGE } from './auth.ts'
+import { type ForwardDependencies, forward } from './forward.ts'
+import { Address, Code, LocalPath, Password } from './schema.ts'
+
+interface Dependencies extends ForwardDependencies {
+  rateLimiter: RateLimiter
+}
+
+/** No body of a sign-in is longer. */
+const BODY_BYTES_MAX = 16 * 1024
+
+const strict = { additionalProperties: false }
+const Nothing = Type.Object({}, strict)
+const OfPassword = Type.Object({ password: Password }, strict)
+const OfCode = Type.Object({ code: Code, trustDevice: Type.Optional(Type.Boolean()) }, strict)
+
+interface Forwarded {
+  path: string
+  access: Access
+  body: TObject
+  /** What the library is always told, whatever the caller says. */
+  fixed?: object
+}
+
+/**
+ * The endpoints of the sign-in library that exist here. It has many more (signing up, changing or deleting an account),
+ * which would go round invitations and roles: what is not in this list does not exist.
+ */
+const FORWARDED: readonly Forwarded[] = [
+  {
+    path: '/sign-in/email',
+    access: 'public',
+    body: Type.Object({ email: Address, password: Password, rememberMe: Type.Optional(Type.Boolean()) }, strict),
+  },
+  { path: '/sign-out', access: 'public', body: Nothing },
+  { path: '/two-factor/verify-totp', access: 'public', body: OfCode },
+  { path: '/two-factor/verify-backup-code', access: 'public', body: OfCode },
+  { path: '/two-factor/enable', access: 'signed-in', body: OfPassword },
+  { path: '/two-factor/disable', access: 'signed-in', body: OfPassword },
+  { path: '/two-factor/get-totp-uri', access: 'signed-in', body: OfPassword },
+  { path: '/two-factor/generate-backup-codes', access: 'signed-in', body: OfPassword },
+  {
+    path: '/change-password',
+    access: 'signed-in',
+    body: Type.Object(
+      { currentPassword: Password, newPassword: Password, revokeOtherSessions: Type.Optional(Type.Boolean()) },
+      strict,
+    ),
+    // Whoever knew the old password must be out.
+    fixed: { revokeOtherSessions: true },
+  },
+  { path: '/revoke-other-sessions', access: 'signed-in', body: Nothing },
+  { path: '/request-password-reset', access: 'public', body: Type.Object({ email: Address }, strict) },
+  {
+    path: '/reset-password',
+    access: 'public',
+    body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }), newPassword: Password }, strict),
+  },
+]
+
+/** Signing in and out, second factors and passwords: the sign-in library behind our own checks. */
+export function authRoutes(app: App, dependencies: Dependencies): void {
+  const { config, auth, rateLimiter } = dependencies
+  const limit = (request: FastifyRequest, reply: FastifyReply) => {
+    const { email } = (request.body ?? {}) as { email?: string }
+    rateLimiter.checkSignIn(request.ip, request.signedIn?.user.id ?? email?.toLowerCase() ?? null, reply)
+  }
+  // A sign-out needs no body: one that is missing is like an empty one. Round an address people leave spaces.
+  const tidy = async (request: FastifyRequest) => {
+    if (request.body === undefined) request.body = {}
+    const body = request.body as { email?: unknown } | null
+    if (typeof body?.email === 'string') body.email = body.email.trim()
+  }
+
+  for (const { path, access, body, fixed } of FORWARDED) {
+    app.post(
+      `/api/auth${path}`,
+      { config: { access }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body } },
+      async (request, reply) => {
+        limit(request, reply)
+        return forward(dependencies, request, reply, {
+          method: 'POST',
+          path,
+          body: { ...(request.body as object), ...fixed },
+        })
+      },
+    )
+  }
+
+  app.post(
+    '/api/auth/sign-in/oauth2',
+    {
+      config: { access: 'public' },
+      bodyLimit: BODY_BYTES_MAX,
+      schema: {
+        body: Type.Object({ providerId: Type.Literal(OIDC_PROVIDER), callbackURL: Type.Optional(LocalPath) }, strict),
+      },
+    },
+    async (request, reply) => {
+      limit(request, reply)
+      if (config.oidc === null) throw notConfigured()
+      if (!(await auth()).hasOidc) {
+        const message = `${config.oidc.label} does not answer at the moment. Try again shortly.`
+        throw new ServiceError(503, 'oidc_unavailable', message, { headers: { 'retry-after': '5' } })
+      }
+      const { callbackURL = '/' } = request.body
+      const body = { provider: OIDC_PROVIDER, callbackURL, errorCallbackURL: SIGN_IN_PAGE, disableRedirect: true }
+      return forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/social', body })
+    },
+  )
+
+  // Where the provider sends the browser back to; its state cookie shows that it was this browser that went there.
+  app.get(
+    `/api/auth/callback/${OIDC_PROVIDER}`,
+    { config: { access: 'public' }, schema: { querystring: Type.Object({}, { additionalProperties: true }) } },
+    async (request, reply) => {
+      limit(request, reply)
+      if (config.oidc === null) throw notConfigured()
+      const at = request.url.indexOf('?')
+      const path = `/callback/${OIDC_PROVIDER}${at < 0 ? '' : request.url.slice(at)}`
+      await forward(dependencies, request, reply, { method: 'GET', path })
+      return reply.send()
+    },
+  )
+}
+
+function notConfigured(): ServiceError {
+  return new ServiceError(404, 'oidc_not_configured', 'No OpenID provider is configured.')
+}

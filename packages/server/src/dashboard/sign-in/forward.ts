@@ -1,0 +1,65 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../../config.ts'
+import { ServiceError } from '../../platform/errors.ts'
+import { type Auth, CLIENT_IP_HEADER, publicOrigin } from './auth.ts'
+
+export interface ForwardDependencies {
+  config: Config
+  auth: () => Promise<Auth>
+}
+
+/** An endpoint of the library, without its `/api/auth`, and what it is sent. */
+export interface Endpoint {
+  method: 'GET' | 'POST'
+  path: string
+  body?: object
+}
+
+/**
+ * Calls the sign-in library for a request that has passed our own checks, gives its cookies to the caller, and answers
+ * its body or redirection. Of the request it sees the cookies, the browser's name and the address.
+ * @throws ServiceError with the library's code in lower case when it refuses.
+ */
+export async function forward(
+  { config, auth }: ForwardDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { method, path, body }: Endpoint,
+): Promise<Record<string, unknown>> {
+  const origin = publicOrigin(config)
+  const headers = new Headers({ origin, [CLIENT_IP_HEADER]: request.ip })
+  const { cookie, 'user-agent': userAgent } = request.headers
+  if (cookie !== undefined) headers.set('cookie', cookie)
+  if (userAgent !== undefined) headers.set('user-agent', userAgent.slice(0, 500))
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  const { handle } = await auth()
+  const response = await handle(
+    new Request(`${origin}/api/auth${path}`, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    }),
+  )
+  const cookies = response.headers.getSetCookie()
+  if (cookies.length > 0) reply.header('set-cookie', cookies)
+  reply.header('cache-control', 'no-store')
+  const answer = await response.text()
+  const location = response.headers.get('location')
+  if (response.status >= 300 && response.status < 400 && location !== null) {
+    // A path where it is ours: people may have come by another name of the host.
+    reply.code(302).header('location', location.startsWith(`${origin}/`) ? location.slice(origin.length) : location)
+    return {}
+  }
+  const parsed = (answer === '' ? {} : JSON.parse(answer)) as Record<string, unknown> | null
+  if (!response.ok) throw refusal(response.status, parsed)
+  // The session's token belongs into the cookie, where no script reads it.
+  const { token: _token, ...shown } = parsed ?? {}
+  return shown
+}
+
+function refusal(status: number, answer: Record<string, unknown> | null): ServiceError {
+  const { code, message } = answer ?? {}
+  if (status >= 500) throw new Error(`The sign-in library answered ${status}: ${String(code ?? message)}`)
+  const stable = typeof code === 'string' ? code.toLowerCase() : 'sign_in_refused'
+  return new ServiceError(status, stable, typeof message === 'string' ? message : 'The sign-in was refused.')
+}

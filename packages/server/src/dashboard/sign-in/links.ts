@@ -1,0 +1,9 @@
+/** Page of the dashboard where a person chooses a new password. */
+export function passwordLink(publicUrl: string, token: string): string {
+  return `${publicUrl}/reset-password?token=${encodeURIComponent(token)}`
+}
+
+/** Page of the dashboard where a person accepts an invitation. */
+export function invitationLink(publicUrl: string, token: string): string {
+  return `${publicUrl}/invitation/${encodeURIComponent(token)}`
+}

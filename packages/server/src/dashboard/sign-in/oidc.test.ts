@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { OPENID_CLIENT, type OpenIdProvider, startOpenIdProvider } from '../../../test/openid-provider.ts'
+import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+
+const PUBLIC = 'https://cdp.example.com'
+
+let provider: OpenIdProvider
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  provider = await startOpenIdProvider({ sub: '1', email: '', email_verified: true, name: 'From the provider' })
+  service = await startTestService({
+    CDS_PUBLIC_URL: PUBLIC,
+    CDS_OIDC_ISSUER: provider.issuer,
+    CDS_OIDC_CLIENT_ID: OPENID_CLIENT.id,
+    CDS_OIDC_CLIENT_SECRET: OPENID_CLIENT.secret,
+    CDS_OIDC_LABEL: 'Example SSO',
+  })
+  tenant = await createTestTenant(service)
+})
+afterAll(async () => {
+  await service.close()
+  await provider.close()
+})
+beforeEach(() => {
+  provider.lies = {}
+  provider.forges = false
+})
+
+let subjects = 0
+function comes(email: string, more: object = {}): void {
+  provider.person = { sub: `subject-${++subjects}`, email, email_verified: true, name: 'From the provider', ...more }
+}
+
+/** Goes to the provider and back, as a browser would. @returns where the service sends the browser in the end. */
+async function visitProvider(browser: Browser, callbackURL?: string): Promise<string> {
+  const begun = await browser.call('POST', '/api/auth/sign-in/oauth2', { providerId: 'oidc', callbackURL })
+  expect(begun.status).toBe(200)
+  const there = await fetch(begun.body.url, { redirect: 'manual' })
+  return comeBack(browser, there.headers.get('location') ?? '')
+}
+
+async function comeBack(browser: Browser, location: string): Promise<string> {
+  expect(location.startsWith(`${PUBLIC}/api/auth/callback/oidc?`)).toBe(true)
+  const back = await fetch(service.url + location.slice(PUBLIC.length), {
+    redirect: 'manual',
+    headers: { cookie: browser.cookie },
+  })
+  browser.take(back.headers)
+  expect(back.status).toBe(302)
+  return back.headers.get('location') ?? ''
+}
+
+const me = async (browser: Browser) => (await browser.call('GET', '/api/me')).body
+
+test('a person of the service signs in at the provider, again and again, and keeps their name', async () => {
+  const { email } = await signedIn(service, tenant.id, 'member')
+  comes(email)
+  for (const target of ['/', '/contacts?page=2']) {
+    const browser = new Browser(service)
+    expect(await visitProvider(browser, target)).toBe(target)
+    expect(await me(browser)).toMatchObject({ user: { email, name: 'The member' }, role: 'member' })
+  }
+  const options = await new Browser(service).call('GET', '/api/sign-in-options')
+  expect(options.body.oidc).toEqual({ label: 'Example SSO' })
+})
+
+test('an invited person needs no password where there is a provider', async () => {
+  const owner = await signedIn(service, tenant.id, 'owner')
+  const { body } = await owner.call('POST', '/api/team', { email: 'new@example.com', role: 'viewer' })
+  const token = body.invitation.link.split('/').at(-1)
+  const browser = new Browser(service)
+  const joined = await browser.call('POST', `/api/invitations/${token}/accept`, { name: 'New' })
+  expect(joined.body).toMatchObject({ status: 'success', signed_in: false })
+  comes('new@example.com')
+  await visitProvider(browser)
+  expect(await me(browser)).toMatchObject({ user: { email: 'new@example.com', has_password: false }, role: 'viewer' })
+  const guess = { email: 'new@example.com', password: PASSWORD }
+  expect((await new Browser(service).call('POST', '/api/auth/sign-in/email', guess)).status).toBe(401)
+})
+
+test('nobody becomes a person of the service by having an account at the provider', async () => {
+  comes('stranger@example.com')
+  const browser = new Browser(service)
+  expect(await visitProvider(browser)).toMatch(/^\/sign-in\?error=\w+/)
+  expect((await browser.call('GET', '/api/me')).status).toBe(401)
+  const users = await service.stores.database.selectFrom('users').select('email').execute()
+  expect(users.map(({ email }) => email)).not.toContain('stranger@example.com')
+})
+
+test.each<[string, () => void]>([
+  ['an address that the provider has not verified', () => Object.assign(provider.person, { email_verified: false })],
+  ['no address', () => Object.assign(provider.lies, { email: undefined })],
+  ['a token of another issuer', () => Object.assign(provider.lies, { iss: 'https://evil.example' })],
+  ['a token for another service', () => Object.assign(provider.lies, { aud: 'another' })],
+  ['a token of another visit', () => Object.assign(provider.lies, { nonce: 'another' })],
+  ['an expired token', () => Object.assign(provider.lies, { exp: 1_000 })],
+  ['a forged signature', () => Object.assign(provider, { forges: true })],
+])('%s signs nobody in', async (_what, lie) => {
+  const { email } = await signedIn(service, tenant.id, 'owner')
+  comes(email)
+  lie()
+  const browser = new Browser(service)
+  expect(await visitProvider(browser)).toMatch(/^\/sign-in\?error=\w+/)
+  expect((await browser.call('GET', '/api/me')).status).toBe(401)
+})
+
+test('the way back is for the browser that went, once', async () => {
+  const { email } = await signedIn(service, tenant.id, 'owner')
+  comes(email)
+  const victim = new Browser(service)
+  const attacker = new Browser(service)
+  const { body } = await attacker.call('POST', '/api/auth/sign-in/oauth2', { providerId: 'oidc' })
+  const location = (await fetch(body.url, { redirect: 'manual' })).headers.get('location') ?? ''
+  expect(await comeBack(victim, location)).toMatch(/^\/sign-in\?error=/)
+  expect((await victim.call('GET', '/api/me')).status).toBe(401)
+  const garbage = new URL(location)
+  for (const [state, code] of [
+    ['', ''],
+    ['x'.repeat(3_000), 'y'],
+    ['\0', '\0'],
+  ]) {
+    garbage.searchParams.set('state', state ?? '')
+    garbage.searchParams.set('code', code ?? '')
+    expect(await comeBack(attacker, garbage.href)).toMatch(/^\/sign-in\?error=/)
+  }
+})
+
+test('the way back leads to no other site', async () => {
+  for (const callbackURL of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', '']) {
+    const body = { providerId: 'oidc', callbackURL }
+    const { status } = await new Browser(service).call('POST', '/api/auth/sign-in/oauth2', body)
+    expect([callbackURL, status]).toEqual([callbackURL, 400])
+  }
+})
+
+test('tokens of the provider are not readable in the database', async () => {
+  const rows = await service.stores.database
+    .selectFrom('user_accounts')
+    .select('access_token')
+    .where('provider_id', '=', 'oidc')
+    .execute()
+  expect(rows.length).toBeGreaterThan(0)
+  for (const { access_token } of rows) expect(access_token).not.toBe('access')
+})

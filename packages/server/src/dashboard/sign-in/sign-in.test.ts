@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await startTestService()
+})
+afterAll(() => service.close())
+
+const SETUP = { name: 'Ada', email: 'Ada@Example.com', password: PASSWORD, tenant_name: 'Engines' }
+
+test('the first person sets the service up, and of two at once one does', async () => {
+  const browsers = [new Browser(service), new Browser(service), new Browser(service)]
+  const [first = new Browser(service)] = browsers
+  expect((await first.call('GET', '/api/setup')).body).toEqual({ status: 'success', needed: true })
+  const answers = await Promise.all(
+    browsers.map((browser, index) =>
+      browser.call('POST', '/api/setup', { ...SETUP, email: `ada${index}@example.com` }),
+    ),
+  )
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
+  const refused = answers.filter(({ status }) => status === 409)
+  expect(refused.map(({ body }) => body.error.code)).toEqual(['setup_done', 'setup_done'])
+  const winner = browsers[answers.findIndex(({ status }) => status === 201)] ?? first
+  const me = await winner.call('GET', '/api/me')
+  expect(me.body).toMatchObject({ user: { name: 'Ada' }, tenant: { name: 'Engines' }, role: 'owner' })
+  expect((await first.call('GET', '/api/sign-in-options')).body).toMatchObject({ setup_needed: false, oidc: null })
+  expect((await service.stores.database.selectFrom('tenants').selectAll().execute()).length).toBe(1)
+  tenant = await createTestTenant(service)
+})
+
+test('a session reads and writes on /v1 as its role allows, and signs out', async () => {
+  await tenant.contact('seen@example.com')
+  const browser = await signedIn(service, tenant.id, 'member')
+  const list = await browser.call('GET', '/v1/contacts')
+  expect([list.status, list.body.contacts.length]).toEqual([200, 1])
+  expect((await browser.call('POST', '/v1/contacts', { email: 'made@example.com' })).status).toBe(201)
+  const viewer = await signedIn(service, tenant.id, 'viewer')
+  const refused = await viewer.call('POST', '/v1/contacts', { email: 'no@example.com' })
+  expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_role'])
+  const { cookie } = browser
+  expect((await browser.call('POST', '/api/auth/sign-out')).status).toBe(200)
+  const after = await new Browser(service).call('GET', '/v1/contacts', undefined, { cookie })
+  expect([after.status, after.body.error.code]).toEqual([401, 'not_signed_in'])
+})
+
+test('the cookie is HttpOnly, SameSite=Lax, and every sign-in makes a session of its own', async () => {
+  const browser = await signedIn(service, tenant.id, 'viewer')
+  const before = browser.cookie
+  const { headers, body } = await browser.call('POST', '/api/auth/sign-in/email', {
+    email: browser.email,
+    password: PASSWORD,
+  })
+  expect(headers.getSetCookie()[0]).toMatch(/^cds\.session_token=\S+; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/)
+  expect(browser.cookie).not.toBe(before)
+  expect(JSON.stringify(body)).not.toContain(browser.cookie.slice(18, 40))
+})

@@ -1,0 +1,113 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await startTestService()
+  tenant = await createTestTenant(service)
+})
+afterAll(() => service.close())
+
+type Person = Awaited<ReturnType<typeof signedIn>>
+
+/** What an authenticator shows for the secret of an otpauth address. */
+function codeOf(address: string, at = Date.now()): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+  const text = new URL(address).searchParams.get('secret') ?? ''
+  const bits = [...text.replace(/=+$/, '')]
+    .map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0'))
+    .join('')
+  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)))
+  const hash = createHmac('sha1', key).update(counter).digest()
+  const offset = (hash.at(-1) ?? 0) & 15
+  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
+}
+
+async function protectedPerson(): Promise<{ person: Person; address: string; codes: string[] }> {
+  const person = await signedIn(service, tenant.id, 'member')
+  const { status, body } = await person.call('POST', '/api/auth/two-factor/enable', { password: PASSWORD })
+  expect(status).toBe(200)
+  // Until a code has been shown to work, nothing is asked at the sign-in.
+  expect((await person.call('GET', '/api/me')).body.user.two_factor_enabled).toBe(false)
+  const verified = await person.call('POST', '/api/auth/two-factor/verify-totp', { code: codeOf(body.totpURI) })
+  expect(verified.status).toBe(200)
+  expect((await person.call('GET', '/api/me')).body.user.two_factor_enabled).toBe(true)
+  return { person, address: body.totpURI, codes: body.backupCodes }
+}
+
+async function halfSignedIn(email: string): Promise<Browser> {
+  const browser = new Browser(service)
+  const { body } = await browser.call('POST', '/api/auth/sign-in/email', { email, password: PASSWORD })
+  expect(body).toMatchObject({ twoFactorRedirect: true, twoFactorMethods: ['totp'] })
+  return browser
+}
+
+const outcome = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
+
+test('with a second factor the password alone opens nothing; the code of the authenticator does', async () => {
+  const { person, address } = await protectedPerson()
+  const browser = await halfSignedIn(person.email)
+  expect(outcome(await browser.call('GET', '/v1/contacts'))[0]).toBe(401)
+  expect(outcome(await browser.call('GET', '/api/me'))).toEqual([401, 'not_signed_in'])
+  const wrong = String((Number(codeOf(address)) + 1) % 1_000_000).padStart(6, '0')
+  expect(outcome(await browser.call('POST', '/api/auth/two-factor/verify-totp', { code: wrong }))).toEqual([
+    401,
+    'invalid_code',
+  ])
+  expect((await browser.call('POST', '/api/auth/two-factor/verify-totp', { code: codeOf(address) })).status).toBe(200)
+  expect((await browser.call('GET', '/api/me')).body).toMatchObject({ user: { email: person.email }, role: 'member' })
+})
+
+test('a backup code works once', async () => {
+  const { person, codes } = await protectedPerson()
+  const [code = ''] = codes
+  expect(codes.length).toBeGreaterThanOrEqual(8)
+  const browser = await halfSignedIn(person.email)
+  expect((await browser.call('POST', '/api/auth/two-factor/verify-backup-code', { code })).status).toBe(200)
+  expect((await browser.call('GET', '/api/me')).status).toBe(200)
+  const again = await halfSignedIn(person.email)
+  expect((await again.call('POST', '/api/auth/two-factor/verify-backup-code', { code })).status).toBe(401)
+  expect((await again.call('GET', '/api/me')).status).toBe(401)
+})
+
+test('after some wrong codes the password is asked again, and the right code comes too late', async () => {
+  const { person, address } = await protectedPerson()
+  const browser = await halfSignedIn(person.email)
+  const wrong = String((Number(codeOf(address)) + 7) % 1_000_000).padStart(6, '0')
+  const statuses: number[] = []
+  for (let i = 0; i < 6; i++) {
+    statuses.push((await browser.call('POST', '/api/auth/two-factor/verify-totp', { code: wrong })).status)
+  }
+  expect(statuses.filter((status) => status >= 500 || status < 400)).toEqual([])
+  const late = await browser.call('POST', '/api/auth/two-factor/verify-totp', { code: codeOf(address) })
+  expect([400, 401]).toContain(late.status)
+  expect((await browser.call('GET', '/api/me')).status).toBe(401)
+})
+
+test('changing the second factor needs the password, and one without it is told so', async () => {
+  const { person } = await protectedPerson()
+  for (const path of ['disable', 'generate-backup-codes', 'get-totp-uri']) {
+    const { status } = await person.call('POST', `/api/auth/two-factor/${path}`, { password: 'not the password' })
+    expect([path, status]).toEqual([path, 400])
+  }
+  const { body } = await person.call('POST', '/api/auth/two-factor/generate-backup-codes', { password: PASSWORD })
+  expect(body.backupCodes.length).toBeGreaterThanOrEqual(8)
+  expect((await person.call('POST', '/api/auth/two-factor/disable', { password: PASSWORD })).status).toBe(200)
+  expect((await person.call('GET', '/api/me')).body.user.two_factor_enabled).toBe(false)
+  const browser = await new Browser(service).signIn(person.email)
+  expect((await browser.call('GET', '/api/me')).status).toBe(200)
+})
+
+test('secret and backup codes are not readable in the database', async () => {
+  const { address, codes } = await protectedPerson()
+  const rows = await service.stores.database.selectFrom('user_two_factors').selectAll().execute()
+  const stored = JSON.stringify(rows)
+  expect(stored).not.toContain(new URL(address).searchParams.get('secret'))
+  for (const code of codes) expect(stored).not.toContain(code)
+})

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { newId } from '../../platform/ids.ts'
+
+let service: TestService
+let tenant: TestTenant
+let now = new Date()
+
+beforeAll(async () => {
+  service = await startTestService({}, { clock: () => now })
+})
+afterAll(() => service.close())
+
+type Person = Awaited<ReturnType<typeof signedIn>>
+
+async function team(): Promise<{ owner: Person; admin: Person; member: Person; viewer: Person }> {
+  tenant = await createTestTenant(service)
+  const [owner, admin, member, viewer] = [
+    await signedIn(service, tenant.id, 'owner'),
+    await signedIn(service, tenant.id, 'admin'),
+    await signedIn(service, tenant.id, 'member'),
+    await signedIn(service, tenant.id, 'viewer'),
+  ]
+  return { owner, admin, member, viewer }
+}
+
+const outcome = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
+const tokenOf = (link: string) => link.split('/invitation/')[1] ?? ''
+let addresses = 0
+const address = () => `invited${++addresses}@example.com`
+
+async function invite(by: Person, email: string, role = 'member'): Promise<string> {
+  const { status, body } = await by.call('POST', '/api/team', { email, role })
+  expect(status).toBe(201)
+  expect(body).toMatchObject({ mailed: false, invitation: { email, role } })
+  return tokenOf(body.invitation.link)
+}
+
+test('everybody sees the team, and only those who may invite see the links', async () => {
+  const { owner, admin, viewer } = await team()
+  await invite(owner, address(), 'owner')
+  await invite(owner, address(), 'viewer')
+  const links = async (person: Person) => (await person.call('GET', '/api/team')).body.invitations
+  expect((await viewer.call('GET', '/api/team')).body.members.map((member: { role: string }) => member.role)).toEqual([
+    'owner',
+    'admin',
+    'member',
+    'viewer',
+  ])
+  expect(await links(viewer)).toEqual([])
+  expect((await links(owner)).filter(({ link }: { link: string | null }) => link === null)).toEqual([])
+  const seen = await links(admin)
+  expect(seen.map(({ role, link }: { role: string; link: string | null }) => [role, link === null])).toEqual([
+    ['viewer', false],
+    ['owner', true],
+  ])
+})
+
+test('a new person accepts an invitation, once, and is signed in', async () => {
+  const { owner } = await team()
+  const email = address()
+  const token = await invite(owner, email.toUpperCase().toLowerCase(), 'viewer')
+  const guest = new Browser(service)
+  const seen = await guest.call('GET', `/api/invitations/${token}`)
+  expect(seen.body).toEqual({ status: 'success', email, tenant_name: 'Test', role: 'viewer' })
+  expect(outcome(await guest.call('POST', `/api/invitations/${token}/accept`, { name: 'Grace' }))).toEqual([
+    400,
+    'validation_error',
+  ])
+  expect(
+    outcome(await guest.call('POST', `/api/invitations/${token}/accept`, { name: 'Grace', password: 'short' })),
+  ).toEqual([400, 'invalid_password'])
+  const person = { name: 'Grace', password: PASSWORD }
+  const joined = await guest.call('POST', `/api/invitations/${token}/accept`, person)
+  expect(joined.body).toEqual({ status: 'success', tenant_id: tenant.id, signed_in: true })
+  expect((await guest.call('GET', '/api/me')).body).toMatchObject({ user: { email, name: 'Grace' }, role: 'viewer' })
+  const again = await new Browser(service).call('POST', `/api/invitations/${token}/accept`, person)
+  expect(outcome(again)).toEqual([404, 'not_found'])
+})
+
+test('one who has an account signs in first, and joins another tenant', async () => {
+  const { owner } = await team()
+  const elsewhere = await createTestTenant(service)
+  const known = await signedIn(service, elsewhere.id, 'owner')
+  const token = await invite(owner, known.email, 'admin')
+  const accept = `/api/invitations/${token}/accept`
+  const stranger = new Browser(service)
+  expect(outcome(await stranger.call('POST', accept, { name: 'X', password: PASSWORD }))).toEqual([
+    403,
+    'sign_in_first',
+  ])
+  const other = await signedIn(service, elsewhere.id, 'viewer')
+  expect(outcome(await other.call('POST', accept, {}))).toEqual([403, 'invitation_for_another'])
+  expect(outcome(await other.call('POST', accept, { password: PASSWORD }))).toEqual([403, 'sign_in_first'])
+  expect((await known.call('POST', accept, {})).body).toMatchObject({ tenant_id: tenant.id, signed_in: true })
+  const me = await known.call('GET', '/api/me')
+  expect(me.body).toMatchObject({ role: 'admin', tenant: { tenant_id: tenant.id } })
+  expect(me.body.tenants).toHaveLength(2)
+  expect(outcome(await owner.call('POST', '/api/team', { email: known.email, role: 'viewer' }))).toEqual([
+    409,
+    'already_member',
+  ])
+})
+
+test('an invitation ends after a week, when it is withdrawn, and when the address is invited again', async () => {
+  const { owner, admin } = await team()
+  const [old, withdrawn, email] = [await invite(owner, address()), await invite(owner, address()), address()]
+  const first = await invite(owner, email)
+  const second = await invite(owner, email, 'viewer')
+  const { body } = await owner.call('GET', '/api/team')
+  expect(body.invitations).toHaveLength(3)
+  const { invitation_id } = body.invitations.find(({ link }: { link: string }) => link.endsWith(withdrawn))
+  const stranger = await signedIn(service, (await createTestTenant(service)).id, 'owner')
+  expect(outcome(await stranger.call('DELETE', `/api/invitations/${invitation_id}`))).toEqual([404, 'not_found'])
+  expect((await admin.call('DELETE', `/api/invitations/${invitation_id}`)).status).toBe(200)
+  const read = async (token: string) => (await owner.call('GET', `/api/invitations/${token}`)).status
+  expect([await read(withdrawn), await read(first), await read(second), await read(old)]).toEqual([404, 404, 200, 200])
+  now = new Date(Date.now() + 7 * 86_400_000 - 60_000)
+  expect(await read(old)).toBe(200)
+  now = new Date(Date.now() + 7 * 86_400_000 + 60_000)
+  expect(await read(old)).toBe(404)
+  const late = await new Browser(service).call('POST', `/api/invitations/${old}/accept`, { password: PASSWORD })
+  expect(outcome(late)).toEqual([404, 'not_found'])
+  now = new Date()
+  for (const token of ['x', '%00', newId(), 'a'.repeat(5_000)]) expect(await read(token)).toBe(404)
+})
+
+test('of two who accept at once one joins', async () => {
+  const { owner } = await team()
+  const token = await invite(owner, address())
+  const accept = () =>
+    new Browser(service).call('POST', `/api/invitations/${token}/accept`, { name: 'Twin', password: PASSWORD })
+  const statuses = (await Promise.all([accept(), accept(), accept()])).map(({ status }) => status)
+  expect(statuses.sort()).toEqual([200, 404, 404])
+})
+
+test('only an owner makes, changes and removes owners, and nobody below an admin changes the team', async () => {
+  const { owner, admin, member } = await team()
+  const change = (by: Person, of: Person, role: string) => by.call('PATCH', `/api/team/${of.userId}`, { role })
+  expect(outcome(await change(admin, admin, 'owner'))).toEqual([403, 'insufficient_role'])
+  expect(outcome(await change(admin, owner, 'viewer'))).toEqual([403, 'insufficient_role'])
+  expect(outcome(await admin.call('DELETE', `/api/team/${owner.userId}`))).toEqual([403, 'insufficient_role'])
+  expect(outcome(await admin.call('POST', '/api/team', { email: address(), role: 'owner' }))).toEqual([
+    403,
+    'insufficient_role',
+  ])
+  expect(outcome(await change(member, member, 'admin'))).toEqual([403, 'insufficient_role'])
+  expect((await change(admin, member, 'viewer')).status).toBe(200)
+  expect((await change(owner, admin, 'owner')).status).toBe(200)
+  // An invitation that an owner made for an owner is not an admin's to replace or to end.
+  const other = await signedIn(service, tenant.id, 'admin')
+  const email = address()
+  await invite(owner, email, 'owner')
+  expect(outcome(await other.call('POST', '/api/team', { email, role: 'viewer' }))).toEqual([403, 'insufficient_role'])
+  const [{ invitation_id }] = (await owner.call('GET', '/api/team')).body.invitations
+  expect(outcome(await other.call('DELETE', `/api/invitations/${invitation_id}`))).toEqual([403, 'insufficient_role'])
+  expect((await owner.call('GET', '/api/team')).body.invitations).toHaveLength(1)
+})
+
+test('the last owner stays, also when two demote each other at once', async () => {
+  const { owner } = await team()
+  const demote = (by: Person, of: Person) => by.call('PATCH', `/api/team/${of.userId}`, { role: 'viewer' })
+  expect(outcome(await demote(owner, owner))).toEqual([409, 'last_owner'])
+  expect(outcome(await owner.call('DELETE', `/api/team/${owner.userId}`))).toEqual([409, 'last_owner'])
+  const second = await signedIn(service, tenant.id, 'owner')
+  const statuses = (await Promise.all([demote(owner, second), demote(second, owner)])).map(({ status }) => status)
+  expect(statuses.sort()).toEqual([200, 403])
+})
+
+test('a changed role and a removal take effect with the next request', async () => {
+  const { owner, member, viewer } = await team()
+  const write = (person: Person) => person.call('POST', '/v1/contacts', { email: address() })
+  expect((await write(member)).status).toBe(201)
+  await owner.call('PATCH', `/api/team/${member.userId}`, { role: 'viewer' })
+  expect(outcome(await write(member))).toEqual([403, 'insufficient_role'])
+  expect((await viewer.call('GET', '/v1/contacts')).status).toBe(200)
+  await owner.call('DELETE', `/api/team/${viewer.userId}`)
+  expect(outcome(await viewer.call('GET', '/v1/contacts'))).toEqual([403, 'no_tenant'])
+  expect((await viewer.call('GET', '/api/me')).body).toMatchObject({
+    tenant: null,
+    role: null,
+    tenants: [],
+    scopes: [],
+  })
+  expect(outcome(await viewer.call('POST', '/api/tenant', { tenant_id: tenant.id }))).toEqual([404, 'not_found'])
+  expect(outcome(await owner.call('DELETE', `/api/team/${viewer.userId}`))).toEqual([404, 'not_found'])
+})
+
+test('a session works in its own tenant only, and in another one of its person after choosing it', async () => {
+  const { owner } = await team()
+  const mine = tenant
+  const stranger = await team()
+  await mine.contact('mine@example.com')
+  for (const tenant_id of [mine.id, newId(), 'x', '../..']) {
+    expect(outcome(await stranger.owner.call('POST', '/api/tenant', { tenant_id }))).toEqual([404, 'not_found'])
+  }
+  for (const path of [`/api/team/${owner.userId}`]) {
+    expect(outcome(await stranger.owner.call('PATCH', path, { role: 'viewer' }))).toEqual([404, 'not_found'])
+    expect(outcome(await stranger.owner.call('DELETE', path))).toEqual([404, 'not_found'])
+  }
+  expect((await stranger.owner.call('GET', '/v1/contacts')).body.contacts).toEqual([])
+  const made = await owner.call('POST', '/api/tenants', { name: 'Second' })
+  expect(made.status).toBe(201)
+  expect((await owner.call('GET', '/v1/contacts')).body.contacts).toHaveLength(1)
+  expect((await owner.call('POST', '/api/tenant', { tenant_id: made.body.tenant_id })).status).toBe(200)
+  expect((await owner.call('GET', '/v1/contacts')).body.contacts).toEqual([])
+  expect((await owner.call('GET', '/api/me')).body).toMatchObject({ tenant: { name: 'Second' }, role: 'owner' })
+  // The next sign-in starts where the last one was.
+  const again = await new Browser(service).signIn(owner.email)
+  expect((await again.call('GET', '/api/me')).body.tenant.name).toBe('Second')
+})
+
+test('what changes the team is in the audit log, with who did it', async () => {
+  const { owner, member } = await team()
+  await invite(owner, address())
+  await owner.call('PATCH', `/api/team/${member.userId}`, { role: 'viewer' })
+  await owner.call('DELETE', `/api/team/${member.userId}`)
+  const rows = await tenant.handle.db.selectFrom('audit_log').select(['action', 'actor']).orderBy('entry_id').execute()
+  expect(rows.map(({ action }) => action)).toEqual(['member.invited', 'member.role_changed', 'member.removed'])
+  expect(rows.map(({ actor }) => (actor as { id: string }).id)).toEqual([owner.userId, owner.userId, owner.userId])
+})

@@ -1,0 +1,45 @@
+import Type from 'typebox'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+
+const NAME_LENGTH_MAX = 100
+const COLUMNS_MAX = 100
+const PARAMETERS_MAX = 60
+const VALUE_LENGTH_MAX = 2_000
+
+const Value = Type.Union([
+  Type.String({ maxLength: VALUE_LENGTH_MAX }),
+  Type.Number(),
+  Type.Boolean(),
+  Type.Array(Type.String({ maxLength: VALUE_LENGTH_MAX }), { maxItems: 100 }),
+])
+
+/** Body of POST /api/views and PUT /api/views/:view_id. */
+export const ViewBody = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
+    page: Type.Unsafe<'contacts' | 'companies' | 'events'>({
+      type: 'string',
+      enum: ['contacts', 'companies', 'events'],
+    }),
+    query: Type.Record(Type.String({ maxLength: 200 }), Value, {
+      maxProperties: PARAMETERS_MAX,
+      'x-expected': `an object of at most ${PARAMETERS_MAX} parameters whose values are texts, numbers, booleans or lists of texts`,
+    }),
+    columns: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: COLUMNS_MAX }),
+  },
+  { additionalProperties: false },
+)
+export type ViewBody = Type.Static<typeof ViewBody>
+
+/** A list of the dashboard as somebody has arranged it, for everybody of the tenant. */
+export const SavedView = Type.Object({
+  view_id: Id,
+  name: Type.String(),
+  page: ViewBody.properties.page,
+  query: ViewBody.properties.query,
+  columns: Type.Array(Type.String()),
+  created_by: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type SavedView = Type.Static<typeof SavedView>

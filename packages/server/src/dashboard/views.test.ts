@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Browser, signedIn } from '../../test/people.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+
+let service: TestService
+let tenant: TestTenant
+let member: Browser
+
+const VIEW = {
+  name: 'Leads',
+  page: 'contacts',
+  query: { lifecycle_stage: 'lead', page: 2 },
+  columns: ['email', 'city'],
+}
+
+beforeAll(async () => {
+  service = await startTestService()
+  tenant = await createTestTenant(service)
+  member = await signedIn(service, tenant.id, 'member')
+})
+afterAll(() => service.close())
+
+test('a view is saved, listed for everybody, replaced and deleted', async () => {
+  const made = await member.call('POST', '/api/views', VIEW)
+  expect(made.status).toBe(201)
+  expect(made.body.view).toMatchObject({ ...VIEW, created_by: { name: 'The member' } })
+  const viewer = await signedIn(service, tenant.id, 'viewer')
+  expect((await viewer.call('GET', '/api/views')).body.views).toEqual([made.body.view])
+  const path = `/api/views/${made.body.view.view_id}`
+  const changed = await member.call('PUT', path, { ...VIEW, name: 'Hot leads', query: {} })
+  expect(changed.body.view).toMatchObject({ name: 'Hot leads', query: {} })
+  expect((await viewer.call('DELETE', path)).status).toBe(403)
+  expect((await member.call('DELETE', path)).body).toMatchObject({ deleted: true })
+  expect((await member.call('DELETE', path)).status).toBe(404)
+  const owner = await signedIn(service, tenant.id, 'owner')
+  const { body } = await owner.call('GET', '/api/audit?subject_kind=view')
+  expect(body.entries.map(({ action }: { action: string }) => action)).toEqual([
+    'view.deleted',
+    'view.updated',
+    'view.created',
+  ])
+  expect(body.entries[0].actor).toMatchObject({ kind: 'user', name: 'The member' })
+})
+
+test('a name is taken once a page, also when two people take it at once', async () => {
+  const taken = { ...VIEW, name: 'Taken' }
+  const answers = await Promise.all([1, 2, 3].map(() => member.call('POST', '/api/views', taken)))
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
+  const other = await member.call('POST', '/api/views', { ...VIEW, name: 'Other' })
+  const renamed = await member.call('PUT', `/api/views/${other.body.view.view_id}`, taken)
+  expect([renamed.status, renamed.body.error.code]).toEqual([409, 'view_name_taken'])
+  expect((await member.call('POST', '/api/views', { ...taken, page: 'events' })).status).toBe(201)
+})
+
+test.each([
+  [{ ...VIEW, name: '' }, 'name'],
+  [{ ...VIEW, name: 'x'.repeat(101) }, 'name'],
+  [{ ...VIEW, page: 'agents' }, 'page'],
+  [{ ...VIEW, query: { a: { b: 1 } } }, 'query'],
+  [{ ...VIEW, query: { a: 'x'.repeat(2_001) } }, 'query'],
+  [{ ...VIEW, query: [] }, 'query'],
+  [{ ...VIEW, query: Object.fromEntries(Array.from({ length: 61 }, (_, i) => [`k${i}`, 1])) }, 'query'],
+  [{ ...VIEW, columns: 'email' }, 'columns'],
+  [{ ...VIEW, columns: Array.from({ length: 101 }, () => 'c') }, 'columns'],
+  [{ ...VIEW, more: 1 }, 'more'],
+  [{}, 'name'],
+])('the view %j is 400 and names %s', async (body, path) => {
+  const answer = await member.call('POST', '/api/views', body)
+  expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+  expect(answer.body.error.details[0].path).toMatch(new RegExp(`^${path}`))
+})

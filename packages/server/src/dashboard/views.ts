@@ -1,0 +1,85 @@
+import type { Selectable } from 'kysely'
+import type { Actor } from '../audit/log.ts'
+import { conflict, notFound } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { SavedView, ViewBody } from './view-schema.ts'
+
+const VIEWS_MAX = 200
+const UNIQUE_VIOLATION = '23505'
+
+/** Every saved view of a tenant, by page and name. */
+export async function listViews(tenant: Tenant): Promise<SavedView[]> {
+  const rows = await tenant.db.selectFrom('saved_views').selectAll().orderBy('page').orderBy('name').execute()
+  return rows.map(toView)
+}
+
+/** @throws ServiceError 409 `view_name_taken` or `too_many_views`. */
+export async function createView(tx: Tenant, body: ViewBody, actor: Actor, now: Date): Promise<SavedView> {
+  const { count } = await tx.db
+    .selectFrom('saved_views')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  if (count >= VIEWS_MAX) {
+    throw conflict('too_many_views', `A tenant has at most ${VIEWS_MAX} saved views. Delete one that is not used.`)
+  }
+  const row = await tx.db
+    .insertInto('saved_views')
+    .values({
+      view_id: newId(),
+      ...columnsOf(body),
+      created_by: JSON.stringify(actor),
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((taken) => taken.columns(['page', 'name']).doNothing())
+    .returningAll()
+    .executeTakeFirst()
+  if (!row) throw nameTaken()
+  return toView(row)
+}
+
+/** @throws ServiceError 404, or 409 `view_name_taken`. */
+export async function replaceView(tx: Tenant, viewId: string, body: ViewBody, now: Date): Promise<SavedView> {
+  const row = await tx.db
+    .updateTable('saved_views')
+    .set({ ...columnsOf(body), updated_at: now })
+    .where('view_id', '=', viewId)
+    .returningAll()
+    .executeTakeFirst()
+    .catch((error: { code?: string }) => {
+      throw error.code === UNIQUE_VIOLATION ? nameTaken() : error
+    })
+  if (!row) throw notFound('saved view')
+  return toView(row)
+}
+
+/** @throws ServiceError 404. */
+export async function deleteView(tx: Tenant, viewId: string): Promise<SavedView> {
+  const row = await tx.db.deleteFrom('saved_views').where('view_id', '=', viewId).returningAll().executeTakeFirst()
+  if (!row) throw notFound('saved view')
+  return toView(row)
+}
+
+function columnsOf({ name, page, query, columns }: ViewBody) {
+  return { name, page, query: JSON.stringify(query), columns }
+}
+
+function toView(row: Selectable<TenantTables['saved_views']>): SavedView {
+  const creator = row.created_by as Actor
+  return {
+    view_id: row.view_id,
+    name: row.name,
+    page: row.page as SavedView['page'],
+    query: row.query as SavedView['query'],
+    columns: row.columns,
+    created_by: 'id' in creator ? { id: creator.id, name: creator.name } : null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}
+
+function nameTaken() {
+  return conflict('view_name_taken', 'A view of this page has this name already. Choose another name.')
+}

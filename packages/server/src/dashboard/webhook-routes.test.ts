@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Browser, signedIn } from '../../test/people.ts'
+import { createTestTenant, type TestTenant } from '../../test/service.ts'
+import { arrived, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
+
+let bench: WebhookBench
+let tenant: TestTenant
+let admin: Browser
+
+const FILTER = { match: 'any', conditions: [{ operator: 'contains', value: '/shop' }] }
+
+beforeAll(async () => {
+  bench = await startWebhookBench()
+  tenant = await createTestTenant(bench.service)
+  admin = await signedIn(bench.service, tenant.id, 'admin')
+})
+afterAll(() => bench.close())
+
+const webhook = async (more: object = {}) => {
+  const { status, body } = await admin.call('POST', '/api/webhooks', {
+    event: 'page_view',
+    url: bench.receiver.url(),
+    ...more,
+  })
+  if (status !== 201) throw new Error(JSON.stringify(body))
+  return { path: `/api/webhooks/${body.webhook.subscription_id}`, ...body }
+}
+
+test('a subscription is made, changed, paused, resumed, rotated and deleted; no secret is shown twice', async () => {
+  const headers = [{ name: 'X-Token', value: 'the-header-value' }]
+  const made = await webhook({ url_filter: FILTER, headers })
+  expect(made.signing_secret).toMatch(/^whsec_/)
+  expect(made.webhook).toMatchObject({ url_filter: FILTER, header_names: ['X-Token'], status: 'active' })
+  const url = bench.receiver.url('/new')
+  const changed = await admin.call('PATCH', made.path, { url, url_filter: null, headers: [] })
+  expect(changed.body.webhook).toMatchObject({ url, url_filter: null, header_names: [] })
+  expect((await admin.call('PATCH', made.path, { url_filter: FILTER })).body.webhook).toMatchObject({ url })
+  expect((await admin.call('POST', `${made.path}/pause`)).body.webhook.status).toBe('paused')
+  expect((await admin.call('POST', `${made.path}/test`)).body.error.code).toBe('webhook_paused')
+  expect((await admin.call('POST', `${made.path}/resume`)).body.webhook.status).toBe('active')
+  const rotated = await admin.call('POST', `${made.path}/rotate`, { overlap_hours: 1.5 })
+  expect(rotated.body.signing_secret).not.toBe(made.signing_secret)
+  expect((await admin.call('POST', `${made.path}/rotate`, {})).body.error.code).toBe('rotation_under_way')
+  const viewer = await signedIn(bench.service, tenant.id, 'viewer')
+  const shown = JSON.stringify([
+    (await viewer.call('GET', '/api/webhooks')).body,
+    (await viewer.call('GET', made.path)).body,
+    (await admin.call('GET', '/api/audit')).body,
+  ])
+  for (const secret of [made.signing_secret, rotated.body.signing_secret, 'the-header-value'])
+    expect(shown).not.toContain(secret)
+  expect((await admin.call('DELETE', made.path)).body).toMatchObject({ deleted: true })
+  expect((await admin.call('GET', made.path)).status).toBe(404)
+  const { entries } = (await admin.call('GET', `/api/audit?subject_id=${made.webhook.subscription_id}`)).body
+  expect(entries.map(({ action }: { action: string }) => action)).toEqual([
+    'webhook.deleted',
+    'webhook.secret_rotated',
+    'webhook.resumed',
+    'webhook.paused',
+    'webhook.updated',
+    'webhook.updated',
+    'webhook.created',
+  ])
+})
+
+test('a test delivery arrives, is listed with its attempt, and is sent again', async () => {
+  const { path } = await webhook({ url: bench.receiver.url('/tested') })
+  const sent = await admin.call('POST', `${path}/test`)
+  expect(sent.status).toBe(202)
+  await arrived(bench.receiver, '/tested', 1)
+  const one = `/api/webhooks/deliveries/${sent.body.delivery_id}`
+  await until(async () => expect((await admin.call('GET', one)).body.delivery.status).toBe('succeeded'))
+  const { delivery } = (await admin.call('GET', one)).body
+  expect(JSON.parse(delivery.payload)).toMatchObject({ data: { event: 'page_view', data: { test: true } } })
+  expect(delivery.attempts).toMatchObject([{ attempt: 1, status_code: 200 }])
+  expect((await admin.call('POST', `${one}/resend`)).status).toBe(202)
+  await arrived(bench.receiver, '/tested', 2)
+  await until(async () => expect((await admin.call('GET', one)).body.delivery.attempt_count).toBe(2))
+  const listed = await admin.call('GET', `${path}/deliveries?status=succeeded&limit=1`)
+  expect(listed.body.pagination).toEqual({ page: 1, limit: 1, total_pages: 1, total_items: 1 })
+  expect((await admin.call('GET', `${path}/deliveries?status=failed`)).body.deliveries).toEqual([])
+  expect((await admin.call('GET', `${path}/health`)).body.health).toMatchObject({ succeeded: 1, failed: 0 })
+  expect((await admin.call('GET', '/api/webhooks/health')).body.health).toHaveLength(1)
+})
+
+test('failed deliveries of a range of time are sent again', async () => {
+  const { path, webhook: made } = await webhook({ url: bench.receiver.url('/range') })
+  await tenant.handle.db
+    .insertInto('webhook_deliveries')
+    .values(
+      ['2026-01-01', '2026-02-01'].map((day, index) => ({
+        delivery_id: `019a2b3c-4d5e-7f60-8a1b-2c3d4e5f600${index}`,
+        subscription_id: made.subscription_id,
+        event_id: `019a2b3c-4d5e-7f60-8a1b-2c3d4e5f600${index}`,
+        event: 'page_view',
+        payload: '{"again":true}',
+        status: 'failed',
+        created_at: new Date(day),
+        finished_at: new Date(day),
+      })),
+    )
+    .execute()
+  const resent = await admin.call('POST', `${path}/resend`, { from: '2026-01-31', to: '2026-02-01' })
+  expect([resent.status, resent.body.resent]).toEqual([202, 1])
+  await arrived(bench.receiver, '/range', 1)
+  const wrong = await admin.call('POST', `${path}/resend`, { from: 'soon', to: '2026-02-01' })
+  expect([wrong.status, wrong.body.error.details[0].path]).toEqual([400, 'from'])
+})
+
+test('the catalogue shows what a delivery of each event looks like', async () => {
+  const { event_types } = (await admin.call('GET', '/api/webhooks/event-types')).body
+  const created = event_types.find(({ event }: { event: string }) => event === 'contact_created')
+  expect(created).toMatchObject({ is_system: true, sample: { data: { event: 'contact_created' } } })
+})
+
+test.each([
+  [{}, 'validation_error'],
+  [{ event: '', url: 'https://hooks.example/' }, 'validation_error'],
+  [{ event: 'x', url: 'http://hooks.example/' }, 'url_not_allowed'],
+  [{ event: 'x', url: 'javascript:alert(1)' }, 'url_not_allowed'],
+  [{ event: 'x', url: 'https://hooks.example/', url_filter: { match: 'none' } }, 'validation_error'],
+  [{ event: 'x', url: 'https://hooks.example/', headers: [{ name: 'Host', value: 'x' }] }, 'validation_error'],
+  [{ event: 'x', url: 'https://hooks.example/', headers: [{ name: 'A', value: 'a\r\nB: c' }] }, 'validation_error'],
+  [{ event: 'x', url: 'https://hooks.example/', secret: 'mine' }, 'validation_error'],
+])('creating %j is 400', async (body, code) => {
+  const answer = await admin.call('POST', '/api/webhooks', body)
+  expect([answer.status, answer.body.error.code]).toEqual([400, code])
+})
+
+test('a change that is wrong is 400 and changes nothing', async () => {
+  const { path, webhook: made } = await webhook()
+  for (const body of [
+    { url: 'ftp://x' },
+    { headers: [{ name: 'Host', value: 'x' }] },
+    { url_filter: 7 },
+    { event: 'e' },
+  ]) {
+    expect((await admin.call('PATCH', path, body)).status).toBe(400)
+  }
+  expect((await admin.call('GET', path)).body.webhook).toEqual(made)
+})

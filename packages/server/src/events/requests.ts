@@ -1,0 +1,26 @@
+import Type from 'typebox'
+import { pageParameters } from '../platform/http/pagination.ts'
+import { flag, oneOf, wordList } from '../platform/http/query-parameters.ts'
+import { eventFilterSchemas } from './filters.ts'
+
+export const includeSystem = wordList(['system'], "Adds the service's own events, such as contact_created.")
+
+/** Query of GET /v1/events. */
+export const ListEventsQuery = Type.Object({
+  ...pageParameters(20, 100),
+  ...eventFilterSchemas(
+    'event_type',
+    'contact_id',
+    'domain',
+    'url_contains',
+    'date_after',
+    'date_before',
+    'identified_only',
+    'search',
+  ),
+  sort_by: oneOf(['timestamp', 'event', 'createdAt'], 'Sort by.', 'timestamp'),
+  sort_dir: oneOf(['asc', 'desc'], 'Direction.', 'desc'),
+  count_only: flag('Answer only how many there are.', false),
+  fields: oneOf(['summary', 'full'], 'summary: compact events without contact and company.'),
+  include: includeSystem,
+})

@@ -1,0 +1,41 @@
+import { contactOrNull, isoOf, textOrNull } from '../events/event-object.ts'
+
+/** An event as the live feed tells of it. */
+export interface LiveEvent {
+  event_id: string
+  event: string
+  timestamp: string
+  url: string | null
+  title: string | null
+  contact_id: string | null
+  visitor_id: string | null
+  browser: string | null
+  is_bot: boolean
+}
+
+/** What the feed needs of an event, recorded here or read from ClickHouse. */
+export interface RecordedEvent {
+  event_id: string
+  event: string
+  timestamp: number
+  url: string
+  title: string
+  contact_id: string
+  visitor_id: string
+  browser: string
+  is_bot: boolean | number
+}
+
+export function toLiveEvent(record: RecordedEvent): LiveEvent {
+  return {
+    event_id: record.event_id,
+    event: record.event,
+    timestamp: isoOf(record.timestamp),
+    url: textOrNull(record.url),
+    title: textOrNull(record.title),
+    contact_id: contactOrNull(record.contact_id),
+    visitor_id: textOrNull(record.visitor_id),
+    browser: textOrNull(record.browser),
+    is_bot: Boolean(record.is_bot),
+  }
+}

@@ -1,0 +1,134 @@
+import type { Batch } from '../journal/group-commit.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { every } from '../platform/every.ts'
+import type { Logger } from '../platform/log.ts'
+import { openTenant, type Stores } from '../platform/tenant.ts'
+import type { Clock } from '../platform/time.ts'
+import { type LiveEvent, type RecordedEvent, toLiveEvent } from './event.ts'
+
+const READERS_A_TENANT_MAX = 20
+const POLL_EVERY_MS = 1_000
+/** Of one look: nobody can read more in a second. */
+const EVENTS_A_POLL = 200
+/** What other processes received so long before the last look is looked for again: their clocks differ a little. */
+const OVERLAP_MS = 5_000
+/** The table is sorted by when events happened; those that happened longer ago are not live. */
+const HAPPENED_WITHIN_MS = 600_000
+const REMEMBERED_MAX = 2_000
+
+/** Gets a tenant's events. It must neither wait nor throw. */
+export type LiveReader = (event: LiveEvent) => void
+
+/** Tells readers of a tenant's events as they are recorded. */
+export interface LiveFeed {
+  /** Told of what has been recorded here. Cheap where nobody reads, and it never throws. */
+  onRecorded(batches: readonly Batch[]): void
+  /** @returns what ends the reading. @throws ServiceError 429 `too_many_live_readers`. */
+  read(tenantId: string, reader: LiveReader): () => void
+  stop(): Promise<void>
+}
+
+interface Dependencies {
+  stores: Stores
+  clock: Clock
+  log: Logger
+  /** Whether other processes may record events too. */
+  hasOthers: boolean
+}
+
+interface Audience {
+  readers: Set<LiveReader>
+  /** Ids that were told of, oldest first: what a look finds again is not told twice. */
+  told: Set<string>
+  lookedAt: Date
+}
+
+/**
+ * Events recorded by this process are told of at once, from memory. Those of other processes are found by asking
+ * ClickHouse once a second for each tenant that somebody watches. A notification through PostgreSQL would put a message
+ * into every flush of the journal, watched or not; a look costs nothing unless a dashboard is open.
+ */
+export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): LiveFeed {
+  const audiences = new Map<string, Audience>()
+
+  function tell(audience: Audience, record: RecordedEvent): void {
+    if (audience.told.has(record.event_id)) return
+    remember(audience.told, record.event_id)
+    const event = toLiveEvent(record)
+    for (const reader of audience.readers) reader(event)
+  }
+
+  async function look(tenantId: string, audience: Audience): Promise<void> {
+    const now = clock()
+    const since = new Date(audience.lookedAt.getTime() - OVERLAP_MS)
+    const rows = await openTenant(stores, tenantId).events.select<RecordedEvent & { timestamp_ms: number }>({
+      name: 'live.others',
+      columns: `event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, title, contact_id, visitor_id,
+        browser, is_bot`,
+      where: [
+        'is_system = 0',
+        "timestamp >= parseDateTime64BestEffort({happened: String}, 3, 'UTC')",
+        "received_at >= parseDateTime64BestEffort({since: String}, 3, 'UTC')",
+      ],
+      parameters: {
+        happened: new Date(now.getTime() - HAPPENED_WITHIN_MS).toISOString(),
+        since: since.toISOString(),
+      },
+      orderBy: 'received_at DESC',
+      limit: EVENTS_A_POLL,
+      secondsMax: 5,
+    })
+    audience.lookedAt = now
+    for (const row of rows.reverse()) tell(audience, { ...row, timestamp: row.timestamp_ms })
+  }
+
+  let failing = false
+  const looking = hasOthers
+    ? every(POLL_EVERY_MS, async () => {
+        for (const [tenantId, audience] of audiences) {
+          try {
+            await look(tenantId, audience)
+            failing = false
+          } catch (error) {
+            if (!failing) log.warn({ err: error }, 'the events of other processes cannot be shown live at the moment')
+            failing = true
+          }
+        }
+      })
+    : null
+
+  return {
+    onRecorded: (batches) => {
+      if (audiences.size === 0) return
+      for (const { tenantId, events } of batches) {
+        const audience = audiences.get(tenantId)
+        if (audience) for (const event of events) tell(audience, event)
+      }
+    },
+    read: (tenantId, reader) => {
+      const audience = audiences.get(tenantId) ?? { readers: new Set(), told: new Set(), lookedAt: clock() }
+      if (audience.readers.size >= READERS_A_TENANT_MAX) {
+        const message = `At most ${READERS_A_TENANT_MAX} live feeds of a tenant can be open at once. Close one.`
+        throw new ServiceError(429, 'too_many_live_readers', message, { headers: { 'retry-after': '60' } })
+      }
+      audiences.set(tenantId, audience)
+      audience.readers.add(reader)
+      return () => {
+        audience.readers.delete(reader)
+        if (audience.readers.size === 0 && audiences.get(tenantId) === audience) audiences.delete(tenantId)
+      }
+    },
+    stop: async () => {
+      await looking?.stop()
+    },
+  }
+}
+
+function remember(told: Set<string>, eventId: string): void {
+  told.add(eventId)
+  if (told.size <= REMEMBERED_MAX) return
+  for (const oldest of told) {
+    told.delete(oldest)
+    break
+  }
+}

@@ -1,0 +1,158 @@
+import { rm } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Browser, signedIn } from '../../test/people.ts'
+import { openDirectory, startProcess } from '../../test/process.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { until } from '../../test/webhooks.ts'
+import type { LiveEvent } from './event.ts'
+import { openEventStream } from './stream.ts'
+
+let service: TestService
+let tenant: TestTenant
+let viewer: Browser
+beforeAll(async () => {
+  service = await startTestService()
+  tenant = await createTestTenant(service)
+  viewer = await signedIn(service, tenant.id, 'viewer')
+})
+afterAll(() => service.close())
+
+/** Opens the feed and keeps what comes. */
+async function watch({ url }: { url: string }, headers: Record<string, string>) {
+  const ending = new AbortController()
+  const response = await fetch(`${url}/api/live`, { headers, signal: ending.signal })
+  const events: LiveEvent[] = []
+  const feed = { status: response.status, headers: response.headers, events, ended: false, end: () => ending.abort() }
+  const read = async () => {
+    let text = ''
+    for await (const chunk of response.body ?? []) {
+      text += Buffer.from(chunk).toString()
+      const blocks = text.split('\n\n')
+      text = blocks.pop() ?? ''
+      for (const block of blocks) {
+        const [, data] = /^event: recorded\ndata: (.*)$/.exec(block) ?? []
+        if (data !== undefined) events.push(JSON.parse(data))
+      }
+    }
+  }
+  void read()
+    .catch(() => {})
+    .finally(() => {
+      feed.ended = true
+    })
+  return feed
+}
+
+const names = ({ events }: { events: LiveEvent[] }) => events.map(({ event }) => event)
+
+test("events come as they are recorded, of one's own tenant alone", async () => {
+  const stranger = await createTestTenant(service)
+  const contactId = await tenant.contact('live@example.com', {}, { visitor_id: 'live' })
+  const feed = await watch(service, { cookie: viewer.cookie })
+  expect(feed.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  const theirs = await watch(service, { authorization: `Bearer ${stranger.key}` })
+  const url = `https://${tenant.site}/live`
+  await tenant.track({ visitor_id: 'live', events: [{ event: 'page_view', url, title: 'Live\n\nevent: x' }] })
+  await stranger.track({ visitor_id: 'live', events: [{ event: 'theirs' }] })
+  await until(() => expect([names(feed), names(theirs)]).toEqual([['page_view'], ['theirs']]))
+  expect(feed.events[0]).toEqual({
+    event_id: expect.any(String),
+    event: 'page_view',
+    timestamp: expect.any(String),
+    url,
+    title: 'Live\n\nevent: x',
+    contact_id: contactId,
+    visitor_id: 'live',
+    browser: 'Chrome',
+    is_bot: false,
+  })
+  feed.end()
+  theirs.end()
+})
+
+test('a feed ends when its key is revoked, its session ends, or its person leaves the tenant', async () => {
+  const admin = await signedIn(service, tenant.id, 'admin')
+  const { body } = await admin.call('POST', '/api/keys', { name: 'live', scopes: ['events:read'] })
+  const leaver = await signedIn(service, tenant.id, 'viewer')
+  const signedOut = await signedIn(service, tenant.id, 'viewer')
+  const [byKey, left, out, stays] = await Promise.all([
+    watch(service, { authorization: `Bearer ${body.api_key}` }),
+    watch(service, { cookie: leaver.cookie }),
+    watch(service, { cookie: signedOut.cookie }),
+    watch(service, { cookie: viewer.cookie }),
+  ])
+  await admin.call('DELETE', `/api/keys/${body.key_id}`)
+  await service.stores.database.deleteFrom('tenant_users').where('user_id', '=', leaver.userId).execute()
+  await signedOut.call('POST', '/api/auth/sign-out')
+  await until(() => expect([byKey.ended, left.ended, out.ended]).toEqual([true, true, true]))
+  expect(stays.ended).toBe(false)
+  stays.end()
+})
+
+test('a tenant has a limited number of feeds, and one that is closed makes room', async () => {
+  const busy = await createTestTenant(service)
+  const headers = { authorization: `Bearer ${busy.key}` }
+  const feeds = await Promise.all(Array.from({ length: 20 }, () => watch(service, headers)))
+  expect(feeds.map(({ status }) => status)).toEqual(Array(20).fill(200))
+  const refused = await busy.call('GET', '/api/live')
+  expect([refused.status, refused.body.error.code]).toEqual([429, 'too_many_live_readers'])
+  expect((await watch(service, { cookie: viewer.cookie })).status).toBe(200)
+  feeds[0]?.end()
+  await until(async () => {
+    const next = await watch(service, headers)
+    next.end()
+    expect(next.status).toBe(200)
+  })
+  for (const feed of feeds) feed.end()
+})
+
+test('a reader that takes nothing misses events instead of filling the memory, and is told how many', async () => {
+  let now = 0
+  const stream = openEventStream(() => now)
+  const event = { event_id: 'e', event: 'x'.repeat(1_000) } as LiveEvent
+  for (let count = 0; count < 10_000; count++) {
+    now += 100
+    stream.send(event)
+  }
+  expect(stream.readable.readableLength).toBeLessThan(70_000)
+  const sent = String(stream.readable.read()).match(/event: recorded/g)?.length ?? 0
+  stream.beat()
+  expect(String(stream.readable.read())).toContain(`data: {"count":${10_000 - sent}}`)
+  // More in a second than anybody reads is counted too.
+  now += 1_000
+  for (let count = 0; count < 60; count++) stream.send(event)
+  stream.beat()
+  expect(String(stream.readable.read())).toContain('data: {"count":10}')
+})
+
+test('events that another process records are told of once, and a service that stops ends its feeds', async () => {
+  const directory = await openDirectory()
+  const front = await startProcess('packages/server/test/clickhouse-front.ts', [directory, '0'], {}, /ready \d+/)
+  const port = /ready (\d+)/.exec(front.output())?.[1]
+  const here = await startTestService({ CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
+  const { databaseUrl } = here.config
+  const there = await startTestService({ CLICKHOUSE_URL: `http://127.0.0.1:${port}`, DATABASE_URL: databaseUrl ?? '' })
+  try {
+    const shared = await createTestTenant(here)
+    const feed = await watch(here, { authorization: `Bearer ${shared.key}` })
+    const page = { origin: `https://${shared.site}`, 'content-type': 'application/json' }
+    const track = (url: string, event: string) =>
+      fetch(`${url}/track`, {
+        method: 'POST',
+        headers: page,
+        body: JSON.stringify({ visitor_id: 'v', events: [{ event }] }),
+      })
+    await track(here.url, 'here')
+    await track(there.url, 'there')
+    await until(() => expect(names(feed)).toEqual(['here', 'there']))
+    // Two more looks find both again.
+    await new Promise((resolve) => setTimeout(resolve, 2_500))
+    expect(names(feed)).toEqual(['here', 'there'])
+    await here.close()
+    await until(() => expect(feed.ended).toBe(true))
+  } finally {
+    await there.close()
+    await front.end('SIGKILL')
+    await rm(directory, { recursive: true, force: true })
+  }
+}, 60_000)

@@ -1,0 +1,10 @@
+import { ClickHouseError } from '@clickhouse/client'
+
+/** The code with which ClickHouse refused a statement; null when it gave no answer at all. */
+export function refusalCode(error: unknown): number | null {
+  if (!(error instanceof Error)) return null
+  if (error instanceof ClickHouseError) return Number(error.code)
+  // The embedded engine's refusals come as plain errors with ClickHouse's text, or are the cause of one.
+  const [, code] = /\bCode: (\d+)\b/.exec(`${error.message} ${error.stack}`) ?? []
+  return code === undefined ? refusalCode(error.cause) : Number(code)
+}

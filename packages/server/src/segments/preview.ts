@@ -1,0 +1,60 @@
+import { sql } from 'kysely'
+import { toSegmentMember } from '../contacts/contact-object.ts'
+import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
+import { refusalCode } from '../platform/clickhouse/refusal.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { compileFilter } from './conditions.ts'
+import { askEvents, EventAnswers, TooManyHolders } from './events.ts'
+import { eventsOf } from './filter.ts'
+import { hasEventsBy } from './judge.ts'
+import { segmentIds } from './member-ids.ts'
+import { parseSegmentFilter } from './parse-filter.ts'
+
+const SAMPLE_SIZE = 5
+/** A count while somebody types is worth no more of the database's time. */
+const COUNT_MS_MAX = 5_000
+/** The contacts with such events are held in memory: 250,000 of them take some tens of megabytes for a moment. */
+const EVENT_BOUNDS = { limit: 250_000, secondsMax: 5 }
+const STATEMENT_CANCELLED = '57014'
+/** ClickHouse: the query took too long, or too much memory. */
+const TOO_MUCH = [159, 160, 241, 307]
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/**
+ * How many contacts a filter finds now, and some of them. Nothing is written.
+ * @throws ServiceError 400 naming every wrong place of the filter, or `preview_too_slow`.
+ */
+export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
+  const filter = parseSegmentFilter(sent)
+  const matches = eventsOf(filter)
+  try {
+    const answers =
+      matches.length > 0
+        ? await askEvents(tenant, matches, { after: FIRST_ID, upTo: LAST_ID }, now, EVENT_BOUNDS)
+        : new EventAnswers()
+    const condition = compileFilter(filter, { now, hasEvents: hasEventsBy(answers) })
+    return await tenant.transaction(async (tx) => {
+      await sql`SELECT set_config('statement_timeout', ${String(COUNT_MS_MAX)}, true),
+        set_config('transaction_read_only', 'on', true)`.execute(tx.db)
+      const matching = tx.db.selectFrom('contacts').where(sql<boolean>`${condition}`)
+      const { count } = await matching.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+      const rows = await matching
+        .select(CONTACT_COLUMNS)
+        .select(segmentIds)
+        .orderBy('created_at', 'desc')
+        .limit(SAMPLE_SIZE)
+        .execute()
+      return { count, sample: rows.map(toSegmentMember) }
+    })
+  } catch (error) {
+    const isTooMuch =
+      error instanceof TooManyHolders ||
+      (error as { code?: string }).code === STATEMENT_CANCELLED ||
+      TOO_MUCH.includes(refusalCode(error) ?? 0)
+    if (!isTooMuch) throw error
+    const message = 'This filter takes too long to count while you wait. It can be saved all the same.'
+    throw new ServiceError(400, 'preview_too_slow', message, { cause: error })
+  }
+}

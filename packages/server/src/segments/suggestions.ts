@@ -1,0 +1,108 @@
+import { sql } from 'kysely'
+import { eventConditions } from '../events/filters.ts'
+import { containing } from '../platform/postgres/text-filters.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { TIME_COLUMNS } from './filter.ts'
+
+/** Values are looked for among so many contacts, the newest, so that a letter typed is answered at once. */
+const CONTACTS_READ = 20_000
+const EVENT_DAYS_READ = 90
+const DAY_MS = 86_400_000
+
+export interface Suggestion {
+  /** What goes into the filter. */
+  value: string | number | boolean
+  /** What people read, where that is another text. */
+  label: string | null
+  /** How many of the records that were looked at have it. */
+  count: number
+}
+
+/** The columns of events that a filter compares, by the name that the filter gives them. */
+const EVENT_COLUMNS: Readonly<Record<string, string>> = {
+  'event.type': 'event',
+  'event.text': 'text',
+  'event.text_contains': 'text',
+  'event.url_contains': 'url_path',
+  'event.class_contains': 'class',
+  'event.element_id': 'element_id',
+}
+
+/** Values that a property has among the newest contacts, the most frequent first; `event.type` and the like, of events. */
+export async function suggestValues(
+  tenant: Tenant,
+  property: string,
+  typed: string,
+  limit: number,
+  now: Date,
+): Promise<Suggestion[]> {
+  const column = EVENT_COLUMNS[property]
+  if (column !== undefined) return suggestOfEvents(tenant, column, typed, limit, now)
+  if ((TIME_COLUMNS as readonly string[]).includes(property)) return []
+  if (property === 'company_id') return suggestCompanies(tenant, typed, limit)
+  return suggestOfContacts(tenant, property, typed, limit)
+}
+
+async function suggestOfContacts(tenant: Tenant, property: string, typed: string, limit: number) {
+  const value =
+    property === 'email' || property === 'creation_source'
+      ? sql`to_jsonb(${sql.ref(`contacts.${property}`)})`
+      : sql`contacts.properties -> ${property}::text`
+  const newest = tenant.db
+    .selectFrom('contacts')
+    .select(value.as('value'))
+    .orderBy('created_at', 'desc')
+    .limit(CONTACTS_READ)
+    .as('newest')
+  // A list has each of its elements.
+  const values = tenant.db
+    .selectFrom(newest)
+    .select(
+      sql`jsonb_array_elements(CASE WHEN jsonb_typeof(newest.value) = 'array' THEN newest.value
+        ELSE jsonb_build_array(newest.value) END)`.as('value'),
+    )
+    .where(sql<boolean>`newest.value IS NOT NULL`)
+    .as('every')
+  const text = sql`every.value #>> '{}'`
+  const rows = await tenant.db
+    .selectFrom(values)
+    .select([sql<string | number | boolean>`every.value`.as('value'), sql<number>`count(*)`.as('count')])
+    .where(sql<boolean>`${text} <> '' AND length(${text}) <= 1000 AND lower(${text}) LIKE lower(${containing(typed)})`)
+    .groupBy(sql`every.value`)
+    .orderBy(sql`count(*) DESC, ${text}`)
+    .limit(limit)
+    .execute()
+  return rows.map((row) => ({ value: row.value, label: null, count: row.count }))
+}
+
+async function suggestCompanies(tenant: Tenant, typed: string, limit: number): Promise<Suggestion[]> {
+  const rows = await tenant.db
+    .selectFrom('companies')
+    .select(['company_id', 'name', 'domain'])
+    .where(sql<boolean>`companies.search_text LIKE lower(${containing(typed)})`)
+    .orderBy('created_at', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.map(({ company_id, name, domain }) => ({ value: company_id, label: name ?? domain, count: 1 }))
+}
+
+async function suggestOfEvents(tenant: Tenant, column: string, typed: string, limit: number, now: Date) {
+  const since = new Date(now.getTime() - EVENT_DAYS_READ * DAY_MS)
+  // The names of the service's own events can be asked for too.
+  const { where, parameters } = eventConditions({ date_after: since, includeSystem: column === 'event' })
+  const rows = await tenant.events.select<{ value: string; count: number }>({
+    name: 'segments.suggestions',
+    columns: `${column} AS value, count() AS count`,
+    where: [
+      ...(column === 'event' ? ['is_system IN (0, 1)'] : []),
+      ...where,
+      `${column} != '' AND length(${column}) <= 1000 AND positionCaseInsensitiveUTF8(${column}, {typed: String}) > 0`,
+    ],
+    parameters: { ...parameters, typed },
+    groupBy: 'value',
+    orderBy: 'count DESC, value',
+    limit,
+    secondsMax: 5,
+  })
+  return rows.map(({ value, count }) => ({ value, label: null, count: Number(count) }))
+}

@@ -1,0 +1,43 @@
+import { notFound, validationError } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { makeApiKey, type NewApiKey } from './api-keys.ts'
+
+/** A tenant's keys, those that are revoked or expired too, newest first. */
+export async function listApiKeys(tenant: Tenant) {
+  const rows = await tenant.db
+    .selectFrom('api_keys')
+    .select(['key_id', 'name', 'scopes', 'created_at', 'expires_at', 'last_used_at', 'revoked_at'])
+    .orderBy('created_at', 'desc')
+    .orderBy('key_id', 'desc')
+    .execute()
+  return rows.map((row) => ({
+    key_id: row.key_id,
+    name: row.name,
+    scopes: row.scopes,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+  }))
+}
+
+/** The same as `createApiKey`, in the tenant's transaction. @throws ServiceError 400 */
+export async function addApiKey(tx: Tenant, key: NewApiKey, now: Date): Promise<{ keyId: string; apiKey: string }> {
+  if (key.expiresAt && key.expiresAt <= now) {
+    throw validationError([{ path: 'expires_at', message: 'must lie in the future' }])
+  }
+  const { apiKey, row } = makeApiKey(key, now)
+  await tx.db.insertInto('api_keys').values(row).execute()
+  return { keyId: row.key_id, apiKey }
+}
+
+/** Revokes a key: from its commit on no process accepts it. @throws ServiceError 404 when there is no such live key. */
+export async function withdrawApiKey(tx: Tenant, keyId: string, now: Date): Promise<void> {
+  const { numUpdatedRows } = await tx.db
+    .updateTable('api_keys')
+    .set({ revoked_at: now })
+    .where('key_id', '=', keyId)
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) throw notFound('API key')
+}

@@ -1,0 +1,33 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { ServiceError } from '../platform/errors.ts'
+
+const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)
+const KEY_BYTES = 64
+export const PASSWORD_LENGTH_MIN = 10
+export const PASSWORD_LENGTH_MAX = 256
+
+/** @throws ServiceError 400 for a password that is too short or too long. */
+export function requireGoodPassword(password: string): void {
+  if (password.length >= PASSWORD_LENGTH_MIN && password.length <= PASSWORD_LENGTH_MAX) return
+  const message = `A password has ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters.`
+  throw new ServiceError(400, 'invalid_password', message, { details: [{ path: 'password', message }] })
+}
+
+/** scrypt as `salt:key` in hex with N=16384, r=16, p=1. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(16).toString('hex')
+  return `${salt}:${(await keyOf(password, salt)).toString('hex')}`
+}
+
+/** Whether this is the password that was hashed; it takes the same time whether or not it is. */
+export async function isPassword(password: string, hash: string): Promise<boolean> {
+  const [salt = '', hex = ''] = hash.split(':')
+  const expected = Buffer.from(hex, 'hex')
+  return expected.length === KEY_BYTES && timingSafeEqual(await keyOf(password, salt), expected)
+}
+
+function keyOf(password: string, salt: string): Promise<Buffer> {
+  const cost = { N: 16_384, r: 16, p: 1, maxmem: 64 * 1024 * 1024 }
+  return derive(password.normalize('NFKC'), Buffer.from(salt), KEY_BYTES, cost)
+}

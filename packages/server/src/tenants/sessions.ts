@@ -1,0 +1,135 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Database } from '../platform/postgres/database.ts'
+import type { Clock } from '../platform/time.ts'
+import { isRole, type Role } from './roles.ts'
+
+/** A session lasts so long after it was last renewed. */
+export const SESSION_SECONDS = 7 * 24 * 60 * 60
+/** And is renewed by a visit after so long. */
+export const RENEW_AFTER_SECONDS = 24 * 60 * 60
+
+/** A person who is signed in, and what they are in the session's tenant. */
+export interface SignedIn {
+  sessionId: string
+  expiresAt: Date
+  user: { id: string; email: string; name: string; twoFactorEnabled: boolean }
+  /** The tenant that the session works in; null when none is chosen, or the person is not of it any more. */
+  membership: { tenantId: string; role: Role } | null
+}
+
+/** Name of the cookie; a browser takes one with the prefix over HTTPS only. */
+export function sessionCookieName(publicUrl: string): string {
+  return `${publicUrl.startsWith('https:') ? '__Secure-' : ''}${COOKIE_PREFIX}.session_token`
+}
+
+export const COOKIE_PREFIX = 'cds'
+
+/**
+ * Makes the look-up from a Cookie header to who is signed in. It asks PostgreSQL every time: people's requests are few,
+ * and one who is removed or gets a lesser role must lose it with that very commit, on every process.
+ */
+export function createSessionLookup(
+  database: Database,
+  secret: () => Promise<string>,
+  publicUrl: string,
+  clock: Clock,
+): (cookies: string | undefined) => Promise<SignedIn | null> {
+  const name = sessionCookieName(publicUrl)
+  return async (cookies) => {
+    const value = cookieOf(cookies, name)
+    const token = value === null ? null : tokenOf(value, await secret())
+    return token === null ? null : findSession(database, token, clock())
+  }
+}
+
+/** Whether a request carries a session at all, valid or not. */
+export function hasSessionCookie(cookies: string | undefined, publicUrl: string): boolean {
+  return cookieOf(cookies, sessionCookieName(publicUrl)) !== null
+}
+
+function cookieOf(header: string | undefined, name: string): string | null {
+  for (const pair of header?.split(';') ?? []) {
+    const at = pair.indexOf('=')
+    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()
+  }
+  return null
+}
+
+/** The cookie is `token.signature`, signed by the sign-in library; what is not signed never reaches the database. */
+function tokenOf(value: string, secret: string): string | null {
+  const [, token, signature] = /^([A-Za-z0-9_-]{16,128})\.([A-Za-z0-9+/]{43}=)$/.exec(decoded(value)) ?? []
+  if (token === undefined || signature === undefined) return null
+  const expected = createHmac('sha256', secret).update(token).digest()
+  return timingSafeEqual(expected, Buffer.from(signature, 'base64')) ? token : null
+}
+
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return ''
+  }
+}
+
+async function findSession(database: Database, token: string, now: Date): Promise<SignedIn | null> {
+  const row = await database
+    .selectFrom('user_sessions')
+    .innerJoin('users', 'users.id', 'user_sessions.user_id')
+    .leftJoin('tenant_users', (join) =>
+      join
+        .onRef('tenant_users.user_id', '=', 'users.id')
+        .onRef('tenant_users.tenant_id', '=', 'user_sessions.active_tenant_id'),
+    )
+    .where('user_sessions.token', '=', token)
+    .where('user_sessions.expires_at', '>', now)
+    .select(['users.email', 'users.name', 'users.two_factor_enabled', 'tenant_users.tenant_id', 'tenant_users.role'])
+    .select(['user_sessions.id as session_id', 'user_sessions.expires_at', 'users.id as user_id'])
+    .executeTakeFirst()
+  if (!row) return null
+  const { tenant_id: tenantId, role } = row
+  return {
+    sessionId: row.session_id,
+    expiresAt: row.expires_at,
+    user: { id: row.user_id, email: row.email, name: row.name, twoFactorEnabled: row.two_factor_enabled },
+    membership: tenantId !== null && role !== null && isRole(role) ? { tenantId, role } : null,
+  }
+}
+
+/** The tenant that a new session of a person works in: the one used last, else the first joined; null without any. */
+export async function tenantOfNewSession(database: Database, userId: string): Promise<string | null> {
+  const row = await database
+    .selectFrom('tenant_users')
+    .where('user_id', '=', userId)
+    .select('tenant_id')
+    .orderBy('chosen_at', (order) => order.desc().nullsLast())
+    .orderBy('created_at')
+    .orderBy('tenant_id')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.tenant_id ?? null
+}
+
+/** Lets a session work in another tenant of its person. @returns false when they are not of that tenant. */
+export async function chooseTenant(
+  database: Database,
+  { sessionId, user }: SignedIn,
+  tenantId: string,
+  now: Date,
+): Promise<boolean> {
+  // One statement: the membership cannot end between the look and the choice.
+  const { numUpdatedRows } = await database
+    .with('chosen', (query) =>
+      query
+        .updateTable('tenant_users')
+        .set({ chosen_at: now })
+        .where('tenant_id', '=', tenantId)
+        .where('user_id', '=', user.id)
+        .returning('tenant_id'),
+    )
+    .updateTable('user_sessions')
+    .from('chosen')
+    .set(({ ref }) => ({ active_tenant_id: ref('chosen.tenant_id'), updated_at: now }))
+    .where('id', '=', sessionId)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
