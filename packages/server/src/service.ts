@@ -5,6 +5,7 @@ import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
 import { EVENTS_TABLE } from './events/table.ts'
+import type { SocialConnector } from './identities/social/connector.ts'
 import { openConnector, startSocialLogins } from './identities/social/open.ts'
 import { SOCIAL_LOGINS } from './identities/social/sessions.ts'
 import { keepEventIds } from './journal/event-ids.ts'
@@ -133,6 +134,7 @@ export interface Service extends Engines {
   secrets: SecretBox
   outbound: Outbound
   jobs: Jobs
+  social: SocialConnector
   deliveryWorker: DeliveryWorker
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
@@ -218,7 +220,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, jobs, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, jobs, social, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()

@@ -19,7 +19,7 @@ import {
 
 const LOOK_EVERY_SECONDS = 2
 /** So many calls in a row may get no answer before a login is given up. */
-const FAILURES_MAX = 4
+const FAILURES_MAX = 3
 
 export interface StepDependencies {
   stores: Stores
