@@ -1,4 +1,6 @@
+import { rm } from 'node:fs/promises'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { openDirectory } from '../../../test/process.ts'
 import { type Certificate, makeCertificate } from '../../../test/receiver.ts'
 import {
   createDatabase,
@@ -12,6 +14,7 @@ import { startGateway, type TestGateway } from '../../../test/social-gateway.ts'
 import { openJobs } from '../../platform/jobs/jobs.ts'
 import { QUEUES } from '../../service.ts'
 import { createApiKey } from '../../tenants/api-keys.ts'
+import { openConnector, startSocialLogins } from './open.ts'
 import { SOCIAL_LOGINS, startLogin } from './sessions.ts'
 import { takeStep } from './steps.ts'
 import { sweepLogins } from './sweep.ts'
@@ -28,17 +31,16 @@ afterEach(async () => {
   for (const each of open.splice(0).reverse()) await each.close()
 })
 
-/** Starts processes on one database with one key, as they are when a service restarts or has several. */
-async function newCluster() {
+/** A gateway, and a service that can be started again and again on what it has stored. */
+async function newInstallation() {
   const gateway: TestGateway = await startGateway(certificate)
   open.push(gateway)
-  const environment = {
-    ...gateway.environment,
-    DATABASE_URL: await createDatabase(),
-    CDS_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-  }
+  const directory = await openDirectory()
+  open.push({ close: () => rm(directory, { recursive: true, force: true }) })
+  const environment = { ...gateway.environment, DATABASE_URL: await createDatabase(), CDS_DATA_DIR: directory }
+  const outbound = { ca: certificate.certificate }
   const start = async (): Promise<TestService> => {
-    const service = await startTestService(environment, { clock, outbound: { ca: certificate.certificate } })
+    const service = await startTestService(environment, { clock, outbound })
     let isOpen = true
     const close = async () => {
       if (isOpen) await service.close()
@@ -47,7 +49,20 @@ async function newCluster() {
     open.push({ close })
     return { ...service, close }
   }
-  return { gateway, start }
+  /** What another process on the same database would bring: its own workers, connector and sweep. */
+  const startWorker = async (service: TestService) => {
+    const connector = openConnector(service.config, clock, outbound)
+    const jobs = await openJobs(service.postgresAddress, QUEUES, service.log)
+    const logins = await startSocialLogins({ ...service, social: connector.social, jobs, clock })
+    open.push({
+      close: async () => {
+        await logins.stop()
+        await jobs.stop()
+        await connector.close()
+      },
+    })
+  }
+  return { gateway, start, startWorker }
 }
 
 /** The same tenant, seen through another process. */
@@ -61,7 +76,7 @@ const LOGIN = { credentials: { username: 'ada@example.com', password: 'x' }, cou
 
 describe('a restart', () => {
   test('takes up a login that was queued', async () => {
-    const { gateway, start } = await newCluster()
+    const { gateway, start } = await newInstallation()
     const first = await start()
     const tenant = await createTestTenant(first)
     const identityId = await createIdentity(tenant)
@@ -77,7 +92,7 @@ describe('a restart', () => {
   })
 
   test('asks again what was being asked, and lets the waiting caller go', async () => {
-    const { gateway, start } = await newCluster()
+    const { gateway, start } = await newInstallation()
     const first = await start()
     const tenant = await createTestTenant(first)
     const identityId = await createIdentity(tenant)
@@ -97,7 +112,7 @@ describe('a restart', () => {
   })
 
   test('loses no login that awaits a code or runs', async () => {
-    const { gateway, start } = await newCluster()
+    const { gateway, start } = await newInstallation()
     const first = await start()
     const tenant = await createTestTenant(first)
     const [coded, mailed] = [await createIdentity(tenant), await createIdentity(tenant)]
@@ -126,7 +141,7 @@ describe('a restart', () => {
 
 describe('a process that died with a login in hand', () => {
   test('is replaced by another, whose sweep finds the lost job', async () => {
-    const { gateway, start } = await newCluster()
+    const { gateway, start } = await newInstallation()
     const service = await start()
     const tenant = await createTestTenant(service)
     const identityId = await createIdentity(tenant)
@@ -148,7 +163,7 @@ describe('a process that died with a login in hand', () => {
   })
 
   test('leaves nothing readable behind when the key has changed meanwhile', async () => {
-    const { start } = await newCluster()
+    const { start } = await newInstallation()
     const service = await start()
     const tenant = await createTestTenant(service)
     const identityId = await createIdentity(tenant)
@@ -167,13 +182,13 @@ describe('a process that died with a login in hand', () => {
 
 describe('several processes', () => {
   test('begin each login once', async () => {
-    const { gateway, start } = await newCluster()
-    const [first, second] = [await start(), await start()]
-    const tenant = await createTestTenant(first)
-    const tenants = [tenant, await seenBy(second, tenant)]
+    const { gateway, start, startWorker } = await newInstallation()
+    const service = await start()
+    await startWorker(service)
+    const tenant = await createTestTenant(service)
     const sessions = await Promise.all(
-      Array.from({ length: 12 }, async (_, i) => {
-        const flow = socialOf(tenants[i % 2] ?? tenant, await createIdentity(tenant))
+      Array.from({ length: 12 }, async () => {
+        const flow = socialOf(tenant, await createIdentity(tenant))
         const session = await flow.begin('ada@example.com')
         await flow.until(session, 'completed')
         return session
@@ -184,7 +199,7 @@ describe('several processes', () => {
   })
 
   test('with the same job in hand ask once', async () => {
-    const { gateway, start } = await newCluster()
+    const { gateway, start } = await newInstallation()
     const service = await start()
     const tenant = await createTestTenant(service)
     const identityId = await createIdentity(tenant)

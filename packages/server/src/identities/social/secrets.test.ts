@@ -10,24 +10,8 @@ const PASSWORD = 'never-kept-anywhere-Pa55'
 const USERNAME_DOMAIN = 'never-kept-user.example'
 const WRONG_CODE = 'wr0ngc0de77'
 
-let gateway: TestGateway
-/** One with each connector. */
-let sandboxed: TestService
-let gated: TestService
 let ahead = 0
-
-beforeAll(async () => {
-  const certificate = makeCertificate()
-  gateway = await startGateway(certificate)
-  const clock = () => new Date(Date.now() + ahead)
-  sandboxed = await startTestService({}, { clock })
-  gated = await startTestService(gateway.environment, { clock, outbound: { ca: certificate.certificate } })
-})
-afterAll(async () => {
-  await sandboxed?.close()
-  await gated?.close()
-  await gateway?.close()
-})
+const clock = () => new Date(Date.now() + ahead)
 
 async function newFlow(service: TestService) {
   const tenant = await createTestTenant(service)
@@ -56,13 +40,19 @@ async function expectNoTrace(service: TestService, tenant: TestTenant): Promise<
   expect(kept.flatMap((row) => Object.values(row)).filter((sealed) => sealed !== null)).toEqual([])
 }
 
-test('the search finds what is there', async () => {
-  const tenant = await createTestTenant(sandboxed)
-  await tenant.contact('found@example.com', { note: PASSWORD.toUpperCase() })
-  expect(await everythingStored(sandboxed)).toContain(PASSWORD.toUpperCase())
-})
-
 describe('in the sandbox no password and no code is left', () => {
+  let sandboxed: TestService
+  beforeAll(async () => {
+    sandboxed = await startTestService({}, { clock })
+  })
+  afterAll(() => sandboxed?.close())
+
+  test('which the search would find', async () => {
+    const tenant = await createTestTenant(sandboxed)
+    await tenant.contact('found@example.com', { note: PASSWORD.toUpperCase() })
+    expect(await everythingStored(sandboxed)).toContain(PASSWORD.toUpperCase())
+  })
+
   test.each(['ada', 'wrong', 'locked', 'email', 'expired', 'refuse', 'down'])('after %s', async (name) => {
     const flow = await newFlow(sandboxed)
     const { status } = await flow.login(name)
@@ -91,9 +81,28 @@ describe('in the sandbox no password and no code is left', () => {
     expect((await flow.status(session)).body.status).toBe('failed')
     await expectNoTrace(sandboxed, flow.tenant)
   })
+
+  test('the database itself refuses to keep a secret of a login that has ended', async () => {
+    const flow = await newFlow(sandboxed)
+    await flow.login('ada')
+    const keep = flow.tenant.handle.db.updateTable('social_sessions').set({ code_sealed: 'v1.x.y' }).execute()
+    await expect(keep).rejects.toThrow(/check constraint/)
+  })
 })
 
 describe('with a gateway', () => {
+  let gateway: TestGateway
+  let gated: TestService
+  beforeAll(async () => {
+    const certificate = makeCertificate()
+    gateway = await startGateway(certificate)
+    gated = await startTestService(gateway.environment, { clock, outbound: { ca: certificate.certificate } })
+  })
+  afterAll(async () => {
+    await gated?.close()
+    await gateway?.close()
+  })
+
   test.each(['ada', 'wrong', 'locked', 'odd'])('none is left after %s', async (name) => {
     const flow = await newFlow(gated)
     await flow.login(name)
@@ -148,11 +157,4 @@ describe('with a gateway', () => {
     // The hanging call ends after its ten seconds, and the next one is answered.
     await login
   })
-})
-
-test('the database itself refuses to keep a secret of a login that has ended', async () => {
-  const flow = await newFlow(sandboxed)
-  await flow.login('ada')
-  const keep = flow.tenant.handle.db.updateTable('social_sessions').set({ code_sealed: 'v1.x.y' }).execute()
-  await expect(keep).rejects.toThrow(/check constraint/)
 })
