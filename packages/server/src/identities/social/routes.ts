@@ -46,7 +46,7 @@ function addRoutes(app: App, dependencies: Dependencies, network: 'social' | 'li
       config: { access: 'identities:write' },
       // All of the body is optional, the body itself too.
       preValidation: async (request) => {
-        request.body ??= {}
+        if (request.body === undefined) request.body = {}
       },
       schema: {
         operationId: `${network}Login`,
