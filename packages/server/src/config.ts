@@ -37,6 +37,8 @@ export interface Config {
   /** The mail server for invitations and password links, and who they are from. */
   smtpUrl: string | null
   mailFrom: string
+  /** The hosted gateway that reaches the social network; null: the sandbox plays it. */
+  socialGateway: { url: string; token: string } | null
 }
 
 export interface RateLimits {
@@ -93,6 +95,26 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     if (issuer === null && clientId === '' && clientSecret === '') return null
     if (issuer !== null && clientId !== '' && clientSecret !== '') return { issuer, clientId, clientSecret, label }
     problems.push('CDS_OIDC_ISSUER, CDS_OIDC_CLIENT_ID and CDS_OIDC_CLIENT_SECRET must be set together')
+    return null
+  }
+  /** null: nothing is connected outside, the sandbox plays the network. */
+  const socialGateway = (): Config['socialGateway'] => {
+    const gatewayUrl = url('CDS_SOCIAL_GATEWAY_URL', ['https:'])
+    const token = secret<string | null>(
+      'CDS_SOCIAL_GATEWAY_TOKEN',
+      null,
+      (value) => (TOKEN.test(value) ? value || null : undefined),
+      'at most 1000 printable characters without spaces',
+    )
+    const connector = read(
+      'CDS_SOCIAL_CONNECTOR',
+      gatewayUrl === null ? 'sandbox' : 'http',
+      (value) => ['sandbox', 'http'].find((each) => each === value),
+      'sandbox or http',
+    )
+    if (connector === 'sandbox') return null
+    if (gatewayUrl !== null && token !== null) return { url: gatewayUrl, token }
+    problems.push('CDS_SOCIAL_CONNECTOR=http needs CDS_SOCIAL_GATEWAY_URL and CDS_SOCIAL_GATEWAY_TOKEN')
     return null
   }
 
@@ -152,6 +174,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       'a URL like smtps://user:password@mail.example.com',
     ),
     mailFrom: text('CDS_MAIL_FROM', `Customer Data Service <no-reply@${new URL(publicUrl).hostname}>`),
+    socialGateway: socialGateway(),
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config
@@ -162,6 +185,8 @@ const PUBLIC_PATH =
   /^(?!\/(v1|api|assets|docs|health|metrics|mcp|openapi\.json)(\/|$))(?!.*\/recover-visitor$)(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
 const PUBLIC_PATH_FORM =
   'a path like /stats/script.js, outside /v1, /api, /assets, /docs, /health, /metrics, /mcp and /openapi.json'
+
+const TOKEN = /^[\x21-\x7e]{0,1000}$/
 
 const ON_OFF = new Map([
   ['on', true],

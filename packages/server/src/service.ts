@@ -7,6 +7,9 @@ import type { WriteDependencies } from './contacts/change-log.ts'
 import { prepareSignIn } from './dashboard/sign-in/start.ts'
 import { startTasks, TASK_QUEUES } from './dashboard/tasks.ts'
 import { EVENTS_TABLE } from './events/table.ts'
+import type { SocialConnector } from './identities/social/connector.ts'
+import { openConnector, startSocialLogins } from './identities/social/open.ts'
+import { SOCIAL_LOGINS } from './identities/social/sessions.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
@@ -58,7 +61,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES]
+export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES, SOCIAL_LOGINS]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -136,6 +139,7 @@ export interface Service extends Engines {
   secrets: SecretBox
   outbound: Outbound
   jobs: Jobs
+  social: SocialConnector
   deliveryWorker: DeliveryWorker
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
@@ -208,21 +212,27 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
+    const connector = openConnector(config, clock, options.outbound)
+    cleanup.push(() => connector.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
     await startTasks({ stores, jobs, writing, eventsStorage, config, log })
+    const { social } = connector
+    const socialLogins = await startSocialLogins({ stores, social, jobs, secrets, clock, log })
+    cleanup.push(() => socialLogins.stop())
     const app = await createApp({
       ...writing,
       config,
       stores,
+      secrets,
+      jobs,
+      social,
       groupCommit,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       ...prepareSignIn({ config, stores, secrets, clock, log }),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
-      secrets,
       outbound,
       live,
-      jobs,
       lookUpTxt: createTxtLookup(options.dnsServers),
       log,
       metrics,
@@ -230,7 +240,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, jobs, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, jobs, social, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()
