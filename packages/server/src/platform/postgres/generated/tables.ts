@@ -269,6 +269,21 @@ export interface Journal {
   rows: string;
 }
 
+export interface MailSends {
+  contact_id: string | null;
+  identity_id: string | null;
+  lease_until: Timestamp;
+  message_id: string;
+  recipient: string;
+  recorded_at: Timestamp | null;
+  reserved_at: Timestamp;
+  response: string | null;
+  sent_at: Timestamp | null;
+  status: string;
+  tenant_id: string;
+  unsubscribe_hash: string | null;
+}
+
 export interface Notes {
   contact_id: string;
   content: string;
@@ -437,6 +452,7 @@ export interface DB {
   identity_links: IdentityLinks;
   installation: Installation;
   journal: Journal;
+  mail_sends: MailSends;
   notes: Notes;
   refused_events: RefusedEvents;
   segment_checks: SegmentChecks;
