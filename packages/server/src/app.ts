@@ -11,6 +11,7 @@ import { scriptRoutes } from './collector/script-routes.ts'
 import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contacts/routes.ts'
+import { conversationRoutes } from './conversations/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { formRoutes } from './forms/routes.ts'
 import { identityRoutes } from './identities/routes.ts'
@@ -105,6 +106,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
   identityRoutes(app, dependencies)
+  conversationRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))

@@ -61,6 +61,30 @@ const ROUTES: Route[] = [
     scope: 'contacts:write',
     body: { records: [{ external_id: 'walk', email: 'owner@example.com', properties: { hacked: true } }] },
   },
+  { method: 'GET', path: '/v1/contacts/:contact_id/conversations', scope: 'contacts:read' },
+  { method: 'GET', path: '/v1/contacts/:contact_id/email-threads', scope: 'contacts:read' },
+  {
+    method: 'POST',
+    path: '/v1/sources/:source/conversations',
+    scope: 'contacts:write',
+    body: {
+      records: [
+        {
+          thread_key: 'walk',
+          messages: [
+            {
+              message_id: 'walk',
+              direction: 'inbound',
+              from: { address: 'owner@example.com' },
+              to: [],
+              sent_at: '2026-01-31T08:00:00Z',
+              text: 'hacked',
+            },
+          ],
+        },
+      ],
+    },
+  },
   { method: 'GET', path: '/v1/events', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/stats', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/types', scope: 'events:read' },

@@ -7,6 +7,7 @@ import * as webhooks from './migrations/0005-webhooks.ts'
 import * as identities from './migrations/0006-identities.ts'
 import * as agents from './migrations/0007-agents.ts'
 import * as mail from './migrations/0008-mail.ts'
+import * as conversations from './migrations/0009-conversations.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -17,6 +18,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0006-identities': identities,
   '0007-agents': agents,
   '0008-mail': mail,
+  '0009-conversations': conversations,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */
