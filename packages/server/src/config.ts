@@ -30,6 +30,10 @@ export interface Config {
   webhookAllowPrivate: boolean
   /** Finished webhook deliveries are kept so long. */
   webhookRetentionDays: number
+  /** How far back a mailbox is read that is new. */
+  mailFirstSyncDays: number
+  /** How often what was sent from a mailbox is looked at; what comes in is announced by its server. */
+  mailPollSeconds: number
 }
 
 export interface RateLimits {
@@ -120,6 +124,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ),
     webhookAllowPrivate: onOff('CDS_WEBHOOK_ALLOW_PRIVATE', false),
     webhookRetentionDays: integer('CDS_WEBHOOK_RETENTION_DAYS', 30, 1, 3_650),
+    mailFirstSyncDays: integer('CDS_MAIL_FIRST_SYNC_DAYS', 90, 0, 3_650),
+    mailPollSeconds: integer('CDS_MAIL_POLL_SECONDS', 60, 1, 3_600),
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config

@@ -4,6 +4,7 @@ import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
+import { keepMailboxes } from './conversations/mailbox/keep-mailboxes.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
@@ -21,6 +22,7 @@ import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
+import { type Connector, createConnector } from './platform/outbound/connect.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
@@ -130,6 +132,7 @@ export interface Service extends Engines {
   writing: WriteDependencies
   secrets: SecretBox
   outbound: Outbound
+  connector: Connector
   jobs: Jobs
   deliveryWorker: DeliveryWorker
   app: App
@@ -195,6 +198,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const writing = { clock, projector, mover, segments: segments.follower, log }
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
+    const connector = createConnector({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
+    const { mailFirstSyncDays: firstSyncDays, mailPollSeconds: pollSeconds } = config
+    const mailboxes = keepMailboxes({ stores, secrets, connector, writing, firstSyncDays, pollSeconds, log })
+    cleanup.push(() => mailboxes.stop())
+    invalidation.onChange(mailboxes.look)
     const app = await createApp({
       ...writing,
       config,
@@ -208,7 +216,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, jobs, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, connector, jobs, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()
