@@ -48,21 +48,21 @@ interface Described {
   problem: unknown
 }
 
-const DESCRIPTION = { uid: true, size: true, internalDate: true, bodyStructure: true } as const
+const SHORT_DESCRIPTION = { uid: true, size: true, internalDate: true } as const
+const DESCRIPTION = { ...SHORT_DESCRIPTION, bodyStructure: true } as const
 
 async function describe(client: ImapFlow, uids: readonly number[]): Promise<Described[]> {
+  const byUid = new Map<number, FetchMessageObject>()
   try {
-    const found = await client.fetchAll(uids.join(','), DESCRIPTION, { uid: true })
-    const byUid = new Map(found.map((each) => [each.uid, each]))
-    return uids.map((uid) => ({ uid, found: byUid.get(uid) ?? null, problem: null }))
+    for (const found of await client.fetchAll(uids.join(','), DESCRIPTION, { uid: true })) byUid.set(found.uid, found)
   } catch (error) {
     if (!client.usable) throw error
   }
-  // One of them cannot be described; the others can.
   const described: Described[] = []
   for (const uid of uids) {
     try {
-      const found = await client.fetchOne(String(uid), DESCRIPTION, { uid: true })
+      // A structure that is nested out of all bounds is not told, or makes the whole answer unreadable.
+      const found = byUid.get(uid) ?? (await client.fetchOne(String(uid), SHORT_DESCRIPTION, { uid: true }))
       described.push({ uid, found: found || null, problem: null })
     } catch (problem) {
       if (!client.usable) throw problem

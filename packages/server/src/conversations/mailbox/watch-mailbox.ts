@@ -99,8 +99,8 @@ function followNews(client: ImapFlow): News {
     wait: async (milliseconds) => {
       const giveUp = new AbortController()
       const timer = setTimeout(() => giveUp.abort(), milliseconds)
-      // Ends with the next command; a server without IDLE is asked again and again instead.
-      const idling = client.idle().catch(() => {})
+      // Ends with whatever command comes next; a server without IDLE is asked again and again instead.
+      client.idle().catch(() => {})
       try {
         await Promise.race([
           once(client, 'exists', { signal: giveUp.signal }),
@@ -113,8 +113,6 @@ function followNews(client: ImapFlow): News {
         giveUp.abort()
       }
       if (!client.usable) throw new Error('The connection to the mail server was closed.')
-      await client.noop()
-      await idling
     },
   }
   client.on('exists', ({ count, prevCount }: { count: number; prevCount: number }) => {
