@@ -4,6 +4,7 @@ import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
+import { PULL_QUEUE, schedulePulls } from './conversations/intercom/schedule.ts'
 import { keepMailboxes } from './conversations/mailbox/keep-mailboxes.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import { keepEventIds } from './journal/event-ids.ts'
@@ -23,6 +24,7 @@ import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
 import { type Connector, createConnector } from './platform/outbound/connect.ts'
+import { createJsonApi } from './platform/outbound/json-api.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
@@ -55,7 +57,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = []
+export const QUEUES: readonly JobQueue<object>[] = [PULL_QUEUE]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -146,6 +148,8 @@ export interface ServiceOptions extends EngineOptions {
   clock?: Clock
   /** How addresses that users gave are called; for tests. */
   outbound?: Partial<OutboundOptions>
+  /** Where Intercom is; for tests. */
+  intercomUrl?: string
   /** Sees the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }
@@ -196,6 +200,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
+    const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
+    cleanup.push(() => api.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
     const connector = createConnector({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
@@ -203,6 +209,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const mailboxes = keepMailboxes({ stores, secrets, connector, writing, firstSyncDays, pollSeconds, log })
     cleanup.push(() => mailboxes.stop())
     invalidation.onChange(mailboxes.look)
+    const { intercomUrl } = options
+    const pulling = {
+      writing,
+      secrets,
+      api,
+      pullMinutes: config.messagingPullMinutes,
+      ...(intercomUrl ? { intercomUrl } : {}),
+    }
+    const pulls = await schedulePulls({ ...pulling, stores, jobs, log })
+    cleanup.push(() => pulls.stop())
     const app = await createApp({
       ...writing,
       config,

@@ -370,7 +370,7 @@ export interface MailSends {
 export interface MessagingConnections {
   created_at: Timestamp;
   error: string | null;
-  job_id: string | null;
+  next_pull_at: Timestamp;
   position: Json;
   sealed: string;
   settings: Json;

@@ -132,10 +132,11 @@ const STATEMENTS = [
     position jsonb NOT NULL,
     state text NOT NULL,
     error text,
-    job_id uuid,
+    next_pull_at timestamptz NOT NULL,
     synced_at timestamptz,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, source)
   )`,
+  'CREATE INDEX messaging_connections_due ON messaging_connections (next_pull_at)',
 ]
