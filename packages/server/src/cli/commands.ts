@@ -12,6 +12,7 @@ import { createTenant } from '../tenants/tenants.ts'
 import { createUser } from '../tenants/users.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
+import { MAILBOX_COMMANDS } from './mailbox-commands.ts'
 import { SOURCE_COMMANDS } from './source-commands.ts'
 import { WEBHOOK_COMMANDS } from './webhook-commands.ts'
 
@@ -94,6 +95,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   ...WEBHOOK_COMMANDS,
   ...SOURCE_COMMANDS,
+  ...MAILBOX_COMMANDS,
   seed: {
     summary: 'Fill a tenant with sample data',
     options: {

@@ -13,7 +13,10 @@ export interface HeldMailbox {
 
 const SETTING = sql<string>`md5(account.address || account.settings::text || account.sealed)`
 
-/** Brings the list of mailboxes in step with the accounts that receive. Those that are gone went with their accounts. */
+/**
+ * Brings the list of mailboxes in step with the accounts that receive. Those that are gone went with their accounts; one
+ * that failed and has been set anew need not wait.
+ */
 export async function listMailboxes(database: Database): Promise<void> {
   await sql`
     INSERT INTO mailboxes (tenant_id, identity_id, state, next_attempt_at)
@@ -22,6 +25,11 @@ export async function listMailboxes(database: Database): Promise<void> {
       AND NOT EXISTS (SELECT FROM mailboxes AS known
         WHERE known.tenant_id = account.tenant_id AND known.identity_id = account.identity_id)
     ON CONFLICT DO NOTHING`.execute(database)
+  await sql`
+    UPDATE mailboxes SET next_attempt_at = now(), failures = 0, failed_setting = NULL
+    FROM email_accounts AS account
+    WHERE account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
+      AND failed_setting IS NOT NULL AND failed_setting <> ${SETTING}`.execute(database)
   await sql`
     DELETE FROM mailboxes USING email_accounts AS account
     WHERE account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
@@ -79,11 +87,12 @@ export async function noteState(
 export async function noteFailure(
   database: Database,
   holder: string,
-  { tenantId, identityId }: HeldMailbox,
+  { tenantId, identityId, setting }: HeldMailbox,
   { error, firstDelaySeconds }: { error: string; firstDelaySeconds: number },
 ): Promise<void> {
   await sql`
-    UPDATE mailboxes SET state = 'failed', error = ${error}, failures = failures + 1, holder = NULL, held_until = NULL,
+    UPDATE mailboxes SET state = 'failed', error = ${error}, failures = failures + 1,
+      failed_setting = ${setting}, holder = NULL, held_until = NULL,
       next_attempt_at = now() + make_interval(
         secs => least(900, ${firstDelaySeconds}::float8 * 2 ^ least(failures, 20)) * (0.75 + random() / 2))
     WHERE tenant_id = ${tenantId} AND identity_id = ${identityId} AND holder = ${holder}`.execute(database)

@@ -6,9 +6,10 @@ import { createTestTenant, startTestService, type TestService, type TestTenant }
 import { emailPlace, removeEmailAccount, setEmailAccount } from '../../identities/email-accounts.ts'
 import { createIdentity } from '../../identities/identities.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
+import { newId } from '../../platform/ids.ts'
 import { createLog } from '../../platform/log.ts'
 import { keepMailboxes } from './keep-mailboxes.ts'
-import { describeMailboxes } from './position.ts'
+import { describeMailboxes, rereadMailbox } from './position.ts'
 
 const ACTOR = { kind: 'service' } as const
 /** A mail from us to Ada. */
@@ -196,8 +197,25 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
     await servers.imap.append(mailbox, plainMail('old@example.com'), { receivedAt: daysAgo(100) })
     await servers.imap.append(mailbox, plainMail('young@example.com'), { receivedAt: daysAgo(80) })
+    await servers.imap.append(mailbox, plainMail('moved@example.com'), { receivedAt: daysAgo(100) })
     await connect()
     await expect.poll(ids, WITHIN).toEqual(['young@example.com'])
+    await servers.imap.deliver(mailbox, plainMail('new@example.com'))
+    await expect.poll(ids, WITHIN).toEqual(['new@example.com', 'young@example.com'])
+  })
+
+  test('is read again for a contact that is new', async () => {
+    await servers.imap.deliver(mailbox, plainMail('bob@example.com').replace('ada@', 'bob@'))
+    await servers.imap.deliver(mailbox, plainMail('ada@example.com'))
+    await connect()
+    await expect.poll(ids, WITHIN).toEqual(['ada@example.com'])
+    const bob = await tenant.contact('bob@example.com')
+    const ofBob = async () => (await tenant.call('GET', `/v1/contacts/${bob}/conversations`)).body.total_items
+    expect(await ofBob()).toBe(0)
+    await rereadMailbox(tenant.handle, identityId)
+    await expect.poll(ofBob, WITHIN).toBe(1)
+    expect(await ids()).toEqual(['ada@example.com'])
+    await expect(rereadMailbox(tenant.handle, newId())).rejects.toMatchObject({ status: 404 })
   })
 
   test('whose server goes away is found again when it is back', async () => {
@@ -226,9 +244,8 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     expect(error).toMatch(/auth/i)
     expect(Date.parse(next_attempt_at ?? '')).toBeGreaterThan(Date.now() + 30_000)
     expect(error + service.logged.join()).not.toContain(secret)
-    // Set anew, it is read at once.
+    // Set anew, it is tried at once.
     await connect()
-    await tenant.handle.db.updateTable('mailboxes').set({ next_attempt_at: new Date() }).execute()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
   })
 

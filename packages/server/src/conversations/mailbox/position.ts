@@ -1,3 +1,4 @@
+import { notFound } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { storable } from '../clean.ts'
 
@@ -68,6 +69,21 @@ export async function noteSkipped(tenant: Tenant, place: MailPlace, problem: unk
     })
     .onConflict((row) => row.columns(['identity_id', 'role', 'uid_validity', 'uid']).doUpdateSet({ reason, at: now }))
     .execute()
+}
+
+/**
+ * Has a mailbox read from its first day again, as for contacts that were made since: their earlier mails were left out.
+ * What is known stays as it is.
+ * @throws ServiceError 404 for an identity that receives no mail.
+ */
+export async function rereadMailbox(tenant: Tenant, identityId: string): Promise<void> {
+  const mailbox = await tenant.db
+    .selectFrom('mailboxes')
+    .select('identity_id')
+    .where('identity_id', '=', identityId)
+    .executeTakeFirst()
+  if (!mailbox) throw notFound('mailbox')
+  await tenant.db.deleteFrom('mailbox_folders').where('identity_id', '=', identityId).execute()
 }
 
 /** How the receiving of an identity's mail goes. */

@@ -54,8 +54,8 @@ export async function syncFolder(
     if (signal.aborted) return unmatched
   }
   lastUid = Math.max(lastUid, ...uids.slice(-1))
-  // On its first day a folder may hold nothing that is young enough.
-  if (!isSame && lastUid === 0) lastUid = Math.max(0, mailbox.uidNext - 1)
+  // What was there at first and was too old stays out, whatever its UID.
+  if (!isSame) lastUid = Math.max(lastUid, mailbox.uidNext - 1)
   await store(mailbox.highestModseq === undefined ? null : String(mailbox.highestModseq))
   return unmatched
 }

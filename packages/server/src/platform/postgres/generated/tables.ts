@@ -321,6 +321,7 @@ export interface Journal {
 export interface Mailboxes {
   connected_at: Timestamp | null;
   error: string | null;
+  failed_setting: string | null;
   failures: Generated<number>;
   held_until: Timestamp | null;
   holder: string | null;

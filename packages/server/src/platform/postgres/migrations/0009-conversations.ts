@@ -80,12 +80,14 @@ const STATEMENTS = [
   'CREATE INDEX conversation_references_thread ON conversation_references (tenant_id, thread_id)',
 
   // How the receiving of an identity's mail goes. One process at a time holds a mailbox, for as long as it renews that.
+  // `failed_setting` is a digest of the account that failed: one that is set anew is tried at once.
   `CREATE TABLE mailboxes (
     tenant_id uuid NOT NULL,
     identity_id uuid NOT NULL,
     state text NOT NULL,
     error text,
     failures integer NOT NULL DEFAULT 0,
+    failed_setting text,
     holder uuid,
     held_until timestamptz,
     next_attempt_at timestamptz NOT NULL,
