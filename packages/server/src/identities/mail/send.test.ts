@@ -77,7 +77,7 @@ describe.skipIf(!hasDovecot)('sending', () => {
 
   test('what arrives says whom it is from, what it answers, and the same in words and in HTML', async () => {
     const markdown =
-      '# Hello\n\nsee [our page](https://example.com/a?b=1&c=2) & <b>this</b>\n\n- one\n- two\n\n<script>x()</script>![](https://t.example/p.png)'
+      '# Hello\n\nsee [our page](https://example.com/a?b=1&c=2) & <b>this</b>\n\n- one\n- two\n\n<script>x()</script>\n\n![](https://t.example/p.png)'
     const references = ['first@example.com', 'second@example.com', 'bad id\r\nBcc: eve@example.com']
     await send(to({ markdown, subject: 'Grüße', inReplyTo: 'second@example.com', references }))
     const [{ raw } = { raw: '' }] = bench.servers.smtp.accepted
