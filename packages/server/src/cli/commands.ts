@@ -12,6 +12,8 @@ import { createTenant } from '../tenants/tenants.ts'
 import { createUser } from '../tenants/users.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
+import { IDENTITY_COMMANDS } from './identity-commands.ts'
+import { SECRET_COMMANDS } from './secret-commands.ts'
 import { WEBHOOK_COMMANDS } from './webhook-commands.ts'
 
 /** Everything that `cdsctl` can do; the keys are the words of the call. */
@@ -92,6 +94,8 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
   ...WEBHOOK_COMMANDS,
+  ...IDENTITY_COMMANDS,
+  ...SECRET_COMMANDS,
   seed: {
     summary: 'Fill a tenant with sample data',
     options: {

@@ -1,0 +1,30 @@
+import { emailPlace } from '../identities/email-accounts.ts'
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
+import { headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
+
+const subscription = { table: 'webhook_subscriptions', key: ['tenant_id', 'subscription_id'] }
+
+/** Every column that holds a ciphertext, so that `secrets rotate` forgets none; a test compares them with the database. */
+export const SEALED_COLUMNS: readonly SealedColumn[] = [
+  {
+    ...subscription,
+    column: 'secret_sealed',
+    place: ({ tenant_id = '', subscription_id = '' }) => secretPlace(tenant_id, subscription_id),
+  },
+  {
+    ...subscription,
+    column: 'previous_secret_sealed',
+    place: ({ tenant_id = '', subscription_id = '' }) => secretPlace(tenant_id, subscription_id),
+  },
+  {
+    ...subscription,
+    column: 'headers_sealed',
+    place: ({ tenant_id = '', subscription_id = '' }) => headersPlace(tenant_id, subscription_id),
+  },
+  {
+    table: 'email_accounts',
+    key: ['tenant_id', 'identity_id'],
+    column: 'sealed',
+    place: ({ tenant_id = '', identity_id = '' }) => emailPlace(tenant_id, identity_id),
+  },
+]
