@@ -6,6 +6,9 @@ import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import type { MailDependencies } from './identities/mail/dependencies.ts'
+import type { SocialConnector } from './identities/social/connector.ts'
+import { openConnector, startSocialLogins } from './identities/social/open.ts'
+import { SOCIAL_LOGINS } from './identities/social/sessions.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
@@ -55,7 +58,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = []
+export const QUEUES: readonly JobQueue<object>[] = [SOCIAL_LOGINS]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -135,6 +138,7 @@ export interface Service extends Engines {
   /** What sending and receiving mail need. */
   mail: MailDependencies
   jobs: Jobs
+  social: SocialConnector
   deliveryWorker: DeliveryWorker
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
@@ -197,14 +201,22 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
-    const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
-    const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
+    const mailConnector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
+    const mail = { secrets, connector: mailConnector, clock, publicUrl: config.publicUrl, writing, log }
+    const connector = openConnector(config, clock, options.outbound)
+    cleanup.push(() => connector.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
+    const { social } = connector
+    const socialLogins = await startSocialLogins({ stores, social, jobs, secrets, clock, log })
+    cleanup.push(() => socialLogins.stop())
     const app = await createApp({
       ...writing,
       config,
       stores,
+      secrets,
+      jobs,
+      social,
       groupCommit,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
@@ -215,7 +227,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, mail, jobs, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, mail, jobs, social, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()
