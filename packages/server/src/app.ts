@@ -14,17 +14,24 @@ import { contactRoutes } from './contacts/routes.ts'
 import { conversationRoutes } from './conversations/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { formRoutes } from './forms/routes.ts'
+import type { MailDependencies } from './identities/mail/dependencies.ts'
 import { identityRoutes } from './identities/routes.ts'
+import type { SocialConnector } from './identities/social/connector.ts'
+import { socialRoutes } from './identities/social/routes.ts'
+import { unsubscribeRoutes } from './identities/unsubscribe/routes.ts'
 import type { EventMover } from './journal/event-mover.ts'
 import type { GroupCommit } from './journal/group-commit.ts'
 import type { Projector } from './journal/projector.ts'
 import { noteRoutes } from './notes/routes.ts'
+import type { SecretBox } from './platform/crypto/secret-box.ts'
 import type { App } from './platform/http/app-types.ts'
 import { answerClientError } from './platform/http/client-errors.ts'
+import { watchClosing } from './platform/http/closing.ts'
 import { answerFrameworkError, answerOtherMethods, applyConventions, requestIdOf } from './platform/http/conventions.ts'
 import { observeRequests } from './platform/http/observe.ts'
 import { describeApi } from './platform/http/openapi.ts'
 import { createRateLimiter } from './platform/http/rate-limits.ts'
+import type { Jobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
 import { operationsRoutes } from './platform/operations-routes.ts'
@@ -43,10 +50,14 @@ const REQUEST_TIMEOUT_MS = 60_000
 export interface AppDependencies {
   config: Config
   stores: Stores
+  secrets: SecretBox
+  jobs: Jobs
+  social: SocialConnector
   groupCommit: GroupCommit
   projector: Projector
   mover: EventMover
   segments: SegmentFollower
+  mail: MailDependencies
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
   clock: Clock
@@ -78,6 +89,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   const script = await makeTrackerScript(scriptPath, collectPath)
   const rateLimiter = createRateLimiter(config.rateLimits, clock)
   applyConventions(app)
+  const isClosing = watchClosing(app)
   const otherMethods = answerOtherMethods(app)
   observeRequests(app, metrics)
   // What a client expects beyond 100-continue is no reason to refuse its request.
@@ -107,10 +119,14 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   sourceRoutes(app, dependencies)
   identityRoutes(app, dependencies)
   conversationRoutes(app, dependencies)
+  socialRoutes(app, { ...dependencies, isClosing })
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))
   await app.register((scope) => formRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
+  await app.register((scope) =>
+    unsubscribeRoutes(scope as unknown as App, { ...dependencies.mail, stores: dependencies.stores }),
+  )
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
     app.swagger(),
   )

@@ -4,9 +4,13 @@ import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
-import { PULL_QUEUE, schedulePulls } from './conversations/intercom/schedule.ts'
-import { keepMailboxes } from './conversations/mailbox/keep-mailboxes.ts'
+import { PULL_QUEUE } from './conversations/intercom/schedule.ts'
+import { startReceiving } from './conversations/receive.ts'
 import { EVENTS_TABLE } from './events/table.ts'
+import type { MailDependencies } from './identities/mail/dependencies.ts'
+import type { SocialConnector } from './identities/social/connector.ts'
+import { openConnector, startSocialLogins } from './identities/social/open.ts'
+import { SOCIAL_LOGINS } from './identities/social/sessions.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
@@ -23,7 +27,7 @@ import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
-import { type Connector, createConnector } from './platform/outbound/connect.ts'
+import { createConnector } from './platform/outbound/connect.ts'
 import { createJsonApi } from './platform/outbound/json-api.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
@@ -57,7 +61,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [PULL_QUEUE]
+export const QUEUES: readonly JobQueue<object>[] = [SOCIAL_LOGINS, PULL_QUEUE]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -134,8 +138,10 @@ export interface Service extends Engines {
   writing: WriteDependencies
   secrets: SecretBox
   outbound: Outbound
-  connector: Connector
+  /** What sending and receiving mail need. */
+  mail: MailDependencies
   jobs: Jobs
+  social: SocialConnector
   deliveryWorker: DeliveryWorker
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
@@ -200,39 +206,38 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
-    const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
+    const mailConnector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
+    const mail = { secrets, connector: mailConnector, clock, publicUrl: config.publicUrl, writing, log }
+    const connector = openConnector(config, clock, options.outbound)
+    cleanup.push(() => connector.close())
+    const api = createJsonApi({ ...options.outbound, allowPrivate: config.webhookAllowPrivate })
     cleanup.push(() => api.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
-    const connector = createConnector({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
-    const { mailFirstSyncDays: firstSyncDays, mailPollSeconds: pollSeconds } = config
-    const mailboxes = keepMailboxes({ stores, secrets, connector, writing, firstSyncDays, pollSeconds, log })
-    cleanup.push(() => mailboxes.stop())
-    invalidation.onChange(mailboxes.look)
-    const { intercomUrl } = options
-    const pulling = {
-      writing,
-      secrets,
-      api,
-      pullMinutes: config.messagingPullMinutes,
-      ...(intercomUrl ? { intercomUrl } : {}),
-    }
-    const pulls = await schedulePulls({ ...pulling, stores, jobs, log })
-    cleanup.push(() => pulls.stop())
+    const { social } = connector
+    const socialLogins = await startSocialLogins({ stores, social, jobs, secrets, clock, log })
+    cleanup.push(() => socialLogins.stop())
+    const receiving = await startReceiving({ config, stores, mail, api, jobs, intercomUrl: options.intercomUrl })
+    cleanup.push(() => receiving.stop())
+    invalidation.onChange(receiving.look)
     const app = await createApp({
       ...writing,
       config,
       stores,
+      secrets,
+      jobs,
+      social,
       groupCommit,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
+      mail,
       log,
       metrics,
     })
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, connector, jobs, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, mail, jobs, social, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()

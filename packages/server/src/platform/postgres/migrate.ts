@@ -8,6 +8,7 @@ import * as identities from './migrations/0006-identities.ts'
 import * as agents from './migrations/0007-agents.ts'
 import * as mail from './migrations/0008-mail.ts'
 import * as conversations from './migrations/0009-conversations.ts'
+import * as social from './migrations/0010-social.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -19,6 +20,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0007-agents': agents,
   '0008-mail': mail,
   '0009-conversations': conversations,
+  '0010-social': social,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */
