@@ -210,7 +210,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const mail = { secrets, connector: mailConnector, clock, publicUrl: config.publicUrl, writing, log }
     const connector = openConnector(config, clock, options.outbound)
     cleanup.push(() => connector.close())
-    const api = createJsonApi({ ...options.outbound, allowPrivate: config.webhookAllowPrivate })
+    const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
     cleanup.push(() => api.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())

@@ -43,7 +43,7 @@ export async function pullIntercom(tenant: Tenant, dependencies: PullDependencie
   const { region } = row.settings as unknown as { region: Region }
   const store = storeOf(tenant, row.updated_at)
   try {
-    const token = secrets.open(row.sealed, connectionPlace(tenant.id, SOURCE))
+    const token = openToken(secrets, row.sealed, tenant.id)
     const intercom = openIntercom({ api, baseUrl: intercomUrl ?? REGIONS[region], token, signal })
     await store({ state: 'pulling' })
     const isDone = await pull(tenant, dependencies, intercom, row.position as unknown as Position, store)
@@ -148,6 +148,15 @@ async function recordConversations(
     const conversation =
       typeof id === 'string' || typeof id === 'number' ? await intercom.conversation(String(id)) : null
     if (conversation) await recordMessages(tenant, writing, conversationMessages(conversation))
+  }
+}
+
+function openToken(secrets: SecretBox, sealed: string, tenantId: string): string {
+  try {
+    return secrets.open(sealed, connectionPlace(tenantId, SOURCE))
+  } catch {
+    const message = 'The stored token cannot be opened with the present CDS_SECRET_KEY. Connect Intercom again.'
+    throw new IntercomError(0, message)
   }
 }
 

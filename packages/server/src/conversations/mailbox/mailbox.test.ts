@@ -221,10 +221,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   test('whose server goes away is found again when it is back', async () => {
     await connect()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
-    const restarting = servers.imap.restart(2_000)
-    await expect.poll(async () => (await description())?.state, WITHIN).toBe('failed')
-    expect((await description())?.error).toEqual(expect.any(String))
-    await restarting
+    await servers.imap.restart(2_000)
     await servers.imap.deliver(mailbox, plainMail('meanwhile@example.com'))
     await expect.poll(ids, WITHIN).toEqual(['meanwhile@example.com'])
     await expect.poll(async () => (await description())?.error, WITHIN).toBeNull()
