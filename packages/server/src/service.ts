@@ -4,6 +4,8 @@ import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
+import { PULL_QUEUE, schedulePulls } from './conversations/intercom/schedule.ts'
+import { keepMailboxes } from './conversations/mailbox/keep-mailboxes.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import type { MailDependencies } from './identities/mail/dependencies.ts'
 import type { SocialConnector } from './identities/social/connector.ts'
@@ -25,7 +27,8 @@ import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
-import { createConnector } from './platform/outbound/connect.ts'
+import { type Connector, createConnector } from './platform/outbound/connect.ts'
+import { createJsonApi } from './platform/outbound/json-api.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
@@ -58,7 +61,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [SOCIAL_LOGINS]
+export const QUEUES: readonly JobQueue<object>[] = [SOCIAL_LOGINS, PULL_QUEUE]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -137,6 +140,7 @@ export interface Service extends Engines {
   outbound: Outbound
   /** What sending and receiving mail need. */
   mail: MailDependencies
+  connector: Connector
   jobs: Jobs
   social: SocialConnector
   deliveryWorker: DeliveryWorker
@@ -151,6 +155,8 @@ export interface ServiceOptions extends EngineOptions {
   clock?: Clock
   /** How addresses that users gave are called; for tests. */
   outbound?: Partial<OutboundOptions>
+  /** Where Intercom is; for tests. */
+  intercomUrl?: string
   /** Sees the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }
@@ -201,15 +207,31 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
-    const mailConnector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
-    const mail = { secrets, connector: mailConnector, clock, publicUrl: config.publicUrl, writing, log }
-    const connector = openConnector(config, clock, options.outbound)
-    cleanup.push(() => connector.close())
+    const connector = createConnector({ allowPrivate: config.mailAllowPrivate, ...options.outbound })
+    const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
+    const network = openConnector(config, clock, options.outbound)
+    cleanup.push(() => network.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
-    const { social } = connector
+    const { social } = network
     const socialLogins = await startSocialLogins({ stores, social, jobs, secrets, clock, log })
     cleanup.push(() => socialLogins.stop())
+    const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
+    cleanup.push(() => api.close())
+    const { mailFirstSyncDays: firstSyncDays, mailPollSeconds: pollSeconds } = config
+    const mailboxes = keepMailboxes({ stores, secrets, connector, writing, firstSyncDays, pollSeconds, log })
+    cleanup.push(() => mailboxes.stop())
+    invalidation.onChange(mailboxes.look)
+    const { intercomUrl } = options
+    const pulling = {
+      writing,
+      secrets,
+      api,
+      pullMinutes: config.messagingPullMinutes,
+      ...(intercomUrl ? { intercomUrl } : {}),
+    }
+    const pulls = await schedulePulls({ ...pulling, stores, jobs, log })
+    cleanup.push(() => pulls.stop())
     const app = await createApp({
       ...writing,
       config,
@@ -227,7 +249,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, mail, jobs, social, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, mail, connector, jobs, social, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()

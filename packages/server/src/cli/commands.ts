@@ -13,7 +13,9 @@ import { createUser } from '../tenants/users.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
 import { IDENTITY_COMMANDS } from './identity-commands.ts'
+import { MAILBOX_COMMANDS } from './mailbox-commands.ts'
 import { SECRET_COMMANDS } from './secret-commands.ts'
+import { SOURCE_COMMANDS } from './source-commands.ts'
 import { WEBHOOK_COMMANDS } from './webhook-commands.ts'
 
 /** Everything that `cdsctl` can do; the keys are the words of the call. */
@@ -96,6 +98,8 @@ export const COMMANDS: Record<string, Command> = {
   ...WEBHOOK_COMMANDS,
   ...IDENTITY_COMMANDS,
   ...SECRET_COMMANDS,
+  ...SOURCE_COMMANDS,
+  ...MAILBOX_COMMANDS,
   seed: {
     summary: 'Fill a tenant with sample data',
     options: {

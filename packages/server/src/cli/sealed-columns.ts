@@ -1,3 +1,4 @@
+import { placeOf } from '../conversations/intercom/connection.ts'
 import { emailPlace } from '../identities/email-accounts.ts'
 import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
@@ -38,5 +39,11 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     ...socialSession,
     column: 'code_sealed',
     place: ({ tenant_id = '', session_id = '' }) => codePlace(tenant_id, session_id),
+  },
+  {
+    table: 'messaging_connections',
+    key: ['tenant_id', 'source'],
+    column: 'sealed',
+    place: ({ tenant_id = '' }) => placeOf({ id: tenant_id }),
   },
 ]
