@@ -30,16 +30,16 @@ export interface Config {
   webhookAllowPrivate: boolean
   /** Finished webhook deliveries are kept so long. */
   webhookRetentionDays: number
+  /** Mail servers may have private addresses and any port. */
+  mailAllowPrivate: boolean
+  /** The hosted gateway that reaches the social network; null: the sandbox plays it. */
+  socialGateway: { url: string; token: string } | null
   /** How far back a mailbox is read that is new. */
   mailFirstSyncDays: number
   /** How often what was sent from a mailbox is looked at; what comes in is announced by its server. */
   mailPollSeconds: number
   /** How often a connected messaging tool is asked for what is new. */
   messagingPullMinutes: number
-  /** Mail servers may have private addresses and any port. */
-  mailAllowPrivate: boolean
-  /** The hosted gateway that reaches the social network; null: the sandbox plays it. */
-  socialGateway: { url: string; token: string } | null
 }
 
 export interface RateLimits {
@@ -151,11 +151,11 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ),
     webhookAllowPrivate: onOff('CDS_WEBHOOK_ALLOW_PRIVATE', false),
     webhookRetentionDays: integer('CDS_WEBHOOK_RETENTION_DAYS', 30, 1, 3_650),
+    mailAllowPrivate: onOff('CDS_MAIL_ALLOW_PRIVATE', false),
+    socialGateway: socialGateway(),
     mailFirstSyncDays: integer('CDS_MAIL_FIRST_SYNC_DAYS', 90, 0, 3_650),
     mailPollSeconds: integer('CDS_MAIL_POLL_SECONDS', 60, 1, 3_600),
     messagingPullMinutes: integer('CDS_MESSAGING_PULL_MINUTES', 10, 1, 1_440),
-    mailAllowPrivate: onOff('CDS_MAIL_ALLOW_PRIVATE', false),
-    socialGateway: socialGateway(),
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config

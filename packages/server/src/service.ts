@@ -27,7 +27,7 @@ import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
-import { createConnector } from './platform/outbound/connect.ts'
+import { type Connector, createConnector } from './platform/outbound/connect.ts'
 import { createJsonApi } from './platform/outbound/json-api.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
@@ -140,6 +140,7 @@ export interface Service extends Engines {
   outbound: Outbound
   /** What sending and receiving mail need. */
   mail: MailDependencies
+  connector: Connector
   jobs: Jobs
   social: SocialConnector
   deliveryWorker: DeliveryWorker
@@ -206,17 +207,17 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
-    const mailConnector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
-    const mail = { secrets, connector: mailConnector, clock, publicUrl: config.publicUrl, writing, log }
-    const connector = openConnector(config, clock, options.outbound)
-    cleanup.push(() => connector.close())
-    const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
-    cleanup.push(() => api.close())
+    const connector = createConnector({ allowPrivate: config.mailAllowPrivate, ...options.outbound })
+    const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
+    const network = openConnector(config, clock, options.outbound)
+    cleanup.push(() => network.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
-    const { social } = connector
+    const { social } = network
     const socialLogins = await startSocialLogins({ stores, social, jobs, secrets, clock, log })
     cleanup.push(() => socialLogins.stop())
+    const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
+    cleanup.push(() => api.close())
     const receiving = await startReceiving({ config, stores, mail, api, jobs, intercomUrl: options.intercomUrl })
     cleanup.push(() => receiving.stop())
     invalidation.onChange(receiving.look)
@@ -237,7 +238,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, mail, jobs, social, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, mail, connector, jobs, social, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()

@@ -96,10 +96,10 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
   ...WEBHOOK_COMMANDS,
-  ...SOURCE_COMMANDS,
-  ...MAILBOX_COMMANDS,
   ...IDENTITY_COMMANDS,
   ...SECRET_COMMANDS,
+  ...SOURCE_COMMANDS,
+  ...MAILBOX_COMMANDS,
   seed: {
     summary: 'Fill a tenant with sample data',
     options: {
