@@ -11,11 +11,15 @@ import { scriptRoutes } from './collector/script-routes.ts'
 import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contacts/routes.ts'
+import { conversationRoutes } from './conversations/routes.ts'
 import { type DashboardDependencies, dashboardRoutes } from './dashboard/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { formRoutes } from './forms/routes.ts'
+import type { MailDependencies } from './identities/mail/dependencies.ts'
+import { identityRoutes } from './identities/routes.ts'
 import type { SocialConnector } from './identities/social/connector.ts'
 import { socialRoutes } from './identities/social/routes.ts'
+import { unsubscribeRoutes } from './identities/unsubscribe/routes.ts'
 import type { EventMover } from './journal/event-mover.ts'
 import type { GroupCommit } from './journal/group-commit.ts'
 import type { Projector } from './journal/projector.ts'
@@ -54,6 +58,7 @@ export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimite
   projector: Projector
   mover: EventMover
   segments: SegmentFollower
+  mail: MailDependencies
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
   clock: Clock
@@ -115,11 +120,16 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
   await dashboardRoutes(app, { ...dependencies, rateLimiter })
+  identityRoutes(app, dependencies)
+  conversationRoutes(app, dependencies)
   socialRoutes(app, { ...dependencies, isClosing })
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))
   await app.register((scope) => formRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
+  await app.register((scope) =>
+    unsubscribeRoutes(scope as unknown as App, { ...dependencies.mail, stores: dependencies.stores }),
+  )
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
     app.swagger(),
   )

@@ -37,8 +37,16 @@ export interface Config {
   /** The mail server for invitations and password links, and who they are from. */
   smtpUrl: string | null
   mailFrom: string
+  /** Mail servers may have private addresses and any port. */
+  mailAllowPrivate: boolean
   /** The hosted gateway that reaches the social network; null: the sandbox plays it. */
   socialGateway: { url: string; token: string } | null
+  /** How far back a mailbox is read that is new. */
+  mailFirstSyncDays: number
+  /** How often what was sent from a mailbox is looked at; what comes in is announced by its server. */
+  mailPollSeconds: number
+  /** How often a connected messaging tool is asked for what is new. */
+  messagingPullMinutes: number
 }
 
 export interface RateLimits {
@@ -174,7 +182,11 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       'a URL like smtps://user:password@mail.example.com',
     ),
     mailFrom: text('CDS_MAIL_FROM', `Customer Data Service <no-reply@${new URL(publicUrl).hostname}>`),
+    mailAllowPrivate: onOff('CDS_MAIL_ALLOW_PRIVATE', false),
     socialGateway: socialGateway(),
+    mailFirstSyncDays: integer('CDS_MAIL_FIRST_SYNC_DAYS', 90, 0, 3_650),
+    mailPollSeconds: integer('CDS_MAIL_POLL_SECONDS', 60, 1, 3_600),
+    messagingPullMinutes: integer('CDS_MESSAGING_PULL_MINUTES', 10, 1, 1_440),
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config

@@ -4,9 +4,12 @@ import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
+import { PULL_QUEUE } from './conversations/intercom/schedule.ts'
+import { startReceiving } from './conversations/receive.ts'
 import { prepareSignIn } from './dashboard/sign-in/start.ts'
 import { startTasks, TASK_QUEUES } from './dashboard/tasks.ts'
 import { EVENTS_TABLE } from './events/table.ts'
+import type { MailDependencies } from './identities/mail/dependencies.ts'
 import type { SocialConnector } from './identities/social/connector.ts'
 import { openConnector, startSocialLogins } from './identities/social/open.ts'
 import { SOCIAL_LOGINS } from './identities/social/sessions.ts'
@@ -27,6 +30,8 @@ import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
+import { type Connector, createConnector } from './platform/outbound/connect.ts'
+import { createJsonApi } from './platform/outbound/json-api.ts'
 import { createTxtLookup } from './platform/outbound/txt-records.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
@@ -61,7 +66,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES, SOCIAL_LOGINS]
+export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES, SOCIAL_LOGINS, PULL_QUEUE]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -138,6 +143,9 @@ export interface Service extends Engines {
   writing: WriteDependencies
   secrets: SecretBox
   outbound: Outbound
+  /** What sending and receiving mail need. */
+  mail: MailDependencies
+  connector: Connector
   jobs: Jobs
   social: SocialConnector
   deliveryWorker: DeliveryWorker
@@ -154,6 +162,8 @@ export interface ServiceOptions extends EngineOptions {
   outbound?: Partial<OutboundOptions>
   /** Who is asked for TXT records, as `address:port`, in place of the system's name servers; for tests. */
   dnsServers?: string[]
+  /** Where Intercom is; for tests. */
+  intercomUrl?: string
   /** Sees the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }
@@ -212,14 +222,21 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
-    const connector = openConnector(config, clock, options.outbound)
-    cleanup.push(() => connector.close())
+    const connector = createConnector({ allowPrivate: config.mailAllowPrivate, ...options.outbound })
+    const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
+    const network = openConnector(config, clock, options.outbound)
+    cleanup.push(() => network.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
     await startTasks({ stores, jobs, writing, eventsStorage, config, log })
-    const { social } = connector
+    const { social } = network
     const socialLogins = await startSocialLogins({ stores, social, jobs, secrets, clock, log })
     cleanup.push(() => socialLogins.stop())
+    const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
+    cleanup.push(() => api.close())
+    const receiving = await startReceiving({ config, stores, mail, api, jobs, intercomUrl: options.intercomUrl })
+    cleanup.push(() => receiving.stop())
+    invalidation.onChange(receiving.look)
     const app = await createApp({
       ...writing,
       config,
@@ -234,13 +251,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       outbound,
       live,
       lookUpTxt: createTxtLookup(options.dnsServers),
+      mail,
       log,
       metrics,
     })
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, jobs, social, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, mail, connector, jobs, social, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()

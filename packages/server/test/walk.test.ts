@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSegment } from '../src/segments/segments.ts'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
-import { createIdentity, socialOf } from './social.ts'
+import { socialOf } from './social.ts'
 
 /**
  * Every route is walked without a key, with a bad one, without its scope, and as another tenant that knows the ids.
@@ -62,6 +62,30 @@ const ROUTES: Route[] = [
     scope: 'contacts:write',
     body: { records: [{ external_id: 'walk', email: 'owner@example.com', properties: { hacked: true } }] },
   },
+  { method: 'GET', path: '/v1/contacts/:contact_id/conversations', scope: 'contacts:read' },
+  { method: 'GET', path: '/v1/contacts/:contact_id/email-threads', scope: 'contacts:read' },
+  {
+    method: 'POST',
+    path: '/v1/sources/:source/conversations',
+    scope: 'contacts:write',
+    body: {
+      records: [
+        {
+          thread_key: 'walk',
+          messages: [
+            {
+              message_id: 'walk',
+              direction: 'inbound',
+              from: { address: 'owner@example.com' },
+              to: [],
+              sent_at: '2026-01-31T08:00:00Z',
+              text: 'hacked',
+            },
+          ],
+        },
+      ],
+    },
+  },
   ...['social', 'linkedin'].flatMap((network) => {
     const base = `/v1/identities/:identity_id/${network}`
     const scope = 'identities:write'
@@ -76,6 +100,16 @@ const ROUTES: Route[] = [
   { method: 'GET', path: '/v1/events/stats', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/types', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/:event_id', scope: 'events:read' },
+  { method: 'GET', path: '/v1/identities', scope: 'identities:read' },
+  {
+    method: 'POST',
+    path: '/v1/identities',
+    scope: 'identities:write',
+    body: { firstName: 'Wal', lastName: 'King', role: 'none' },
+  },
+  { method: 'GET', path: '/v1/identities/:identity_id', scope: 'identities:read' },
+  { method: 'PUT', path: '/v1/identities/:identity_id', scope: 'identities:write', body: { firstName: 'hacked' } },
+  { method: 'DELETE', path: '/v1/identities/:identity_id', scope: 'identities:write' },
 ]
 const PUBLIC = [
   'GET /v1/health',
@@ -117,8 +151,9 @@ beforeAll(async () => {
   await owner.track({ visitor_id: 'v', events: [{ event: SECRET, url: `https://${owner.site}/${SECRET}` }] })
   const filter = { match: 'all', conditions: [{ property: 'firstname', operator: 'equals', value: SECRET }] }
   const segment = await createSegment(owner.handle, { name: SECRET, description: SECRET, filter }, new Date())
+  const identity = await owner.call('POST', '/v1/identities', { firstName: SECRET, lastName: SECRET, role: SECRET })
+  const { identity_id } = identity.body.identity
   const { body } = await owner.call('GET', '/v1/events')
-  const identity_id = await createIdentity(owner)
   const session_id = await socialOf(owner, identity_id).begin('2fa@example.com')
   ids = {
     identity_id,
@@ -204,5 +239,7 @@ describe.each(ROUTES)('$method $path $scope', ({ method, path, scope, body, brok
     expect(contact.body.total_events).toBe(1)
     const company = await owner.call('GET', `/v1/companies/${ids.company_id}`)
     expect(company.body.company.name).toBe(SECRET)
+    const identity = await owner.call('GET', `/v1/identities/${ids.identity_id}`)
+    expect(identity.body.identity.firstName).toBe(SECRET)
   })
 })

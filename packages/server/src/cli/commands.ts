@@ -11,6 +11,10 @@ import { addDomain } from '../tenants/domains.ts'
 import { createTenant } from '../tenants/tenants.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
+import { IDENTITY_COMMANDS } from './identity-commands.ts'
+import { MAILBOX_COMMANDS } from './mailbox-commands.ts'
+import { SECRET_COMMANDS } from './secret-commands.ts'
+import { SOURCE_COMMANDS } from './source-commands.ts'
 import { USER_COMMANDS } from './user-commands.ts'
 import { WEBHOOK_COMMANDS } from './webhook-commands.ts'
 
@@ -84,6 +88,10 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
   ...WEBHOOK_COMMANDS,
+  ...IDENTITY_COMMANDS,
+  ...SECRET_COMMANDS,
+  ...SOURCE_COMMANDS,
+  ...MAILBOX_COMMANDS,
   seed: {
     summary: 'Fill a tenant with sample data',
     options: {

@@ -169,7 +169,7 @@ describe('a process that died with a login in hand', () => {
     const identityId = await createIdentity(tenant)
     await service.jobs.stop()
     const jobs = await openJobs(service.postgresAddress, QUEUES, service.log, false)
-    const secrets = { seal: () => 'v1.000000000000.AAAA', open: service.secrets.open }
+    const secrets = { ...service.secrets, seal: () => 'v1.000000000000.AAAA' }
     const dependencies = { ...service, jobs, secrets, clock }
     const { session_id } = await startLogin(tenant.handle, dependencies, identityId, LOGIN, ACTOR)
     const job = { tenantId: tenant.id, sessionId: session_id, step: 0 }
