@@ -6,6 +6,7 @@ import * as segments from './migrations/0004-segments.ts'
 import * as webhooks from './migrations/0005-webhooks.ts'
 import * as identities from './migrations/0006-identities.ts'
 import * as agents from './migrations/0007-agents.ts'
+import * as social from './migrations/0010-social.ts'
 import * as actions from './migrations/0011-actions.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -16,6 +17,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0005-webhooks': webhooks,
   '0006-identities': identities,
   '0007-agents': agents,
+  '0010-social': social,
   '0011-actions': actions,
 }
 
