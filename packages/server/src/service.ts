@@ -198,6 +198,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => jobs.stop())
     const app = await createApp({
       ...writing,
+      jobs,
       config,
       stores,
       groupCommit,

@@ -122,7 +122,7 @@ export async function renewClaim(tenant: Tenant, ref: ActionRef, execution: Exec
 }
 
 /** An approved action, held until the transaction ends. */
-async function lockApproved(tx: Tenant, { runId, contactId, actionIndex }: ActionRef) {
+export async function lockApproved(tx: Tenant, { runId, contactId, actionIndex }: ActionRef) {
   const row = await tx.db
     .selectFrom('agent_actions')
     .select(['agent_id', 'identity_id', 'type', 'params', 'params_hash', 'guardrails', 'due_at', 'execution'])
