@@ -6,6 +6,7 @@ import * as segments from './migrations/0004-segments.ts'
 import * as webhooks from './migrations/0005-webhooks.ts'
 import * as identities from './migrations/0006-identities.ts'
 import * as agents from './migrations/0007-agents.ts'
+import * as actions from './migrations/0011-actions.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -15,6 +16,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0005-webhooks': webhooks,
   '0006-identities': identities,
   '0007-agents': agents,
+  '0011-actions': actions,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */

@@ -36,7 +36,7 @@ export interface AgentActions {
   decided_at: Timestamp | null;
   decided_by: Json | null;
   due_at: Timestamp | null;
-  error: string | null;
+  error: Json | null;
   executed_at: Timestamp | null;
   execution: Json | null;
   guardrails: Generated<Json>;
@@ -49,6 +49,17 @@ export interface AgentActions {
   tenant_id: string;
   type: string;
   updated_at: Timestamp;
+}
+
+export interface AgentOutreach {
+  action_index: number;
+  agent_id: string;
+  at: Timestamp;
+  contact_id: string;
+  identity_id: string;
+  run_id: string;
+  tenant_id: string;
+  type: string;
 }
 
 export interface AgentRunContacts {
@@ -103,6 +114,12 @@ export interface Agents {
   next_run_at: Timestamp | null;
   playbook: Generated<Json>;
   playbook_template: string | null;
+  tenant_id: string;
+  updated_at: Timestamp;
+}
+
+export interface AgentSettings {
+  settings: Json;
   tenant_id: string;
   updated_at: Timestamp;
 }
@@ -417,8 +434,10 @@ export interface WebhookSubscriptions {
 
 export interface DB {
   agent_actions: AgentActions;
+  agent_outreach: AgentOutreach;
   agent_run_contacts: AgentRunContacts;
   agent_runs: AgentRuns;
+  agent_settings: AgentSettings;
   agents: Agents;
   api_keys: ApiKeys;
   audit_log: AuditLog;

@@ -93,6 +93,7 @@ const STATEMENTS = [
 
   // \`params_hash\` is of the params that were approved; execution refuses others. \`guardrails\` says what was checked
   // and what it found. \`execution\` is what the executor must know after a crash, such as the Message-ID it chose.
+  // \`error\` is {code, message, rule?}.
   `CREATE TABLE agent_actions (
     tenant_id uuid NOT NULL,
     run_id uuid NOT NULL,
@@ -112,7 +113,7 @@ const STATEMENTS = [
     execution jsonb,
     executed_at timestamptz,
     result jsonb,
-    error text,
+    error jsonb,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, run_id, contact_id, action_index),
@@ -121,5 +122,4 @@ const STATEMENTS = [
   )`,
   `CREATE INDEX agent_actions_waiting ON agent_actions (tenant_id, created_at DESC) WHERE status = 'pending_approval'`,
   'CREATE INDEX agent_actions_of_contact ON agent_actions (tenant_id, contact_id, created_at DESC)',
-  `CREATE INDEX agent_actions_sent ON agent_actions (tenant_id, identity_id, executed_at) WHERE status = 'executed'`,
 ]
