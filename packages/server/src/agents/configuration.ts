@@ -104,11 +104,7 @@ async function checkFilter(
   const segmentId = typeof id === 'string' && isUuid(id) ? id.toLowerCase() : null
   const segment =
     segmentId &&
-    (await tenant.db
-      .selectFrom('segments')
-      .select('segment_id')
-      .where('segment_id', '=', segmentId)
-      .executeTakeFirst())
+    (await tenant.db.selectFrom('segments').select('segment_id').where('segment_id', '=', segmentId).executeTakeFirst())
   if (segment) return { segment_id: segment.segment_id }
   details.push({ path: 'monitoring.filter.segment_id', message: 'is not the id of a segment of yours' })
   return undefined

@@ -51,7 +51,11 @@ export async function changeSettings(
       .values(row)
       .onConflict((existing) => existing.columns([]).doUpdateSet(row))
       .execute()
-    await audit(tx, { actor, action: 'settings.changed', subjectKind: 'tenant', subjectId: tx.id, details: changes }, now)
+    await audit(
+      tx,
+      { actor, action: 'settings.changed', subjectKind: 'tenant', subjectId: tx.id, details: changes },
+      now,
+    )
     return settings
   })
 }

@@ -61,7 +61,9 @@ const ContactResult = Type.Object({
       status: Type.String({ examples: ['pending_approval'] }),
       auto_approved: Type.Boolean(),
       identity_id: Nullable(Id),
-      guardrails: Type.Array(Type.Unknown(), { description: 'What was checked before the action, and what was found.' }),
+      guardrails: Type.Array(Type.Unknown(), {
+        description: 'What was checked before the action, and what was found.',
+      }),
       decided_at: Nullable(Timestamp),
       executed_at: Nullable(Timestamp),
       error: Nullable(Type.String()),

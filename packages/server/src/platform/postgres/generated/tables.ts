@@ -80,6 +80,7 @@ export interface AgentRuns {
   actions_pending_approval: Generated<number>;
   actions_proposed: Generated<number>;
   agent_id: string;
+  claim: string | null;
   completed_at: Timestamp | null;
   configuration: Json;
   contacts_evaluated: Generated<number>;
@@ -93,7 +94,9 @@ export interface AgentRuns {
   notices: Generated<Json>;
   output_tokens: Generated<Int8>;
   provider: string | null;
+  requested_by: Json;
   requested_contact_ids: string[] | null;
+  restarts: Generated<number>;
   run_id: string;
   started_at: Timestamp | null;
   status: string;
@@ -409,6 +412,13 @@ export interface Tenants {
   tenant_id: string;
 }
 
+export interface TenantSettings {
+  monthly_cost_cap_usd: Numeric | null;
+  tenant_id: string;
+  time_zone: Generated<string>;
+  updated_at: Timestamp;
+}
+
 export interface TenantUsers {
   created_at: Timestamp;
   role: string;
@@ -523,6 +533,7 @@ export interface DB {
   social_sandbox_outbox: SocialSandboxOutbox;
   social_sessions: SocialSessions;
   sources: Sources;
+  tenant_settings: TenantSettings;
   tenant_users: TenantUsers;
   tenants: Tenants;
   users: Users;
