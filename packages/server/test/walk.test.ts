@@ -61,10 +61,44 @@ const ROUTES: Route[] = [
     scope: 'contacts:write',
     body: { records: [{ external_id: 'walk', email: 'owner@example.com', properties: { hacked: true } }] },
   },
+  { method: 'GET', path: '/v1/contacts/:contact_id/conversations', scope: 'contacts:read' },
+  { method: 'GET', path: '/v1/contacts/:contact_id/email-threads', scope: 'contacts:read' },
+  {
+    method: 'POST',
+    path: '/v1/sources/:source/conversations',
+    scope: 'contacts:write',
+    body: {
+      records: [
+        {
+          thread_key: 'walk',
+          messages: [
+            {
+              message_id: 'walk',
+              direction: 'inbound',
+              from: { address: 'owner@example.com' },
+              to: [],
+              sent_at: '2026-01-31T08:00:00Z',
+              text: 'hacked',
+            },
+          ],
+        },
+      ],
+    },
+  },
   { method: 'GET', path: '/v1/events', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/stats', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/types', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/:event_id', scope: 'events:read' },
+  { method: 'GET', path: '/v1/identities', scope: 'identities:read' },
+  {
+    method: 'POST',
+    path: '/v1/identities',
+    scope: 'identities:write',
+    body: { firstName: 'Wal', lastName: 'King', role: 'none' },
+  },
+  { method: 'GET', path: '/v1/identities/:identity_id', scope: 'identities:read' },
+  { method: 'PUT', path: '/v1/identities/:identity_id', scope: 'identities:write', body: { firstName: 'hacked' } },
+  { method: 'DELETE', path: '/v1/identities/:identity_id', scope: 'identities:write' },
 ]
 const PUBLIC = [
   'GET /v1/health',
@@ -106,12 +140,14 @@ beforeAll(async () => {
   await owner.track({ visitor_id: 'v', events: [{ event: SECRET, url: `https://${owner.site}/${SECRET}` }] })
   const filter = { match: 'all', conditions: [{ property: 'firstname', operator: 'equals', value: SECRET }] }
   const segment = await createSegment(owner.handle, { name: SECRET, description: SECRET, filter }, new Date())
+  const identity = await owner.call('POST', '/v1/identities', { firstName: SECRET, lastName: SECRET, role: SECRET })
   const { body } = await owner.call('GET', '/v1/events')
   ids = {
     contact_id,
     company_id: company.body.company.company_id,
     segment_id: segment.segmentId,
     note_id: note.body.note.note_id,
+    identity_id: identity.body.identity.identity_id,
     event_id: body.events[0].event_id,
     source: 'walk',
   }
@@ -189,5 +225,7 @@ describe.each(ROUTES)('$method $path $scope', ({ method, path, scope, body, brok
     expect(contact.body.total_events).toBe(1)
     const company = await owner.call('GET', `/v1/companies/${ids.company_id}`)
     expect(company.body.company.name).toBe(SECRET)
+    const identity = await owner.call('GET', `/v1/identities/${ids.identity_id}`)
+    expect(identity.body.identity.firstName).toBe(SECRET)
   })
 })
