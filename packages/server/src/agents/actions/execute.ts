@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { WriteDependencies } from '../../contacts/change-log.ts'
-import { ServiceError } from '../../platform/errors.ts'
 import { every } from '../../platform/every.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -31,7 +30,6 @@ export async function executeAction(
   tenant: Tenant,
   dependencies: ExecutionDependencies,
   ref: ActionRef,
-  signal: AbortSignal,
 ): Promise<void> {
   const type = await typeOf(tenant, ref)
   if (type === null) return
@@ -47,7 +45,7 @@ export async function executeAction(
   })
   let outcome: SendOutcome
   try {
-    outcome = await attempt(tenant, dependencies, claimed, signal)
+    outcome = await attempt(tenant, dependencies, claimed)
   } finally {
     await renewal.stop()
   }
@@ -58,18 +56,16 @@ async function attempt(
   tenant: Tenant,
   { senders, log }: ExecutionDependencies,
   action: ClaimedAction,
-  signal: AbortSignal,
 ): Promise<SendOutcome> {
   try {
-    if (action.mayHaveBeenSent) {
+    if (action.blockedBy) {
+      // It may have been sent, and a guardrail forbids to send it again: it can only be looked for.
       const found = await senders.find(tenant, action)
       if (found) return { outcome: 'sent', result: found }
-      // A guardrail has come down since: sending again is out of the question, and whether it was sent stays unknown.
-      if (action.blockedBy) return { outcome: 'failed', error: errorOf(action.blockedBy), mayHaveArrived: true }
+      return { outcome: 'failed', error: errorOf(action.blockedBy), mayHaveArrived: true }
     }
-    return await senders.send(tenant, action, signal)
+    return await senders.send(tenant, action)
   } catch (error) {
-    if (error instanceof ServiceError) throw error
     log.error({ err: error, tenantId: tenant.id, runId: action.runId }, 'an action could not be executed')
     const message = 'Something went wrong on our side; it is tried again.'
     return { outcome: 'later', error: { code: 'internal_error', message }, mayHaveBeenSent: true }

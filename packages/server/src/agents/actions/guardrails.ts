@@ -1,4 +1,5 @@
 import type { Properties } from '../../contacts/properties.ts'
+import { lastInboundFrom } from '../../conversations/read.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionType, isOutbound, OUTBOUND_TYPES } from '../action-types.ts'
@@ -14,6 +15,7 @@ export type GuardrailRule =
   | 'reachable'
   | 'identity'
   | 'outreach_interval'
+  | 'replied'
   | 'quiet_hours'
   | 'daily_limit'
 
@@ -55,6 +57,7 @@ const FORBIDDING: readonly GuardrailRule[] = [
   'unsubscribed',
   'bounced',
   'outreach_interval',
+  'replied',
 ]
 
 const DAY_MS = 86_400_000
@@ -112,6 +115,7 @@ async function findingsOf(
     reachable(action.type, contact.email, properties),
     identity(action.identityId),
     await outreachInterval(tenant, action, settings, checked, now),
+    await replied(tenant, action, settings, now),
     quietHours(properties, settings, now),
     await dailyLimit(tenant, action, settings, now),
   ]
@@ -191,6 +195,21 @@ async function outreachInterval(
     return { rule, passed: false, message: `Another outreach is about to execute; once in ${days} days is allowed.` }
   }
   return { rule, passed: true, message: `The contact was not reached in the last ${days} days.` }
+}
+
+async function replied(
+  tenant: Tenant,
+  action: GuardedAction,
+  { reply_pause_days: days }: AgentSettings,
+  now: Date,
+): Promise<Finding> {
+  const rule = 'replied'
+  const last = days === 0 ? undefined : (await outreachTo(tenant, action)).at(0)
+  const since = last && new Date(Math.max(last.at.getTime(), now.getTime() - days * DAY_MS))
+  const reply = since ? await lastInboundFrom(tenant, action.contactId, since) : null
+  if (!reply) return { rule, passed: true, message: 'There is no reply that a person should answer.' }
+  const message = `The contact replied on ${reply.sentAt.toISOString().slice(0, 10)}: a person should answer.`
+  return { rule, passed: false, message }
 }
 
 function quietHours(properties: Properties, { quiet_hours, time_zone }: AgentSettings, now: Date): Finding {

@@ -12,7 +12,7 @@ export async function workOnActions(
   jobs: Jobs,
   dependencies: Omit<ExecutionDependencies, 'jobs'>,
 ): Promise<void> {
-  await jobs.work(ACTION_QUEUE, CONCURRENCY, async ({ tenantId, ...ref }, { signal }) => {
-    await executeAction(openTenant(stores, tenantId), { ...dependencies, jobs }, ref, signal)
+  await jobs.work(ACTION_QUEUE, CONCURRENCY, async ({ tenantId, ...ref }) => {
+    await executeAction(openTenant(stores, tenantId), { ...dependencies, jobs }, ref)
   })
 }
