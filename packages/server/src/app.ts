@@ -15,7 +15,9 @@ import { contactRoutes } from './contacts/routes.ts'
 import { conversationRoutes } from './conversations/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { formRoutes } from './forms/routes.ts'
+import type { MailDependencies } from './identities/mail/dependencies.ts'
 import { identityRoutes } from './identities/routes.ts'
+import { unsubscribeRoutes } from './identities/unsubscribe/routes.ts'
 import type { EventMover } from './journal/event-mover.ts'
 import type { GroupCommit } from './journal/group-commit.ts'
 import type { Projector } from './journal/projector.ts'
@@ -50,6 +52,7 @@ export interface AppDependencies {
   mover: EventMover
   segments: SegmentFollower
   jobs: Jobs
+  mail: MailDependencies
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
   clock: Clock
@@ -115,6 +118,9 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))
   await app.register((scope) => formRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
+  await app.register((scope) =>
+    unsubscribeRoutes(scope as unknown as App, { ...dependencies.mail, stores: dependencies.stores }),
+  )
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
     app.swagger(),
   )

@@ -30,6 +30,8 @@ export interface Config {
   webhookAllowPrivate: boolean
   /** Finished webhook deliveries are kept so long. */
   webhookRetentionDays: number
+  /** Mail servers may have private addresses and any port. */
+  mailAllowPrivate: boolean
 }
 
 export interface RateLimits {
@@ -120,6 +122,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ),
     webhookAllowPrivate: onOff('CDS_WEBHOOK_ALLOW_PRIVATE', false),
     webhookRetentionDays: integer('CDS_WEBHOOK_RETENTION_DAYS', 30, 1, 3_650),
+    mailAllowPrivate: onOff('CDS_MAIL_ALLOW_PRIVATE', false),
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config

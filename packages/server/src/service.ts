@@ -6,6 +6,7 @@ import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
 import { EVENTS_TABLE } from './events/table.ts'
+import type { MailDependencies } from './identities/mail/dependencies.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
@@ -22,6 +23,7 @@ import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
+import { createConnector } from './platform/outbound/connect.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
@@ -131,6 +133,8 @@ export interface Service extends Engines {
   writing: WriteDependencies
   secrets: SecretBox
   outbound: Outbound
+  /** What sending and receiving mail need. */
+  mail: MailDependencies
   jobs: Jobs
   deliveryWorker: DeliveryWorker
   app: App
@@ -194,6 +198,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
+    const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
+    const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
     const app = await createApp({
@@ -204,13 +210,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       groupCommit,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
+      mail,
       log,
       metrics,
     })
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, jobs, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, mail, jobs, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()
