@@ -17,11 +17,14 @@ import { eventRoutes } from './events/routes.ts'
 import { formRoutes } from './forms/routes.ts'
 import type { MailDependencies } from './identities/mail/dependencies.ts'
 import { identityRoutes } from './identities/routes.ts'
+import type { SocialConnector } from './identities/social/connector.ts'
+import { socialRoutes } from './identities/social/routes.ts'
 import { unsubscribeRoutes } from './identities/unsubscribe/routes.ts'
 import type { EventMover } from './journal/event-mover.ts'
 import type { GroupCommit } from './journal/group-commit.ts'
 import type { Projector } from './journal/projector.ts'
 import { noteRoutes } from './notes/routes.ts'
+import type { SecretBox } from './platform/crypto/secret-box.ts'
 import type { App } from './platform/http/app-types.ts'
 import { answerClientError } from './platform/http/client-errors.ts'
 import { answerFrameworkError, answerOtherMethods, applyConventions, requestIdOf } from './platform/http/conventions.ts'
@@ -47,11 +50,13 @@ const REQUEST_TIMEOUT_MS = 60_000
 export interface AppDependencies {
   config: Config
   stores: Stores
+  secrets: SecretBox
+  jobs: Jobs
+  social: SocialConnector
   groupCommit: GroupCommit
   projector: Projector
   mover: EventMover
   segments: SegmentFollower
-  jobs: Jobs
   mail: MailDependencies
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
@@ -114,6 +119,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   actionRoutes(app, dependencies)
   identityRoutes(app, dependencies)
   conversationRoutes(app, dependencies)
+  socialRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))

@@ -1,12 +1,16 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ACTION_QUEUE } from './agents/actions/queue.ts'
+import { createSenders } from './agents/actions/senders.ts'
+import { workOnActions } from './agents/actions/worker.ts'
 import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import type { MailDependencies } from './identities/mail/dependencies.ts'
+import { openConnector, startSocialLogins } from './identities/social/open.ts'
+import { SOCIAL_LOGINS } from './identities/social/sessions.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
@@ -56,7 +60,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [ACTION_QUEUE]
+export const QUEUES: readonly JobQueue<object>[] = [ACTION_QUEUE, SOCIAL_LOGINS]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -200,13 +204,22 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const writing = { clock, projector, mover, segments: segments.follower, log }
     const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
     const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
+    const network = openConnector(config, clock, options.outbound)
+    cleanup.push(() => network.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
+    const { social } = network
+    const socialLogins = await startSocialLogins({ stores, social, jobs, secrets, clock, log })
+    cleanup.push(() => socialLogins.stop())
+    const senders = createSenders(mail, { social, clock })
+    await workOnActions(stores, jobs, { ...writing, senders })
     const app = await createApp({
       ...writing,
-      jobs,
       config,
       stores,
+      secrets,
+      jobs,
+      social,
       groupCommit,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),

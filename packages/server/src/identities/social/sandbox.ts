@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { newId } from '../../platform/ids.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import type { Clock } from '../../platform/time.ts'
 import {
   type LoginReason,
   type LoginState,
@@ -47,7 +48,7 @@ type SandboxLogin = { profile_id: string; scenario: string; state: string; reaso
  * A network that exists only here: the user name says what happens, and what is sent is kept in a table. It remembers
  * its logins in the database, like a real network would, so that they outlive the process.
  */
-export function createSandbox(): SocialConnector {
+export function createSandbox(clock: Clock): SocialConnector {
   return {
     name: 'sandbox',
     begin: async (tenant, { sessionId, profileId, credentials }) => {
@@ -58,7 +59,7 @@ export function createSandbox(): SocialConnector {
       const state = beginning ?? { state: 'completed', profileId: profile }
       await tenant.db
         .insertInto('social_sandbox_logins')
-        .values({ session_id: sessionId, scenario, profile_id: profile, ...columnsOf(state) })
+        .values({ session_id: sessionId, scenario, profile_id: profile, ...columnsOf(state), created_at: clock() })
         .onConflict((existing) => existing.column('session_id').doNothing())
         .execute()
       return stateOf(await readLogin(tenant, sessionId))
@@ -85,8 +86,10 @@ export function createSandbox(): SocialConnector {
       return settle(tenant, sessionId, answer)
     },
     check: async (_tenant, profileId) => scenarioOfProfile(profileId) !== 'expired',
-    sendMessage: (tenant, profileId, message) => keep(tenant, profileId, 'message', message, message.message),
-    connect: (tenant, profileId, invitation) => keep(tenant, profileId, 'connect', invitation, invitation.note ?? null),
+    sendMessage: (tenant, profileId, { message, ...envelope }) =>
+      keep(tenant, { profileId, kind: 'message', ...envelope, text: message, now: clock() }),
+    connect: (tenant, profileId, { note = null, ...envelope }) =>
+      keep(tenant, { profileId, kind: 'connect', ...envelope, text: note, now: clock() }),
   }
 }
 
@@ -131,14 +134,16 @@ function stateOf({ state, reason, profile_id }: SandboxLogin): LoginState {
   return { state: state as 'running' | 'awaiting_2fa' | 'awaiting_email' }
 }
 
+interface Letter extends Omit<SocialInvitation, 'note'> {
+  profileId: string
+  kind: 'message' | 'connect'
+  text: string | null
+  now: Date
+}
+
 /** Keeps what a real network would deliver, once for each key. */
-async function keep(
-  tenant: Tenant,
-  profileId: string,
-  kind: 'message' | 'connect',
-  { recipientProfileUrl, idempotencyKey }: SocialInvitation,
-  text: string | null,
-): Promise<SendOutcome> {
+async function keep(tenant: Tenant, letter: Letter): Promise<SendOutcome> {
+  const { profileId, kind, recipientProfileUrl, idempotencyKey, text, now } = letter
   const scenario = scenarioOfProfile(profileId)
   const recipient = new URL(recipientProfileUrl).pathname.replace(/\/$/, '').split('/').at(-1)
   if (recipient === 'unreachable') throw unreachable()
@@ -154,6 +159,7 @@ async function keep(
       kind,
       recipient_profile_url: recipientProfileUrl,
       text,
+      created_at: now,
     })
     .onConflict((existing) => existing.column('idempotency_key').doNothing())
     .execute()
@@ -170,8 +176,10 @@ function scenarioOf(username: string): Scenario {
   return SCENARIOS.find((scenario) => scenario === name) ?? 'ok'
 }
 
+/** A profile of another connector, from before the configuration changed, has no session here. */
 function scenarioOfProfile(profileId: string): Scenario {
-  return scenarioOf(PROFILE.exec(profileId)?.[1] ?? '')
+  const [, scenario] = PROFILE.exec(profileId) ?? []
+  return scenario === undefined ? 'expired' : scenarioOf(scenario)
 }
 
 /** The same user name is the same profile, and tells nothing of itself but what it plays. */

@@ -466,7 +466,7 @@ export interface SocialProfiles {
 
 export interface SocialSandboxLogins {
   codes: Generated<number>;
-  created_at: Generated<Timestamp>;
+  created_at: Timestamp;
   looks: Generated<number>;
   profile_id: string;
   reason: string | null;
@@ -477,7 +477,7 @@ export interface SocialSandboxLogins {
 }
 
 export interface SocialSandboxOutbox {
-  created_at: Generated<Timestamp>;
+  created_at: Timestamp;
   external_id: string;
   idempotency_key: string;
   kind: string;
@@ -501,6 +501,7 @@ export interface SocialSessions {
   finished_at: Timestamp | null;
   identity_id: string;
   is_begun: Generated<boolean>;
+  is_renewal: boolean;
   profile_id: string | null;
   session_id: string;
   status: string;

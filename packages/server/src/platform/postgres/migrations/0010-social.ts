@@ -31,6 +31,7 @@ const STATEMENTS = [
     profile_id text,
     country text NOT NULL,
     actor jsonb NOT NULL,
+    is_renewal boolean NOT NULL,
     is_begun boolean NOT NULL DEFAULT false,
     credentials_sealed text,
     code_sealed text,
@@ -66,7 +67,7 @@ const STATEMENTS = [
     reason text,
     looks integer NOT NULL DEFAULT 0,
     codes integer NOT NULL DEFAULT 0,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, session_id)
   )`,
   'CREATE INDEX social_sandbox_logins_oldest ON social_sandbox_logins (created_at)',
@@ -79,7 +80,7 @@ const STATEMENTS = [
     kind text NOT NULL CHECK (kind IN ('message', 'connect')),
     recipient_profile_url text NOT NULL,
     text text,
-    created_at timestamptz NOT NULL DEFAULT now(),
+    created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, external_id),
     UNIQUE (tenant_id, idempotency_key)
   )`,
