@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { actionOf, insertIdentity, MAIL, NOTE, propose, type TestProposal } from '../../../test/actions.ts'
+import { actionOf, insertAgent, insertIdentity, MAIL, NOTE, propose, type TestProposal } from '../../../test/actions.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { listAudit } from '../../audit/list.ts'
 import { recordMessages } from '../../conversations/record.ts'
@@ -211,7 +211,8 @@ describe('what a person can still mend', () => {
   })
 
   test('an identity that was deleted during the run is none', async () => {
-    const proposed = await proposeMail({ identityId: newId(), requireApproval: false })
+    const agentId = await insertAgent(tenant.handle)
+    const proposed = await proposeMail({ agentId, identityId: newId(), requireApproval: false })
     expect([proposed.status, failedRules(proposed)]).toEqual(['pending_approval', ['identity']])
   })
 })
