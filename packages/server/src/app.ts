@@ -3,6 +3,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
+import { agentRoutes } from './agents/routes.ts'
 import { aggregateRoutes } from './aggregate/routes.ts'
 import { batchRoutes } from './batch/routes.ts'
 import { collectorRoutes } from './collector/routes.ts'
@@ -23,9 +24,11 @@ import { answerFrameworkError, answerOtherMethods, applyConventions, requestIdOf
 import { observeRequests } from './platform/http/observe.ts'
 import { describeApi } from './platform/http/openapi.ts'
 import { createRateLimiter } from './platform/http/rate-limits.ts'
+import type { Jobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
 import { operationsRoutes } from './platform/operations-routes.ts'
+import type { Outbound } from './platform/outbound/client.ts'
 import type { Stores } from './platform/tenant.ts'
 import type { Clock } from './platform/time.ts'
 import type { SegmentFollower } from './segments/follow.ts'
@@ -47,6 +50,8 @@ export interface AppDependencies {
   segments: SegmentFollower
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
+  jobs: Jobs
+  llmOutbound: Pick<Outbound, 'check'>
   clock: Clock
   log: Logger
   metrics: Metrics
@@ -103,6 +108,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   batchRoutes(app)
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
+  agentRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))

@@ -1,6 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ACTION_QUEUE } from './agents/actions/queue.ts'
+import { RUN_QUEUE } from './agents/runs/queue.ts'
+import { workOnRuns } from './agents/runs/start.ts'
 import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
@@ -54,7 +56,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [ACTION_QUEUE]
+export const QUEUES: readonly JobQueue<object>[] = [ACTION_QUEUE, RUN_QUEUE]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -196,8 +198,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const writing = { clock, projector, mover, segments: segments.follower, log }
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
+    await workOnRuns({ ...writing, stores, jobs })
     const app = await createApp({
       ...writing,
+      jobs,
+      llmOutbound: outbound,
       config,
       stores,
       groupCommit,

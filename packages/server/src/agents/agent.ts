@@ -75,8 +75,7 @@ export const AGENT_COLUMNS = [
 
 export type AgentRow = Pick<Selectable<TenantTables['agents']>, (typeof AGENT_COLUMNS)[number]>
 
-const Settings = <T>(description: string) =>
-  Type.Unsafe<T>({ type: 'object', additionalProperties: true, description })
+const Settings = <T>(description: string) => Type.Unsafe<T>({ type: 'object', additionalProperties: true, description })
 
 /** An agent as the API answers it. */
 export const Agent = Type.Object({

@@ -4,8 +4,8 @@ import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
 import { RefusedAddress } from '../platform/outbound/urls.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { isTimeZone } from '../platform/time-zones.ts'
 import { parseSegmentFilter } from '../segments/parse-filter.ts'
+import { isTimeZone } from './actions/local-time.ts'
 import type { AgentConfiguration, LlmConfig, Monitoring } from './agent.ts'
 import { checkPlaybook } from './playbooks/check.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
@@ -104,11 +104,7 @@ async function checkFilter(
   const segmentId = typeof id === 'string' && isUuid(id) ? id.toLowerCase() : null
   const segment =
     segmentId &&
-    (await tenant.db
-      .selectFrom('segments')
-      .select('segment_id')
-      .where('segment_id', '=', segmentId)
-      .executeTakeFirst())
+    (await tenant.db.selectFrom('segments').select('segment_id').where('segment_id', '=', segmentId).executeTakeFirst())
   if (segment) return { segment_id: segment.segment_id }
   details.push({ path: 'monitoring.filter.segment_id', message: 'is not the id of a segment of yours' })
   return undefined

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { parseSegmentFilter } from '../../segments/parse-filter.ts'
 import type { SegmentFilter } from '../../segments/filter.ts'
+import { parseSegmentFilter } from '../../segments/parse-filter.ts'
 import { type ActionType, CAPABILITY_NAMES, type Capability, isActionType } from '../action-types.ts'
 
 /** A predefined playbook, read from the Markdown file of its name in this folder. */
@@ -47,7 +47,12 @@ export function parseTemplate(name: string, text: string): PlaybookTemplate {
   const [, head, body] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text) ?? []
   if (head === undefined || body === undefined) throw new Error(`The playbook ${name} has no front matter.`)
   const fields = new Map(head.split('\n').map((line) => split(line, ':')))
-  const sections = new Map(body.split(/^## /m).slice(1).map((section) => split(section, '\n')))
+  const sections = new Map(
+    body
+      .split(/^## /m)
+      .slice(1)
+      .map((section) => split(section, '\n')),
+  )
   const need = (from: Map<string, string>, key: string) => {
     const value = from.get(key)
     if (!value) throw new Error(`The playbook ${name} lacks ${key}.`)

@@ -42,13 +42,17 @@ export interface Filled {
   missing: string[]
 }
 
-/** Fills in a text that a contact will read. @param escape makes a value harmless in the text's format. */
-export function fillIn(text: string, values: VariableValues, escape: (value: string) => string = (same) => same): Filled {
+/** Fills in a text that a contact will read. @param harmless makes a value harmless in the text's format. */
+export function fillIn(
+  text: string,
+  values: VariableValues,
+  harmless: (value: string) => string = (same) => same,
+): Filled {
   const missing: string[] = []
   const filled = text.replace(VARIABLE, (_whole, inside: string) => {
     const { name, fallback } = parse(inside)
     const value = usable(values(name))
-    if (value !== null) return escape(value)
+    if (value !== null) return harmless(value)
     if (fallback === null) missing.push(name)
     return fallback ?? ''
   })
@@ -91,7 +95,9 @@ function isKnown(name: string, own: readonly string[]): boolean {
 /** A value as one line; null for none, and for one that is no honest name, place or number. */
 function usable(value: ReturnType<VariableValues>): string | null {
   if (value === null || value === undefined) return null
-  const line = String(value).replace(/[\s\p{Cc}]+/gu, ' ').trim()
+  const line = String(value)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
   return line === '' || line.length > LENGTH_MAX || LEADS_AWAY.test(line) ? null : line
 }
 

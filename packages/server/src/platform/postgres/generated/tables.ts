@@ -80,6 +80,7 @@ export interface AgentRuns {
   actions_pending_approval: Generated<number>;
   actions_proposed: Generated<number>;
   agent_id: string;
+  claim: string | null;
   completed_at: Timestamp | null;
   configuration: Json;
   contacts_evaluated: Generated<number>;
@@ -92,8 +93,11 @@ export interface AgentRuns {
   model: string | null;
   notices: Generated<Json>;
   output_tokens: Generated<Int8>;
+  progressed_at: Timestamp | null;
   provider: string | null;
+  requested_by: Json;
   requested_contact_ids: string[] | null;
+  restarts: Generated<number>;
   run_id: string;
   started_at: Timestamp | null;
   status: string;
