@@ -74,10 +74,44 @@ const ROUTES: Route[] = [
   { method: 'GET', path: '/v1/agents/:id/runs', scope: 'agents:read' },
   { method: 'GET', path: '/v1/agents/runs/:runId', scope: 'agents:read' },
   { method: 'DELETE', path: '/v1/agents/:id', scope: 'agents:write' },
+  { method: 'GET', path: '/v1/contacts/:contact_id/conversations', scope: 'contacts:read' },
+  { method: 'GET', path: '/v1/contacts/:contact_id/email-threads', scope: 'contacts:read' },
+  {
+    method: 'POST',
+    path: '/v1/sources/:source/conversations',
+    scope: 'contacts:write',
+    body: {
+      records: [
+        {
+          thread_key: 'walk',
+          messages: [
+            {
+              message_id: 'walk',
+              direction: 'inbound',
+              from: { address: 'owner@example.com' },
+              to: [],
+              sent_at: '2026-01-31T08:00:00Z',
+              text: 'hacked',
+            },
+          ],
+        },
+      ],
+    },
+  },
   { method: 'GET', path: '/v1/events', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/stats', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/types', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/:event_id', scope: 'events:read' },
+  { method: 'GET', path: '/v1/identities', scope: 'identities:read' },
+  {
+    method: 'POST',
+    path: '/v1/identities',
+    scope: 'identities:write',
+    body: { firstName: 'Wal', lastName: 'King', role: 'none' },
+  },
+  { method: 'GET', path: '/v1/identities/:identity_id', scope: 'identities:read' },
+  { method: 'PUT', path: '/v1/identities/:identity_id', scope: 'identities:write', body: { firstName: 'hacked' } },
+  { method: 'DELETE', path: '/v1/identities/:identity_id', scope: 'identities:write' },
 ]
 const PUBLIC = [
   'GET /v1/health',
@@ -122,12 +156,14 @@ beforeAll(async () => {
   const agent = await owner.call('POST', '/v1/agents', { name: SECRET, description: SECRET })
   const { agent_id } = agent.body.agent
   const run = await owner.call('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids: [contact_id] })
+  const identity = await owner.call('POST', '/v1/identities', { firstName: SECRET, lastName: SECRET, role: SECRET })
   const { body } = await owner.call('GET', '/v1/events')
   ids = {
     contact_id,
     company_id: company.body.company.company_id,
     segment_id: segment.segmentId,
     note_id: note.body.note.note_id,
+    identity_id: identity.body.identity.identity_id,
     event_id: body.events[0].event_id,
     source: 'walk',
     id: agent_id,
@@ -210,5 +246,7 @@ describe.each(ROUTES)('$method $path $scope', ({ method, path, scope, body, brok
     const agent = await owner.call('GET', `/v1/agents/${ids.id}`)
     expect(agent.body.agent.name).toBe(SECRET)
     expect((await owner.call('GET', `/v1/agents/${ids.id}/runs`)).body.total).toBe(1)
+    const identity = await owner.call('GET', `/v1/identities/${ids.identity_id}`)
+    expect(identity.body.identity.firstName).toBe(SECRET)
   })
 })

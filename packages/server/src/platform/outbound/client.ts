@@ -1,11 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { type LookupAddress, lookup as systemLookup } from 'node:dns'
-import { isIP, type LookupFunction } from 'node:net'
-import { promisify } from 'node:util'
+import { isIP } from 'node:net'
 import { Agent } from 'undici'
-import { refusalOf } from './addresses.ts'
 import { ExchangeTimeout, exchange } from './exchange.ts'
-import { checkUrl, hostOf, notPublic, RefusedAddress, type UrlRules } from './urls.ts'
+import { checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
+import { checkUrl, hostOf, RefusedAddress, type UrlRules } from './urls.ts'
 
 /** For the whole exchange: name, connection, TLS, request, and the response to its last byte. */
 const EXCHANGE_MS_MAX = 10_000
@@ -13,9 +11,6 @@ const BODY_BYTES_MAX = 16 * 1024
 /** Shorter than what servers keep a silent connection (5 s is common): one that they have just closed looks like a failure. */
 const KEEP_ALIVE_MS = 4_000
 const RESOLVE_AT_FIRST_MS_MAX = 3_000
-
-/** Finds the addresses of a name. */
-export type Resolve = (host: string) => Promise<LookupAddress[]>
 
 export interface OutboundOptions extends UrlRules {
   resolve?: Resolve
@@ -60,15 +55,13 @@ export interface Outbound {
   close(): Promise<void>
 }
 
-const resolveBySystem: Resolve = (host) => promisify(systemLookup)(host, { all: true, verbatim: true })
-
 /**
  * Opens the guarded client. Every connection resolves its name anew, checks every address found, and gives the socket
  * the checked addresses themselves, so that a name which changes its answer between check and use gains nothing.
  * Connections are kept and used again; proxies named in the environment are not used, because behind a proxy the
  * addresses could not be checked.
  */
-export function createOutbound({ allowPrivate, resolve = resolveBySystem, ca }: OutboundOptions): Outbound {
+export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): Outbound {
   const addresses = new WeakMap<object, string>()
   const onSend = (message: unknown) => {
     const { request: sent, socket } = message as { request: { body: unknown }; socket: { remoteAddress?: string } }
@@ -78,31 +71,8 @@ export function createOutbound({ allowPrivate, resolve = resolveBySystem, ca }: 
   // A documented channel of undici, and the only place that says which connection took a request.
   subscribe('undici:client:sendHeaders', onSend)
 
-  async function checkedAddresses(host: string): Promise<LookupAddress[]> {
-    const found = await resolve(host)
-    for (const { address } of found) {
-      const refusal = allowPrivate ? null : refusalOf(address)
-      // One address out of line condemns the name: whoever mixes them is trying something.
-      if (refusal !== null) throw notPublic(address, refusal)
-    }
-    return found.filter(({ address }) => isIP(address) !== 0)
-  }
-
-  const lookup: LookupFunction = (host, options, callback) => {
-    checkedAddresses(host).then(
-      (found) => {
-        const [first] = found
-        if (!first) {
-          const error: NodeJS.ErrnoException = new Error(`${host} has no address`)
-          error.code = 'ENOTFOUND'
-          callback(error, '', 0)
-        } else if (options.all) callback(null, found)
-        else callback(null, first.address, first.family)
-      },
-      (error: NodeJS.ErrnoException) => callback(error, '', 0),
-    )
-  }
-
+  const checkedAddresses = createAddressFinder({ allowPrivate, ...(resolve ? { resolve } : {}) })
+  const lookup = checkedLookup(checkedAddresses)
   const agent = new Agent({
     connect: { lookup, timeout: EXCHANGE_MS_MAX, ...(ca === undefined ? {} : { ca }) },
     allowH2: false,

@@ -49,7 +49,8 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
 
-function checkHost(host: string): void {
+/** Checks a host that is named without a URL. @throws RefusedAddress */
+export function checkHost(host: string): void {
   if (isIP(host) !== 0) {
     const refusal = refusalOf(host)
     if (refusal !== null) throw notPublic(host, refusal)

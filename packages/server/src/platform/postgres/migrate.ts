@@ -6,6 +6,8 @@ import * as segments from './migrations/0004-segments.ts'
 import * as webhooks from './migrations/0005-webhooks.ts'
 import * as identities from './migrations/0006-identities.ts'
 import * as agents from './migrations/0007-agents.ts'
+import * as mail from './migrations/0008-mail.ts'
+import * as conversations from './migrations/0009-conversations.ts'
 import * as actions from './migrations/0011-actions.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -16,6 +18,8 @@ const MIGRATIONS: Record<string, Migration> = {
   '0005-webhooks': webhooks,
   '0006-identities': identities,
   '0007-agents': agents,
+  '0008-mail': mail,
+  '0009-conversations': conversations,
   '0011-actions': actions,
 }
 

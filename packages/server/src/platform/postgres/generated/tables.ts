@@ -204,6 +204,55 @@ export interface ContactSources {
   updated_at: Timestamp;
 }
 
+export interface ConversationMessages {
+  attachments: Json;
+  cc: Json;
+  direction: string;
+  html: string | null;
+  identity_id: string | null;
+  is_automatic: boolean;
+  message_id: string;
+  recipients: Json;
+  recorded_at: Timestamp;
+  sender: Json;
+  sender_directory: string;
+  sender_key: string | null;
+  sent_at: Timestamp;
+  source: string;
+  tenant_id: string;
+  text: string;
+  thread_id: string;
+}
+
+export interface ConversationParticipants {
+  directory: string;
+  key: string;
+  tenant_id: string;
+  thread_id: string;
+}
+
+export interface ConversationReferences {
+  message_id: string;
+  source: string;
+  tenant_id: string;
+  thread_id: string;
+}
+
+export interface ConversationThreads {
+  channel: string;
+  created_at: Timestamp;
+  last_message_at: Timestamp;
+  last_message_id: string;
+  message_count: number;
+  participants: Json;
+  source: string;
+  subject: string | null;
+  subject_key: string;
+  tenant_id: string;
+  thread_id: string;
+  thread_key: string | null;
+}
+
 export interface Domains {
   created_at: Timestamp;
   domain: string;
@@ -288,6 +337,69 @@ export interface Journal {
   event_count: number;
   journal_id: string;
   rows: string;
+}
+
+export interface Mailboxes {
+  connected_at: Timestamp | null;
+  error: string | null;
+  failures: Generated<number>;
+  held_until: Timestamp | null;
+  holder: string | null;
+  identity_id: string;
+  next_attempt_at: Timestamp;
+  state: string;
+  synced_at: Timestamp | null;
+  tenant_id: string;
+}
+
+export interface MailboxFolders {
+  identity_id: string;
+  last_uid: Int8;
+  mod_sequence: string | null;
+  path: string;
+  role: string;
+  synced_at: Timestamp;
+  tenant_id: string;
+  uid_validity: string;
+}
+
+export interface MailboxSkipped {
+  at: Timestamp;
+  identity_id: string;
+  reason: string;
+  role: string;
+  tenant_id: string;
+  uid: Int8;
+  uid_validity: string;
+}
+
+export interface MailSends {
+  contact_id: string | null;
+  identity_id: string | null;
+  lease_until: Timestamp;
+  message_id: string;
+  recipient: string;
+  recorded_at: Timestamp | null;
+  reserved_at: Timestamp;
+  response: string | null;
+  sent_at: Timestamp | null;
+  status: string;
+  tenant_id: string;
+  unsubscribe_hash: string | null;
+}
+
+export interface MessagingConnections {
+  created_at: Timestamp;
+  error: string | null;
+  job_id: string | null;
+  position: Json;
+  sealed: string;
+  settings: Json;
+  source: string;
+  state: string;
+  synced_at: Timestamp | null;
+  tenant_id: string;
+  updated_at: Timestamp;
 }
 
 export interface Notes {
@@ -449,6 +561,10 @@ export interface DB {
   contact_counts: ContactCounts;
   contact_sources: ContactSources;
   contacts: Contacts;
+  conversation_messages: ConversationMessages;
+  conversation_participants: ConversationParticipants;
+  conversation_references: ConversationReferences;
+  conversation_threads: ConversationThreads;
   domains: Domains;
   email_accounts: EmailAccounts;
   email_suppressions: EmailSuppressions;
@@ -460,6 +576,11 @@ export interface DB {
   identity_links: IdentityLinks;
   installation: Installation;
   journal: Journal;
+  mail_sends: MailSends;
+  mailbox_folders: MailboxFolders;
+  mailbox_skipped: MailboxSkipped;
+  mailboxes: Mailboxes;
+  messaging_connections: MessagingConnections;
   notes: Notes;
   refused_events: RefusedEvents;
   segment_checks: SegmentChecks;
