@@ -30,7 +30,7 @@ import type { Jobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
 import { operationsRoutes } from './platform/operations-routes.ts'
-import type { Outbound } from './platform/outbound/client.ts'
+import type { ApiFetch } from './platform/outbound/api-fetch.ts'
 import type { Stores } from './platform/tenant.ts'
 import type { Clock } from './platform/time.ts'
 import type { SegmentFollower } from './segments/follow.ts'
@@ -53,7 +53,7 @@ export interface AppDependencies {
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
   jobs: Jobs
-  llmOutbound: Pick<Outbound, 'check'>
+  llmOutbound: Pick<ApiFetch, 'check'>
   clock: Clock
   log: Logger
   metrics: Metrics

@@ -2,7 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ACTION_QUEUE } from './agents/actions/queue.ts'
 import { RUN_QUEUE } from './agents/runs/queue.ts'
-import { workOnRuns } from './agents/runs/start.ts'
+import { startAgents } from './agents/runs/start.ts'
 import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
@@ -23,6 +23,7 @@ import type { App } from './platform/http/app-types.ts'
 import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
+import { createApiFetch } from './platform/outbound/api-fetch.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
@@ -198,11 +199,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const writing = { clock, projector, mover, segments: segments.follower, log }
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
-    await workOnRuns({ ...writing, stores, jobs })
+    const llmOutbound = createApiFetch({ allowPrivate: config.llm.allowPrivate, allowHttp: config.llm.allowPrivate })
+    cleanup.push(() => llmOutbound.close())
+    const agents = await startAgents({ ...writing, stores, jobs, llm: config.llm, llmOutbound })
+    cleanup.push(() => agents.stop())
     const app = await createApp({
       ...writing,
       jobs,
-      llmOutbound: outbound,
+      llmOutbound,
       config,
       stores,
       groupCommit,

@@ -66,8 +66,7 @@ export function fillIn(
 export function pointInto(text: string, own: VariableValues): string {
   return text.replace(VARIABLE, (_whole, inside: string) => {
     const { name, fallback } = parse(inside)
-    const value = /^(agent|identity|variables)\./.test(name) ? own(name) : null
-    if (value !== null && value !== undefined && value !== '') return String(value)
+    if (/^(agent|identity|variables)\./.test(name)) return String(own(name) || fallback || '')
     return `[${name} from the data${fallback === null ? '' : `, or "${fallback}" without one`}]`
   })
 }

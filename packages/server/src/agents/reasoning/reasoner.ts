@@ -48,3 +48,6 @@ export class EvaluationError extends Error {
     this.usage = usage
   }
 }
+
+/** Nothing that the next contact would not meet too: the run ends with this message. */
+export class RunFailure extends Error {}

@@ -29,7 +29,7 @@ export async function claimRun(tenant: Tenant, runId: string): Promise<ClaimedRu
   const claim = newId()
   const row = await tenant.db
     .updateTable('agent_runs')
-    .set({ status: 'running', claim, heartbeat_at: sql`now()`, progressed_at: sql`coalesce(progressed_at, now())` })
+    .set({ status: 'running', claim, heartbeat_at: sql`now()`, progressed_at: sql`now()` })
     .where('run_id', '=', runId)
     .where('status', 'in', ['queued', 'running'])
     .where(({ or, eb }) =>

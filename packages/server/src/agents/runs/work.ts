@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/log.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import { chooseReasoner, type ReasonerDependencies } from '../reasoning/choose-reasoner.ts'
 import { readContexts } from '../reasoning/context.ts'
-import { EvaluationError, NO_USAGE, type Reasoner } from '../reasoning/reasoner.ts'
+import { EvaluationError, NO_USAGE, type Reasoner, RunFailure } from '../reasoning/reasoner.ts'
 import { begin, finish } from './begin-and-end.ts'
 import { beat, type ClaimedRun, claimRun, giveBack, giveBackAfterFailure, NotOurs } from './claim.ts'
 import { type CostCaps, capReached, costCapsOf } from './costs.ts'
@@ -46,7 +46,7 @@ export async function workOnRun(
     if (!isDone) await giveBack(tenant, jobs, run)
   } catch (error) {
     if (error instanceof NotOurs) return
-    if (error instanceof ServiceError && error.status < 500) {
+    if (error instanceof RunFailure || (error instanceof ServiceError && error.status < 500)) {
       await finish(tenant, run, { status: 'failed', error: error.message }, clock())
       return
     }
@@ -68,7 +68,8 @@ async function workThrough(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { clock } = dependencies
-  const reasoner = await chooseReasoner(tenant, dependencies, run.configuration)
+  const { reasoner, isStandIn } = await chooseReasoner(tenant, dependencies, run.configuration)
+  if (isStandIn) run.configuration.playbook.require_approval = true
   if (!run.hasBegun) await begin(tenant, run, reasoner, clock())
   const caps = await costCapsOf(tenant, run, clock())
   const until = Date.now() + SLICE_MS
@@ -154,7 +155,8 @@ async function workOnBatch(
 
 /** What the next contact would meet too. */
 function isOfTheRun(error: unknown): boolean {
-  return error instanceof NotOurs || (error instanceof ServiceError && error.status === 503)
+  if (error instanceof NotOurs || error instanceof RunFailure) return true
+  return error instanceof ServiceError && error.status === 503
 }
 
 function messageOf(error: unknown): string {
