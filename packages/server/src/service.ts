@@ -3,6 +3,8 @@ import { resolve } from 'node:path'
 import { ACTION_QUEUE } from './agents/actions/queue.ts'
 import { createSenders } from './agents/actions/senders.ts'
 import { workOnActions } from './agents/actions/worker.ts'
+import { RUN_QUEUE } from './agents/runs/queue.ts'
+import { startAgents } from './agents/runs/start.ts'
 import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
@@ -26,6 +28,7 @@ import type { App } from './platform/http/app-types.ts'
 import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
+import { createApiFetch } from './platform/outbound/api-fetch.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
 import { createConnector } from './platform/outbound/connect.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
@@ -60,7 +63,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [ACTION_QUEUE, SOCIAL_LOGINS]
+export const QUEUES: readonly JobQueue<object>[] = [ACTION_QUEUE, RUN_QUEUE, SOCIAL_LOGINS]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -213,12 +216,17 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => socialLogins.stop())
     const senders = createSenders(mail, { social, clock })
     await workOnActions(stores, jobs, { ...writing, senders })
+    const llmOutbound = createApiFetch({ allowPrivate: config.llm.allowPrivate, allowHttp: config.llm.allowPrivate })
+    cleanup.push(() => llmOutbound.close())
+    const agents = await startAgents({ ...writing, stores, jobs, llm: config.llm, llmOutbound })
+    cleanup.push(() => agents.stop())
     const app = await createApp({
       ...writing,
+      jobs,
+      llmOutbound,
       config,
       stores,
       secrets,
-      jobs,
       social,
       groupCommit,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),

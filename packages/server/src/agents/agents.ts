@@ -3,7 +3,7 @@ import { type Actor, audit } from '../audit/log.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { settingsOf } from '../tenants/settings.ts'
+import { getAgentSettings } from './actions/settings.ts'
 import { AGENT_COLUMNS, type AgentConfiguration, type AgentRow, configurationOf } from './agent.ts'
 import { applyInput, BLANK, type ConfigurationDependencies, checkConfiguration } from './configuration.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
@@ -146,7 +146,7 @@ export async function nextRunOf(
 ): Promise<Date | null> {
   const { schedule_cron: cron, time_zone: zone } = monitoring
   if (!enabled || cron === undefined) return null
-  return jobs.nextTime(cron, zone ?? (await settingsOf(tenant)).timeZone, now)
+  return jobs.nextTime(cron, zone ?? (await getAgentSettings(tenant)).time_zone, now)
 }
 
 function columnsOf({ playbook, monitoring, llm_config, ...plain }: AgentConfiguration) {

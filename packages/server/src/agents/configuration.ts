@@ -1,11 +1,11 @@
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
-import type { Outbound } from '../platform/outbound/client.ts'
+import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import { RefusedAddress } from '../platform/outbound/urls.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { isTimeZone } from '../platform/time-zones.ts'
 import { parseSegmentFilter } from '../segments/parse-filter.ts'
+import { isTimeZone } from './actions/local-time.ts'
 import type { AgentConfiguration, LlmConfig, Monitoring } from './agent.ts'
 import { checkPlaybook } from './playbooks/check.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
@@ -15,7 +15,7 @@ import type { AgentInput } from './requests.ts'
 export interface ConfigurationDependencies {
   jobs: Pick<Jobs, 'nextTime'>
   /** The client that models are reached through. */
-  llmOutbound: Pick<Outbound, 'check'>
+  llmOutbound: Pick<ApiFetch, 'check'>
 }
 
 /** What a new agent is before anything is said of it. */

@@ -15,6 +15,8 @@ export interface AgentSettings {
   daily_limit_per_identity: number
   /** After a reply agents stay silent for so many days; 0 for no such rule. */
   reply_pause_days: number
+  /** What models may cost in a calendar month (UTC); null for no cap. */
+  monthly_cost_cap_usd: number | null
 }
 
 export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
@@ -23,10 +25,12 @@ export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
   time_zone: 'UTC',
   daily_limit_per_identity: 50,
   reply_pause_days: 90,
+  monthly_cost_cap_usd: null,
 }
 
 const DAYS_MAX = 365
 const DAILY_LIMIT_MAX = 10_000
+const COST_CAP_MAX = 1_000_000
 
 export async function getAgentSettings(tenant: Tenant): Promise<AgentSettings> {
   const row = await tenant.db.selectFrom('agent_settings').select('settings').executeTakeFirst()
@@ -85,6 +89,10 @@ const RULES: { [Name in keyof AgentSettings]: (value: unknown) => string | null 
   time_zone: (value) => (isTimeZone(value) ? null : 'must be the name of a time zone, such as Europe/Berlin'),
   daily_limit_per_identity: wholeNumber(1, DAILY_LIMIT_MAX),
   reply_pause_days: wholeNumber(0, DAYS_MAX),
+  monthly_cost_cap_usd: (value) => {
+    const isAmount = typeof value === 'number' && value >= 0 && value <= COST_CAP_MAX
+    return value === null || isAmount ? null : `must be null or a number from 0 to ${COST_CAP_MAX}`
+  },
 }
 
 function wholeNumber(min: number, max: number) {

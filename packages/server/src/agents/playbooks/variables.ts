@@ -42,17 +42,17 @@ export interface Filled {
   missing: string[]
 }
 
-/** Fills in a text that a contact will read. @param escape makes a value harmless in the text's format. */
+/** Fills in a text that a contact will read. @param harmless makes a value harmless in the text's format. */
 export function fillIn(
   text: string,
   values: VariableValues,
-  escape: (value: string) => string = (same) => same,
+  harmless: (value: string) => string = (same) => same,
 ): Filled {
   const missing: string[] = []
   const filled = text.replace(VARIABLE, (_whole, inside: string) => {
     const { name, fallback } = parse(inside)
     const value = usable(values(name))
-    if (value !== null) return escape(value)
+    if (value !== null) return harmless(value)
     if (fallback === null) missing.push(name)
     return fallback ?? ''
   })
@@ -66,8 +66,7 @@ export function fillIn(
 export function pointInto(text: string, own: VariableValues): string {
   return text.replace(VARIABLE, (_whole, inside: string) => {
     const { name, fallback } = parse(inside)
-    const value = /^(agent|identity|variables)\./.test(name) ? own(name) : null
-    if (value !== null && value !== undefined && value !== '') return String(value)
+    if (/^(agent|identity|variables)\./.test(name)) return String(own(name) || fallback || '')
     return `[${name} from the data${fallback === null ? '' : `, or "${fallback}" without one`}]`
   })
 }

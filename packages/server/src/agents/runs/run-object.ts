@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
+import { Action } from '../actions/action-object.ts'
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const
 
@@ -53,22 +54,7 @@ const ContactResult = Type.Object({
   status: Word(['pending', 'evaluated', 'failed', 'skipped']),
   reasoning: Nullable(Type.String()),
   error: Nullable(Type.String()),
-  proposed_actions: Type.Array(
-    Type.Object({
-      action_index: Type.Integer(),
-      type: Type.String({ examples: ['email_message'] }),
-      params: Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }),
-      status: Type.String({ examples: ['pending_approval'] }),
-      auto_approved: Type.Boolean(),
-      identity_id: Nullable(Id),
-      guardrails: Type.Array(Type.Unknown(), {
-        description: 'What was checked before the action, and what was found.',
-      }),
-      decided_at: Nullable(Timestamp),
-      executed_at: Nullable(Timestamp),
-      error: Nullable(Type.String()),
-    }),
-  ),
+  proposed_actions: Type.Array(Action),
 })
 
 export type ContactResultObject = Type.Static<typeof ContactResult>
@@ -88,7 +74,6 @@ export const RUN_COLUMNS = [
   'contacts_evaluated',
   'actions_proposed',
   'actions_auto_approved',
-  'actions_pending_approval',
   'errors',
   'input_tokens',
   'output_tokens',
@@ -100,8 +85,8 @@ export const RUN_COLUMNS = [
 
 type RunRow = Pick<Selectable<TenantTables['agent_runs']>, (typeof RUN_COLUMNS)[number]>
 
-/** A run as the API answers it. */
-export function toRunObject(row: RunRow): Type.Static<typeof Run> {
+/** A run as the API answers it. @param pending how many of its actions wait for somebody at this moment. */
+export function toRunObject(row: RunRow, pending: number): Type.Static<typeof Run> {
   return {
     run_id: row.run_id,
     _id: row.run_id,
@@ -119,7 +104,7 @@ export function toRunObject(row: RunRow): Type.Static<typeof Run> {
       contacts_evaluated: row.contacts_evaluated,
       actions_proposed: row.actions_proposed,
       actions_auto_approved: row.actions_auto_approved,
-      actions_pending_approval: row.actions_pending_approval,
+      actions_pending_approval: pending,
       errors: row.errors,
     },
     usage: {

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { isIP } from 'node:net'
-import { Agent, type Dispatcher, request } from 'undici'
+import { Agent } from 'undici'
+import { ExchangeTimeout, exchange } from './exchange.ts'
 import { checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
 import { checkUrl, hostOf, RefusedAddress, type UrlRules } from './urls.ts'
 
@@ -94,31 +95,14 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
     post: async (text, headers, body, signal) => {
       // Its own object, even where two calls share bytes: it is how the address is found again.
       const own = body.subarray()
-      const ending = new AbortController()
-      let timedOut = false
-      const end = () => ending.abort()
-      // Not AbortSignal.timeout, whose timer lives on for ten seconds after each call that took five milliseconds.
-      const timer = setTimeout(() => {
-        timedOut = true
-        end()
-      }, EXCHANGE_MS_MAX)
-      signal?.addEventListener('abort', end)
       try {
         // Addresses written into the URL never reach the look-up, so they are checked here, each time.
-        const url = checkUrl(text, { allowPrivate })
-        if (signal?.aborted) end()
-        const options = { method: 'POST', headers, body: own, signal: ending.signal, dispatcher: agent } as const
-        const answer = await request(url, options)
-        return {
-          status: answer.statusCode,
-          body: await readAtMost(answer.body, BODY_BYTES_MAX),
-          address: addresses.get(own) ?? null,
-        }
+        const { origin, pathname, search } = checkUrl(text, { allowPrivate })
+        const options = { origin, path: pathname + search, method: 'POST', headers, body: own } as const
+        const limits = { timeoutMs: EXCHANGE_MS_MAX, bodyBytesMax: BODY_BYTES_MAX, signal }
+        return { ...(await exchange(agent, options, limits)), address: addresses.get(own) ?? null }
       } catch (error) {
-        throw toOutboundError(error, timedOut, addresses.get(own) ?? null)
-      } finally {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', end)
+        throw toOutboundError(error, addresses.get(own) ?? null)
       }
     },
     close: async () => {
@@ -128,21 +112,8 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
   }
 }
 
-/** Reads the beginning of a body; a longer one is cut off together with its connection. */
-async function readAtMost(body: Dispatcher.ResponseData['body'], bytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of body) {
-    chunks.push(chunk as Buffer)
-    length += (chunk as Buffer).length
-    // Leaving the loop destroys the stream.
-    if (length > bytes) break
-  }
-  return Buffer.concat(chunks).subarray(0, bytes)
-}
-
-function toOutboundError(error: unknown, timedOut: boolean, address: string | null): OutboundError {
-  if (timedOut) {
+function toOutboundError(error: unknown, address: string | null): OutboundError {
+  if (error instanceof ExchangeTimeout) {
     return new OutboundError('timeout', `No complete answer within ${EXCHANGE_MS_MAX / 1000} seconds.`, address, error)
   }
   const first = error instanceof AggregateError ? error.errors[0] : error

@@ -93,6 +93,7 @@ export interface AgentRuns {
   model: string | null;
   notices: Generated<Json>;
   output_tokens: Generated<Int8>;
+  progressed_at: Timestamp | null;
   provider: string | null;
   requested_by: Json;
   requested_contact_ids: string[] | null;
@@ -525,13 +526,6 @@ export interface Tenants {
   tenant_id: string;
 }
 
-export interface TenantSettings {
-  monthly_cost_cap_usd: Numeric | null;
-  tenant_id: string;
-  time_zone: Generated<string>;
-  updated_at: Timestamp;
-}
-
 export interface TenantUsers {
   created_at: Timestamp;
   role: string;
@@ -655,7 +649,6 @@ export interface DB {
   social_sandbox_outbox: SocialSandboxOutbox;
   social_sessions: SocialSessions;
   sources: Sources;
-  tenant_settings: TenantSettings;
   tenant_users: TenantUsers;
   tenants: Tenants;
   users: Users;

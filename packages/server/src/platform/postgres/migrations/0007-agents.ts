@@ -6,14 +6,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 const STATEMENTS = [
-  // What a tenant has set for all of its agents; without a row, what the columns say by default.
-  `CREATE TABLE tenant_settings (
-    tenant_id uuid PRIMARY KEY REFERENCES tenants ON DELETE CASCADE,
-    time_zone text NOT NULL DEFAULT 'UTC',
-    monthly_cost_cap_usd numeric(14, 2),
-    updated_at timestamptz NOT NULL
-  )`,
-
   // \`next_run_at\` is when the schedule comes due; null without one or while the agent is disabled.
   `CREATE TABLE agents (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
@@ -38,6 +30,7 @@ const STATEMENTS = [
 
   // \`configuration\` is the agent as it was when the run was queued: a change of the agent does not change a run.
   // \`claim\` is whose turn it is: a process that was taken for dead and is not finds another's here, and stops.
+  // \`heartbeat_at\` says that it lives, \`progressed_at\` that it gets on; \`restarts\` counts since the last progress.
   `CREATE TABLE agent_runs (
     tenant_id uuid NOT NULL,
     run_id uuid NOT NULL,
@@ -62,6 +55,7 @@ const STATEMENTS = [
     created_at timestamptz NOT NULL,
     started_at timestamptz,
     heartbeat_at timestamptz,
+    progressed_at timestamptz,
     claim uuid,
     restarts integer NOT NULL DEFAULT 0,
     completed_at timestamptz,

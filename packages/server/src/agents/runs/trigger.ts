@@ -1,0 +1,84 @@
+import { type Actor, audit } from '../../audit/log.ts'
+import { knownContacts } from '../../contacts/read.ts'
+import { notFound, validationError } from '../../platform/errors.ts'
+import { isUuid, newId } from '../../platform/ids.ts'
+import type { Jobs } from '../../platform/jobs/jobs.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { AGENT_COLUMNS, type AgentRow, configurationOf } from '../agent.ts'
+import { RUN_QUEUE } from './queue.ts'
+
+const NAMED_MAX = 20
+
+/**
+ * Queues a run of an agent, enabled or not.
+ * @param contactIds whom to look at; null: the agent's monitoring filter chooses when the run begins.
+ * @returns the run's id; the run can be read at once.
+ * @throws ServiceError 404, 400 naming the contacts that do not exist.
+ */
+export async function triggerRun(
+  tenant: Tenant,
+  { jobs }: { jobs: Pick<Jobs, 'send'> },
+  agentId: string,
+  contactIds: readonly string[] | null,
+  actor: Actor,
+  now: Date,
+): Promise<string> {
+  return tenant.transaction(async (tx) => {
+    const agent = await tx.db
+      .selectFrom('agents')
+      .select(AGENT_COLUMNS)
+      .where('agent_id', '=', agentId)
+      .forShare()
+      .executeTakeFirst()
+    if (!agent) throw notFound('agent')
+    const requested = contactIds === null ? null : await requireContacts(tx, contactIds)
+    const runId = await queueRun(tx, jobs, agent, { trigger: 'manual', requested, actor }, now)
+    const entry = { action: 'agent.triggered', subjectKind: 'agent', subjectId: agentId }
+    await audit(tx, { actor, ...entry, details: { run_id: runId } }, now)
+    return runId
+  })
+}
+
+interface Request {
+  trigger: 'manual' | 'schedule'
+  requested: readonly string[] | null
+  actor: Actor
+}
+
+/** Writes a run down, with the agent as it is now, and the job that does it, in the caller's transaction. */
+export async function queueRun(
+  tx: Tenant,
+  jobs: Pick<Jobs, 'send'>,
+  agent: AgentRow,
+  { trigger, requested, actor }: Request,
+  now: Date,
+): Promise<string> {
+  const runId = newId()
+  await tx.db
+    .insertInto('agent_runs')
+    .values({
+      run_id: runId,
+      agent_id: agent.agent_id,
+      status: 'queued',
+      trigger,
+      requested_by: JSON.stringify(actor),
+      requested_contact_ids: requested === null ? null : [...requested],
+      configuration: JSON.stringify(configurationOf(agent)),
+      created_at: now,
+    })
+    .execute()
+  await jobs.send(tx, RUN_QUEUE, { runId })
+  return runId
+}
+
+async function requireContacts(tx: Tenant, contactIds: readonly string[]): Promise<string[]> {
+  const distinct = [...new Set(contactIds.map((id) => id.toLowerCase()))]
+  const known = await knownContacts(tx, distinct.filter(isUuid))
+  const details = contactIds.flatMap((id, index) =>
+    known.has(id.toLowerCase())
+      ? []
+      : [{ path: `contact_ids[${index}]`, message: `${id.slice(0, 100)} is not the id of a contact of yours` }],
+  )
+  if (details.length > 0) throw validationError(details.slice(0, NAMED_MAX))
+  return distinct
+}
