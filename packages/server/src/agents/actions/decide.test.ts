@@ -56,9 +56,10 @@ test('an approval says what was approved, and the log says by whom', async () =>
   })
   const stored = await actionOf(tenant.handle, ref)
   expect(stored.params_hash).toBe(hashOfParams(MAIL.params))
-  const { entries } = await listAudit(tenant.handle, { action: 'action.approved' }, { page: 1, limit: 10 })
+  const { entries } = await listAudit(tenant.handle, { actor: 'api_key' }, { page: 1, limit: 10 })
   expect(entries).toMatchObject([
     {
+      action: 'action.approved',
       actor: { kind: 'api_key', name: 'all' },
       subject_kind: 'action',
       subject_id: `${ref.runId}/${contactId}/0`,
@@ -78,7 +79,7 @@ test('a rejection is for good, and keeps its reason in the log', async () => {
   }
   const { entries } = await listAudit(
     tenant.handle,
-    { subjectId: `${ref.runId}/${contactId}/0` },
+    { subject_id: `${ref.runId}/${contactId}/0` },
     { page: 1, limit: 10 },
   )
   expect(entries.map(({ action, details }) => [action, details.reason])).toEqual([['action.rejected', 'Too pushy']])
@@ -185,7 +186,7 @@ test('fifty decisions at once: one wins, the others are 409, the log has one lin
   expect(statuses.filter((status) => status === 409)).toHaveLength(49)
   const winner = answers.find(({ status }) => status === 200)
   expect((await actionOf(tenant.handle, ref)).decided_at?.toISOString()).toBe(winner?.body.action.decided_at)
-  expect((await listAudit(tenant.handle, { subjectKind: 'action' }, { page: 1, limit: 10 })).total).toBe(1)
+  expect((await listAudit(tenant.handle, { actor: 'api_key' }, { page: 1, limit: 10 })).total).toBe(1)
 })
 
 describe('edits', () => {
@@ -195,7 +196,7 @@ describe('edits', () => {
     const action = await approveAction(tenant.handle, deciding, ref, { actor: ADA, params })
     expect(action).toMatchObject({ params, status: 'approved', decided_by: ADA })
     expect((await actionOf(tenant.handle, ref)).params_hash).toBe(hashOfParams(params))
-    const { entries } = await listAudit(tenant.handle, { actorId: ADA.id }, { page: 1, limit: 10 })
+    const { entries } = await listAudit(tenant.handle, { actor: ADA.id }, { page: 1, limit: 10 })
     expect(entries[0]?.details).toMatchObject({ edited: true, proposed: MAIL.params })
   })
 

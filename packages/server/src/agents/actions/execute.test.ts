@@ -89,7 +89,7 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     await execute(ref)
     await Promise.all(Array.from({ length: 20 }, () => execute(ref)))
     expect(sent()).toHaveLength(1)
-    const { entries } = await listAudit(tenant.handle, { subjectKind: 'action' }, { page: 1, limit: 10 })
+    const { entries } = await listAudit(tenant.handle, { subject_kind: 'action' }, { page: 1, limit: 10 })
     expect(entries.map((entry) => entry.action)).toEqual(['action.executed', 'action.approved'])
     const { body } = await tenant.call('GET', '/v1/events?include=system&limit=100')
     const own = body.events.filter(({ event }: { event: string }) => event.startsWith('agent_action_'))

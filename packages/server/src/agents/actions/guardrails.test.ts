@@ -106,7 +106,7 @@ describe('a contact that must not be written to', () => {
       const approval = await tenant.call('POST', `${proposed.path}/approve`)
       expect([approval.status, approval.body.error.code]).toEqual([409, 'invalid_action_state'])
     }
-    const { entries } = await listAudit(tenant.handle, { action: 'action.rejected' }, { page: 1, limit: 10 })
+    const { entries } = await listAudit(tenant.handle, {}, { page: 1, limit: 10 })
     expect(entries.map(({ actor, details }) => [actor.kind, details.automatic])).toEqual([
       ['service', true],
       ['service', true],
@@ -278,7 +278,7 @@ describe('settings', () => {
       time_zone: 'Europe/Berlin',
       reply_pause_days: 90,
     })
-    const { entries } = await listAudit(tenant.handle, { actorId: actor.id }, { page: 1, limit: 10 })
+    const { entries } = await listAudit(tenant.handle, { actor: actor.id }, { page: 1, limit: 10 })
     expect(entries.map(({ action, details }) => [action, Object.keys(details)])).toEqual([
       ['agent_settings.updated', ['time_zone', 'quiet_hours']],
       ['agent_settings.updated', ['outreach_interval_days']],
