@@ -3,7 +3,7 @@ import type { SystemEvent } from '../../journal/append.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { type ActionType, isOutbound } from '../action-types.ts'
+import type { ActionType } from '../action-types.ts'
 import type { ActionError, ActionStatus } from './action-object.ts'
 import { checkGuardrails, type GuardedAction, type Guardrail } from './guardrails.ts'
 import { hashOfParams } from './params-hash.ts'
@@ -14,6 +14,9 @@ import { finish } from './record.ts'
 const OUTREACH_LOCK = 11
 /** How long a claim holds unless it is renewed; after a crash the action rests for so long. */
 export const LEASE_MS = 30_000
+/** What could not be sent for so long is not sent any more: nobody expects it now. */
+const APPROVAL_DAYS = 30
+const APPROVAL_MS = APPROVAL_DAYS * 86_400_000
 
 /** What is kept of an execution, so that another process can go on after a crash. */
 export interface Execution {
@@ -48,7 +51,7 @@ interface Dependencies {
 }
 
 /**
- * Takes an approved action for execution, in a transaction: what the guardrails count is written down before anything is
+ * Takes an approved outreach for execution, in a transaction: what the guardrails count is written down before anything is
  * sent, so that of two actions for one contact one finds the other.
  * @returns null when there is nothing to do now: it is executed or failed, or it waits and comes again.
  */
@@ -76,7 +79,10 @@ export async function claimAction(
   if (row.params_hash !== hashOfParams(row.params)) {
     return fail({ code: 'params_changed', message: 'The params are no longer the ones that were approved.' })
   }
-  if (isOutbound(action.type) && action.identityId === null) {
+  if (row.decided_at !== null && now.getTime() - row.decided_at.getTime() > APPROVAL_MS) {
+    return fail({ code: 'approval_expired', message: `The approval is older than ${APPROVAL_DAYS} days.` })
+  }
+  if (action.identityId === null) {
     return fail({ code: 'identity_deleted', message: 'The identity that it was to be sent from has been deleted.' })
   }
   const mayHaveBeenSent = earlier?.may_have_been_sent ?? false
@@ -94,10 +100,10 @@ export async function claimAction(
     attempts: (earlier?.attempts ?? 0) + 1,
     failures: earlier?.failures ?? 0,
     key: earlier?.key ?? (await keyOf(action)),
-    may_have_been_sent: isOutbound(action.type),
+    may_have_been_sent: true,
   }
   await update(tx, ref, { execution: JSON.stringify(execution) })
-  if (isOutbound(action.type)) await countOutreach(tx, action, now)
+  await countOutreach(tx, { ...action, identityId: action.identityId }, now)
   return { ...action, params: row.params, execution, mayHaveBeenSent, blockedBy }
 }
 
@@ -126,6 +132,7 @@ export async function lockApproved(tx: Tenant, { runId, contactId, actionIndex }
   const row = await tx.db
     .selectFrom('agent_actions')
     .select(['agent_id', 'identity_id', 'type', 'params', 'params_hash', 'guardrails', 'due_at', 'execution'])
+    .select('decided_at')
     .where('run_id', '=', runId)
     .where('contact_id', '=', contactId)
     .where('action_index', '=', actionIndex)
@@ -159,8 +166,7 @@ async function update(
     .execute()
 }
 
-async function countOutreach(tx: Tenant, action: GuardedAction, now: Date): Promise<void> {
-  if (action.identityId === null) return
+async function countOutreach(tx: Tenant, action: GuardedAction & { identityId: string }, now: Date): Promise<void> {
   await tx.db
     .insertInto('agent_outreach')
     .values({

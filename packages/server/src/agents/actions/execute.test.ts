@@ -244,6 +244,17 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect((await actionOf(tenant.handle, ref)).status).toBe('executed')
   })
 
+  test('an approval holds for a month', async () => {
+    await setAgentSettings(tenant.handle, { daily_limit_per_identity: 1 }, CLI, bench.now())
+    await ended((await proposeMail({ requireApproval: false })).ref)
+    contactId = await tenant.contact('second@example.com')
+    const { ref } = await proposeMail({ requireApproval: false })
+    bench.pass(31 * 24 * HOUR_MS)
+    await execute(ref)
+    expect(await actionOf(tenant.handle, ref)).toMatchObject({ status: 'failed', error: { code: 'approval_expired' } })
+    expect(sent()).toHaveLength(1)
+  })
+
   test('a connection that breaks before the answer is looked up in the Sent folder, never sent again', async () => {
     bench.servers.smtp.onMail = () => 'drop'
     const { ref } = await proposeMail({ requireApproval: false })
