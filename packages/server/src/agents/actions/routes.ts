@@ -22,10 +22,9 @@ export function actionRoutes(app: App, dependencies: DecisionDependencies): void
         summary: 'Approve a proposed action; it is then queued for execution',
         tags: ['Agents'],
         params: Path,
-        body: Type.Optional(Type.Object({}, { additionalProperties: false })),
+        body: Type.Object({}, { additionalProperties: false, 'x-optional': true }),
         response: { 200: OneAction },
       },
-      preValidation: acceptNoBody,
     },
     async ({ tenant, actor, params }) => {
       const action = await approveAction(tenant, dependencies, refOf(params), { actor })
@@ -42,28 +41,20 @@ export function actionRoutes(app: App, dependencies: DecisionDependencies): void
         summary: 'Reject a proposed action; it never executes',
         tags: ['Agents'],
         params: Path,
-        body: Type.Optional(
-          Type.Object(
-            { reason: Type.Optional(Type.String({ maxLength: 1_000, description: 'Kept in the audit log.' })) },
-            { additionalProperties: false },
-          ),
+        body: Type.Object(
+          { reason: Type.Optional(Type.String({ maxLength: 1_000, description: 'Kept in the audit log.' })) },
+          { additionalProperties: false, 'x-optional': true },
         ),
         response: { 200: OneAction },
       },
-      preValidation: acceptNoBody,
     },
     async ({ tenant, actor, params, body }) => {
-      const { reason } = body ?? {}
+      const { reason } = body
       const decision = { actor, ...(reason === undefined ? {} : { reason }) }
       const action = await rejectAction(tenant, dependencies, refOf(params), decision)
       return { status: 'success' as const, action }
     },
   )
-}
-
-/** Where nothing has to be said, no body says it. */
-async function acceptNoBody(request: { body: unknown }): Promise<void> {
-  if (request.body === undefined) request.body = {}
 }
 
 /** @throws ServiceError 404 for what cannot be the place of an action. */
