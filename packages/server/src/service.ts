@@ -197,10 +197,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
-    const jobs = await openJobs(postgresAddress, QUEUES, log)
-    cleanup.push(() => jobs.stop())
     const llmOutbound = createApiFetch({ allowPrivate: config.llm.allowPrivate, allowHttp: config.llm.allowPrivate })
     cleanup.push(() => llmOutbound.close())
+    const jobs = await openJobs(postgresAddress, QUEUES, log)
+    cleanup.push(() => jobs.stop())
     const agents = await startAgents({ ...writing, stores, jobs, llm: config.llm, llmOutbound })
     cleanup.push(() => agents.stop())
     const app = await createApp({
