@@ -30,6 +30,10 @@ export interface Config {
   webhookAllowPrivate: boolean
   /** Finished webhook deliveries are kept so long. */
   webhookRetentionDays: number
+  /** Mail servers may have private addresses and any port. */
+  mailAllowPrivate: boolean
+  /** The hosted gateway that reaches the social network; null: the sandbox plays it. */
+  socialGateway: { url: string; token: string } | null
   llm: LlmConfig
 }
 
@@ -93,6 +97,27 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const url = (name: string, protocols: string[]) =>
     read<string | null>(name, null, (value) => urlOf(value, protocols), `a URL (${protocols.join(', ')})`)
 
+  /** null: nothing is connected outside, the sandbox plays the network. */
+  const socialGateway = (): Config['socialGateway'] => {
+    const gatewayUrl = url('CDS_SOCIAL_GATEWAY_URL', ['https:'])
+    const token = secret<string | null>(
+      'CDS_SOCIAL_GATEWAY_TOKEN',
+      null,
+      (value) => (TOKEN.test(value) ? value || null : undefined),
+      'at most 1000 printable characters without spaces',
+    )
+    const connector = read(
+      'CDS_SOCIAL_CONNECTOR',
+      gatewayUrl === null ? 'sandbox' : 'http',
+      (value) => ['sandbox', 'http'].find((each) => each === value),
+      'sandbox or http',
+    )
+    if (connector === 'sandbox') return null
+    if (gatewayUrl !== null && token !== null) return { url: gatewayUrl, token }
+    problems.push('CDS_SOCIAL_CONNECTOR=http needs CDS_SOCIAL_GATEWAY_URL and CDS_SOCIAL_GATEWAY_TOKEN')
+    return null
+  }
+
   const port = integer('PORT', 8080, 0, 65_535)
   const rateLimitsOn = onOff('CDS_RATE_LIMITS', true)
   const limits: RateLimits = {
@@ -137,6 +162,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ),
     webhookAllowPrivate: onOff('CDS_WEBHOOK_ALLOW_PRIVATE', false),
     webhookRetentionDays: integer('CDS_WEBHOOK_RETENTION_DAYS', 30, 1, 3_650),
+    mailAllowPrivate: onOff('CDS_MAIL_ALLOW_PRIVATE', false),
+    socialGateway: socialGateway(),
     llm: {
       openaiApiKey: secret('CDS_OPENAI_API_KEY', null, keyOf, 'an API key'),
       anthropicApiKey: secret('CDS_ANTHROPIC_API_KEY', null, keyOf, 'an API key'),
@@ -155,6 +182,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
 const PUBLIC_PATH =
   /^(?!\/(v1|docs|health|metrics|mcp|openapi\.json)(\/|$))(?!.*\/recover-visitor$)(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
 const PUBLIC_PATH_FORM = 'a path like /stats/script.js, outside /v1, /docs, /health, /metrics, /mcp and /openapi.json'
+
+const TOKEN = /^[\x21-\x7e]{0,1000}$/
 
 const ON_OFF = new Map([
   ['on', true],

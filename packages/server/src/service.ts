@@ -1,6 +1,8 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ACTION_QUEUE } from './agents/actions/queue.ts'
+import { createSenders } from './agents/actions/senders.ts'
+import { workOnActions } from './agents/actions/worker.ts'
 import { RUN_QUEUE } from './agents/runs/queue.ts'
 import { startAgents } from './agents/runs/start.ts'
 import { createApp } from './app.ts'
@@ -8,6 +10,9 @@ import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
 import { EVENTS_TABLE } from './events/table.ts'
+import type { MailDependencies } from './identities/mail/dependencies.ts'
+import { openConnector, startSocialLogins } from './identities/social/open.ts'
+import { SOCIAL_LOGINS } from './identities/social/sessions.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
@@ -25,6 +30,7 @@ import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createApiFetch } from './platform/outbound/api-fetch.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
+import { createConnector } from './platform/outbound/connect.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
@@ -57,7 +63,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [ACTION_QUEUE, RUN_QUEUE]
+export const QUEUES: readonly JobQueue<object>[] = [ACTION_QUEUE, RUN_QUEUE, SOCIAL_LOGINS]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -134,6 +140,8 @@ export interface Service extends Engines {
   writing: WriteDependencies
   secrets: SecretBox
   outbound: Outbound
+  /** What sending and receiving mail need. */
+  mail: MailDependencies
   jobs: Jobs
   deliveryWorker: DeliveryWorker
   app: App
@@ -197,10 +205,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
+    const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
+    const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
+    const network = openConnector(config, clock, options.outbound)
+    cleanup.push(() => network.close())
     const llmOutbound = createApiFetch({ allowPrivate: config.llm.allowPrivate, allowHttp: config.llm.allowPrivate })
     cleanup.push(() => llmOutbound.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
+    const { social } = network
+    const socialLogins = await startSocialLogins({ stores, social, jobs, secrets, clock, log })
+    cleanup.push(() => socialLogins.stop())
+    const senders = createSenders(mail, { social, clock })
+    await workOnActions(stores, jobs, { ...writing, senders })
     const agents = await startAgents({ ...writing, stores, jobs, llm: config.llm, llmOutbound })
     cleanup.push(() => agents.stop())
     const app = await createApp({
@@ -209,16 +226,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       llmOutbound,
       config,
       stores,
+      secrets,
+      social,
       groupCommit,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
+      mail,
       log,
       metrics,
     })
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, jobs, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, mail, jobs, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()

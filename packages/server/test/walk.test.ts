@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listWaitingActions } from '../src/agents/actions/waiting.ts'
 import { createSegment } from '../src/segments/segments.ts'
+import { MAIL, propose } from './actions.ts'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
 
 /**
@@ -73,6 +75,11 @@ const ROUTES: Route[] = [
   },
   { method: 'GET', path: '/v1/agents/:id/runs', scope: 'agents:read' },
   { method: 'GET', path: '/v1/agents/runs/:runId', scope: 'agents:read' },
+  ...['approve', 'reject'].map((verb) => ({
+    method: 'POST',
+    path: `/v1/agents/runs/:runId/contacts/:contactId/actions/:actionIndex/${verb}`,
+    scope: 'agents:approve',
+  })),
   { method: 'DELETE', path: '/v1/agents/:id', scope: 'agents:write' },
   { method: 'GET', path: '/v1/contacts/:contact_id/conversations', scope: 'contacts:read' },
   { method: 'GET', path: '/v1/contacts/:contact_id/email-threads', scope: 'contacts:read' },
@@ -156,6 +163,8 @@ beforeAll(async () => {
   const agent = await owner.call('POST', '/v1/agents', { name: SECRET, description: SECRET })
   const { agent_id } = agent.body.agent
   const run = await owner.call('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids: [contact_id] })
+  const place = { contactId: contact_id, agentId: agent_id, runId: run.body.job_id, actionIndex: 99 }
+  await propose(owner.handle, service.jobs, { ...place, ...MAIL })
   const identity = await owner.call('POST', '/v1/identities', { firstName: SECRET, lastName: SECRET, role: SECRET })
   const { body } = await owner.call('GET', '/v1/events')
   ids = {
@@ -164,6 +173,8 @@ beforeAll(async () => {
     segment_id: segment.segmentId,
     note_id: note.body.note.note_id,
     identity_id: identity.body.identity.identity_id,
+    contactId: contact_id,
+    actionIndex: '99',
     event_id: body.events[0].event_id,
     source: 'walk',
     id: agent_id,
@@ -246,6 +257,7 @@ describe.each(ROUTES)('$method $path $scope', ({ method, path, scope, body, brok
     const agent = await owner.call('GET', `/v1/agents/${ids.id}`)
     expect(agent.body.agent.name).toBe(SECRET)
     expect((await owner.call('GET', `/v1/agents/${ids.id}/runs`)).body.total).toBe(1)
+    expect((await listWaitingActions(owner.handle, { limit: 1, offset: 0 })).total).toBe(1)
     const identity = await owner.call('GET', `/v1/identities/${ids.identity_id}`)
     expect(identity.body.identity.firstName).toBe(SECRET)
   })

@@ -58,6 +58,7 @@ export const PROTECTED_PROPERTIES: readonly string[] = [
   'social_profile_url',
   'do_not_contact',
   'unsubscribed',
+  'timezone',
 ]
 
 /**

@@ -23,22 +23,28 @@ export interface Tenant {
   readonly journal: Kysely<Pick<DB, 'journal'>>
   /** What platform/jobs queues a job through, so that it exists only if this handle's transaction commits. */
   readonly jobsDatabase: Pick<Kysely<DB>, 'executeQuery'>
-  /** Runs `work` in one transaction; everything through the handle it is given commits or rolls back together. */
+  /**
+   * Runs `work` in one transaction; everything through the handle it is given commits or rolls back together. Inside a
+   * transaction it joins that one, so that a change and what follows from it can be put together.
+   */
   transaction<T>(work: (tenant: Tenant) => Promise<T>): Promise<T>
 }
 
 /** The handle of one tenant. It is cheap: make one for each request. */
 export function openTenant(stores: Stores, tenantId: string): Tenant {
   const db = (stores.database as unknown as Kysely<TenantTables>).withPlugin(new TenantPlugin(tenantId))
-  return {
+  const tenant: Tenant = {
     id: tenantId,
     db,
     events: tenantEvents(stores.clickhouse, tenantId),
     journal: stores.database as unknown as Kysely<Pick<DB, 'journal'>>,
     jobsDatabase: stores.database,
     transaction: (work) =>
-      stores.database
-        .transaction()
-        .execute((transaction) => work(openTenant({ ...stores, database: transaction }, tenantId))),
+      stores.database.isTransaction
+        ? work(tenant)
+        : stores.database
+            .transaction()
+            .execute((transaction) => work(openTenant({ ...stores, database: transaction }, tenantId))),
   }
+  return tenant
 }

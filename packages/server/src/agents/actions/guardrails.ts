@@ -1,4 +1,5 @@
 import type { Properties } from '../../contacts/properties.ts'
+import { lastInboundFrom } from '../../conversations/read.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionType, isOutbound, OUTBOUND_TYPES } from '../action-types.ts'
@@ -14,6 +15,7 @@ export type GuardrailRule =
   | 'reachable'
   | 'identity'
   | 'outreach_interval'
+  | 'replied'
   | 'quiet_hours'
   | 'daily_limit'
 
@@ -55,6 +57,7 @@ const FORBIDDING: readonly GuardrailRule[] = [
   'unsubscribed',
   'bounced',
   'outreach_interval',
+  'replied',
 ]
 
 const DAY_MS = 86_400_000
@@ -106,12 +109,14 @@ async function findingsOf(
   if (!isOutbound(action.type)) return []
   const properties = contact.properties as Properties
   const settings = await getAgentSettings(tenant)
+  const lastAt = await lastOutreachAt(tenant, action)
   return [
     doNotContact(properties),
     ...(await mailFindings(tenant, properties, contact.email)),
     reachable(action.type, contact.email, properties),
     identity(action.identityId),
-    await outreachInterval(tenant, action, settings, checked, now),
+    await outreachInterval(tenant, action, lastAt, settings, checked, now),
+    await replied(tenant, action, lastAt, settings, now),
     quietHours(properties, settings, now),
     await dailyLimit(tenant, action, settings, now),
   ]
@@ -175,15 +180,15 @@ function identity(identityId: string | null): Finding {
 async function outreachInterval(
   tenant: Tenant,
   action: GuardedAction,
+  lastAt: Date | null,
   { outreach_interval_days: days }: AgentSettings,
   checked: Guardrail['checked'],
   now: Date,
 ): Promise<Finding> {
   const rule = 'outreach_interval'
   if (days === 0) return { rule, passed: true, message: 'Outreach may follow outreach at any time.' }
-  const last = (await outreachTo(tenant, action)).find(({ at }) => at > new Date(now.getTime() - days * DAY_MS))
-  if (last) {
-    const message = `The contact was reached on ${last.at.toISOString().slice(0, 10)}; once in ${days} days is allowed.`
+  if (lastAt && lastAt > new Date(now.getTime() - days * DAY_MS)) {
+    const message = `The contact was reached on ${lastAt.toISOString().slice(0, 10)}; once in ${days} days is allowed.`
     return { rule, passed: false, message }
   }
   // At its execution, an action is first among the approved ones or finds the other's outreach.
@@ -191,6 +196,21 @@ async function outreachInterval(
     return { rule, passed: false, message: `Another outreach is about to execute; once in ${days} days is allowed.` }
   }
   return { rule, passed: true, message: `The contact was not reached in the last ${days} days.` }
+}
+
+async function replied(
+  tenant: Tenant,
+  action: GuardedAction,
+  lastAt: Date | null,
+  { reply_pause_days: days }: AgentSettings,
+  now: Date,
+): Promise<Finding> {
+  const rule = 'replied'
+  const since = lastAt && new Date(Math.max(lastAt.getTime(), now.getTime() - days * DAY_MS))
+  const reply = since && days > 0 ? await lastInboundFrom(tenant, action.contactId, since) : null
+  if (!reply) return { rule, passed: true, message: 'There is no reply that a person should answer.' }
+  const message = `The contact replied on ${reply.sentAt.toISOString().slice(0, 10)}: a person should answer.`
+  return { rule, passed: false, message }
 }
 
 function quietHours(properties: Properties, { quiet_hours, time_zone }: AgentSettings, now: Date): Finding {
@@ -227,16 +247,17 @@ async function dailyLimit(
   return { rule, passed: true, message, waitUntil: isReached ? end : null }
 }
 
-/** The latest outreach to a contact by any agent, the asked action aside. */
-async function outreachTo(tenant: Tenant, { runId, contactId, actionIndex }: GuardedAction): Promise<{ at: Date }[]> {
-  return tenant.db
+/** When any agent reached a contact last, the asked action aside. */
+async function lastOutreachAt(tenant: Tenant, { runId, contactId, actionIndex }: GuardedAction): Promise<Date | null> {
+  const row = await tenant.db
     .selectFrom('agent_outreach')
     .select('at')
     .where('contact_id', '=', contactId)
     .where(({ not, and, eb }) => not(and([eb('run_id', '=', runId), eb('action_index', '=', actionIndex)])))
     .orderBy('at', 'desc')
     .limit(1)
-    .execute()
+    .executeTakeFirst()
+  return row?.at ?? null
 }
 
 async function hasApproved(tenant: Tenant, { contactId }: GuardedAction): Promise<boolean> {

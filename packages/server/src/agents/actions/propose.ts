@@ -76,7 +76,7 @@ export async function proposeAction(
     const details = { type, automatic: true, ...(error ? { error } : {}) }
     await auditAction(tx, status === 'approved' ? 'approved' : 'rejected', proposal, decider, details, now)
   }
-  const event = actionEvent('proposed', { ...proposal, status, ...(error ? { error } : {}) }, now)
+  const event = actionEvent('proposed', proposal, { status, ...(error ? { error } : {}) }, now)
   return { status, guardrails, recorded: await recordActionEvent(tx, event) }
 }
 

@@ -3,6 +3,7 @@ import { toHtml, toPlainText } from './markdown.ts'
 import type { OutgoingMail } from './outgoing.ts'
 
 export interface ComposedMail {
+  /** What the sender wrote, without what is added below it: the link to unsubscribe is the recipient's alone. */
   text: string
   html: string
   /** The whole mail as it goes over the wire. */
@@ -17,10 +18,9 @@ export async function composeMail(
   date: Date,
 ): Promise<ComposedMail> {
   const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
-  const [words, markup] = await Promise.all([toPlainText(mail.markdown), toHtml(mail.markdown)])
-  const text = unsubscribeUrl === null ? words : `${words}\n\nUnsubscribe: ${unsubscribeUrl}`
+  const [text, html] = await Promise.all([toPlainText(mail.markdown), toHtml(mail.markdown)])
+  const line = unsubscribeUrl === null ? '' : `\n\nUnsubscribe: ${unsubscribeUrl}`
   const footer = unsubscribeUrl === null ? '' : `<p><small><a href="${unsubscribeUrl}">Unsubscribe</a></small></p>`
-  const html = `<!doctype html><html><head><meta charset="utf-8"></head><body>${markup}${footer}</body></html>`
   const { references = [], inReplyTo } = mail
   const composer = new MailComposer({
     from: { name, address },
@@ -30,8 +30,8 @@ export async function composeMail(
     ...(inReplyTo === undefined ? {} : { inReplyTo: `<${inReplyTo}>` }),
     ...(references.length === 0 ? {} : { references: references.map((id) => `<${id}>`) }),
     date,
-    text: `${text}\n`,
-    html,
+    text: `${text}${line}\n`,
+    html: `<!doctype html><html><head><meta charset="utf-8"></head><body>${html}${footer}</body></html>`,
     // RFC 8058: mail programs offer a button of their own, which POSTs.
     ...(unsubscribeUrl === null
       ? {}

@@ -8,6 +8,7 @@ import * as identities from './migrations/0006-identities.ts'
 import * as agents from './migrations/0007-agents.ts'
 import * as mail from './migrations/0008-mail.ts'
 import * as conversations from './migrations/0009-conversations.ts'
+import * as social from './migrations/0010-social.ts'
 import * as actions from './migrations/0011-actions.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -20,6 +21,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0007-agents': agents,
   '0008-mail': mail,
   '0009-conversations': conversations,
+  '0010-social': social,
   '0011-actions': actions,
 }
 

@@ -455,6 +455,63 @@ export interface Segments {
   uses_time: boolean;
 }
 
+export interface SocialProfiles {
+  checked_at: Timestamp;
+  connected: boolean;
+  created_at: Timestamp;
+  identity_id: string;
+  profile_id: string;
+  tenant_id: string;
+  updated_at: Timestamp;
+}
+
+export interface SocialSandboxLogins {
+  codes: Generated<number>;
+  created_at: Timestamp;
+  looks: Generated<number>;
+  profile_id: string;
+  reason: string | null;
+  scenario: string;
+  session_id: string;
+  state: string;
+  tenant_id: string;
+}
+
+export interface SocialSandboxOutbox {
+  created_at: Timestamp;
+  external_id: string;
+  idempotency_key: string;
+  kind: string;
+  profile_id: string;
+  recipient_profile_url: string;
+  tenant_id: string;
+  text: string | null;
+}
+
+export interface SocialSessions {
+  actor: Json;
+  code_count: Generated<number>;
+  code_rejected: Generated<number>;
+  code_sealed: string | null;
+  country: string;
+  created_at: Timestamp;
+  credentials_sealed: string | null;
+  deadline_at: Timestamp;
+  error_code: string | null;
+  failures: Generated<number>;
+  finished_at: Timestamp | null;
+  identity_id: string;
+  is_begun: Generated<boolean>;
+  is_renewal: boolean;
+  profile_id: string | null;
+  session_id: string;
+  status: string;
+  step: Generated<number>;
+  tenant_id: string;
+  updated_at: Timestamp;
+  wake_by: Timestamp;
+}
+
 export interface Sources {
   created_at: Timestamp;
   kind: string;
@@ -587,6 +644,10 @@ export interface DB {
   segment_counts: SegmentCounts;
   segment_members: SegmentMembers;
   segments: Segments;
+  social_profiles: SocialProfiles;
+  social_sandbox_logins: SocialSandboxLogins;
+  social_sandbox_outbox: SocialSandboxOutbox;
+  social_sessions: SocialSessions;
   sources: Sources;
   tenant_users: TenantUsers;
   tenants: Tenants;

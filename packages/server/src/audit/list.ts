@@ -1,0 +1,67 @@
+import { sql } from 'kysely'
+import Type from 'typebox'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { Actor } from './log.ts'
+
+/** An entry of the audit log. */
+export const AuditLogEntry = Type.Object({
+  entry_id: Id,
+  at: Timestamp,
+  actor: Type.Object({
+    kind: Type.Unsafe<Actor['kind']>({
+      type: 'string',
+      enum: ['user', 'api_key', 'command_line', 'agent', 'service'],
+    }),
+    id: Type.Optional(Type.String()),
+    name: Type.Optional(Type.String()),
+  }),
+  action: Type.String({ examples: ['webhook.created'] }),
+  subject_kind: Type.String(),
+  subject_id: Nullable(Type.String()),
+  details: Type.Record(Type.String(), Type.Unknown()),
+})
+export type AuditLogEntry = Type.Static<typeof AuditLogEntry>
+
+/** What of the audit log is wanted; all must hold. */
+export interface AuditFilters {
+  subject_kind?: string
+  subject_id?: string
+  /** The id of who did it, or a kind of actor. */
+  actor?: string
+}
+
+/** One page of the audit log, newest first, and how many entries there are. */
+export async function listAudit(
+  tenant: Tenant,
+  filters: AuditFilters,
+  page: Page,
+): Promise<{ entries: AuditLogEntry[]; total: number }> {
+  let query = tenant.db.selectFrom('audit_log')
+  if (filters.subject_kind !== undefined) query = query.where('subject_kind', '=', filters.subject_kind)
+  if (filters.subject_id !== undefined) query = query.where('subject_id', '=', filters.subject_id)
+  if (filters.actor !== undefined) {
+    query = query.where(sql<boolean>`(actor ->> 'id' = ${filters.actor} OR actor ->> 'kind' = ${filters.actor})`)
+  }
+  const [rows, counted] = await Promise.all([
+    query
+      .selectAll()
+      .orderBy('at', 'desc')
+      .orderBy('entry_id', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    query.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow(),
+  ])
+  const entries = rows.map((row) => ({
+    entry_id: row.entry_id,
+    at: row.at.toISOString(),
+    actor: row.actor as unknown as AuditLogEntry['actor'],
+    action: row.action,
+    subject_kind: row.subject_kind,
+    subject_id: row.subject_id,
+    details: row.details as AuditLogEntry['details'],
+  }))
+  return { entries, total: counted.count }
+}
