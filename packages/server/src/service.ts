@@ -209,6 +209,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
     const network = openConnector(config, clock, options.outbound)
     cleanup.push(() => network.close())
+    const llmOutbound = createApiFetch({ allowPrivate: config.llm.allowPrivate, allowHttp: config.llm.allowPrivate })
+    cleanup.push(() => llmOutbound.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
     const { social } = network
@@ -216,8 +218,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => socialLogins.stop())
     const senders = createSenders(mail, { social, clock })
     await workOnActions(stores, jobs, { ...writing, senders })
-    const llmOutbound = createApiFetch({ allowPrivate: config.llm.allowPrivate, allowHttp: config.llm.allowPrivate })
-    cleanup.push(() => llmOutbound.close())
     const agents = await startAgents({ ...writing, stores, jobs, llm: config.llm, llmOutbound })
     cleanup.push(() => agents.stop())
     const app = await createApp({

@@ -5,7 +5,7 @@ import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { getAgentSettings } from './actions/settings.ts'
 import { AGENT_COLUMNS, type AgentConfiguration, type AgentRow, configurationOf } from './agent.ts'
-import { applyInput, BLANK, type ConfigurationDependencies, checkConfiguration } from './configuration.ts'
+import { applyInput, BLANK, type ConfigurationDependencies, checkBaseUrl, checkConfiguration } from './configuration.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
 import type { AgentInput } from './requests.ts'
 
@@ -21,6 +21,7 @@ export async function createAgent(
   actor: Actor,
   now: Date,
 ): Promise<AgentRow> {
+  await checkBaseUrl(dependencies, input)
   const template = input.playbook_template ? playbookTemplates().get(input.playbook_template) : undefined
   const blank = { ...BLANK, capabilities: template?.capabilities ?? [] }
   return tenant.transaction(async (tx) => {
@@ -54,6 +55,7 @@ export async function updateAgent(
   actor: Actor,
   now: Date,
 ): Promise<AgentRow> {
+  await checkBaseUrl(dependencies, input)
   return tenant.transaction(async (tx) => {
     const before = await tx.db
       .selectFrom('agents')

@@ -44,12 +44,13 @@ export function applyInput(current: AgentConfiguration, input: AgentInput): Agen
 }
 
 /**
- * Checks everything about an agent's settings that its schema cannot say, and puts them in the form that is stored.
+ * Checks everything about an agent's settings that its schema cannot say, and puts them in the form that is stored. Call
+ * it in the transaction that stores them.
  * @throws ServiceError 400 naming every wrong place.
  */
 export async function checkConfiguration(
   tenant: Tenant,
-  dependencies: ConfigurationDependencies,
+  { jobs }: Pick<ConfigurationDependencies, 'jobs'>,
   configuration: AgentConfiguration,
 ): Promise<AgentConfiguration> {
   const { playbook_template: template, playbook, identity_id, monitoring, llm_config } = configuration
@@ -60,8 +61,8 @@ export async function checkConfiguration(
   }
   details.push(...checkPlaybook(playbook, template))
   const filter = await checkFilter(tenant, monitoring.filter, details)
-  details.push(...checkSchedule(dependencies.jobs, monitoring))
-  details.push(...(await checkLlmConfig(dependencies.llmOutbound, llm_config)))
+  details.push(...checkSchedule(jobs, monitoring))
+  details.push(...checkLlmConfig(llm_config))
   const identityId = identity_id?.toLowerCase() ?? null
   if (identityId !== null && !(await isIdentity(tenant, identityId))) {
     details.push({ path: 'identity_id', message: 'is not the id of an identity of yours' })
@@ -125,21 +126,25 @@ function checkSchedule(
   return details
 }
 
-async function checkLlmConfig(
-  outbound: ConfigurationDependencies['llmOutbound'],
-  { provider, model, base_url }: LlmConfig,
-): Promise<ErrorDetail[]> {
-  const details: ErrorDetail[] = []
-  if (base_url !== undefined && provider !== 'openai_compatible') {
-    details.push({ path: 'llm_config.base_url', message: 'goes with the provider openai_compatible only; remove it' })
-  } else if (base_url !== undefined) {
-    await outbound.check(base_url).catch((error: unknown) => {
-      if (!(error instanceof RefusedAddress)) throw error
-      details.push({ path: 'llm_config.base_url', message: error.message })
-    })
-    if (model === undefined) details.push({ path: 'llm_config.model', message: 'is required beside base_url' })
+function checkLlmConfig({ provider, model, base_url }: LlmConfig): ErrorDetail[] {
+  if (base_url === undefined) return []
+  if (provider !== 'openai_compatible') {
+    return [{ path: 'llm_config.base_url', message: 'goes with the provider openai_compatible only; remove it' }]
   }
-  return details
+  return model === undefined ? [{ path: 'llm_config.model', message: 'is required beside base_url' }] : []
+}
+
+/** Checks the address of a model that was sent; it may ask DNS, so it is called outside of transactions. @throws ServiceError 400. */
+export async function checkBaseUrl(
+  { llmOutbound }: ConfigurationDependencies,
+  { llm_config }: AgentInput,
+): Promise<void> {
+  const url = llm_config?.base_url
+  if (typeof url !== 'string') return
+  await llmOutbound.check(url).catch((error: unknown) => {
+    if (!(error instanceof RefusedAddress)) throw error
+    throw validationError([{ path: 'llm_config.base_url', message: error.message }])
+  })
 }
 
 async function isIdentity(tenant: Tenant, identityId: string): Promise<boolean> {
@@ -148,6 +153,8 @@ async function isIdentity(tenant: Tenant, identityId: string): Promise<boolean> 
     .selectFrom('identities')
     .select('identity_id')
     .where('identity_id', '=', identityId)
+    // Held, so that it cannot be deleted between the look and the agent's row.
+    .forKeyShare()
     .executeTakeFirst()
   return row !== undefined
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type ScriptedModel, startScriptedModel } from '../../../test/scripted-model.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { setAgentSettings } from '../actions/settings.ts'
 
 const PRICES = '{"scripted": {"input": 1, "output": 10}}'
 
@@ -258,6 +259,19 @@ describe('costs', () => {
     expect(model.asked.length).toBeLessThanOrEqual(9)
     const statuses = result.contact_results.map(({ status }: { status: string }) => status)
     expect(statuses.filter((status: string) => status === 'skipped').length).toBe(20 - model.asked.length)
+  })
+
+  test('of all runs of a month count towards the cap of the tenant', async () => {
+    model.answer = () => says([])
+    const actor = { kind: 'service' } as const
+    await setAgentSettings(tenant.handle, { monthly_cost_cap_usd: 0.004 }, actor, new Date())
+    const ids = await contacts(3)
+    const agentId = await agent()
+    expect(await run(agentId, ids.slice(0, 2))).toMatchObject({ summary: { contacts_evaluated: 2 }, notices: [] })
+    const result = await run(agentId, ids.slice(2))
+    expect(result).toMatchObject({ status: 'completed', contact_results: [{ status: 'skipped' }] })
+    expect(result.notices.join()).toContain('The monthly cost cap of $0.004 is reached')
+    expect(model.asked).toHaveLength(2)
   })
 
   test('an unknown price counts as nothing, and the run says so', async () => {

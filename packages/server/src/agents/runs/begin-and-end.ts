@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Reasoner } from '../reasoning/reasoner.ts'
 import { chooseContacts } from './choose.ts'
-import { type ClaimedRun, NotOurs, ours } from './claim.ts'
+import { type ClaimedRun, NotOurs, ours, skipPending } from './claim.ts'
 
 const NOBODY = 'No contact was looked at: the agent has no monitoring.filter, and the trigger named none.'
 const NONE_MATCH = "No contact was looked at: the agent's monitoring filter means nobody at the moment."
@@ -58,14 +58,4 @@ export async function finish(
       .executeTakeFirst()
     if (numUpdatedRows > 0n) await skipPending(tx, run.runId)
   })
-}
-
-/** The contacts that an ended run has not come to. */
-export async function skipPending(tx: Tenant, runId: string): Promise<void> {
-  await tx.db
-    .updateTable('agent_run_contacts')
-    .set({ status: 'skipped' })
-    .where('run_id', '=', runId)
-    .where('status', '=', 'pending')
-    .execute()
 }

@@ -1,7 +1,7 @@
 import { type Actor, audit } from '../../audit/log.ts'
 import { conflict, notFound } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { skipPending } from './begin-and-end.ts'
+import { skipPending } from './claim.ts'
 
 /**
  * Ends a run that waits or is under way. What it has proposed stays; the contacts that it has not come to are skipped.

@@ -84,16 +84,30 @@ export async function giveBackAfterFailure(
   message: string,
   now: Date,
 ): Promise<boolean> {
-  const row = await ours(tenant, run)
-    .set({
-      claim: null,
-      heartbeat_at: sql`now()`,
-      restarts: sql`restarts + 1`,
-      status: sql`CASE WHEN restarts >= ${RESTARTS_MAX}::integer THEN 'failed' ELSE status END`,
-      error: sql`CASE WHEN restarts >= ${RESTARTS_MAX}::integer THEN ${message}::text ELSE error END`,
-      completed_at: sql`CASE WHEN restarts >= ${RESTARTS_MAX}::integer THEN ${now}::timestamptz ELSE completed_at END`,
-    })
-    .returning('status')
-    .executeTakeFirst()
-  return row?.status === 'running'
+  const isLast = sql<boolean>`restarts >= ${RESTARTS_MAX}::integer`
+  return tenant.transaction(async (tx) => {
+    const row = await ours(tx, run)
+      .set({
+        claim: null,
+        heartbeat_at: sql`now()`,
+        restarts: sql`restarts + 1`,
+        status: sql`CASE WHEN ${isLast} THEN 'failed' ELSE status END`,
+        error: sql`CASE WHEN ${isLast} THEN ${message}::text ELSE error END`,
+        completed_at: sql`CASE WHEN ${isLast} THEN ${now}::timestamptz ELSE completed_at END`,
+      })
+      .returning('status')
+      .executeTakeFirst()
+    if (row?.status === 'failed') await skipPending(tx, run.runId)
+    return row?.status === 'running'
+  })
+}
+
+/** The contacts that an ended run has not come to. */
+export async function skipPending(tx: Tenant, runId: string): Promise<void> {
+  await tx.db
+    .updateTable('agent_run_contacts')
+    .set({ status: 'skipped' })
+    .where('run_id', '=', runId)
+    .where('status', '=', 'pending')
+    .execute()
 }

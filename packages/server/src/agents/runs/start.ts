@@ -10,8 +10,11 @@ const SWEEP_MS = 10_000
 /** Lets this process work on runs, and look after schedules and after runs that others left behind. */
 export async function startAgents(dependencies: RunDependencies & { jobs: Jobs }): Promise<{ stop(): Promise<void> }> {
   const { jobs, log } = dependencies
-  await jobs.work(RUN_QUEUE, RUNS_AT_ONCE, (job, context) => workOnRun(dependencies, job, context))
-  return every(SWEEP_MS, async () => {
+  const stopping = new AbortController()
+  await jobs.work(RUN_QUEUE, RUNS_AT_ONCE, (job, { signal }) =>
+    workOnRun(dependencies, job, { signal: AbortSignal.any([signal, stopping.signal]) }),
+  )
+  const sweeping = every(SWEEP_MS, async () => {
     try {
       await sweepSchedules(dependencies)
       await sweepRuns(dependencies)
@@ -19,4 +22,11 @@ export async function startAgents(dependencies: RunDependencies & { jobs: Jobs }
       log.warn({ err: error }, 'schedules and runs could not be looked after; it is tried again shortly')
     }
   })
+  return {
+    // The queue waits for the work under way, which is given back with what is left of it.
+    stop: async () => {
+      stopping.abort()
+      await sweeping.stop()
+    },
+  }
 }

@@ -1,6 +1,6 @@
 import { type Actor, audit } from '../../audit/log.ts'
 import { knownContacts } from '../../contacts/read.ts'
-import { notFound, validationError } from '../../platform/errors.ts'
+import { conflict, notFound, validationError } from '../../platform/errors.ts'
 import { isUuid, newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -8,12 +8,14 @@ import { AGENT_COLUMNS, type AgentRow, configurationOf } from '../agent.ts'
 import { RUN_QUEUE } from './queue.ts'
 
 const NAMED_MAX = 20
+/** Runs of a tenant that wait or are under way. */
+const OPEN_MAX = 100
 
 /**
  * Queues a run of an agent, enabled or not.
  * @param contactIds whom to look at; null: the agent's monitoring filter chooses when the run begins.
  * @returns the run's id; the run can be read at once.
- * @throws ServiceError 404, 400 naming the contacts that do not exist.
+ * @throws ServiceError 404, 400 naming the contacts that do not exist, 409 `too_many_runs`.
  */
 export async function triggerRun(
   tenant: Tenant,
@@ -31,6 +33,7 @@ export async function triggerRun(
       .forShare()
       .executeTakeFirst()
     if (!agent) throw notFound('agent')
+    await requireFewOpen(tx)
     const requested = contactIds === null ? null : await requireContacts(tx, contactIds)
     const runId = await queueRun(tx, jobs, agent, { trigger: 'manual', requested, actor }, now)
     const entry = { action: 'agent.triggered', subjectKind: 'agent', subjectId: agentId }
@@ -69,6 +72,17 @@ export async function queueRun(
     .execute()
   await jobs.send(tx, RUN_QUEUE, { runId })
   return runId
+}
+
+async function requireFewOpen(tx: Tenant): Promise<void> {
+  const { count } = await tx.db
+    .selectFrom('agent_runs')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('status', 'in', ['queued', 'running'])
+    .executeTakeFirstOrThrow()
+  if (Number(count) >= OPEN_MAX) {
+    throw conflict('too_many_runs', `${OPEN_MAX} runs are waiting or under way. Trigger again when some have ended.`)
+  }
 }
 
 async function requireContacts(tx: Tenant, contactIds: readonly string[]): Promise<string[]> {

@@ -30,6 +30,8 @@ export async function workOnRun(
   { runId, tenantId }: { runId: string } & TenantJob,
   { signal }: Pick<JobContext, 'signal'>,
 ): Promise<void> {
+  // The queue gives it to a process that is not about to stop.
+  if (signal.aborted) throw new Error('This process is stopping.')
   const tenant = openTenant(dependencies.stores, tenantId)
   const run = await claimRun(tenant, runId)
   if (!run) return
