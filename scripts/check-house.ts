@@ -69,8 +69,8 @@ function checkPages(file: string, text: string): void {
   if (/dangerouslySetInnerHTML|\.(inner|outer)HTML\s*=/.test(text)) {
     problems.push(`${file} writes markup: what comes from outside must stay a text`)
   }
-  for (const [line] of text.matchAll(/^.*(?:from|import\()\s*'[^']*\/server\/[^']*'/gm)) {
-    if (!line.startsWith('import type ')) problems.push(`${file}: takes only types from the server: ${line}`)
+  for (const [statement] of text.matchAll(/\b(?:import|export)\b[^']*'[^']*\/server\/[^']*'/g)) {
+    if (!/^import type\b/.test(statement)) problems.push(`${file}: takes only types from the server: ${statement}`)
   }
 }
 
@@ -87,6 +87,9 @@ function checkImport(file: string, imported: string): void {
   if (target === 'app.ts' && feature !== 'service.ts') forbid('only the service puts the application together')
   if (feature === 'platform' && target !== 'platform' && target !== 'config.ts') forbid('platform knows no feature')
   if (target !== feature && to?.at(-1) === 'routes.ts' && feature !== 'app.ts') forbid('routes are the end of the line')
+  // What reads a model's words proposes and does nothing: it cannot reach what sends, approves or executes.
+  const acts = /\/(identities|agents\/actions\/(?!settings|action-object))/.test(imported)
+  if (from?.slice(0, 2).join('/') === 'agents/reasoning' && acts) forbid('an agent that thinks has no way to act')
   const seesAllTenants = /(postgres\/(database|connect)|clickhouse\/connect)\.ts$/.test(imported)
   const unscoped = UNSCOPED.includes(feature) || UNSCOPED.includes(from?.slice(0, 2).join('/') ?? '')
   if (seesAllTenants && !unscoped && !isTypeOfParameters(file)) {

@@ -3,6 +3,8 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
+import { actionRoutes } from './agents/actions/routes.ts'
+import { agentRoutes } from './agents/routes.ts'
 import { aggregateRoutes } from './aggregate/routes.ts'
 import { batchRoutes } from './batch/routes.ts'
 import { collectorRoutes } from './collector/routes.ts'
@@ -36,6 +38,7 @@ import type { Jobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
 import { operationsRoutes } from './platform/operations-routes.ts'
+import type { ApiFetch } from './platform/outbound/api-fetch.ts'
 import type { Stores } from './platform/tenant.ts'
 import type { Clock } from './platform/time.ts'
 import type { SegmentFollower } from './segments/follow.ts'
@@ -61,6 +64,7 @@ export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimite
   mail: MailDependencies
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
+  llmOutbound: Pick<ApiFetch, 'check'>
   clock: Clock
   log: Logger
   metrics: Metrics
@@ -120,6 +124,8 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
   await dashboardRoutes(app, { ...dependencies, rateLimiter })
+  actionRoutes(app, dependencies)
+  agentRoutes(app, dependencies)
   identityRoutes(app, dependencies)
   conversationRoutes(app, dependencies)
   socialRoutes(app, { ...dependencies, isClosing })

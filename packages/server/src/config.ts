@@ -47,6 +47,23 @@ export interface Config {
   mailPollSeconds: number
   /** How often a connected messaging tool is asked for what is new. */
   messagingPullMinutes: number
+  llm: LlmConfig
+}
+
+/** What the environment says of language models. */
+export interface LlmConfig {
+  openaiApiKey: string | null
+  anthropicApiKey: string | null
+  /** Sent to `baseUrl` alone. */
+  apiKey: string | null
+  /** An OpenAI-compatible server. */
+  baseUrl: string | null
+  /** For agents that name no model. */
+  model: string | null
+  /** US dollars for a million tokens, by model. */
+  prices: Record<string, { input: number; output: number }>
+  /** Development and tests, or a server of one's own: models may be at private addresses, and without TLS. */
+  allowPrivate: boolean
 }
 
 export interface RateLimits {
@@ -187,6 +204,15 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     mailFirstSyncDays: integer('CDS_MAIL_FIRST_SYNC_DAYS', 90, 0, 3_650),
     mailPollSeconds: integer('CDS_MAIL_POLL_SECONDS', 60, 1, 3_600),
     messagingPullMinutes: integer('CDS_MESSAGING_PULL_MINUTES', 10, 1, 1_440),
+    llm: {
+      openaiApiKey: secret('CDS_OPENAI_API_KEY', null, keyOf, 'an API key'),
+      anthropicApiKey: secret('CDS_ANTHROPIC_API_KEY', null, keyOf, 'an API key'),
+      apiKey: secret('CDS_LLM_API_KEY', null, keyOf, 'an API key'),
+      baseUrl: url('CDS_LLM_BASE_URL', ['http:', 'https:']),
+      model: read<string | null>('CDS_LLM_MODEL', null, (value) => value, 'the name of a model'),
+      prices: read('CDS_LLM_PRICES', {}, pricesOf, 'JSON like {"my-model": {"input": 0.5, "output": 2}}'),
+      allowPrivate: onOff('CDS_LLM_ALLOW_PRIVATE', false),
+    },
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config
@@ -224,6 +250,23 @@ function authSecretOf(text: string): string | null | undefined {
 function wholeNumber(text: string, min: number, max: number): number | undefined {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
   return value >= min && value <= max ? value : undefined
+}
+
+/** No line break could be in a header. */
+function keyOf(text: string): string | null | undefined {
+  if (text === '') return null
+  return /^[\x21-\x7e]{1,1000}$/.test(text) ? text : undefined
+}
+
+function pricesOf(text: string): LlmConfig['prices'] | undefined {
+  try {
+    const prices = JSON.parse(text) as Record<string, { input?: unknown; output?: unknown }>
+    const isPrice = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 100_000
+    const fits = Object.values(prices).every(({ input, output }) => isPrice(input) && isPrice(output))
+    return fits ? (prices as LlmConfig['prices']) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function urlOf(text: string, protocols: string[]): string | undefined {

@@ -1,5 +1,10 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { ACTION_QUEUE } from './agents/actions/queue.ts'
+import { createSenders } from './agents/actions/senders.ts'
+import { workOnActions } from './agents/actions/worker.ts'
+import { RUN_QUEUE } from './agents/runs/queue.ts'
+import { startAgents } from './agents/runs/start.ts'
 import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
@@ -29,6 +34,7 @@ import type { App } from './platform/http/app-types.ts'
 import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
+import { createApiFetch } from './platform/outbound/api-fetch.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
 import { type Connector, createConnector } from './platform/outbound/connect.ts'
 import { createJsonApi } from './platform/outbound/json-api.ts'
@@ -66,7 +72,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES, SOCIAL_LOGINS, PULL_QUEUE]
+export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES, ACTION_QUEUE, RUN_QUEUE, SOCIAL_LOGINS, PULL_QUEUE]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -222,27 +228,34 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
-    const connector = createConnector({ allowPrivate: config.mailAllowPrivate, ...options.outbound })
+    const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
     const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
     const network = openConnector(config, clock, options.outbound)
     cleanup.push(() => network.close())
+    const api = createJsonApi({ ...options.outbound, allowPrivate: config.webhookAllowPrivate })
+    cleanup.push(() => api.close())
+    const llmOutbound = createApiFetch({ allowPrivate: config.llm.allowPrivate, allowHttp: config.llm.allowPrivate })
+    cleanup.push(() => llmOutbound.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
     await startTasks({ stores, jobs, writing, eventsStorage, config, log })
     const { social } = network
     const socialLogins = await startSocialLogins({ stores, social, jobs, secrets, clock, log })
     cleanup.push(() => socialLogins.stop())
-    const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
-    cleanup.push(() => api.close())
+    const senders = createSenders(mail, { social, clock })
+    await workOnActions(stores, jobs, { ...writing, senders })
+    const agents = await startAgents({ ...writing, stores, jobs, llm: config.llm, llmOutbound })
+    cleanup.push(() => agents.stop())
     const receiving = await startReceiving({ config, stores, mail, api, jobs, intercomUrl: options.intercomUrl })
     cleanup.push(() => receiving.stop())
     invalidation.onChange(receiving.look)
     const app = await createApp({
       ...writing,
+      jobs,
+      llmOutbound,
       config,
       stores,
       secrets,
-      jobs,
       social,
       groupCommit,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),

@@ -74,7 +74,9 @@ async function send(
     throw toServiceError(error)
   })
   if (result.outcome === 'sent') return { external_id: result.externalId }
-  if (result.outcome === 'refused') throw conflict('social_refused', REFUSALS[result.reason])
+  if (result.outcome === 'refused') {
+    throw conflict('social_refused', REFUSALS[result.reason], [{ path: 'reason', message: result.reason }])
+  }
   await storeCheck(tenant, identityId, profileId, false, clock())
   const message = "The identity's session at the network has ended. Log it in again (POST …/social/login)."
   throw conflict('social_session_expired', message)

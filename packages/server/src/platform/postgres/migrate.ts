@@ -9,6 +9,7 @@ import * as agents from './migrations/0007-agents.ts'
 import * as mail from './migrations/0008-mail.ts'
 import * as conversations from './migrations/0009-conversations.ts'
 import * as social from './migrations/0010-social.ts'
+import * as actions from './migrations/0011-actions.ts'
 import * as dashboardUsers from './migrations/0012-dashboard-users.ts'
 import * as dashboard from './migrations/0013-dashboard.ts'
 
@@ -23,6 +24,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0008-mail': mail,
   '0009-conversations': conversations,
   '0010-social': social,
+  '0011-actions': actions,
   '0012-dashboard-users': dashboardUsers,
   '0013-dashboard': dashboard,
 }

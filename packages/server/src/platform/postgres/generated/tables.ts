@@ -36,7 +36,7 @@ export interface AgentActions {
   decided_at: Timestamp | null;
   decided_by: Json | null;
   due_at: Timestamp | null;
-  error: string | null;
+  error: Json | null;
   executed_at: Timestamp | null;
   execution: Json | null;
   guardrails: Generated<Json>;
@@ -49,6 +49,17 @@ export interface AgentActions {
   tenant_id: string;
   type: string;
   updated_at: Timestamp;
+}
+
+export interface AgentOutreach {
+  action_index: number;
+  agent_id: string;
+  at: Timestamp;
+  contact_id: string;
+  identity_id: string;
+  run_id: string;
+  tenant_id: string;
+  type: string;
 }
 
 export interface AgentRunContacts {
@@ -69,6 +80,7 @@ export interface AgentRuns {
   actions_pending_approval: Generated<number>;
   actions_proposed: Generated<number>;
   agent_id: string;
+  claim: string | null;
   completed_at: Timestamp | null;
   configuration: Json;
   contacts_evaluated: Generated<number>;
@@ -81,8 +93,11 @@ export interface AgentRuns {
   model: string | null;
   notices: Generated<Json>;
   output_tokens: Generated<Int8>;
+  progressed_at: Timestamp | null;
   provider: string | null;
+  requested_by: Json;
   requested_contact_ids: string[] | null;
+  restarts: Generated<number>;
   run_id: string;
   started_at: Timestamp | null;
   status: string;
@@ -103,6 +118,12 @@ export interface Agents {
   next_run_at: Timestamp | null;
   playbook: Generated<Json>;
   playbook_template: string | null;
+  tenant_id: string;
+  updated_at: Timestamp;
+}
+
+export interface AgentSettings {
+  settings: Json;
   tenant_id: string;
   updated_at: Timestamp;
 }
@@ -699,8 +720,10 @@ export interface WebhookSubscriptions {
 
 export interface DB {
   agent_actions: AgentActions;
+  agent_outreach: AgentOutreach;
   agent_run_contacts: AgentRunContacts;
   agent_runs: AgentRuns;
+  agent_settings: AgentSettings;
   agents: Agents;
   api_keys: ApiKeys;
   audit_log: AuditLog;
