@@ -28,7 +28,7 @@ import type { App } from './platform/http/app-types.ts'
 import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
-import { createApiFetch } from './platform/outbound/api-fetch.ts'
+import { type ApiFetch, createApiFetch } from './platform/outbound/api-fetch.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
 import { createConnector } from './platform/outbound/connect.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
@@ -143,6 +143,7 @@ export interface Service extends Engines {
   /** What sending and receiving mail need. */
   mail: MailDependencies
   jobs: Jobs
+  llmOutbound: ApiFetch
   deliveryWorker: DeliveryWorker
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
@@ -238,7 +239,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, mail, jobs, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, mail, jobs, llmOutbound, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()

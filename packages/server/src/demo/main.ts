@@ -10,6 +10,7 @@ import type { Service } from '../service.ts'
 import { createApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
 import { createTenant } from '../tenants/tenants.ts'
+import { makeDemoAgents } from './agents.ts'
 import { serveDemoSite } from './site.ts'
 
 /** The site whose visits the sample data shows; pages on localhost may send events too. */
@@ -92,7 +93,8 @@ async function rememberedDemo({ stores }: Service, file: string): Promise<Demo |
   return null
 }
 
-async function makeDemo({ stores, projector }: Service, file: string): Promise<Demo> {
+async function makeDemo(service: Service, file: string): Promise<Demo> {
+  const { stores, projector } = service
   const now = systemClock()
   const tenantId = await createTenant(stores.database, 'Demo', now)
   await writeFile(file, JSON.stringify({ tenantId }), { mode: 0o600 })
@@ -109,6 +111,7 @@ async function makeDemo({ stores, projector }: Service, file: string): Promise<D
   })
   await projector.drain()
   for (const segment of SEGMENTS) await createSegment(openTenant(stores, tenantId), segment, now)
+  await makeDemoAgents(openTenant(stores, tenantId), service, now)
   const { apiKey } = await createApiKey(stores.database, tenantId, { name: 'Demo', scopes: ['all'] }, now)
   await writeFile(file, JSON.stringify({ tenantId, apiKey }), { mode: 0o600 })
   return { tenantId, apiKey }
@@ -128,6 +131,10 @@ Record a page view as a browser would, and read it back:
   curl -s ${url}/track -H 'Origin: https://${SITE}' -H 'Content-Type: application/json' -d '{"events":[{"event":"page_view","url":"https://${SITE}/hello","title":"Hello"}]}'
 
   curl -s '${url}/v1/events?limit=1' -H 'Authorization: Bearer ${apiKey}'
+
+See what two agents propose, some of it waiting for your approval:
+
+  curl -s ${url}/v1/agents -H 'Authorization: Bearer ${apiKey}'    (then /v1/agents/AGENT_ID/runs and /v1/agents/runs/RUN_ID)
 
 Watch what you do in the shop arrive:
 
