@@ -7,7 +7,7 @@ import { number, progress, rate, rows, URL_OF_SERVICE } from './report.ts'
 /** The most that one run takes. */
 const CONTACTS = 1_000
 const WARM_UP = 100
-const POLL_MS = 100
+const POLL_MS = 250
 
 /**
  * Runs of an agent with the template provider: what reading contexts and writing results costs, without any model. The
