@@ -30,6 +30,12 @@ export interface Config {
   webhookAllowPrivate: boolean
   /** Finished webhook deliveries are kept so long. */
   webhookRetentionDays: number
+  /** How far back a mailbox is read that is new. */
+  mailFirstSyncDays: number
+  /** How often what was sent from a mailbox is looked at; what comes in is announced by its server. */
+  mailPollSeconds: number
+  /** How often a connected messaging tool is asked for what is new. */
+  messagingPullMinutes: number
   /** Mail servers may have private addresses and any port. */
   mailAllowPrivate: boolean
   /** The hosted gateway that reaches the social network; null: the sandbox plays it. */
@@ -162,6 +168,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ),
     webhookAllowPrivate: onOff('CDS_WEBHOOK_ALLOW_PRIVATE', false),
     webhookRetentionDays: integer('CDS_WEBHOOK_RETENTION_DAYS', 30, 1, 3_650),
+    mailFirstSyncDays: integer('CDS_MAIL_FIRST_SYNC_DAYS', 90, 0, 3_650),
+    mailPollSeconds: integer('CDS_MAIL_POLL_SECONDS', 60, 1, 3_600),
+    messagingPullMinutes: integer('CDS_MESSAGING_PULL_MINUTES', 10, 1, 1_440),
     mailAllowPrivate: onOff('CDS_MAIL_ALLOW_PRIVATE', false),
     socialGateway: socialGateway(),
     llm: {

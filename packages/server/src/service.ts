@@ -9,8 +9,11 @@ import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
+import { PULL_QUEUE } from './conversations/intercom/schedule.ts'
+import { startReceiving } from './conversations/receive.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import type { MailDependencies } from './identities/mail/dependencies.ts'
+import type { SocialConnector } from './identities/social/connector.ts'
 import { openConnector, startSocialLogins } from './identities/social/open.ts'
 import { SOCIAL_LOGINS } from './identities/social/sessions.ts'
 import { keepEventIds } from './journal/event-ids.ts'
@@ -31,6 +34,7 @@ import { createMetrics } from './platform/metrics.ts'
 import { type ApiFetch, createApiFetch } from './platform/outbound/api-fetch.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
 import { createConnector } from './platform/outbound/connect.ts'
+import { createJsonApi } from './platform/outbound/json-api.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
@@ -63,7 +67,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [ACTION_QUEUE, RUN_QUEUE, SOCIAL_LOGINS]
+export const QUEUES: readonly JobQueue<object>[] = [ACTION_QUEUE, RUN_QUEUE, SOCIAL_LOGINS, PULL_QUEUE]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -144,6 +148,7 @@ export interface Service extends Engines {
   mail: MailDependencies
   jobs: Jobs
   llmOutbound: ApiFetch
+  social: SocialConnector
   deliveryWorker: DeliveryWorker
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
@@ -156,6 +161,8 @@ export interface ServiceOptions extends EngineOptions {
   clock?: Clock
   /** How addresses that users gave are called; for tests. */
   outbound?: Partial<OutboundOptions>
+  /** Where Intercom is; for tests. */
+  intercomUrl?: string
   /** Sees the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }
@@ -206,10 +213,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
-    const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
-    const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
+    const mailConnector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
+    const mail = { secrets, connector: mailConnector, clock, publicUrl: config.publicUrl, writing, log }
     const network = openConnector(config, clock, options.outbound)
     cleanup.push(() => network.close())
+    const api = createJsonApi({ ...options.outbound, allowPrivate: config.webhookAllowPrivate })
+    cleanup.push(() => api.close())
     const llmOutbound = createApiFetch({ allowPrivate: config.llm.allowPrivate, allowHttp: config.llm.allowPrivate })
     cleanup.push(() => llmOutbound.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
@@ -221,6 +230,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await workOnActions(stores, jobs, { ...writing, senders })
     const agents = await startAgents({ ...writing, stores, jobs, llm: config.llm, llmOutbound })
     cleanup.push(() => agents.stop())
+    const receiving = await startReceiving({ config, stores, mail, api, jobs, intercomUrl: options.intercomUrl })
+    cleanup.push(() => receiving.stop())
+    invalidation.onChange(receiving.look)
     const app = await createApp({
       ...writing,
       jobs,
@@ -239,7 +251,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, mail, jobs, llmOutbound, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, mail, jobs, llmOutbound, social, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()
