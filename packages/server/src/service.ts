@@ -34,7 +34,7 @@ import type { App } from './platform/http/app-types.ts'
 import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
-import { createApiFetch } from './platform/outbound/api-fetch.ts'
+import { type ApiFetch, createApiFetch } from './platform/outbound/api-fetch.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
 import { type Connector, createConnector } from './platform/outbound/connect.ts'
 import { createJsonApi } from './platform/outbound/json-api.ts'
@@ -153,6 +153,7 @@ export interface Service extends Engines {
   mail: MailDependencies
   connector: Connector
   jobs: Jobs
+  llmOutbound: ApiFetch
   social: SocialConnector
   deliveryWorker: DeliveryWorker
   app: App
@@ -271,7 +272,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, mail, connector, jobs, social, deliveryWorker }
+    const sending = { outbound, mail, connector, llmOutbound, social, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, jobs, ...sending }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()

@@ -9,6 +9,8 @@ import { type Evaluation, EvaluationError, NO_USAGE, type Reasoner } from './rea
 import { type Sender, valuesFor } from './values.ts'
 
 const BATCH = 50
+/** What is written down at once; the thinking costs nothing. */
+const CONCURRENCY = 4
 const NO_MESSAGES =
   'The template provider proposes nothing for this agent: give it a playbook_template or playbook.messages, or a model.'
 
@@ -27,7 +29,7 @@ export function createTemplateReasoner(
     provider: 'template',
     model: null,
     notices: nothing ? [NO_MESSAGES] : [],
-    concurrency: 1,
+    concurrency: CONCURRENCY,
     batch: BATCH,
     prepare: async (contexts, now) => {
       const contactIds = contexts.map(({ contactId }) => contactId)

@@ -39,7 +39,7 @@ interface End {
   notice?: string
 }
 
-/** Ends a run; contacts that it has not come to are skipped. */
+/** Ends a run; contacts that it has not come to are skipped. @throws NotOurs */
 export async function finish(
   tenant: Tenant,
   run: ClaimedRun,
@@ -47,6 +47,8 @@ export async function finish(
   now: Date,
 ): Promise<void> {
   await tenant.transaction(async (tx) => {
+    // Contacts before the run, as whoever records one takes them.
+    await skipPending(tx, run.runId)
     const { numUpdatedRows } = await ours(tx, run)
       .set({
         status,
@@ -56,6 +58,6 @@ export async function finish(
         ...(notice === undefined ? {} : { notices: sql`notices || ${JSON.stringify([notice])}::jsonb` }),
       })
       .executeTakeFirst()
-    if (numUpdatedRows > 0n) await skipPending(tx, run.runId)
+    if (numUpdatedRows === 0n) throw new NotOurs()
   })
 }

@@ -9,6 +9,8 @@ import { skipPending } from './claim.ts'
  */
 export async function cancelRun(tenant: Tenant, runId: string, actor: Actor, now: Date): Promise<void> {
   await tenant.transaction(async (tx) => {
+    // Contacts before the run, as whoever records one takes them.
+    await skipPending(tx, runId)
     const run = await tx.db
       .selectFrom('agent_runs')
       .select(['status', 'agent_id'])
@@ -24,6 +26,7 @@ export async function cancelRun(tenant: Tenant, runId: string, actor: Actor, now
       .set({ status: 'cancelled', claim: null, completed_at: now })
       .where('run_id', '=', runId)
       .execute()
+    // Those that were chosen in between.
     await skipPending(tx, runId)
     const entry = { action: 'run.cancelled', subjectKind: 'run', subjectId: runId }
     await audit(tx, { actor, ...entry, details: { agent_id: run.agent_id } }, now)

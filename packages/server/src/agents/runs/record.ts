@@ -16,15 +16,20 @@ export interface RecordDependencies {
 }
 
 /** What is remembered of one contact of a run. */
-type Outcome =
+export type Outcome =
   | { status: 'evaluated'; evaluation: Evaluation }
   | { status: 'failed'; error: string; usage: Usage }
   | { status: 'skipped'; error: string }
 
+interface Recorded {
+  /** Settles when the events of the actions can be read. Nobody has to wait for it. */
+  projected: Promise<unknown>
+}
+
 /**
  * Writes down what came of one contact, with the actions that are proposed for it, all or nothing. It is written once:
  * whoever comes second, after a restart or beside another process, finds that it has been, and stops.
- * @throws NotOurs
+ * @throws NotOurs when the run is another's or has ended
  */
 export async function recordOutcome(
   tenant: Tenant,
@@ -32,16 +37,11 @@ export async function recordOutcome(
   run: ClaimedRun,
   contactId: string,
   outcome: Outcome,
-): Promise<void> {
+): Promise<Recorded> {
   const now = clock()
   const evaluation = outcome.status === 'evaluated' ? outcome.evaluation : null
   const usage = evaluation?.usage ?? (outcome.status === 'failed' ? outcome.usage : NO_USAGE)
   const recorded = await tenant.transaction(async (tx) => {
-    // The run's row is held first, so that those who work on one run write one after the other.
-    const held = await ours(tx, run)
-      .set({ heartbeat_at: sql`now()`, progressed_at: sql`now()`, restarts: 0 })
-      .executeTakeFirst()
-    if (held.numUpdatedRows === 0n) throw new NotOurs()
     const dropped = evaluation?.dropped ?? []
     const { numUpdatedRows } = await tx.db
       .updateTable('agent_run_contacts')
@@ -61,8 +61,12 @@ export async function recordOutcome(
     const { rows, statuses } = await propose(tx, jobs, run, contactId, evaluation?.actions ?? [], now)
     const count = (status: string) => statuses.filter((each) => each === status).length
     const errors = dropped.length + (outcome.status === 'failed' ? 1 : 0)
-    await ours(tx, run)
+    // The run's row comes last, so that contacts wait for one another no longer than a commit takes.
+    const counted = await ours(tx, run)
       .set({
+        heartbeat_at: sql`now()`,
+        progressed_at: sql`now()`,
+        restarts: 0,
         contacts_evaluated: sql`contacts_evaluated + ${evaluation ? 1 : 0}::integer`,
         actions_proposed: sql`actions_proposed + ${statuses.length}::integer`,
         actions_auto_approved: sql`actions_auto_approved + ${count('approved')}::integer`,
@@ -72,10 +76,11 @@ export async function recordOutcome(
         output_tokens: sql`output_tokens + ${usage.outputTokens}::bigint`,
         cost_usd: sql`cost_usd + ${usage.costUsd}::numeric`,
       })
-      .execute()
+      .executeTakeFirst()
+    if (counted.numUpdatedRows === 0n) throw new NotOurs()
     return rows
   })
-  for (const row of recorded) await projector.project(row)
+  return { projected: Promise.all(recorded.map((row) => projector.project(row))) }
 }
 
 async function propose(

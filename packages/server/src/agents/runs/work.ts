@@ -9,7 +9,7 @@ import { EvaluationError, NO_USAGE, type Reasoner, RunFailure } from '../reasoni
 import { begin, finish } from './begin-and-end.ts'
 import { beat, type ClaimedRun, claimRun, giveBack, giveBackAfterFailure, NotOurs } from './claim.ts'
 import { type CostCaps, capReached, costCapsOf } from './costs.ts'
-import { type RecordDependencies, recordOutcome } from './record.ts'
+import { type Outcome, type RecordDependencies, recordOutcome } from './record.ts'
 
 /** After so long a run lets others go ahead. */
 const SLICE_MS = 60_000
@@ -49,7 +49,7 @@ export async function workOnRun(
   } catch (error) {
     if (error instanceof NotOurs) return
     if (error instanceof RunFailure || (error instanceof ServiceError && error.status < 500)) {
-      await finish(tenant, run, { status: 'failed', error: error.message }, clock())
+      await finish(tenant, run, { status: 'failed', error: error.message }, clock()).catch(unlessNotOurs)
       return
     }
     log.warn({ err: error, run_id: runId, tenant_id: tenantId }, 'a run met a failure; it is tried again shortly')
@@ -129,16 +129,20 @@ async function workOnBatch(
       })
     }
   }
+  const projected: Promise<unknown>[] = []
+  const record = async (contactId: string, outcome: Outcome) => {
+    projected.push((await recordOutcome(tenant, dependencies, run, contactId, outcome)).projected)
+  }
   const workOnContact = async (contactId: string) => {
     const context = contexts.get(contactId)
     if (!context) {
       const error = 'The contact has been deleted.'
-      await recordOutcome(tenant, dependencies, run, contactId, { status: 'skipped', error })
+      await record(contactId, { status: 'skipped', error })
       return
     }
     try {
       const evaluation = await evaluate(context, signal)
-      await recordOutcome(tenant, dependencies, run, contactId, { status: 'evaluated', evaluation })
+      await record(contactId, { status: 'evaluated', evaluation })
     } catch (error) {
       // A contact whose evaluation was cut short waits for whoever goes on with the run.
       if (signal.aborted || isOfTheRun(error)) throw error
@@ -147,12 +151,17 @@ async function workOnBatch(
         'a contact could not be evaluated',
       )
       const usage = error instanceof EvaluationError ? error.usage : NO_USAGE
-      await recordOutcome(tenant, dependencies, run, contactId, { status: 'failed', error: messageOf(error), usage })
+      await record(contactId, { status: 'failed', error: messageOf(error), usage })
     }
   }
   await Promise.all(Array.from({ length: reasoner.concurrency }, work))
+  await Promise.all(projected)
   if (failure !== null && !signal.aborted) throw (failure as { error: unknown }).error
   return notice
+}
+
+function unlessNotOurs(error: unknown): void {
+  if (!(error instanceof NotOurs)) throw error
 }
 
 /** What the next contact would meet too. */
