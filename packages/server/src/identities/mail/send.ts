@@ -11,7 +11,7 @@ import { noteLoginProblem } from './login-problem.ts'
 import { checkOutgoing, type OutgoingMail } from './outgoing.ts'
 import { recordSent } from './record-sent.ts'
 import { type MailSend, markSent, markUnknown, releaseSend, reserveSend } from './reservation.ts'
-import { findSentMessage, keepInSent } from './sent-folder.ts'
+import { type FoundMail, findSentMessage, keepInSent } from './sent-folder.ts'
 
 /** A mail that the identity's mail server took. */
 export interface SentMail {
@@ -51,6 +51,7 @@ export async function sendMail(
     : await settle(tenant, dependencies, account, reservation.send)
   const sentAt = send.sent_at ?? now
   if (send.recorded_at === null) await recordSent(tenant, dependencies, account, mail, composed, sentAt)
+  if (reservation.isNew) await keepCopy(dependencies, account, { messageId: mail.messageId, sentAt }, composed)
   return { messageId: mail.messageId, sentAt, accepted: [mail.to], response: send.response ?? '' }
 }
 
@@ -61,16 +62,25 @@ async function handOver(
   mail: OutgoingMail,
   { raw }: ComposedMail,
 ): Promise<MailSend> {
-  const { connector, clock, log } = dependencies
+  const { connector, clock } = dependencies
   const delivery = await deliver(connector, account, mail.to, raw)
   if (delivery.outcome !== 'accepted') return explain(tenant, dependencies, account, mail, delivery)
-  const send = await markSent(tenant, mail.messageId, clock(), delivery.response)
-  const found = { messageId: mail.messageId, sentAt: send.sent_at ?? clock() }
-  // The mail is out: a copy that cannot be kept is no reason to call that a failure.
-  await keepInSent(dependencies, account, found, raw).catch((error) =>
-    log.warn({ err: error, identityId: account.identityId }, 'a sent mail could not be put into the Sent folder'),
+  return markSent(tenant, mail.messageId, clock(), delivery.response)
+}
+
+/** The mail is out: a copy that cannot be kept is no reason to call that a failure. */
+async function keepCopy(
+  dependencies: MailDependencies,
+  account: EmailAccount,
+  sent: FoundMail,
+  { raw }: ComposedMail,
+): Promise<void> {
+  await keepInSent(dependencies, account, sent, raw).catch((error) =>
+    dependencies.log.warn(
+      { err: error, identityId: account.identityId },
+      'a sent mail could not be put into the Sent folder',
+    ),
   )
-  return send
 }
 
 /** @throws ServiceError for a mail that did not go out, or may not have. */
