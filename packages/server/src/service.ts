@@ -5,6 +5,7 @@ import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
 import { prepareSignIn } from './dashboard/sign-in/start.ts'
+import { startTasks, TASK_QUEUES } from './dashboard/tasks.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
@@ -57,7 +58,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = []
+export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -209,6 +210,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const writing = { clock, projector, mover, segments: segments.follower, log }
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
+    await startTasks({ stores, jobs, writing, eventsStorage, config, log })
     const app = await createApp({
       ...writing,
       config,
@@ -220,6 +222,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       secrets,
       outbound,
       live,
+      jobs,
       lookUpTxt: createTxtLookup(options.dnsServers),
       log,
       metrics,

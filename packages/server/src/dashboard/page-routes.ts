@@ -5,6 +5,8 @@ import { companyEventRoutes } from './company-routes.ts'
 import { csvRoutes } from './csv-routes.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
 import { type DomainDependencies, domainRoutes } from './domain-routes.ts'
+import { type ErasureDependencies, erasureRoutes } from './erasure-routes.ts'
+import { type ExportRouteDependencies, exportRoutes } from './export-routes.ts'
 import { keyRoutes } from './key-routes.ts'
 import { type LimitDependencies, limitRoutes } from './limit-routes.ts'
 import { type LiveDependencies, liveRoutes } from './live-routes.ts'
@@ -19,6 +21,8 @@ export interface PageDependencies
   extends WebhookDependencies,
     DomainDependencies,
     LiveDependencies,
+    ErasureDependencies,
+    Omit<ExportRouteDependencies, 'config'>,
     Omit<LimitDependencies, 'config'>,
     Omit<TrackerDependencies, 'config'> {
   config: Config
@@ -40,4 +44,6 @@ export function pageRoutes(app: App, dependencies: PageDependencies): void {
   trackerRoutes(app, dependencies)
   limitRoutes(app, dependencies)
   auditRoutes(app)
+  erasureRoutes(app, dependencies)
+  exportRoutes(app, dependencies)
 }

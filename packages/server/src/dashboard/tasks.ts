@@ -1,0 +1,37 @@
+import type { Config } from '../config.ts'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { startErasures } from '../erasure/erase.ts'
+import { ERASE } from '../erasure/erasures.ts'
+import { createEventEraser } from '../journal/erase-events.ts'
+import { forgetJobs } from '../platform/jobs/forget.ts'
+import type { Jobs } from '../platform/jobs/jobs.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Stores } from '../platform/tenant.ts'
+import { EXPIRE, EXPORT, expireExports, exportDirectory } from '../tenant-export/exports.ts'
+import { startExports } from '../tenant-export/run.ts'
+
+/** The queues of the long tasks that people start in the dashboard. */
+export const TASK_QUEUES = [ERASE, EXPORT, EXPIRE]
+
+interface Dependencies {
+  stores: Stores
+  jobs: Jobs
+  writing: WriteDependencies
+  eventsStorage: string
+  config: Config
+  log: Logger
+}
+
+/** Works on erasures and exports. */
+export async function startTasks({ stores, jobs, writing, eventsStorage, config, log }: Dependencies): Promise<void> {
+  const directory = exportDirectory(config.dataDirectory)
+  await startExports({ stores, jobs, clock: writing.clock, log, directory })
+  await startErasures({
+    stores,
+    jobs,
+    writing,
+    events: createEventEraser({ ...stores, eventsStorage, projector: writing.projector }),
+    forgetJobs: (tenantId, texts) => forgetJobs(stores.database, tenantId, texts),
+    forgetExports: (tenant) => expireExports(tenant, directory),
+  })
+}

@@ -1,0 +1,135 @@
+import { sql } from 'kysely'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { deleteContact } from '../contacts/write.ts'
+import type { EventEraser } from '../journal/erase-events.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { Jobs } from '../platform/jobs/jobs.ts'
+import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { ERASERS } from './erasers.ts'
+import { ERASE } from './erasures.ts'
+import type { ErasureSubject } from './subject.ts'
+
+/**
+ * When the last look is taken. A flush that still took a visitor for the contact began before the deletion's commit and
+ * ends within 30 seconds; its deliveries and events have arrived by then.
+ */
+const VERIFY_AFTER_SECONDS = 60
+
+export interface ErasureDependencies {
+  stores: Stores
+  jobs: Jobs
+  writing: WriteDependencies
+  events: EventEraser
+  /** Removes the jobs of a tenant that name one of some texts. */
+  forgetJobs(tenantId: string, texts: readonly string[]): Promise<number>
+  /** Removes files that were made of the tenant's data. */
+  forgetExports(tenant: Tenant): Promise<number>
+  verifyAfterSeconds?: number
+}
+
+/** Works on the erasures that are ordered. */
+export async function startErasures(dependencies: ErasureDependencies): Promise<void> {
+  await dependencies.jobs.work(ERASE, 1, ({ tenantId, erasureId }) =>
+    runErasure(openTenant(dependencies.stores, tenantId), dependencies, erasureId),
+  )
+}
+
+/**
+ * Erases what is left to erase; called again after a crash or a failure, it goes on. The first time through leaves a
+ * receipt and orders a last look, the last look forgets what was looked for.
+ */
+export async function runErasure(tenant: Tenant, dependencies: ErasureDependencies, erasureId: string): Promise<void> {
+  const row = await tenant.db
+    .selectFrom('erasures')
+    .select(['status', 'subject', 'erased_at'])
+    .where('erasure_id', '=', erasureId)
+    .executeTakeFirst()
+  if (!row || row.subject === null) return
+  const subject = row.subject as unknown as ErasureSubject
+  await eraseContact(tenant, dependencies, erasureId, subject)
+  await tenant.transaction(async (tx) => {
+    for (const erase of ERASERS) await addCounts(tx, erasureId, await erase(tx, subject))
+  })
+  const now = dependencies.writing.clock()
+  // What its visitors do from then on is nobody's.
+  const refused = await dependencies.events.erase(tenant.id, subject, row.erased_at ?? now, (events) =>
+    addCounts(tenant, erasureId, { events }),
+  )
+  const jobs = await dependencies.forgetJobs(tenant.id, [
+    subject.contactId,
+    ...(subject.email === null ? [] : [subject.email]),
+  ])
+  const exports = await dependencies.forgetExports(tenant)
+  await addCounts(tenant, erasureId, { ...refused, jobs, exports })
+  if (row.status === 'running') await finishFirst(tenant, dependencies, erasureId, now)
+  else await finishLast(tenant, dependencies, erasureId, now)
+}
+
+/** The contact with all that goes with its row. Its deletion is told to webhooks, as every other is. */
+async function eraseContact(
+  tenant: Tenant,
+  { writing }: ErasureDependencies,
+  erasureId: string,
+  { contactId }: ErasureSubject,
+): Promise<void> {
+  const count = async (table: 'contacts' | 'notes' | 'contact_sources' | 'segment_members') => {
+    const rows = tenant.db.selectFrom(table).where('contact_id', '=', contactId)
+    const { count } = await rows.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+    return count
+  }
+  const contacts = await count('contacts')
+  if (contacts === 0) return
+  const found = {
+    contacts,
+    notes: await count('notes'),
+    contact_sources: await count('contact_sources'),
+    segment_memberships: await count('segment_members'),
+  }
+  try {
+    await deleteContact(tenant, writing, contactId)
+  } catch (error) {
+    // Somebody deleted it a moment ago.
+    if (!(error instanceof ServiceError) || error.status !== 404) throw error
+  }
+  await addCounts(tenant, erasureId, found)
+}
+
+async function finishFirst(
+  tenant: Tenant,
+  { jobs, verifyAfterSeconds = VERIFY_AFTER_SECONDS }: ErasureDependencies,
+  erasureId: string,
+  now: Date,
+): Promise<void> {
+  await tenant.transaction(async (tx) => {
+    const { numUpdatedRows } = await tx.db
+      .updateTable('erasures')
+      .set({ status: 'erased', erased_at: now })
+      .where('erasure_id', '=', erasureId)
+      .where('status', '=', 'running')
+      .executeTakeFirst()
+    if (numUpdatedRows > 0n) await jobs.send(tx, ERASE, { erasureId }, { startAfter: verifyAfterSeconds })
+  })
+}
+
+async function finishLast(tenant: Tenant, { events }: ErasureDependencies, erasureId: string, now: Date) {
+  await events.settle()
+  await tenant.db
+    .updateTable('erasures')
+    .set({ status: 'verified', verified_at: now, subject: null })
+    .where('erasure_id', '=', erasureId)
+    .execute()
+}
+
+/** Adds to the receipt, at once: what a crash comes after has been counted. */
+async function addCounts(tenant: Tenant, erasureId: string, counts: Record<string, number>): Promise<void> {
+  for (const [what, count] of Object.entries(counts)) {
+    if (count === 0) continue
+    await tenant.db
+      .updateTable('erasures')
+      .set({
+        removed: sql`removed || jsonb_build_object(${what}::text, coalesce((removed ->> ${what})::int, 0) + ${count}::int)`,
+      })
+      .where('erasure_id', '=', erasureId)
+      .execute()
+  }
+}

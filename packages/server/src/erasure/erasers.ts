@@ -1,0 +1,23 @@
+import type { Tenant } from '../platform/tenant.ts'
+import { eraseFromDeliveries } from './from-deliveries.ts'
+import { eraseFromNotes } from './from-notes.ts'
+import { eraseFromRuns } from './from-runs.ts'
+import { eraseFromSegments } from './from-segments.ts'
+import { eraseFromVisitors } from './from-visitors.ts'
+import type { ErasureSubject } from './subject.ts'
+
+/**
+ * Removes what one part of the service keeps of a person, in the transaction it is given. It is called again and again,
+ * also after the contact itself has gone, and removes what is left each time.
+ * @returns how many rows it removed or changed, by what they were.
+ */
+export type Eraser = (tx: Tenant, subject: ErasureSubject) => Promise<Record<string, number>>
+
+/** Everything in PostgreSQL that holds personal data beside the contact's own row. A feature that keeps some adds itself. */
+export const ERASERS: readonly Eraser[] = [
+  eraseFromVisitors,
+  eraseFromNotes,
+  eraseFromSegments,
+  eraseFromDeliveries,
+  eraseFromRuns,
+]

@@ -1,0 +1,283 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Browser, signedIn } from '../../test/people.ts'
+import { createTestTenant, type TestTenant } from '../../test/service.ts'
+import { arrived, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
+import { createEventEraser } from '../journal/erase-events.ts'
+import { EMPTY_RECORD, serializeEvents } from '../journal/event-record.ts'
+import { newId } from '../platform/ids.ts'
+import { forgetJobs } from '../platform/jobs/forget.ts'
+import { createSegment } from '../segments/segments.ts'
+import { expireExports, exportDirectory } from '../tenant-export/exports.ts'
+import { type ErasureDependencies, runErasure } from './erase.ts'
+import { hashOf, mentionPattern } from './subject.ts'
+
+let bench: WebhookBench
+let tenant: TestTenant
+let admin: Browser
+let dependencies: ErasureDependencies
+
+const EMAIL = "grace.o'hopper+1@example.com"
+
+beforeAll(async () => {
+  bench = await startWebhookBench()
+  const { service } = bench
+  tenant = await createTestTenant(service)
+  admin = await signedIn(service, tenant.id, 'admin')
+  dependencies = {
+    ...service,
+    events: createEventEraser({ ...service.stores, eventsStorage: 'events', projector: service.projector }),
+    forgetJobs: (tenantId, texts) => forgetJobs(service.stores.database, tenantId, texts),
+    forgetExports: (of) => expireExports(of, exportDirectory(service.config.dataDirectory)),
+  }
+})
+afterAll(() => bench.close())
+
+/** Every table of both stores, system tables and jobs included, in which a text stands. */
+async function placesOf(text: string): Promise<string[]> {
+  const { database, clickhouse } = bench.service.stores
+  const { rows: tables } = await sql<{ schema: string; name: string }>`
+    SELECT table_schema AS schema, table_name AS name FROM information_schema.tables
+    WHERE table_schema IN ('public', 'pgboss') AND table_type = 'BASE TABLE'`.execute(database)
+  const places: string[] = []
+  for (const { schema, name } of tables) {
+    const { rows } = await sql`SELECT FROM ${sql.id(schema, name)} AS t
+      WHERE strpos(lower(t::text), lower(${text})) > 0 LIMIT 1`.execute(database)
+    if (rows.length > 0) places.push(`${schema}.${name}`)
+  }
+  const events = await clickhouse.query<{ n: number }>(
+    `SELECT count() AS n FROM events WHERE positionCaseInsensitiveUTF8(formatRow('JSONEachRow', *), {text: String}) > 0`,
+    { text },
+  )
+  if (Number(events[0]?.n) > 0) places.push('events')
+  const mutations = await clickhouse.query<{ n: number }>(
+    'SELECT count() AS n FROM system.mutations WHERE positionCaseInsensitiveUTF8(command, {text: String}) > 0',
+    { text },
+  )
+  if (Number(mutations[0]?.n) > 0) places.push('system.mutations')
+  return places
+}
+
+/** Ends the wait for the last look. */
+async function lastLook(erasureId: string): Promise<void> {
+  await runErasure(tenant.handle, dependencies, erasureId)
+}
+
+test('a contact is erased from every table of both stores, with a receipt that names nobody', async () => {
+  const { service } = bench
+  await bench.subscribe(tenant, { event: 'page_view', url: bench.receiver.url('/seen') })
+  const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Arlington' }] }
+  await createSegment(tenant.handle, { name: 'Arlington', description: null, filter }, new Date())
+  const id = await tenant.contact(EMAIL, { city: 'Arlington', phone: '555-0199' }, { visitor_id: 'grace' })
+  const other = await tenant.contact('bob@example.com', {}, { visitor_id: 'bob' })
+  const longer = await tenant.contact(`x${EMAIL}`, {}, { visitor_id: 'longer' })
+  await tenant.call('POST', '/v1/sources/crm/contacts', { records: [{ external_id: 'c1', email: EMAIL }] })
+  await tenant.call('POST', `/v1/contacts/${id}/notes`, { content: `Wrote from ${EMAIL}` })
+  await tenant.call('POST', `/v1/contacts/${other}/notes`, { content: `Knows ${EMAIL.toUpperCase()}, and ${EMAIL}.` })
+  await call('/recover-visitor', { fingerprint: 'a'.repeat(64), visitor_id: 'grace' })
+  const url = `https://${tenant.site}/?invite=${encodeURIComponent(EMAIL)}`
+  await tenant.track({ visitor_id: 'grace', events: [{ event: 'page_view', data: { form: EMAIL } }] })
+  await tenant.track({ visitor_id: 'bob', events: [{ event: 'invited', url }, { event: 'page_view' }] })
+  await tenant.track({ visitor_id: 'longer', events: [{ event: 'kept', data: { mail: `x${EMAIL}` } }] })
+  await arrived(bench.receiver, '/seen', 2)
+  await insertRun(id)
+  // An anonymous event of the visitor that was in flight when it was identified, and events still in the journal.
+  const late = { ...EMPTY_RECORD, tenant_id: tenant.id, event: 'late', timestamp: Date.now(), received_at: Date.now() }
+  const rows = serializeEvents([
+    { ...late, event_id: newId(), visitor_id: 'grace' },
+    { ...late, event_id: newId(), contact_id: id, data: JSON.stringify({ email: EMAIL }) },
+    { ...late, event_id: newId(), visitor_id: 'bob', event: 'stays' },
+  ])
+  const journal = { journal_id: newId(), event_count: 3, rows }
+  await service.stores.database.insertInto('journal').values(journal).execute()
+  const refused = { journal_id: newId(), line: 0, row: rows, error: 'x' }
+  await service.stores.database.insertInto('refused_events').values(refused).execute()
+  expect((await placesOf(EMAIL)).length).toBeGreaterThan(8)
+
+  const answer = await admin.call('POST', `/api/contacts/${id}/erase`)
+  expect(answer.status).toBe(200)
+  const { receipt } = answer.body
+  expect(receipt).toMatchObject({ contact_id: id, status: 'erased', requested_by: { name: 'The admin' } })
+  expect(receipt.removed).toMatchObject({
+    contacts: 1,
+    notes: 1,
+    contact_sources: expect.any(Number),
+    segment_memberships: 1,
+    identity_links: expect.any(Number),
+    fingerprints: 1,
+    mentions_in_notes: 1,
+    webhook_deliveries: 1,
+    agent_actions: 1,
+    agent_run_contacts: 1,
+    events: expect.any(Number),
+    refused_events: 1,
+  })
+  expect(receipt.email_hash.sha256).toBe(hashOf(receipt.email_hash.salt, EMAIL))
+  // What is longer than the address is somebody else's; it goes out of the count by its first letter.
+  const places = async () => {
+    await tenant.call('DELETE', `/v1/contacts/${longer}`)
+    await runErasureOf(longer)
+    return placesOf(EMAIL)
+  }
+  expect((await tenant.call('GET', '/v1/events?event_type=kept')).body.events).toHaveLength(1)
+  expect((await tenant.call('GET', '/v1/events?event_type=stays')).body.events).toHaveLength(1)
+  expect((await tenant.call('GET', '/v1/events?event_type=late')).body.events).toHaveLength(0)
+  const notes = (await tenant.call('GET', `/v1/contacts/${other}/notes`)).body.notes
+  expect(notes[0].content).toBe('Knows [erased], and [erased].')
+  // What is being looked for is known until the last look.
+  await lastLook(receipt.erasure_id)
+  expect(await places()).toEqual([])
+  expect(await placesOf('555-0199')).toEqual([])
+  const after = (await admin.call('GET', `/api/erasures/${receipt.erasure_id}`)).body.receipt
+  expect(after).toMatchObject({ status: 'verified', removed: receipt.removed })
+  expect((await admin.call('GET', '/api/erasures')).body.erasures).toContainEqual(after)
+  expect((await tenant.call('GET', `/v1/contacts/${id}`)).status).toBe(404)
+  // The order is on record, once.
+  const ordered = await sql<{ n: number }>`SELECT count(*) AS n FROM audit_log WHERE subject_id = ${id}`.execute(
+    service.stores.database,
+  )
+  expect(ordered.rows[0]?.n).toBe(1)
+
+  async function runErasureOf(contactId: string): Promise<void> {
+    const { body } = await admin.call('POST', `/api/contacts/${contactId}/erase`)
+    await lastLook(body.receipt.erasure_id)
+    const kept = await tenant.handle.db.selectFrom('visitors').select('visitor_id').execute()
+    expect(kept.map(({ visitor_id }) => visitor_id)).toContain('grace')
+    await bench.service.stores.clickhouse.command("DELETE FROM events WHERE event = 'kept'")
+  }
+})
+
+test('a second order is the first one, and a contact that never was is 404', async () => {
+  const id = await tenant.contact('twice@example.com')
+  const [first, second] = await Promise.all([1, 2].map(() => admin.call('POST', `/api/contacts/${id}/erase`)))
+  expect(first?.body.receipt.erasure_id).toBe(second?.body.receipt.erasure_id)
+  const again = await admin.call('POST', `/api/contacts/${id}/erase`)
+  expect(again.body.receipt).toMatchObject({ erasure_id: first?.body.receipt.erasure_id, status: 'erased' })
+  for (const unknown of [newId(), 'no-id', '%00'])
+    expect((await admin.call('POST', `/api/contacts/${unknown}/erase`)).status).toBe(404)
+})
+
+test('a contact that was deleted before is erased by its id', async () => {
+  const id = await tenant.contact('gone@example.com', {}, { visitor_id: 'gone' })
+  await tenant.track({ visitor_id: 'gone', events: [{ event: 'by_gone' }] })
+  await tenant.call('DELETE', `/v1/contacts/${id}`)
+  const { receipt } = (await admin.call('POST', `/api/contacts/${id}/erase`)).body
+  expect(receipt).toMatchObject({ status: 'erased', email_hash: null, removed: { events: expect.any(Number) } })
+  expect((await tenant.call('GET', '/v1/events?event_type=by_gone')).body.events).toEqual([])
+  expect((await tenant.call('GET', `/v1/contacts/events/${id}`)).status).toBe(404)
+})
+
+test('an erasure that is cut off anywhere goes on where it was', async () => {
+  const id = await tenant.contact('crash@example.com', {}, { visitor_id: 'crash' })
+  await tenant.track({ visitor_id: 'crash', events: [{ event: 'crashed', data: { mail: 'crash@example.com' } }] })
+  const steps = ['events', 'forgetJobs', 'forgetExports'] as const
+  const held = { ...bench.service.jobs, send: async () => null }
+  const { orderErasure } = await import('./erasures.ts')
+  const { erasureId } = await tenant.handle.transaction((tx) =>
+    orderErasure(tx, held, id, { kind: 'service' }, new Date()),
+  )
+  const broken = () => Promise.reject(new Error('crashed'))
+  for (const step of steps) {
+    const crashing = { ...dependencies, [step]: step === 'events' ? { erase: broken, settle: broken } : broken }
+    await expect(runErasure(tenant.handle, { ...crashing, jobs: held }, erasureId)).rejects.toThrow('crashed')
+  }
+  const status = () => admin.call('GET', `/api/erasures/${erasureId}`).then(({ body }) => body.receipt)
+  expect((await status()).status).toBe('running')
+  await runErasure(tenant.handle, { ...dependencies, jobs: held }, erasureId)
+  expect(await status()).toMatchObject({ status: 'erased', removed: { contacts: 1 } })
+  // A visitor that is known no more goes on as nobody, and the last look leaves that alone.
+  await tenant.track({ visitor_id: 'crash', events: [{ event: 'new_life' }] })
+  await runErasure(tenant.handle, { ...dependencies, jobs: held }, erasureId)
+  expect((await status()).status).toBe('verified')
+  await runErasure(tenant.handle, { ...dependencies, jobs: held }, erasureId)
+  const { events } = (await tenant.call('GET', '/v1/events?event_type=new_life')).body
+  expect(events).toMatchObject([{ internal_contact_id: null }])
+  expect(await placesOf('crash@example.com')).toEqual([])
+})
+
+test('the last look finds what arrived after the first, and comes by itself', async () => {
+  const id = await tenant.contact('straggler@example.com')
+  const { receipt } = (await admin.call('POST', `/api/contacts/${id}/erase`)).body
+  const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM pgboss.job
+    WHERE data ->> 'erasureId' = ${receipt.erasure_id} AND state = 'created' AND start_after > now()`.execute(
+    bench.service.stores.database,
+  )
+  expect(rows[0]?.n).toBe(1)
+  const record = { ...EMPTY_RECORD, tenant_id: tenant.id, event_id: newId(), event: 'straggling', contact_id: id }
+  const line = serializeEvents([{ ...record, timestamp: Date.now(), received_at: Date.now() }])
+  await bench.service.stores.clickhouse.insert('events', 'JSONCompactEachRowWithNames', line, newId())
+  await lastLook(receipt.erasure_id)
+  const after = (await admin.call('GET', `/api/erasures/${receipt.erasure_id}`)).body.receipt
+  expect(after.status).toBe('verified')
+  expect(after.removed.events).toBe(receipt.removed.events + 1)
+  await until(async () => expect(await placesOf(id)).not.toContain('events'))
+})
+
+test('only an administrator erases, and only in their own tenant', async () => {
+  const id = await tenant.contact('safe@example.com')
+  const member = await signedIn(bench.service, tenant.id, 'member')
+  expect((await member.call('POST', `/api/contacts/${id}/erase`)).body.error.code).toBe('insufficient_role')
+  const stranger = await signedIn(bench.service, (await createTestTenant(bench.service)).id, 'owner')
+  expect((await stranger.call('POST', `/api/contacts/${id}/erase`)).status).toBe(404)
+  expect((await tenant.call('POST', `/api/contacts/${id}/erase`)).status).toBe(401)
+  expect((await tenant.call('GET', `/v1/contacts/${id}`)).status).toBe(200)
+})
+
+test.each([
+  ['ada@example.com', 'ada@example.com', true],
+  ['ada@example.com', 'mail ADA@Example.com, now', true],
+  ['ada@example.com', '?e=ada%40example.com&x', true],
+  ['ada@example.com', 'e%3Dada%40example.com', true],
+  ['ada@example.com', 'To ada@example.com.', true],
+  ['ada@example.com', 'nada@example.com', false],
+  ['ada@example.com', 'x.ada@example.com', false],
+  ['ada@example.com', 'ada@example.com.au', false],
+  ['ada@example.com', 'ada@example.community', false],
+  ['ada@example.com', 'ada@exampleXcom', false],
+  ['jörg@müller.de', 'j%C3%B6rg%40m%C3%BCller.de', true],
+  ['a+b@x.co', '{"m":"a+b@x.co"}', true],
+  ['a+b@x.co', 'aab@x.co', false],
+])('%s is found in %j: %s, by both stores alike', async (email, text, found) => {
+  const { database, clickhouse } = bench.service.stores
+  const { rows } = await sql<{ found: boolean }>`SELECT ${text} ~* ${mentionPattern(email)} AS found`.execute(database)
+  const [row] = await clickhouse.query<{ found: number }>('SELECT match({text: String}, {pattern: String}) AS found', {
+    text,
+    pattern: `(?i)${mentionPattern(email)}`,
+  })
+  expect([rows[0]?.found, Boolean(row?.found)]).toEqual([found, found])
+})
+
+async function call(path: string, body: unknown): Promise<void> {
+  const response = await fetch(bench.service.url + path, {
+    method: 'POST',
+    headers: { origin: `https://${tenant.site}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (response.status !== 200) throw new Error(await response.text())
+}
+
+/** A run that looked at the contact, and an action that it proposed. */
+async function insertRun(contactId: string): Promise<void> {
+  const { db } = tenant.handle
+  const [agent_id, run_id, now] = [newId(), newId(), new Date()]
+  await db.insertInto('agents').values({ agent_id, name: 'A', created_at: now, updated_at: now }).execute()
+  const run = { run_id, agent_id, status: 'completed', trigger: 'manual', configuration: '{}', created_at: now }
+  await db
+    .insertInto('agent_runs')
+    .values({ ...run, requested_contact_ids: [contactId] })
+    .execute()
+  const contact = { run_id, contact_id: contactId, position: 0, reasoning: `${EMAIL} is interested` }
+  await db.insertInto('agent_run_contacts').values(contact).execute()
+  const action = {
+    run_id,
+    contact_id: contactId,
+    action_index: 0,
+    agent_id,
+    type: 'email_message',
+    params: JSON.stringify({ to: EMAIL }),
+  }
+  await db
+    .insertInto('agent_actions')
+    .values({ ...action, status: 'pending_approval', created_at: now, updated_at: now })
+    .execute()
+}

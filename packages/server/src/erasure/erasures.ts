@@ -1,0 +1,133 @@
+import { type Selectable, sql } from 'kysely'
+import Type from 'typebox'
+import type { Actor } from '../audit/log.ts'
+import { countEvents } from '../events/list.ts'
+import { notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { newId } from '../platform/ids.ts'
+import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { type ErasureSubject, saltedHash } from './subject.ts'
+
+/** Tried until it is done, with ClickHouse away for days as well; after a crash another process goes on. */
+export const ERASE = jobQueue<{ erasureId: string }>('erase-contact', {
+  retryLimit: 10_000,
+  retryDelay: 2,
+  retryBackoff: true,
+  retryDelayMax: 300,
+  heartbeatSeconds: 60,
+  expireInSeconds: 4 * 3_600,
+})
+
+/** What proves that a contact was erased: counts, and no personal data. */
+export const Receipt = Type.Object({
+  erasure_id: Id,
+  contact_id: Id,
+  /** running; erased; verified: a last look, after everything that was under way has arrived, found nothing more. */
+  status: Type.Unsafe<'running' | 'erased' | 'verified'>({ type: 'string', enum: ['running', 'erased', 'verified'] }),
+  at: Timestamp,
+  erased_at: Nullable(Timestamp),
+  verified_at: Nullable(Timestamp),
+  requested_by: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+  /** SHA-256 of `salt:address`; null when the address was not known. */
+  email_hash: Nullable(Type.Object({ salt: Type.String(), sha256: Type.String() })),
+  /** Rows removed, by what they were. */
+  removed: Type.Record(Type.String(), Type.Integer()),
+})
+export type Receipt = Type.Static<typeof Receipt>
+
+/**
+ * Orders the erasure of a contact, in the caller's transaction. A second order is the first one.
+ * @throws ServiceError 404 for a contact that is not there and never was.
+ */
+export async function orderErasure(
+  tx: Tenant,
+  jobs: Jobs,
+  contactId: string,
+  actor: Actor,
+  now: Date,
+): Promise<{ erasureId: string; isNew: boolean }> {
+  const subject = await subjectOf(tx, contactId)
+  const known = await tx.db
+    .selectFrom('erasures')
+    .select('erasure_id')
+    .where('contact_id', '=', contactId)
+    .executeTakeFirst()
+  if (known) return { erasureId: known.erasure_id, isNew: false }
+  if (!subject) throw notFound('contact')
+  const hashed = subject.email === null ? null : saltedHash(subject.email)
+  const row = await tx.db
+    .insertInto('erasures')
+    .values({
+      erasure_id: newId(),
+      contact_id: contactId,
+      status: 'running',
+      subject: JSON.stringify(subject),
+      email_salt: hashed?.salt ?? null,
+      email_hash: hashed?.hash ?? null,
+      requested_by: JSON.stringify(actor),
+      requested_at: now,
+    })
+    .onConflict((known) => known.columns(['contact_id']).doUpdateSet({ contact_id: contactId }))
+    .returning(['erasure_id', sql<boolean>`(xmax = 0)`.as('is_new')])
+    .executeTakeFirstOrThrow()
+  if (row.is_new) await jobs.send(tx, ERASE, { erasureId: row.erasure_id })
+  return { erasureId: row.erasure_id, isNew: row.is_new }
+}
+
+/** The contact may have been deleted before, with its events left behind. */
+async function subjectOf(tx: Tenant, contactId: string): Promise<ErasureSubject | null> {
+  const contact = await tx.db
+    .selectFrom('contacts')
+    .select('email')
+    .where('contact_id', '=', contactId)
+    .executeTakeFirst()
+  const events = contact ? 1 : await countEvents(tx, { contact_id: contactId, includeSystem: true })
+  if (events === 0) return null
+  const visitors = await tx.db.selectFrom('visitors').select('visitor_id').where('contact_id', '=', contactId).execute()
+  return { contactId, email: contact?.email ?? null, visitorIds: visitors.map(({ visitor_id }) => visitor_id) }
+}
+
+/** @throws ServiceError 404. */
+export async function readReceipt(tenant: Tenant, erasureId: string): Promise<Receipt> {
+  const row = await tenant.db.selectFrom('erasures').selectAll().where('erasure_id', '=', erasureId).executeTakeFirst()
+  if (!row) throw notFound('erasure')
+  return toReceipt(row)
+}
+
+/** One page of the erasures, newest first, and how many there are. */
+export async function listReceipts(tenant: Tenant, page: Page): Promise<{ erasures: Receipt[]; total: number }> {
+  const [rows, counted] = await Promise.all([
+    tenant.db
+      .selectFrom('erasures')
+      .selectAll()
+      .orderBy('requested_at', 'desc')
+      .orderBy('erasure_id', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    tenant.db
+      .selectFrom('erasures')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow(),
+  ])
+  return { erasures: rows.map(toReceipt), total: counted.count }
+}
+
+function toReceipt(row: Selectable<TenantTables['erasures']>): Receipt {
+  const actor = row.requested_by as Actor
+  return {
+    erasure_id: row.erasure_id,
+    contact_id: row.contact_id,
+    status: row.status as Receipt['status'],
+    at: row.requested_at.toISOString(),
+    erased_at: row.erased_at?.toISOString() ?? null,
+    verified_at: row.verified_at?.toISOString() ?? null,
+    requested_by: 'id' in actor ? { id: actor.id, name: actor.name } : null,
+    email_hash:
+      row.email_salt === null || row.email_hash === null ? null : { salt: row.email_salt, sha256: row.email_hash },
+    removed: row.removed as Receipt['removed'],
+  }
+}

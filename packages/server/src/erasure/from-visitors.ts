@@ -1,0 +1,36 @@
+import { sql } from 'kysely'
+import type { Tenant } from '../platform/tenant.ts'
+import type { ErasureSubject } from './subject.ts'
+
+/**
+ * Who the visitors were, and by which devices they were known. The visitors themselves stay, anonymous: without their
+ * rows a collector that still takes them for the contact would not notice that they are not.
+ */
+export async function eraseFromVisitors(tx: Tenant, { contactId, visitorIds }: ErasureSubject) {
+  const links = await tx.db
+    .deleteFrom('identity_links')
+    .where((eb) =>
+      eb.or([
+        eb('contact_id', '=', contactId),
+        eb('previous_contact_id', '=', contactId),
+        sql<boolean>`identity_links.visitor_id = ANY(${visitorIds}::text[])`,
+      ]),
+    )
+    .executeTakeFirst()
+  const fingerprints = await tx.db
+    .deleteFrom('fingerprints')
+    .where(sql<boolean>`fingerprints.visitor_id = ANY(${visitorIds}::text[])`)
+    .executeTakeFirst()
+  const visitors = await tx.db
+    .updateTable('visitors')
+    .set({ external_contact_id: null })
+    .where(sql<boolean>`visitors.visitor_id = ANY(${visitorIds}::text[]) AND contact_id IS NULL`)
+    .where('external_contact_id', 'is not', null)
+    .executeTakeFirst()
+  await tx.db.deleteFrom('visitor_moves').where('contact_id', '=', contactId).execute()
+  return {
+    identity_links: Number(links.numDeletedRows),
+    fingerprints: Number(fingerprints.numDeletedRows),
+    visitors: Number(visitors.numUpdatedRows),
+  }
+}

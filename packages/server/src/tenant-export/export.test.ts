@@ -1,0 +1,162 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Browser, signedIn } from '../../test/people.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { until } from '../../test/webhooks.ts'
+import { newId } from '../platform/ids.ts'
+import { exportDirectory, orderExport } from './exports.ts'
+import { type ExportDependencies, runExport } from './run.ts'
+import { EXPORTED, NOT_EXPORTED } from './tables.ts'
+
+let shift = 0
+let service: TestService
+let tenant: TestTenant
+let admin: Browser
+const directories: string[] = []
+
+beforeAll(async () => {
+  service = await startTestService({}, { clock: () => new Date(Date.now() + shift) })
+  tenant = await createTestTenant(service)
+  admin = await signedIn(service, tenant.id, 'admin')
+})
+afterAll(async () => {
+  await service.close()
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true })
+})
+
+async function exported(browser: Browser): Promise<{ id: string; bytes: Buffer }> {
+  const { status, body } = await browser.call('POST', '/api/export')
+  expect(status).toBe(202)
+  const path = `/api/export/${body.export_id}`
+  await until(async () => expect((await browser.call('GET', path)).body.export.status).toBe('ready'))
+  const response = await fetch(`${service.url}${path}/file`, { headers: { cookie: browser.cookie } })
+  expect(response.headers.get('content-type')).toBe('application/x-tar')
+  return { id: body.export_id, bytes: Buffer.from(await response.arrayBuffer()) }
+}
+
+/** Unpacked by the system's own tar. */
+function unpack(bytes: Buffer): (name: string) => Record<string, unknown>[] {
+  const directory = mkdtempSync(join(tmpdir(), 'cds-export-'))
+  directories.push(directory)
+  writeFileSync(join(directory, 'export.tar'), bytes)
+  execFileSync('tar', ['-xf', 'export.tar'], { cwd: directory })
+  return (name) => {
+    const raw = readFileSync(join(directory, name))
+    const text = name.endsWith('.gz') ? gunzipSync(raw).toString() : raw.toString().replaceAll('\n', ' ')
+    return text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line) => JSON.parse(line))
+  }
+}
+
+test('every table of a tenant is exported, or said not to be', async () => {
+  const { rows } = await service.postgres.pool.query(`SELECT table_name FROM information_schema.columns
+    WHERE table_schema = 'public' AND column_name = 'tenant_id' AND table_name <> 'tenants'`)
+  const known = [...Object.keys(EXPORTED), ...NOT_EXPORTED].sort()
+  expect(rows.map(({ table_name }) => table_name).sort()).toEqual(known)
+})
+
+test('an export holds all of a tenant, no secret, and nothing of another tenant', async () => {
+  const stranger = await createTestTenant(service)
+  await stranger.contact('stranger@example.com')
+  await stranger.track({ visitor_id: 's', events: [{ event: 'theirs' }] })
+  for (let index = 0; index < 12; index++) await tenant.contact(`e${index}@example.com`, { n: index })
+  const id = await tenant.contact('ada@example.com', { city: 'Zürich "1"\n' }, { visitor_id: 'v' })
+  await tenant.call('POST', `/v1/contacts/${id}/notes`, { content: 'Met her.' })
+  await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', data: { a: [1] } }] })
+  const { bytes } = await exported(admin)
+  const read = unpack(bytes)
+  const contacts = read('contacts.ndjson.gz')
+  expect(contacts).toHaveLength(13)
+  expect(contacts.find(({ contact_id }) => contact_id === id)).toMatchObject({
+    email: 'ada@example.com',
+    properties: { city: 'Zürich "1"\n' },
+  })
+  expect(read('notes.ndjson.gz')).toMatchObject([{ contact_id: id, content: 'Met her.' }])
+  const events = read('events.ndjson.gz')
+  expect(events.find(({ event }) => event === 'page_view')).toMatchObject({ contact_id: id, data: { a: [1] } })
+  expect(events.filter(({ event }) => event === 'contact_created')).toHaveLength(13)
+  expect(read('api_keys.ndjson.gz')[0]).not.toHaveProperty('key_hash')
+  const [manifest] = read('manifest.json')
+  expect(manifest).toMatchObject({ tenant_id: tenant.id, counts: { contacts: 13, notes: 1, events: events.length } })
+  const everything = Object.keys(EXPORTED).flatMap((table) => read(`${table}.ndjson.gz`))
+  const text = JSON.stringify([everything, events])
+  expect(text).not.toContain(stranger.id)
+  expect(text).not.toContain('stranger@example.com')
+  expect(text).not.toContain('_sealed')
+})
+
+test('a file is for administrators of its tenant, and for a day', async () => {
+  const { id } = await exported(admin)
+  const path = `/api/export/${id}/file`
+  const member = await signedIn(service, tenant.id, 'member')
+  expect((await member.call('GET', path)).body.error.code).toBe('insufficient_role')
+  const stranger = await signedIn(service, (await createTestTenant(service)).id, 'owner')
+  for (const url of [path, `/api/export/${id}`]) {
+    const answer = await stranger.call('GET', url)
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+  }
+  expect((await tenant.call('GET', path)).status).toBe(401)
+  shift = 24 * 3_600_000
+  const late = await admin.call('GET', path)
+  shift = 0
+  expect([late.status, late.body.error.code]).toEqual([410, 'export_expired'])
+  const { entries } = (await admin.call('GET', `/api/audit?subject_id=${id}`)).body
+  expect(entries.map(({ action }: { action: string }) => action)).toEqual(['export.fetched', 'export.ordered'])
+})
+
+test('one export of a tenant is made at a time; one that was cut off begins anew and leaves nothing behind', async () => {
+  const other = await createTestTenant(service)
+  const owner = await signedIn(service, other.id, 'owner')
+  const lines = Array.from({ length: 6_000 }, (_, index) =>
+    JSON.stringify({
+      tenant_id: other.id,
+      event_id: newId(),
+      event: `e${index}`,
+      timestamp: '2026-01-01 00:00:00.000',
+      received_at: '2026-01-01 00:00:00.000',
+      data: '{}',
+    }),
+  )
+  await service.stores.clickhouse.insert('events', 'JSONEachRow', lines.join('\n'), newId())
+  const jobs = { ...service.jobs, send: async () => null }
+  const now = new Date()
+  const { exportId } = await other.handle.transaction((tx) => orderExport(tx, jobs, { kind: 'service' }, now))
+  expect((await owner.call('POST', '/api/export')).body.export_id).toBe(exportId)
+  const notReady = await owner.call('GET', `/api/export/${exportId}/file`)
+  expect([notReady.status, notReady.body.error.code]).toEqual([409, 'export_not_ready'])
+  const directory = exportDirectory(service.config.dataDirectory)
+  const dependencies: ExportDependencies = { ...service, jobs, clock: () => new Date(), directory }
+  const stopping = new AbortController()
+  stopping.abort(new Error('stopping'))
+  await expect(runExport(other.handle, dependencies, exportId, stopping.signal)).rejects.toThrow('stopping')
+  expect(existsSync(join(directory, `${exportId}.tar.part`))).toBe(false)
+  expect((await owner.call('GET', `/api/export/${exportId}`)).body.export.status).toBe('running')
+  await runExport(other.handle, dependencies, exportId, new AbortController().signal)
+  const done = (await owner.call('GET', `/api/export/${exportId}`)).body.export
+  expect(done).toMatchObject({ status: 'ready', progress: 1, counts: { events: 6_000 } })
+  const response = await fetch(`${service.url}${done.url}`, { headers: { cookie: owner.cookie } })
+  const bytes = Buffer.from(await response.arrayBuffer())
+  expect(bytes.length).toBe(done.size_bytes)
+  const names = unpack(bytes)('events.ndjson.gz').map(({ event }) => event)
+  expect(new Set(names).size).toBe(6_000)
+})
+
+test('an export that cannot be written fails, and says so', async () => {
+  const other = await createTestTenant(service)
+  const owner = await signedIn(service, other.id, 'owner')
+  const jobs = { ...service.jobs, send: async () => null }
+  const { exportId } = await other.handle.transaction((tx) => orderExport(tx, jobs, { kind: 'service' }, new Date()))
+  const directory = join(service.config.dataDirectory, 'a-file')
+  writeFileSync(directory, '')
+  const dependencies = { ...service, jobs, clock: () => new Date(), directory: join(directory, 'below') }
+  await runExport(other.handle, dependencies, exportId, new AbortController().signal).catch(() => {})
+  const { export: failed } = (await owner.call('GET', `/api/export/${exportId}`)).body
+  expect(failed).toMatchObject({ status: 'failed', url: null, error: expect.any(String) })
+  expect((await owner.call('POST', '/api/export')).body.export_id).not.toBe(exportId)
+})

@@ -1,0 +1,150 @@
+import { rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Selectable } from 'kysely'
+import Type from 'typebox'
+import type { Actor } from '../audit/log.ts'
+import { notFound, ServiceError } from '../platform/errors.ts'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { newId } from '../platform/ids.ts'
+import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+/** How long a file can be fetched. */
+export const KEPT_HOURS = 24
+
+export const EXPORT = jobQueue<{ exportId: string }>('export-tenant', {
+  retryLimit: 5,
+  retryDelay: 5,
+  heartbeatSeconds: 60,
+  expireInSeconds: 12 * 3_600,
+})
+/** Removes the file when its time is over. */
+export const EXPIRE = jobQueue<{ exportId: string }>('expire-export', { retryLimit: 20, retryDelay: 60 })
+
+export const Export = Type.Object({
+  export_id: Id,
+  status: Type.Unsafe<'queued' | 'running' | 'ready' | 'failed' | 'expired'>({
+    type: 'string',
+    enum: ['queued', 'running', 'ready', 'failed', 'expired'],
+  }),
+  /** From 0 to 1. */
+  progress: Type.Number(),
+  /** Where to fetch it; null unless it is ready. */
+  url: Nullable(Type.String()),
+  size_bytes: Nullable(Type.Integer()),
+  /** Records, by what they are. */
+  counts: Type.Record(Type.String(), Type.Integer()),
+  error: Nullable(Type.String()),
+  created_at: Timestamp,
+  finished_at: Nullable(Timestamp),
+  expires_at: Nullable(Timestamp),
+})
+export type Export = Type.Static<typeof Export>
+
+/** Orders an export, in the caller's transaction; one that is under way is not joined by another. */
+export async function orderExport(
+  tx: Tenant,
+  jobs: Jobs,
+  actor: Actor,
+  now: Date,
+): Promise<{ exportId: string; isNew: boolean }> {
+  const underWay = await tx.db
+    .selectFrom('exports')
+    .select('export_id')
+    .where('status', 'in', ['queued', 'running'])
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  if (underWay) return { exportId: underWay.export_id, isNew: false }
+  const exportId = newId()
+  await tx.db
+    .insertInto('exports')
+    .values({ export_id: exportId, status: 'queued', requested_by: JSON.stringify(actor), created_at: now })
+    .execute()
+  await jobs.send(tx, EXPORT, { exportId })
+  return { exportId, isNew: true }
+}
+
+/** A tenant's latest exports. */
+export async function listExports(tenant: Tenant, now: Date): Promise<Export[]> {
+  const rows = await tenant.db
+    .selectFrom('exports')
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('export_id', 'desc')
+    .limit(20)
+    .execute()
+  return rows.map((row) => toExport(row, now))
+}
+
+/** @throws ServiceError 404. */
+export async function readExport(tenant: Tenant, exportId: string, now: Date): Promise<Export> {
+  return toExport(await requireExport(tenant, exportId), now)
+}
+
+/** Where the file of an export is. @throws ServiceError 404, 409 `export_not_ready`, 410 `export_expired`. */
+export async function fileOfExport(
+  tenant: Tenant,
+  directory: string,
+  exportId: string,
+  now: Date,
+): Promise<{ path: string; sizeBytes: number }> {
+  const row = await requireExport(tenant, exportId)
+  const { status } = toExport(row, now)
+  if (status === 'expired') {
+    throw new ServiceError(410, 'export_expired', `An export can be fetched for ${KEPT_HOURS} hours. Start a new one.`)
+  }
+  if (status !== 'ready' || row.file === null) {
+    throw new ServiceError(409, 'export_not_ready', 'The export is not ready yet. Ask for its progress.')
+  }
+  return { path: pathOf(directory, row.file), sizeBytes: Number(row.size_bytes ?? 0) }
+}
+
+/** Takes back the files of a tenant's exports, all of them or one. @returns how many. */
+export async function expireExports(tenant: Tenant, directory: string, exportId?: string): Promise<number> {
+  let query = tenant.db.selectFrom('exports').select(['export_id', 'file']).where('file', 'is not', null)
+  if (exportId !== undefined) query = query.where('export_id', '=', exportId)
+  const rows = await query.execute()
+  for (const { export_id, file } of rows) {
+    if (file !== null) await rm(pathOf(directory, file), { force: true })
+    await tenant.db
+      .updateTable('exports')
+      .set({ status: 'expired', file: null })
+      .where('export_id', '=', export_id)
+      .execute()
+  }
+  return rows.length
+}
+
+/** The directory of the files, beside the engines' own. */
+export function exportDirectory(dataDirectory: string): string {
+  return resolve(dataDirectory, 'exports')
+}
+
+function pathOf(directory: string, file: string): string {
+  return join(directory, file)
+}
+
+async function requireExport(tenant: Tenant, exportId: string) {
+  const row = await tenant.db.selectFrom('exports').selectAll().where('export_id', '=', exportId).executeTakeFirst()
+  if (!row) throw notFound('export')
+  return row
+}
+
+function toExport(row: Selectable<TenantTables['exports']>, now: Date): Export {
+  const isOver = row.status === 'ready' && row.expires_at !== null && row.expires_at <= now
+  const status = isOver ? 'expired' : (row.status as Export['status'])
+  return {
+    export_id: row.export_id,
+    status,
+    progress: row.progress,
+    url: status === 'ready' ? `/api/export/${row.export_id}/file` : null,
+    size_bytes: row.size_bytes === null ? null : Number(row.size_bytes),
+    counts: row.counts as Export['counts'],
+    error: row.error,
+    created_at: row.created_at.toISOString(),
+    finished_at: row.finished_at?.toISOString() ?? null,
+    expires_at: row.expires_at?.toISOString() ?? null,
+  }
+}

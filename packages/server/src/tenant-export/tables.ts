@@ -1,0 +1,59 @@
+import type { TenantTables } from '../platform/postgres/database.ts'
+
+interface ExportedTable {
+  /** What its rows are ordered and paged by: the primary key without the tenant. */
+  key: readonly string[]
+  /** Columns that are not handed out: secrets, and what the database derives. */
+  without?: readonly string[]
+}
+
+type Name = keyof TenantTables
+
+/** The tables of a tenant that an export holds, each with what of it is left out. A test knows every other table. */
+export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
+  contacts: {
+    key: ['contact_id'],
+    without: ['facets', 'search_text', 'sort_firstname', 'sort_lastname', 'sort_company'],
+  },
+  companies: { key: ['company_id'], without: ['facets', 'search_text', 'sort_name'] },
+  contact_sources: { key: ['contact_id', 'source'] },
+  notes: { key: ['note_id'] },
+  visitors: { key: ['visitor_id'] },
+  identity_links: { key: ['link_id'] },
+  fingerprints: { key: ['fingerprint'] },
+  sources: { key: ['source'] },
+  segments: { key: ['segment_id'], without: ['claimed_until'] },
+  segment_members: { key: ['segment_id', 'contact_id'] },
+  domains: { key: ['domain_id'] },
+  api_keys: { key: ['key_id'], without: ['key_hash'] },
+  webhook_subscriptions: {
+    key: ['subscription_id'],
+    without: ['headers_sealed', 'secret_sealed', 'previous_secret_sealed'],
+  },
+  webhook_deliveries: { key: ['delivery_id'] },
+  webhook_attempts: { key: ['delivery_id', 'attempt'] },
+  identities: { key: ['identity_id'] },
+  email_accounts: { key: ['identity_id'], without: ['sealed'] },
+  email_suppressions: { key: ['address'] },
+  agents: { key: ['agent_id'] },
+  agent_runs: { key: ['run_id'] },
+  agent_run_contacts: { key: ['run_id', 'contact_id'] },
+  agent_actions: { key: ['run_id', 'contact_id', 'action_index'] },
+  audit_log: { key: ['entry_id'] },
+  saved_views: { key: ['view_id'] },
+  erasures: { key: ['erasure_id'], without: ['subject'] },
+  tenant_users: { key: ['user_id'] },
+  invitations: { key: ['invitation_id'], without: ['token_hash', 'token_sealed'] },
+}
+
+/** What is left out, and why: what the service keeps for its own work holds nothing that is not in the tables above. */
+export const NOT_EXPORTED: readonly Name[] = [
+  'contact_counts',
+  'segment_counts',
+  'segment_checks',
+  'visitor_moves',
+  'event_ids_0',
+  'event_ids_1',
+  'event_ids_2',
+  'exports',
+]
