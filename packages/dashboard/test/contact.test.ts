@@ -158,6 +158,26 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.context().close()
   })
 
+  test('erases every trace of a person when an admin says so twice, and gives a receipt', async () => {
+    const erased = await tenant.contact('erase@example.com', { firstname: 'Erase' }, { visitor_id: 'erase' })
+    await tenant.track({ visitor_id: 'erase', events: [{ event: 'page_view', url: `https://${tenant.site}/` }] })
+    await tenant.call('POST', `/v1/contacts/${erased}/notes`, { content: 'A note' })
+    const page = await browser.signedIn(tenant, { role: 'admin', path: `/contacts/${erased}` })
+    await page.getByRole('button', { name: 'Erase' }).click()
+    const sure = page.getByRole('button', { name: 'Erase everything' })
+    expect(await sure.isDisabled()).toBe(true)
+    expect(await lookAt(page, 'contact-erase')).toEqual([])
+    await page.getByLabel('Type erase to confirm').fill('erase')
+    await sure.click()
+    await page.getByText(/^Erased on /).waitFor()
+    expect(await lookAt(page, 'contact-erased')).toEqual([])
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.waitForURL('**/contacts')
+    expect((await tenant.call('GET', `/v1/contacts/events/${erased}`)).status).toBe(404)
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
   test('says so when there is no such contact, and after it was deleted', async () => {
     const gone = await tenant.contact('gone@example.com', { firstname: 'Gone' })
     const page = await browser.signedIn(tenant, { role: 'member', path: `/contacts/${gone}` })
