@@ -155,6 +155,7 @@ function DeleteCompany({ company }: { company: Company }) {
   }
   return (
     <ConfirmButton
+      size="xs"
       title={`Delete ${companyName(company).slice(0, 80)}?`}
       explanation="The company is removed for good. Its contacts stay, without a company."
       confirmLabel="Delete the company"

@@ -39,6 +39,7 @@ export function ContactMenu({ contact }: { contact: Contact }) {
     <>
       {mayWrite ? (
         <ConfirmButton
+          size="xs"
           title={`Delete ${name}?`}
           explanation="The contact and its notes are removed for good. Its events stay, as those of nobody."
           confirmLabel="Delete the contact"
@@ -49,6 +50,7 @@ export function ContactMenu({ contact }: { contact: Contact }) {
       ) : null}
       {mayErase ? (
         <ConfirmButton
+          size="xs"
           color="red"
           variant="light"
           title={`Erase ${name}?`}
