@@ -163,7 +163,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await tenant.track({ visitor_id: 'erase', events: [{ event: 'page_view', url: `https://${tenant.site}/` }] })
     await tenant.call('POST', `/v1/contacts/${erased}/notes`, { content: 'A note' })
     const page = await browser.signedIn(tenant, { role: 'admin', path: `/contacts/${erased}` })
-    await page.getByRole('button', { name: 'Erase' }).click()
+    await page.getByRole('button', { name: 'Erase', exact: true }).click()
     const sure = page.getByRole('button', { name: 'Erase everything' })
     expect(await sure.isDisabled()).toBe(true)
     expect(await lookAt(page, 'contact-erase')).toEqual([])

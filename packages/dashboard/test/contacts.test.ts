@@ -133,6 +133,18 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.context().close()
   })
 
+  test('begins to read a contact when the pointer comes near its name', async () => {
+    const page = await browser.signedIn(tenant, { path: '/contacts?search=hopper' })
+    const name = page.getByRole('link', { name: 'Grace Hopper' })
+    await name.waitFor()
+    const reading = page.waitForRequest(/\/v1\/contacts\/[0-9a-f-]{36}\?/)
+    await name.hover()
+    await reading
+    expect(new URL(page.url()).pathname).toBe('/contacts')
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
   test('is used with the keyboard alone', async () => {
     const page = await browser.signedIn(tenant, { path: '/contacts?sort_by=lastname&sort_dir=asc' })
     await page.getByRole('link', { name: 'Grace Hopper' }).waitFor()

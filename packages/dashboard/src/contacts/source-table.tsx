@@ -129,7 +129,7 @@ function SourceCard({ source, about }: { source: string; about: UnifiedProfile['
   ].flatMap(([name, at]): [string, React.ReactNode][] => (name && at ? [[name, <Moment key={name} at={at} />]] : []))
   return (
     <Card flex="1 1 220px" maw={340}>
-      <Title order={3} size="h6" mb="xs">
+      <Title order={2} size="h6" mb="xs">
         <Foreign max={60}>{source}</Foreign>
       </Title>
       <Facts
