@@ -123,7 +123,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByRole('button', { name: 'New contact' }).click()
     await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com')
     await page.getByRole('button', { name: 'Create', exact: true }).click()
-    await page.getByRole('alert').waitFor()
+    await page.getByRole('alert').getByRole('link', { name: 'Open it' }).waitFor()
     expect(await lookAt(page, 'contact-new')).toEqual([])
     await page.getByRole('textbox', { name: 'E-mail' }).fill('jean@example.com')
     await page.getByLabel('First name').fill('Jean')

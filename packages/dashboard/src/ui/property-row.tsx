@@ -11,9 +11,9 @@ import {
 import { IconCheck, IconX } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
+import { Problem } from './problem.tsx'
 import classes from './property-row.module.css'
 import { type PropertyValue, propertyLabel, propertyText, typedValue } from './property-value.ts'
-import { messageOf } from './states.tsx'
 import { ExternalLink, Foreign, formatMoment, isWebAddress, None } from './text.tsx'
 
 interface PropertyRowProps {
@@ -129,7 +129,7 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
         </Group>
         {saving.isError ? (
           <Text size="xs" c="red" mt={4} role="alert">
-            {messageOf(saving.error)}
+            <Problem error={saving.error} />
           </Text>
         ) : null}
       </dd>
