@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** Which properties there are is read off so many records, the newest: few enough to be quick for any tenant. */
-const RECORDS_READ = 2_000
+const RECORDS_READ = 1_000
 const PROPERTIES_MAX = 500
 
 export type PropertyType = 'text' | 'number' | 'boolean' | 'date' | 'list'

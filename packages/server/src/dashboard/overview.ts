@@ -45,12 +45,18 @@ async function readFigures(tenant: Tenant, { from, to }: Range, before: Range) {
   const { where, parameters } = eventConditions({ date_after: before.from, date_before: to, is_bot: false })
   const rows = await tenant.events.select<FigureRow>({
     name: 'dashboard.overview',
-    columns: `timestamp >= parseDateTime64BestEffort({since: String}, 3, 'UTC') AS now,
-      if(grouping(toDate(timestamp)) = 0, toString(toDate(timestamp)), '') AS day, count() AS events,
-      uniqIf(visitor_id, visitor_id != '') AS visitors, uniqIf(contact_id, contact_id != toUUID('${NO_CONTACT}')) AS contacts`,
+    // Each day is counted once and the whole is merged from the days: half the time of counting everything twice.
+    columns: `timestamp >= parseDateTime64BestEffort({since: String}, 3, 'UTC') AS now, toDate(timestamp) AS date,
+      count() AS n, uniqStateIf(visitor_id, visitor_id != '') AS v,
+      uniqStateIf(contact_id, contact_id != toUUID('${NO_CONTACT}')) AS c`,
     where,
     parameters: { ...parameters, since: from.toISOString() },
-    groupBy: 'GROUPING SETS ((now), (now, toDate(timestamp)))',
+    groupBy: 'now, date',
+    outer: {
+      columns: `now, if(grouping(date) = 0, toString(date), '') AS day, sum(n) AS events, uniqMerge(v) AS visitors,
+        uniqMerge(c) AS contacts`,
+      groupBy: 'GROUPING SETS ((now), (now, date))',
+    },
   })
   return (now: boolean, range: Range) => {
     const ofRange = rows.filter((row) => Boolean(row.now) === now)
@@ -84,9 +90,10 @@ async function topPages(tenant: Tenant, { from, to }: Range): Promise<Overview['
   return rows.map((row) => ({ url_path: row.url_path, views: Number(row.views), visitors: Number(row.visitors) }))
 }
 
-/** A visit comes from where its first event came from: later ones are referred by the site itself. */
+/** A visit comes from where its first page was opened from: later ones are referred by the site itself. */
 async function topSources(tenant: Tenant, { from, to }: Range): Promise<Overview['sources']> {
-  const { where, parameters } = eventConditions({ date_after: from, date_before: to, is_bot: false })
+  const filters = { event_type: 'page_view', date_after: from, date_before: to, is_bot: false }
+  const { where, parameters } = eventConditions(filters)
   const rows = await tenant.events.select<{ source: string; visitors: number }>({
     name: 'dashboard.sources',
     columns: 'visitor_id, argMin(referring_domain, timestamp) AS source',

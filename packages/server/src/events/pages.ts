@@ -2,7 +2,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { EVENT_COLUMNS, type EventObject, type EventRow, toEventObject } from './event-object.ts'
 import { type EventFilters, eventConditions } from './filters.ts'
 
-const ROWS_A_PAGE = 2_000
+const ROWS_A_PAGE = 10_000
 
 /**
  * All events that match, newest first, some at a time. Each page is a question of its own that goes on where the one

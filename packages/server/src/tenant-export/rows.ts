@@ -3,7 +3,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { EXPORTED } from './tables.ts'
 
 const ROWS_A_PAGE = 1_000
-const EVENTS_A_PAGE = 5_000
+const EVENTS_A_PAGE = 10_000
 
 type Row = Record<string, unknown>
 type AnyTables = Record<string, Row>
