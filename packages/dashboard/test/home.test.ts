@@ -60,7 +60,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.context().close()
   })
 
-  test('shows events as they come, of its own tenant only, until it is halted', async () => {
+  test('shows events as they come, of its own tenant only, until it is paused', async () => {
     const other = await createTestTenant(service)
     const page = await browser.signedIn(tenant)
     const feed = page.getByRole('list', { name: 'Latest events' })
@@ -73,8 +73,8 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     })
     await feed.getByText('asked_for_demo').waitFor()
     expect(await feed.textContent()).not.toContain('secret_event')
-    await page.getByRole('button', { name: 'Halt' }).click()
-    await page.getByText('halted').waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('paused').waitFor()
     await tenant.track({ visitor_id: 'live', events: [{ event: 'came_later', url: `https://${tenant.site}/demo` }] })
     await page.waitForTimeout(500)
     expect(await feed.textContent()).not.toContain('came_later')

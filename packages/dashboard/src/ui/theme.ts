@@ -57,9 +57,20 @@ export const theme = createTheme({
     Badge: Badge.extend({ defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 550 } }),
     Button: Button.extend({ defaultProps: { size: 'sm' } }),
     Card: Card.extend({ defaultProps: { withBorder: true, padding: 'md' } }),
-    Drawer: Drawer.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' }, attributes: DIALOG } }),
+    Drawer: Drawer.extend({
+      defaultProps: {
+        closeButtonProps: { 'aria-label': 'Close' },
+        attributes: DIALOG,
+        styles: { title: { fontWeight: 600 } },
+      },
+    }),
     Modal: Modal.extend({
-      defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' }, attributes: DIALOG },
+      defaultProps: {
+        centered: true,
+        closeButtonProps: { 'aria-label': 'Close' },
+        attributes: DIALOG,
+        styles: { title: { fontWeight: 600 } },
+      },
     }),
     Paper: Paper.extend({ defaultProps: { withBorder: true } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 8, horizontalSpacing: 'md' } }),
