@@ -50,8 +50,8 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.waitForURL('**/?range=365d')
     await page.getByRole('button', { name: 'Last 12 months' }).click()
     await page.getByRole('menuitem', { name: 'Other days…' }).click()
-    await page.getByLabel('From').fill('2026-01-05')
-    await page.getByLabel('To').fill('2026-01-01')
+    await page.getByLabel('From', { exact: true }).fill('2026-01-05')
+    await page.getByLabel('To', { exact: true }).fill('2026-01-01')
     await page.getByRole('button', { name: 'Show these days' }).click()
     await page.waitForURL('**/?range=custom&from=2026-01-01&to=2026-01-05')
     await page.getByText('No page was viewed in these days.').waitFor()
@@ -60,7 +60,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.context().close()
   })
 
-  test('shows events as they come, of its own tenant only, until it is halted', async () => {
+  test('shows events as they come, of its own tenant only, until it is paused', async () => {
     const other = await createTestTenant(service)
     const page = await browser.signedIn(tenant)
     const feed = page.getByRole('list', { name: 'Latest events' })
@@ -73,8 +73,8 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     })
     await feed.getByText('asked_for_demo').waitFor()
     expect(await feed.textContent()).not.toContain('secret_event')
-    await page.getByRole('button', { name: 'Halt' }).click()
-    await page.getByText('halted').waitFor()
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('paused').waitFor()
     await tenant.track({ visitor_id: 'live', events: [{ event: 'came_later', url: `https://${tenant.site}/demo` }] })
     await page.waitForTimeout(500)
     expect(await feed.textContent()).not.toContain('came_later')

@@ -71,6 +71,17 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     },
   )
 
+  test('is asked for again when the session has ended, and leads back', async () => {
+    const page = await browser.signedIn(tenant, { path: '/contacts' })
+    await page.getByRole('heading', { name: 'No contacts yet' }).waitFor()
+    await page.context().clearCookies()
+    await page.getByRole('link', { name: 'Companies' }).click()
+    await page.waitForURL('**/sign-in?redirect=*')
+    expect(new URL(page.url()).searchParams.get('redirect')).toBe('/companies')
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
   test('asks for the code of a second factor', async () => {
     const member = await signedIn(service, tenant.id, 'member')
     const { body } = await member.call('POST', '/api/auth/two-factor/enable', { password: PASSWORD })

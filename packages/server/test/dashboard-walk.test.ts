@@ -13,6 +13,7 @@ const VIEW = { name: 'hacked', page: 'contacts', query: {}, columns: [] }
 const ROUTES: Route[] = [
   { method: 'GET', path: '/api/overview' },
   { method: 'GET', path: '/api/properties' },
+  { method: 'GET', path: '/api/companies/:company_id/events' },
   { method: 'GET', path: '/api/views' },
   { method: 'POST', path: '/api/views', body: VIEW },
   { method: 'PUT', path: '/api/views/:view_id', body: VIEW },
@@ -96,8 +97,10 @@ beforeAll(async () => {
   const { exportId } = await owner.handle.transaction((tx) =>
     orderExport(tx, { ...service.jobs, send: async () => null }, { kind: 'service' }, new Date()),
   )
+  const company = await owner.call('POST', '/v1/companies', { name: SECRET })
   ids = {
     contact_id,
+    company_id: company.body.company.company_id,
     subscription_id,
     delivery_id: (await make(`/api/webhooks/${subscription_id}/test`)).delivery_id,
     view_id: (await make('/api/views', { ...VIEW, name: SECRET })).view.view_id,

@@ -13,14 +13,28 @@ export interface LiveEvent {
   is_bot: boolean
 }
 
+const AGAIN_MS = 10_000
+
 /**
- * Tells of events as they are recorded; the browser connects again by itself when the connection breaks.
+ * Tells of events as they are recorded. The browser connects again by itself when a connection breaks, but gives up when
+ * it is refused: then we try again after a while, because a restart of the service or a full feed passes.
  * @returns what ends it.
  */
 export function watchEvents(onEvent: (event: LiveEvent) => void, onConnected: (isConnected: boolean) => void) {
-  const source = new EventSource('/api/live')
-  source.addEventListener('open', () => onConnected(true))
-  source.addEventListener('error', () => onConnected(false))
-  source.addEventListener('recorded', ({ data }: MessageEvent<string>) => onEvent(JSON.parse(data) as LiveEvent))
-  return () => source.close()
+  let source: EventSource
+  let again: ReturnType<typeof setTimeout> | undefined
+  const open = () => {
+    source = new EventSource('/api/live')
+    source.addEventListener('open', () => onConnected(true))
+    source.addEventListener('error', () => {
+      onConnected(false)
+      if (source.readyState === EventSource.CLOSED) again = setTimeout(open, AGAIN_MS)
+    })
+    source.addEventListener('recorded', ({ data }: MessageEvent<string>) => onEvent(JSON.parse(data) as LiveEvent))
+  }
+  open()
+  return () => {
+    clearTimeout(again)
+    source.close()
+  }
 }

@@ -10,4 +10,6 @@ export const overviewQuery = (range: { from: string; to: string }) =>
     queryKey: ['overview', range],
     queryFn: ({ signal }) => get<Overview>('/api/overview', range, signal),
     placeholderData: keepPreviousData,
+    // The figures follow the live feed beside them, if a little later.
+    refetchInterval: 60_000,
   })

@@ -11,12 +11,14 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
     }),
     defaultOptions: {
       queries: {
+        // The service may run on this very machine, which then needs no network.
+        networkMode: 'always',
         // What was fetched because the pointer came near is still good when the page opens.
         staleTime: 15_000,
         gcTime: 10 * 60_000,
         retry: (failures, error) => failures < 2 && isPassing(error),
       },
-      mutations: { retry: false },
+      mutations: { networkMode: 'always', retry: false },
     },
   })
 }

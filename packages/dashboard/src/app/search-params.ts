@@ -35,9 +35,11 @@ export const pageNumber: Reader<number> = (value) => (/^[1-9]\d{0,8}$/.test(valu
 
 export const wholeNumber: Reader<number> = (value) => (/^\d{1,12}$/.test(value) ? Number(value) : undefined)
 
-/** A day as `2026-01-31`. */
-export const day: Reader<string> = (value) =>
-  /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined
+/** A day as `2026-01-31`. The 31st of February is none, though a Date makes the 3rd of March of it. */
+export const day: Reader<string> = (value) => {
+  const date = new Date(/^\d{4}-\d{2}-\d{2}$/.test(value) ? value : Number.NaN)
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value) ? value : undefined
+}
 
 /** Words between commas. */
 export const words: Reader<string[]> = (value) => value.split(',').filter((word) => word !== '')

@@ -6,3 +6,18 @@ export function contactName({ properties }: Pick<Contact, 'properties'>): string
   const name = [properties.firstname, properties.lastname].map(propertyText).filter(Boolean).join(' ')
   return name || propertyText(properties.email) || 'Without a name'
 }
+
+/** What most contacts have, in the order in which people look for it. */
+export const USUAL_PROPERTIES = [
+  'email',
+  'firstname',
+  'lastname',
+  'company',
+  'jobtitle',
+  'lifecyclestage',
+  'lead_status',
+  'industry',
+  'country',
+  'state',
+  'city',
+]

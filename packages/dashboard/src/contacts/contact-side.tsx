@@ -15,6 +15,7 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
+import { USUAL_PROPERTIES } from './contact-name.ts'
 
 /** What is known of a contact, at the side: its properties, company and segments. */
 export function ContactSide({ contact }: { contact: Contact }) {
@@ -36,7 +37,7 @@ export function ContactSide({ contact }: { contact: Contact }) {
       <Card>
         <PropertyEditor
           properties={contact.properties}
-          first={FIRST}
+          first={USUAL_PROPERTIES}
           mustStay={['email']}
           choices={{ lifecyclestage: STAGES }}
           provenance={contact.properties_provenance}
@@ -73,19 +74,6 @@ export function ContactSide({ contact }: { contact: Contact }) {
   )
 }
 
-const FIRST = [
-  'email',
-  'firstname',
-  'lastname',
-  'company',
-  'jobtitle',
-  'lifecyclestage',
-  'lead_status',
-  'industry',
-  'country',
-  'state',
-  'city',
-]
 const STAGES = ['lead', 'prospect', 'mql', 'sql', 'opportunity', 'customer', 'evangelist', 'subscriber', 'other']
 
 function CompanyLink({ companyId }: { companyId: string }) {

@@ -48,7 +48,7 @@ function Thread({ conversation }: { conversation: Conversation }) {
               <Foreign max={160}>{participants.map(participantName).join(', ')}</Foreign>
             </Text>
           </div>
-          <Group gap="xs" wrap="nowrap" flex="none">
+          <Group gap="xs" wrap="nowrap" flex="none" mr="sm">
             <Badge color="gray" visibleFrom="xs">
               {channel === 'email' ? 'E-mail' : source.slice(0, 30)}
             </Badge>

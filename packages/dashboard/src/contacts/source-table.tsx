@@ -6,13 +6,14 @@ import { Facts } from '../ui/facts.tsx'
 import { propertyLabel, propertyText } from '../ui/property-value.ts'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
+import { USUAL_PROPERTIES } from './contact-name.ts'
 import classes from './source-table.module.css'
 
 /** What every source says of a contact, side by side, and which value is in use. */
 export function SourceTable({ profile, contact }: { profile: UnifiedProfile; contact: Contact }) {
   const [onlyConflicts, setOnlyConflicts] = useState(false)
   const sources = Object.keys(profile.sources)
-  const all = Object.entries(profile.profile)
+  const all = Object.entries(profile.profile).sort(([a], [b]) => rank(a) - rank(b) || a.localeCompare(b))
   const fields = all.filter(([, field]) => !onlyConflicts || field.has_conflict)
   const conflicts = all.filter(([, field]) => field.has_conflict).length
   if (all.length === 0) {
@@ -70,6 +71,12 @@ export function SourceTable({ profile, contact }: { profile: UnifiedProfile; con
   )
 }
 
+/** The usual properties in their usual order, then the others. */
+function rank(name: string): number {
+  const place = USUAL_PROPERTIES.indexOf(name)
+  return place < 0 ? USUAL_PROPERTIES.length : place
+}
+
 interface FieldRowProps {
   name: string
   field: UnifiedProfile['profile'][string]
@@ -122,7 +129,7 @@ function SourceCard({ source, about }: { source: string; about: UnifiedProfile['
   ].flatMap(([name, at]): [string, React.ReactNode][] => (name && at ? [[name, <Moment key={name} at={at} />]] : []))
   return (
     <Card flex="1 1 220px" maw={340}>
-      <Title order={3} size="h6" mb="xs">
+      <Title order={2} size="h6" mb="xs">
         <Foreign max={60}>{source}</Foreign>
       </Title>
       <Facts

@@ -11,21 +11,21 @@ import { Foreign, Moment } from '../ui/text.tsx'
 import classes from './live-feed.module.css'
 import { FEED_LENGTH } from './overview-range.ts'
 
-/** Events as they arrive, newest first. Whoever wants to read in peace halts it. */
+/** Events as they arrive, newest first. Whoever wants to read in peace pauses it. */
 export function LiveFeed() {
   const latest = useQuery(latestEventsQuery(FEED_LENGTH))
   const [arrived, setArrived] = useState<LiveEvent[]>([])
   const [isConnected, setConnected] = useState(false)
-  const [isHalted, setHalted] = useState(false)
+  const [isPaused, setPaused] = useState(false)
   useEffect(() => {
-    if (isHalted) return
+    if (isPaused) return
     const add = (event: LiveEvent) => setArrived((before) => [event, ...before].slice(0, FEED_LENGTH))
     return watchEvents(add, setConnected)
-  }, [isHalted])
+  }, [isPaused])
   const seen = new Set(arrived.map(({ event_id }) => event_id))
   const earlier = (latest.data?.events ?? []).filter(({ event_id }) => !seen.has(event_id)).map(toLiveEvent)
   const events = [...arrived, ...earlier].slice(0, FEED_LENGTH)
-  const isLive = isConnected && !isHalted
+  const isLive = isConnected && !isPaused
   return (
     <Card>
       <Group justify="space-between" mb="xs" wrap="nowrap">
@@ -35,17 +35,17 @@ export function LiveFeed() {
             Live
           </Title>
           <Text size="xs" c="dimmed" role="status">
-            {isHalted ? 'halted' : isConnected ? '' : 'connecting…'}
+            {isPaused ? 'paused' : isConnected ? '' : 'connecting…'}
           </Text>
         </Group>
         <Button
           variant="subtle"
           color="gray"
           size="compact-xs"
-          leftSection={isHalted ? <IconPlayerPlay size={14} aria-hidden /> : <IconPlayerPause size={14} aria-hidden />}
-          onClick={() => setHalted(!isHalted)}
+          leftSection={isPaused ? <IconPlayerPlay size={14} aria-hidden /> : <IconPlayerPause size={14} aria-hidden />}
+          onClick={() => setPaused(!isPaused)}
         >
-          {isHalted ? 'Go on' : 'Halt'}
+          {isPaused ? 'Resume' : 'Pause'}
         </Button>
       </Group>
       {latest.error && events.length === 0 ? <ErrorState error={latest.error} onRetry={latest.refetch} /> : null}

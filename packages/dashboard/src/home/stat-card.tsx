@@ -17,7 +17,7 @@ export function StatCard({ label, value, before, byDay }: StatCardProps) {
     <Card>
       <Group justify="space-between" wrap="nowrap" align="flex-end" gap="xs">
         <Box miw={0}>
-          <Text size="sm" c="dimmed" lineClamp={1}>
+          <Text size="sm" c="dimmed">
             {label}
           </Text>
           <Text fz={26} fw={650} lh={1.35}>

@@ -3,7 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconPlus } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { messageOf } from './states.tsx'
+import { Problem } from './problem.tsx'
 
 interface CreateDialogProps {
   /** What the button and the dialog say ("New contact"). */
@@ -53,7 +53,7 @@ export function CreateDialog({ title, fields, onCreate }: CreateDialogProps) {
           ))}
           {making.isError ? (
             <Alert color="red" role="alert">
-              {messageOf(making.error)}
+              <Problem error={making.error} />
             </Alert>
           ) : null}
           <Group justify="flex-end" gap="xs">

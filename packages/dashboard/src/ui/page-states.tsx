@@ -28,6 +28,7 @@ export function NotFoundPage() {
     <EmptyState
       icon={IconMapPinOff}
       title="Nothing here"
+      order={1}
       action={
         <Button renderRoot={(props) => <Link to="/" {...props} />} variant="light">
           Go to the home page

@@ -11,9 +11,9 @@ import {
 import { IconCheck, IconX } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
+import { Problem } from './problem.tsx'
 import classes from './property-row.module.css'
 import { type PropertyValue, propertyLabel, propertyText, typedValue } from './property-value.ts'
-import { messageOf } from './states.tsx'
 import { ExternalLink, Foreign, formatMoment, isWebAddress, None } from './text.tsx'
 
 interface PropertyRowProps {
@@ -60,7 +60,7 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
             </span>
           </Tooltip>
         </Text>
-        <Text component="dd" size="sm" className={classes.value}>
+        <Text component="dd" size="sm" className={classes.value} data-link={isWebAddress(text)}>
           {onSave ? (
             <>
               {isWebAddress(text) ? <ExternalLink url={text} /> : null}
@@ -129,7 +129,7 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
         </Group>
         {saving.isError ? (
           <Text size="xs" c="red" mt={4} role="alert">
-            {messageOf(saving.error)}
+            <Problem error={saving.error} />
           </Text>
         ) : null}
       </dd>
@@ -150,7 +150,7 @@ function EditLabel({ label, text }: { label: string; text: string }) {
   return (
     <>
       <VisuallyHidden>Change {label}: </VisuallyHidden>
-      <Foreign>{text}</Foreign>
+      <Foreign max={160}>{text}</Foreign>
     </>
   )
 }

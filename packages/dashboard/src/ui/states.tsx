@@ -9,16 +9,18 @@ interface EmptyStateProps {
   /** Why there is nothing, and what to do about it. */
   children?: ReactNode
   action?: ReactNode
+  /** 1 where this is all that the page holds. */
+  order?: 1 | 2
 }
 
 /** What stands in the place of a list that holds nothing. */
-export function EmptyState({ icon: Icon, title, children, action }: EmptyStateProps) {
+export function EmptyState({ icon: Icon, title, children, action, order = 2 }: EmptyStateProps) {
   return (
     <Stack align="center" gap="xs" py={48} px="md" ta="center">
       <ThemeIcon size={52} radius="xl" variant="light" aria-hidden>
         <Icon size={26} stroke={1.6} />
       </ThemeIcon>
-      <Title order={2} size="h4" mt={4}>
+      <Title order={order} size="h4" mt={4}>
         {title}
       </Title>
       {children ? (

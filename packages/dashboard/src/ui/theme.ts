@@ -57,9 +57,20 @@ export const theme = createTheme({
     Badge: Badge.extend({ defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 550 } }),
     Button: Button.extend({ defaultProps: { size: 'sm' } }),
     Card: Card.extend({ defaultProps: { withBorder: true, padding: 'md' } }),
-    Drawer: Drawer.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' }, attributes: DIALOG } }),
+    Drawer: Drawer.extend({
+      defaultProps: {
+        closeButtonProps: { 'aria-label': 'Close' },
+        attributes: DIALOG,
+        styles: { title: { fontWeight: 600 } },
+      },
+    }),
     Modal: Modal.extend({
-      defaultProps: { centered: true, closeButtonProps: { 'aria-label': 'Close' }, attributes: DIALOG },
+      defaultProps: {
+        centered: true,
+        closeButtonProps: { 'aria-label': 'Close' },
+        attributes: DIALOG,
+        styles: { title: { fontWeight: 600 } },
+      },
     }),
     Paper: Paper.extend({ defaultProps: { withBorder: true } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 8, horizontalSpacing: 'md' } }),
@@ -75,12 +86,14 @@ const NAMED = ['red', 'pink', 'grape', 'violet', 'indigo', 'blue', 'cyan', 'teal
 export const cssVariablesResolver: CSSVariablesResolver = () => {
   const each = (make: (color: string) => [string, string][]) => Object.fromEntries(NAMED.flatMap(make))
   const ninth = (color: string, share: number) => `color-mix(in srgb, var(--mantine-color-${color}-9) ${share}%, black)`
+  const filled = each((color) => [
+    [`--mantine-color-${color}-filled`, ninth(color, 85)],
+    [`--mantine-color-${color}-filled-hover`, ninth(color, 75)],
+  ])
   return {
-    variables: each((color) => [
-      [`--mantine-color-${color}-filled`, ninth(color, 85)],
-      [`--mantine-color-${color}-filled-hover`, ninth(color, 75)],
-    ]),
+    variables: {},
     light: {
+      ...filled,
       ...each((color) => [
         [`--mantine-color-${color}-light-color`, ninth(color, 75)],
         [`--mantine-color-${color}-text`, ninth(color, 85)],
@@ -94,6 +107,7 @@ export const cssVariablesResolver: CSSVariablesResolver = () => {
       '--cds-line': '#e3e6ec',
     },
     dark: {
+      ...filled,
       '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
       '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
       '--mantine-color-error': 'var(--mantine-color-red-4)',

@@ -5,8 +5,8 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
 import { type CustomerEvent, eventTypesQuery, type TimelineSubject, timelineQuery } from '../api/events.ts'
+import { eventDetails } from './event-details.ts'
 import { eventIcon, eventWords } from './event-words.ts'
-import { propertyText } from './property-value.ts'
 import { EmptyState, ErrorState, LoadingState } from './states.tsx'
 import { ExternalLink, Foreign, formatMoment, formatNumber } from './text.tsx'
 import classes from './timeline.module.css'
@@ -81,7 +81,7 @@ export function Timeline({ subject, eventType, onEventType }: TimelineProps) {
 function TimelineRow({ event, withName }: { event: CustomerEvent; withName: boolean }) {
   const { event: name, data, url, timestamp, browser, device_type: device } = event
   const Icon = eventIcon(name)
-  const what = [data.text, data.title, data.name, data.to].map(propertyTextOf).find((words) => words !== '')
+  const what = eventDetails(name, data)
   const where = [browser, device].filter(Boolean).join(', ')
   return (
     <li className={classes.row}>
@@ -135,11 +135,6 @@ const DAY = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric'
 /** Without what follows the path: campaigns make addresses longer than a line. */
 function placeOf(url: string): ReactNode {
   return <Foreign max={120}>{url.replace(/^https?:\/\//, '').replace(/[?#].*$/s, '')}</Foreign>
-}
-
-/** Only texts and numbers are worth a place in a line. */
-function propertyTextOf(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? propertyText(value) : ''
 }
 
 /** In the days of whoever looks. */

@@ -1,0 +1,35 @@
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { ApiError } from '../api/client.ts'
+import { messageOf } from './states.tsx'
+
+/** What went wrong, with the way to the record that stands in the way when there is one. */
+export function Problem({ error }: { error: unknown }) {
+  const details = error instanceof ApiError && error.status === 409 ? error.details : []
+  const idOf = (name: string) => details.find(({ path }) => path === name)?.message
+  const contactId = idOf('contact_id')
+  const companyId = idOf('company_id')
+  return (
+    <>
+      {messageOf(error)}{' '}
+      {contactId ? (
+        <Anchor
+          inherit
+          underline="always"
+          renderRoot={(props) => <Link to="/contacts/$contactId" params={{ contactId }} {...props} />}
+        >
+          Open it
+        </Anchor>
+      ) : null}
+      {companyId ? (
+        <Anchor
+          inherit
+          underline="always"
+          renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId }} {...props} />}
+        >
+          Open it
+        </Anchor>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,99 @@
+import { expect, test } from 'vitest'
+import { queryString } from '../src/api/client.ts'
+import {
+  day,
+  flag,
+  given,
+  oneOf,
+  pageNumber,
+  parseSearch,
+  searchParams,
+  stringifySearch,
+  text,
+  words,
+} from '../src/app/search-params.ts'
+import { overviewRange } from '../src/home/overview-range.ts'
+import { areaPath, labelEvery, linePath, niceTicks } from '../src/ui/chart-scale.ts'
+import { eventDetails } from '../src/ui/event-details.ts'
+import { propertyLabel, typedValue } from '../src/ui/property-value.ts'
+import { resolveRange } from '../src/ui/range.ts'
+
+const read = searchParams({
+  page: pageNumber,
+  search: text,
+  sort: oneOf('name', 'date'),
+  has: flag,
+  after: day,
+  columns: words,
+})
+
+test('an address keeps what makes sense, and says undefined for the rest so that the router drops it', () => {
+  const search = { page: '2', search: '7', sort: 'size', has: 'true', after: '2026-02-31', columns: 'a,b', evil: 'x' }
+  expect(given(read(search))).toEqual({ page: 2, search: '7', has: true, columns: ['a', 'b'] })
+  expect(Object.keys(read(search))).toContain('evil')
+  expect(given(read({ page: '0', search: '', has: 'yes' }))).toEqual({})
+})
+
+test('an address is read as it was written', () => {
+  const search = given(read({ page: '3', search: 'ada & bob=?', columns: 'name,city' }))
+  const query = stringifySearch(search)
+  expect(query).toBe('?page=3&search=ada+%26+bob%3D%3F&columns=name,city')
+  expect(given(read(parseSearch(query.slice(1))))).toEqual(search)
+  expect(stringifySearch({ page: undefined, search: '' })).toBe('')
+})
+
+test('a query leaves out what has no value', () => {
+  expect(queryString({ a: 1, b: undefined, c: null, d: '', e: false, f: ['x', 'y'] })).toBe('?a=1&e=false&f=x%2Cy')
+  expect(queryString({})).toBe('')
+})
+
+test('a range is so many days with today, or the days that were chosen, in their order', () => {
+  const now = new Date('2026-03-10T15:02:30.000Z')
+  expect(resolveRange({ range: '7d' }, now)).toEqual({ from: '2026-03-04', to: '2026-03-10' })
+  expect(resolveRange({}, now)).toEqual({ from: '2026-02-11', to: '2026-03-10' })
+  const chosen = { range: 'custom', from: '2026-02-03', to: '2026-02-01' } as const
+  expect(resolveRange(chosen, now)).toEqual({ from: '2026-02-01', to: '2026-02-03' })
+  expect(overviewRange({ range: '7d' }, now)).toEqual({ from: '2026-03-04', to: '2026-03-10T15:05:00.000Z' })
+  expect(overviewRange(chosen, now)).toEqual({ from: '2026-02-01', to: '2026-02-03' })
+})
+
+test.each([
+  [0, [0, 1]],
+  [3, [0, 1, 2, 3]],
+  [9, [0, 5, 10]],
+  [97, [0, 25, 50, 75, 100]],
+  [1_201, [0, 500, 1_000, 1_500]],
+])('the lines behind a chart up to %d stand at round values', (max, ticks) => {
+  expect(niceTicks(max)).toEqual(ticks)
+})
+
+test('lines are drawn from point to point, areas down to the ground', () => {
+  const points = [
+    { x: 0, y: 10 },
+    { x: 20, y: 5.04 },
+  ]
+  expect(linePath(points)).toBe('M0,10C10,10 10,5 20,5')
+  expect(areaPath(points, 50)).toBe('M0,10C10,10 10,5 20,5L20,50L0,50Z')
+  expect(areaPath([], 50)).toBe('')
+  expect(labelEvery(365, 800)).toBe(37)
+  expect(labelEvery(7, 0)).toBe(7)
+})
+
+test('what is typed stays of the kind that it was, and nothing takes a value away', () => {
+  expect(typedValue(' 13 ', 12)).toBe(13)
+  expect(typedValue('many', 12)).toBe('many')
+  expect(typedValue('13', 'twelve')).toBe('13')
+  expect(typedValue('TRUE', false)).toBe(true)
+  expect(typedValue('a, b,', ['x'])).toEqual(['a', 'b'])
+  expect(typedValue('  ', 'x')).toBeNull()
+  expect(propertyLabel('shoe_size')).toBe('Shoe size')
+  expect(propertyLabel('__')).toBe('__')
+})
+
+test('an event says in a few words what it was about, and nothing where its data make no sense', () => {
+  expect(eventDetails('page_leave', { time_on_page: 95.4 })).toBe('after 1 min 35 s')
+  expect(eventDetails('page_leave', { time_on_page: 'long' })).toBe('')
+  expect(eventDetails('contact_updated', { changed: ['city', 'jobtitle'] })).toBe('City, Job title')
+  expect(eventDetails('lifecycle_stage_changed', { to: 'lead' })).toBe('none → lead')
+  expect(eventDetails('page_view', { title: { toString: 'evil' } })).toBe('')
+})
