@@ -4,8 +4,8 @@ import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
-import { PULL_QUEUE, schedulePulls } from './conversations/intercom/schedule.ts'
-import { keepMailboxes } from './conversations/mailbox/keep-mailboxes.ts'
+import { PULL_QUEUE } from './conversations/intercom/schedule.ts'
+import { startReceiving } from './conversations/receive.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import type { MailDependencies } from './identities/mail/dependencies.ts'
 import type { SocialConnector } from './identities/social/connector.ts'
@@ -218,20 +218,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => socialLogins.stop())
     const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
     cleanup.push(() => api.close())
-    const { mailFirstSyncDays: firstSyncDays, mailPollSeconds: pollSeconds } = config
-    const mailboxes = keepMailboxes({ stores, secrets, connector, writing, firstSyncDays, pollSeconds, log })
-    cleanup.push(() => mailboxes.stop())
-    invalidation.onChange(mailboxes.look)
-    const { intercomUrl } = options
-    const pulling = {
-      writing,
-      secrets,
-      api,
-      pullMinutes: config.messagingPullMinutes,
-      ...(intercomUrl ? { intercomUrl } : {}),
-    }
-    const pulls = await schedulePulls({ ...pulling, stores, jobs, log })
-    cleanup.push(() => pulls.stop())
+    const receiving = await startReceiving({ config, stores, mail, api, jobs, intercomUrl: options.intercomUrl })
+    cleanup.push(() => receiving.stop())
+    invalidation.onChange(receiving.look)
     const app = await createApp({
       ...writing,
       config,

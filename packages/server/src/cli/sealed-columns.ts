@@ -1,4 +1,4 @@
-import { placeOf } from '../conversations/intercom/connection.ts'
+import { connectionPlace } from '../conversations/intercom/connection.ts'
 import { emailPlace } from '../identities/email-accounts.ts'
 import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
@@ -31,6 +31,12 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     place: ({ tenant_id = '', identity_id = '' }) => emailPlace(tenant_id, identity_id),
   },
   {
+    table: 'messaging_connections',
+    key: ['tenant_id', 'source'],
+    column: 'sealed',
+    place: ({ tenant_id = '', source = '' }) => connectionPlace(tenant_id, source),
+  },
+  {
     ...socialSession,
     column: 'credentials_sealed',
     place: ({ tenant_id = '', session_id = '' }) => credentialsPlace(tenant_id, session_id),
@@ -39,11 +45,5 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     ...socialSession,
     column: 'code_sealed',
     place: ({ tenant_id = '', session_id = '' }) => codePlace(tenant_id, session_id),
-  },
-  {
-    table: 'messaging_connections',
-    key: ['tenant_id', 'source'],
-    column: 'sealed',
-    place: ({ tenant_id = '' }) => placeOf({ id: tenant_id }),
   },
 ]

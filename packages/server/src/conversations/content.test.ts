@@ -56,6 +56,9 @@ describe('HTML', () => {
     expect(growing.endsWith('</a><p>[truncated]</p>')).toBe(true)
     const deep = await cleanHtml(`${'<div>'.repeat(100_000)}deep`)
     expect(deep.split('<div>').length).toBeLessThanOrEqual(101)
+    const many = await cleanHtml('<b>x</b>'.repeat(50_000))
+    expect(many.endsWith('</b><p>[truncated]</p>')).toBe(true)
+    expect(many.split('<b>')).toHaveLength(12_501)
   })
 
   test('its text is read out of it', async () => {

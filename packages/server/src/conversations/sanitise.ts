@@ -2,6 +2,8 @@ import type { Attributes, IOptions } from 'sanitize-html'
 
 const HTML_BYTES_MAX = 512 * 1024
 const NESTING_MAX = 100
+/** Cleaning takes time for each tag, above all for those that are never closed, and nothing else runs meanwhile. */
+const TAGS_MAX = 25_000
 const ATTEMPTS_MAX = 6
 const TRUNCATED_MARK = '<p>[truncated]</p>'
 const REMOTE = /^https?:\/\//i
@@ -59,7 +61,7 @@ const OPTIONS: IOptions = {
 export async function cleanHtml(html: string): Promise<string> {
   const { default: sanitize } = await import('sanitize-html')
   // Cut before it is cleaned, never after: half a tag could swallow what is shown behind it.
-  let source = html.slice(0, HTML_BYTES_MAX)
+  let source = beforeTag(html.slice(0, HTML_BYTES_MAX), TAGS_MAX)
   let isCut = source.length < html.length
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const clean = sanitize(source, OPTIONS) + (isCut ? TRUNCATED_MARK : '')
@@ -69,6 +71,16 @@ export async function cleanHtml(html: string): Promise<string> {
     isCut = true
   }
   return TRUNCATED_MARK
+}
+
+/** HTML up to its so-manieth tag. */
+function beforeTag(html: string, tags: number): string {
+  let at = -1
+  for (let n = 0; n <= tags; n++) {
+    at = html.indexOf('<', at + 1)
+    if (at === -1) return html
+  }
+  return html.slice(0, at)
 }
 
 /** What HTML that has been cleaned says, as plain text. */

@@ -62,7 +62,7 @@ export async function connectIntercom(
   const workspace =
     isObject(me.app) && typeof me.app.name === 'string' ? me.app.name.slice(0, 200).toWellFormed() : null
   const settings = JSON.stringify({ region, workspace })
-  const sealed = secrets.seal(token, placeOf(tenant))
+  const sealed = secrets.seal(token, connectionPlace(tenant.id, SOURCE))
   const begun: Position = { contactsAfter: 0, conversationsAfter: 0, run: null }
   await tenant.transaction(async (tx) => {
     const common = { settings, sealed, state: 'waiting', error: null, next_pull_at: now, updated_at: now }
@@ -127,8 +127,8 @@ export async function describeConnection(tenant: Tenant, source: string): Promis
 }
 
 /** Where the token is stored: it opens nowhere else. */
-export function placeOf(tenant: Pick<Tenant, 'id'>): string {
-  return `${tenant.id}/${SOURCE}/messaging-connection`
+export function connectionPlace(tenantId: string, source: string): string {
+  return `${tenantId}/${source}/messaging-connection`
 }
 
 function isRegion(region: string): region is Region {

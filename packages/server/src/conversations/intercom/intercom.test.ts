@@ -273,6 +273,13 @@ describe('a pull by hand', () => {
     expect(JSON.stringify(row) + service.logged.join()).not.toContain(before)
   })
 
+  test('says so when its token was encrypted with a key that is gone', async () => {
+    await connectQuietly()
+    await tenant.handle.db.updateTable('messaging_connections').set({ sealed: 'v1.000000000000.AAAA' }).execute()
+    await pull()
+    expect(await status()).toMatchObject({ state: 'failed', error: expect.stringContaining('CDS_SECRET_KEY') })
+  })
+
   test('survives answers that make no sense', async () => {
     await connectQuietly()
     intercom.contacts = [
@@ -311,4 +318,20 @@ test('a token is tried before it is kept, and what is wrong is said', async () =
   await disconnectSource(tenant.handle, ACTOR, 'intercom', new Date())
   await expect(status()).rejects.toMatchObject({ status: 404 })
   await expect(disconnectSource(tenant.handle, ACTOR, 'intercom', new Date())).rejects.toMatchObject({ status: 404 })
+})
+
+test('its calls lead to no private address, whatever a name resolves to', async () => {
+  const guarded = createJsonApi({ allowPrivate: false, resolve: async () => [{ address: '10.0.0.7', family: 4 }] })
+  try {
+    for (const url of [
+      intercom.url,
+      'https://127.0.0.1/me',
+      'https://api.intercom.example/me',
+      'http://api.intercom.io/me',
+    ]) {
+      await expect(guarded.call({ method: 'GET', url, headers: {} })).rejects.toMatchObject({ code: 'url_not_allowed' })
+    }
+  } finally {
+    await guarded.close()
+  }
 })

@@ -7,7 +7,7 @@ import { noteSource } from '../../sources/source-kinds.ts'
 import { writeRecords } from '../../sources/write-records.ts'
 import { recordMessages } from '../record.ts'
 import { type Intercom, IntercomError, openIntercom, RateLimited, REGIONS, type Region } from './api.ts'
-import { type Position, placeOf } from './connection.ts'
+import { connectionPlace, type Position } from './connection.ts'
 import { contactRecord, conversationMessages, SOURCE } from './map.ts'
 
 /** One job reads for so long and lets others have their turn; the next goes on where it ended. */
@@ -36,14 +36,14 @@ export async function pullIntercom(tenant: Tenant, dependencies: PullDependencie
   const { secrets, api, intercomUrl, writing, pullMinutes } = dependencies
   const row = await tenant.db
     .selectFrom('messaging_connections')
-    .select(['settings', 'sealed', 'position'])
+    .select(['settings', 'sealed', 'position', 'updated_at'])
     .where('source', '=', SOURCE)
     .executeTakeFirst()
   if (!row) return
   const { region } = row.settings as unknown as { region: Region }
-  const store = storeOf(tenant, row.sealed)
+  const store = storeOf(tenant, row.updated_at)
   try {
-    const token = secrets.open(row.sealed, placeOf(tenant))
+    const token = openToken(secrets, row.sealed, tenant.id)
     const intercom = openIntercom({ api, baseUrl: intercomUrl ?? REGIONS[region], token, signal })
     await store({ state: 'pulling' })
     const isDone = await pull(tenant, dependencies, intercom, row.position as unknown as Position, store)
@@ -71,13 +71,13 @@ type Changes = Partial<{
 type Store = (changes: Changes) => Promise<void>
 
 /** Says how it goes, unless the connection has been set anew meanwhile. */
-function storeOf(tenant: Tenant, sealed: string): Store {
+function storeOf(tenant: Tenant, setAt: Date): Store {
   return async (changes) => {
     await tenant.db
       .updateTable('messaging_connections')
       .set(changes)
       .where('source', '=', SOURCE)
-      .where('sealed', '=', sealed)
+      .where('updated_at', '=', setAt)
       .execute()
   }
 }
@@ -148,6 +148,15 @@ async function recordConversations(
     const conversation =
       typeof id === 'string' || typeof id === 'number' ? await intercom.conversation(String(id)) : null
     if (conversation) await recordMessages(tenant, writing, conversationMessages(conversation))
+  }
+}
+
+function openToken(secrets: SecretBox, sealed: string, tenantId: string): string {
+  try {
+    return secrets.open(sealed, connectionPlace(tenantId, SOURCE))
+  } catch {
+    const message = 'The stored token cannot be opened with the present CDS_SECRET_KEY. Connect Intercom again.'
+    throw new IntercomError(0, message)
   }
 }
 

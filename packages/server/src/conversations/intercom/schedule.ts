@@ -33,7 +33,11 @@ export async function schedulePulls(dependencies: Dependencies): Promise<{ stop(
   const stopping = new AbortController()
   await jobs.work(PULL_QUEUE, CONCURRENCY, async ({ tenantId, source }, { signal }) => {
     const either = AbortSignal.any([signal, stopping.signal])
-    if (source === SOURCE) await pullIntercom(openTenant(stores, tenantId), dependencies, either)
+    if (source !== SOURCE) return
+    await pullIntercom(openTenant(stores, tenantId), dependencies, either).catch((error: unknown) => {
+      log.warn({ err: error, tenant: tenantId }, 'a pull of Intercom failed; it is tried again')
+      throw error
+    })
   })
   const sweeping = every(EVERY_MS, async () => {
     try {

@@ -32,8 +32,8 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   beforeAll(async () => {
     servers = await startMailServers()
     service = await startTestService(
-      { CDS_MAIL_POLL_SECONDS: '1' },
-      { outbound: { allowPrivate: true, ca: servers.certificate.certificate } },
+      { CDS_MAIL_POLL_SECONDS: '1', CDS_MAIL_ALLOW_PRIVATE: 'on' },
+      { outbound: { ca: servers.certificate.certificate } },
     )
   })
   beforeEach(async () => {
@@ -60,7 +60,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
       smtp: { ...server, port: servers.smtp.tlsPort },
       imap: { ...server, port: servers.imap.tlsPort },
     }
-    await setEmailAccount(tenant.handle, service, ACTOR, identityId, settings, new Date())
+    await setEmailAccount(tenant.handle, service.mail, ACTOR, identityId, settings, new Date())
   }
 
   async function threads(query = 'include_messages=true&limit=100&messages_per_thread=50') {
@@ -221,10 +221,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   test('whose server goes away is found again when it is back', async () => {
     await connect()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
-    const restarting = servers.imap.restart(2_000)
-    await expect.poll(async () => (await description())?.state, WITHIN).toBe('failed')
-    expect((await description())?.error).toEqual(expect.any(String))
-    await restarting
+    await servers.imap.restart(2_000)
     await servers.imap.deliver(mailbox, plainMail('meanwhile@example.com'))
     await expect.poll(ids, WITHIN).toEqual(['meanwhile@example.com'])
     await expect.poll(async () => (await description())?.error, WITHIN).toBeNull()
@@ -264,7 +261,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
 
   test('is read by one process at a time; another goes on when that one stops', async () => {
     const log = createLog('silent')
-    const shared = { ...service, firstSyncDays: 90, pollSeconds: 1, log }
+    const shared = { ...service, ...service.mail, firstSyncDays: 90, pollSeconds: 1, log }
     const keepers = [keepMailboxes(shared), keepMailboxes(shared)]
     await connect()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
