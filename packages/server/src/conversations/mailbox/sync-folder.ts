@@ -35,7 +35,8 @@ export async function syncFolder(
   folder: Folder,
 ): Promise<DeliveryReport[]> {
   const { writing, firstSyncDays, signal } = dependencies
-  const mailbox = await client.mailboxOpen(folder.path, { readOnly: true })
+  // As it is told now: the client goes on changing its own copy, and what it hears of meanwhile has not been read.
+  const mailbox = { ...(await client.mailboxOpen(folder.path, { readOnly: true })) }
   const known = await readPosition(tenant, folder)
   const uidValidity = String(mailbox.uidValidity)
   const isSame = known !== null && known.path === folder.path && known.uidValidity === uidValidity
