@@ -6,12 +6,14 @@ import { number, progress, rate, rows, URL_OF_SERVICE } from './report.ts'
 
 /** The most that one run takes. */
 const CONTACTS = 1_000
-const WARM_UP = 100
+/** By then a run has loaded what it holds at a time. */
+const EARLY = 200
 const POLL_MS = 250
 
 /**
- * Runs of an agent with the template provider: what reading contexts and writing results costs, without any model. The
- * first, small one loads what is loaded once, so that the second shows whether memory grows with the contacts.
+ * Runs of an agent with the template provider: what reading contexts, writing results and carrying out the notes costs,
+ * without any model. The first run loads what the engines keep in memory anyhow; the second shows whether memory grows
+ * with the contacts.
  */
 export async function measureAgents(raw: Raw, environment: Record<string, string>, service: Running): Promise<void> {
   progress(`a run of an agent over ${CONTACTS} contacts`)
@@ -35,21 +37,23 @@ export async function measureAgents(raw: Raw, environment: Record<string, string
   const { agent_id } = (await call('POST', '/v1/agents', agent)).agent
   const run = async (contact_ids: readonly string[]) => {
     const { job_id } = await call('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids })
-    let peak = 0
+    let early = 0
     for (;;) {
       const { run } = await call('GET', `/v1/agents/runs/${job_id}?mode=summary`)
-      peak = Math.max(peak, memoryOf(service.process.pid ?? 0) ?? 0)
-      if (run.status !== 'queued' && run.status !== 'running') return { run, peak }
+      if (early === 0 && run.summary.contacts_evaluated >= EARLY) early = memoryOf(service.process.pid ?? 0) ?? 0
+      if (run.status !== 'queued' && run.status !== 'running') {
+        return { run, early, late: memoryOf(service.process.pid ?? 0) ?? 0 }
+      }
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
   }
-  const small = await run(contactIds.slice(0, WARM_UP))
-  const { run: whole, peak } = await run(contactIds)
+  await run(contactIds)
+  const { run: whole, early, late } = await run(contactIds)
   if (whole.summary.contacts_evaluated !== contactIds.length) throw new Error(JSON.stringify(whole))
   const seconds = (Date.parse(whole.completed_at) - Date.parse(whole.started_at)) / 1000
   rows.push({
     what: `agent run, template provider, a note each, ${number(contactIds.length)} contacts`,
-    measured: `${rate(contactIds.length / seconds)} contacts/s; peak ${peak} MB, ${peak - small.peak} MB over one of ${WARM_UP}`,
+    measured: `${rate(contactIds.length / seconds)} contacts/s; ${early} MB after ${EARLY}, ${late} MB at the end`,
     limit: '',
     ratio: null,
     aim: 'flat memory',
