@@ -97,13 +97,18 @@ export async function openJobs(
       type Data = NonNullable<typeof queue.data> & TenantJob
       const options = {
         batchSize: 1,
-        localConcurrency: concurrency,
         pollingIntervalSeconds: POLL_SECONDS,
         notifyPollingIntervalSeconds: POLL_SECONDS,
       }
-      await boss.work<Data>(queue.name, options, async ([job]) => {
-        if (job) await handler(job.data, { jobId: job.id, signal: job.signal })
-      })
+      for (let worker = 0; worker < concurrency; worker++) {
+        let workerId = ''
+        workerId = await boss.work<Data>(queue.name, options, async ([job]) => {
+          if (!job) return
+          // Where there was one there may be more: by itself it would rest until the next poll, after every job.
+          boss.notifyWorker(workerId)
+          await handler(job.data, { jobId: job.id, signal: job.signal })
+        })
+      }
     },
     nextTime: (cron, timeZone, after) => {
       if (!CRON.test(cron)) return null
