@@ -1,6 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
-import { accountRoutes } from '../account/routes.ts'
 import { companyRoutes } from '../companies/routes.ts'
 import { contactRoutes } from '../contacts/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
@@ -11,7 +10,7 @@ import { parseSearch, stringifySearch } from './search-params.ts'
 
 const routeTree = rootRoute.addChildren([
   ...signInRoutes,
-  shellRoute.addChildren([...homeRoutes, ...contactRoutes, ...companyRoutes, ...accountRoutes]),
+  shellRoute.addChildren([...homeRoutes, ...contactRoutes, ...companyRoutes]),
 ])
 
 export function createAppRouter(queryClient: QueryClient) {
