@@ -59,7 +59,7 @@ export function webhookRoutes(app: App, dependencies: WebhookDependencies): void
     async (request, reply) => {
       const now = clock()
       const { event, url, url_filter, headers } = request.body
-      const settings = { event, url, urlFilter: url_filter, ...(headers ? { headers } : {}) }
+      const settings = { event, url, urlFilter: url_filter ?? undefined, ...(headers ? { headers } : {}) }
       const checked = await checkSubscription(dependencies, settings)
       const { subscriptionId, signingSecret } = await audited(
         request,

@@ -1,3 +1,5 @@
+import type { QueryParameters } from '../platform/clickhouse/connect.ts'
+import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EVENT_COLUMNS, type EventObject, type EventRow, toEventObject } from './event-object.ts'
 import { type EventFilters, eventConditions } from './filters.ts'
@@ -10,26 +12,61 @@ const ROWS_A_PAGE = 10_000
  */
 export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncGenerator<EventObject[]> {
   const { where, parameters } = eventConditions(filters)
-  let last: EventRow | undefined
-  for (;;) {
-    const after = last
-      ? {
-          // The first condition is there for the index; the second is what is asked.
-          where: [...where, `timestamp <= ${MOMENT}`, `timestamp < ${MOMENT} OR event_id < {after_id: UUID}`],
-          parameters: { ...parameters, after_ms: Number(last.timestamp_ms), after_id: last.event_id },
-        }
-      : { where, parameters }
+  for await (const bounds of pageBounds(tenant, { where, parameters }, 'DESC', ROWS_A_PAGE)) {
     const rows = await tenant.events.select<EventRow>({
       name: 'events.page',
       columns: EVENT_COLUMNS,
-      ...after,
+      where: [...where, ...bounds.where],
+      parameters: { ...parameters, ...bounds.parameters },
       orderBy: 'timestamp DESC, event_id DESC',
-      limit: ROWS_A_PAGE,
     })
     if (rows.length > 0) yield rows.map(toEventObject)
-    if (rows.length < ROWS_A_PAGE) return
-    last = rows.at(-1)
   }
 }
 
-const MOMENT = "fromUnixTimestamp64Milli({after_ms: Int64}, 'UTC')"
+interface Key {
+  timestamp_ms: number
+  event_id: string
+}
+
+/**
+ * Where each page of events begins and ends, as conditions. The end is found first, in the columns of the order alone:
+ * a page that ended at its limit would have ClickHouse read every column of a block of each part, which is a thousand
+ * times what it answers; between two ends it reads what it answers.
+ */
+export async function* pageBounds(
+  tenant: Tenant,
+  { where, parameters }: Pick<EventSelect, 'where' | 'parameters'>,
+  direction: 'ASC' | 'DESC',
+  rowsAPage: number,
+): AsyncGenerator<Pick<EventSelect, 'where' | 'parameters'>> {
+  const [past, upTo] = direction === 'ASC' ? ['>', '<'] : ['<', '>']
+  for (let after: Key | undefined; ; ) {
+    const begin = after
+      ? // The first condition is there for the index; the second is what is asked.
+        [`timestamp ${past}= ${AFTER}`, `timestamp ${past} ${AFTER} OR event_id ${past} {after_id: UUID}`]
+      : []
+    const from: QueryParameters = after ? { after_ms: Number(after.timestamp_ms), after_id: after.event_id } : {}
+    const [end] = await tenant.events.select<Key>({
+      name: 'events.page_end',
+      columns: 'toUnixTimestamp64Milli(timestamp) AS timestamp_ms, event_id',
+      where: [...where, ...begin],
+      parameters: { ...parameters, ...from },
+      orderBy: `timestamp ${direction}, event_id ${direction}`,
+      limit: 1,
+      offset: rowsAPage - 1,
+    })
+    if (!end) {
+      yield { where: begin, parameters: from }
+      return
+    }
+    yield {
+      where: [...begin, `timestamp ${upTo}= ${END}`, `timestamp ${upTo} ${END} OR event_id ${upTo}= {end_id: UUID}`],
+      parameters: { ...from, end_ms: Number(end.timestamp_ms), end_id: end.event_id },
+    }
+    after = end
+  }
+}
+
+const AFTER = "fromUnixTimestamp64Milli({after_ms: Int64}, 'UTC')"
+const END = "fromUnixTimestamp64Milli({end_ms: Int64}, 'UTC')"

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { pageBounds } from '../events/pages.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EXPORTED } from './tables.ts'
 
@@ -40,31 +41,20 @@ function shown(row: Row, without: readonly string[]): Row {
 /** Every event, the service's own too, oldest first, in the columns of its table. */
 export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
   for (const isSystem of [0, 1]) {
-    for (let last: { timestamp_ms: number; event_id: string } | undefined; ; ) {
-      const rows: (Row & { timestamp_ms: number; event_id: string })[] = await tenant.events.select({
+    const all = { where: [`is_system = ${isSystem}`], parameters: {} }
+    for await (const bounds of pageBounds(tenant, all, 'ASC', EVENTS_A_PAGE)) {
+      const rows = await tenant.events.select<Row>({
         name: 'export.events',
         columns: `* EXCEPT (tenant_id, timestamp, received_at), toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
           toUnixTimestamp64Milli(received_at) AS received_at_ms`,
-        where: [
-          `is_system = ${isSystem}`,
-          ...(last
-            ? // The first condition is there for the index; the second is what is asked.
-              [`timestamp >= ${MOMENT}`, `timestamp > ${MOMENT} OR event_id > {after_id: UUID}`]
-            : []),
-        ],
-        parameters: last ? { after_ms: last.timestamp_ms, after_id: last.event_id } : {},
+        where: [...all.where, ...bounds.where],
+        parameters: bounds.parameters,
         orderBy: 'timestamp ASC, event_id ASC',
-        limit: EVENTS_A_PAGE,
       })
       if (rows.length > 0) yield rows.map(toExported)
-      const end = rows.at(-1)
-      if (!end || rows.length < EVENTS_A_PAGE) break
-      last = { timestamp_ms: Number(end.timestamp_ms), event_id: end.event_id }
     }
   }
 }
-
-const MOMENT = "fromUnixTimestamp64Milli({after_ms: Int64}, 'UTC')"
 
 function toExported({ timestamp_ms, received_at_ms, data, ...row }: Row): Row {
   return {

@@ -73,7 +73,7 @@ export async function checkSubscription(
     throw validationError([{ path: 'event', message: `must be an event name of 1 to ${EVENT_LENGTH_MAX} characters` }])
   }
   checkHeaders(headers)
-  const filter = urlFilter === undefined || urlFilter === null ? null : checkUrlFilter(urlFilter)
+  const filter = urlFilter === undefined ? null : checkUrlFilter(urlFilter)
   await outbound.check(url)
   return { event, url: new URL(url).href, filter, headers }
 }
