@@ -70,3 +70,7 @@ export function acceptInvitation(token: string, account: { name?: string; passwo
 export function switchTenant(tenantId: string): Promise<unknown> {
   return send('POST', '/api/tenant', { tenant_id: tenantId })
 }
+
+export function createTenant(name: string) {
+  return send<{ tenant_id: string }>('POST', '/api/tenants', { name })
+}

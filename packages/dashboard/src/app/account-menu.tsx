@@ -1,7 +1,7 @@
 import { Avatar, Group, Menu, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
-import { IconCheck, IconLogout, IconSelector, IconUserCircle } from '@tabler/icons-react'
+import { IconCheck, IconLogout, IconSelector } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link, useRouter } from '@tanstack/react-router'
+import { useRouter } from '@tanstack/react-router'
 import { signOut, switchTenant } from '../api/session.ts'
 import classes from './account-menu.module.css'
 import { useMe } from './may.ts'
@@ -68,12 +68,6 @@ export function AccountMenu() {
         <Menu.Label>Colours</Menu.Label>
         <ColorSchemeItems />
         <Menu.Divider />
-        <Menu.Item
-          leftSection={<IconUserCircle size={16} aria-hidden />}
-          renderRoot={(props) => <Link to="/account" {...props} />}
-        >
-          Your account
-        </Menu.Item>
         <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => leave.mutate()}>
           Sign out
         </Menu.Item>

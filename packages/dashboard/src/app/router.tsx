@@ -1,6 +1,5 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
-import { accountRoutes } from '../account/routes.ts'
 import { companyRoutes } from '../companies/routes.ts'
 import { contactRoutes } from '../contacts/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
@@ -21,7 +20,6 @@ const routeTree = rootRoute.addChildren([
     ...eventRoutes,
     ...segmentRoutes,
     ...webhookRoutes,
-    ...accountRoutes,
   ]),
 ])
 

@@ -7,7 +7,7 @@ import { type CustomerEvent, latestEventsQuery } from '../api/events.ts'
 import { type LiveEvent, watchEvents } from '../api/live.ts'
 import { eventIcon, eventWords } from '../ui/event-words.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
-import { Foreign, Moment } from '../ui/text.tsx'
+import { Foreign, Moment, placeOf } from '../ui/text.tsx'
 import classes from './live-feed.module.css'
 import { FEED_LENGTH } from './overview-range.ts'
 
@@ -66,7 +66,7 @@ export function LiveFeed() {
 
 function FeedRow({ event }: { event: LiveEvent }) {
   const Icon = eventIcon(event.event)
-  const where = event.title || event.url?.replace(/^https?:\/\//, '')
+  const where = event.title || (event.url ? placeOf(event.url) : '')
   return (
     <li className={classes.row}>
       <Icon size={17} stroke={1.6} aria-hidden />

@@ -2,17 +2,11 @@ import { PasswordInput } from '@mantine/core'
 
 const LENGTH_MIN = 10
 
-interface NewPasswordProps {
-  label?: string
-  value: string
-  onChange: (password: string) => void
-}
-
 /** The field for a password that is new. */
-export function NewPassword({ label = 'Password', value, onChange }: NewPasswordProps) {
+export function NewPassword({ value, onChange }: { value: string; onChange: (password: string) => void }) {
   return (
     <PasswordInput
-      label={label}
+      label="Password"
       description={`At least ${LENGTH_MIN} characters; a few words make a good one.`}
       name="new-password"
       autoComplete="new-password"

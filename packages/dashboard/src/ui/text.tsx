@@ -33,6 +33,11 @@ export function ExternalLink({ url, children }: { url: string; children?: ReactN
   )
 }
 
+/** Where an address leads, without what follows its path: campaigns make addresses longer than a line. */
+export function placeOf(url: string): string {
+  return url.replace(/^https?:\/\//, '').replace(/[?#].*$/s, '')
+}
+
 export function isWebAddress(url: string): boolean {
   try {
     return ['http:', 'https:'].includes(new URL(url).protocol)

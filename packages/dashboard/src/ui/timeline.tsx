@@ -3,12 +3,12 @@ import { useIntersection } from '@mantine/hooks'
 import { IconActivity } from '@tabler/icons-react'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type ReactNode, useEffect } from 'react'
+import { useEffect } from 'react'
 import { type CustomerEvent, eventTypesQuery, type TimelineSubject, timelineQuery } from '../api/events.ts'
 import { eventDetails } from './event-details.ts'
 import { eventIcon, eventWords } from './event-words.ts'
 import { EmptyState, ErrorState, LoadingState } from './states.tsx'
-import { ExternalLink, Foreign, formatMoment, formatNumber } from './text.tsx'
+import { ExternalLink, Foreign, formatMoment, formatNumber, placeOf } from './text.tsx'
 import classes from './timeline.module.css'
 
 interface TimelineProps {
@@ -102,7 +102,7 @@ function TimelineRow({ event, withName }: { event: CustomerEvent; withName: bool
           ) : null}
         </Text>
         <Text size="xs" c="dimmed" className={classes.where}>
-          {url ? <ExternalLink url={url}>{placeOf(url)}</ExternalLink> : null}
+          {url ? <PlaceLink url={url} /> : null}
           {url && where ? ' · ' : ''}
           {where}
         </Text>
@@ -111,6 +111,14 @@ function TimelineRow({ event, withName }: { event: CustomerEvent; withName: bool
         {TIME.format(new Date(timestamp))}
       </Text>
     </li>
+  )
+}
+
+function PlaceLink({ url }: { url: string }) {
+  return (
+    <ExternalLink url={url}>
+      <Foreign max={120}>{placeOf(url)}</Foreign>
+    </ExternalLink>
   )
 }
 
@@ -131,11 +139,6 @@ function ContactLink({ contact }: { contact: NonNullable<CustomerEvent['contact'
 
 const TIME = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 const DAY = new Intl.DateTimeFormat(undefined, { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' })
-
-/** Without what follows the path: campaigns make addresses longer than a line. */
-function placeOf(url: string): ReactNode {
-  return <Foreign max={120}>{url.replace(/^https?:\/\//, '').replace(/[?#].*$/s, '')}</Foreign>
-}
 
 /** In the days of whoever looks. */
 function byDay(events: readonly CustomerEvent[]): Map<string, CustomerEvent[]> {

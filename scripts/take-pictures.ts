@@ -1,0 +1,41 @@
+/**
+ * Takes the README's pictures of the dashboard anew: start `npm run demo` with an empty data directory, then run this file,
+ * with the service's address when it is another.
+ */
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { chromium } from 'playwright-core'
+
+const [, , url = 'http://localhost:8080'] = process.argv
+const TARGET = fileURLToPath(new URL('../docs/images/', import.meta.url))
+/** The sample data are made from a seed, so this contact is in every demo: it has a company, events and a segment. */
+const CONTACT = 'Hana Moreau'
+
+mkdirSync(TARGET, { recursive: true })
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--headless', '--no-sandbox'] })
+try {
+  const context = await browser.newContext({
+    baseURL: url,
+    viewport: { width: 1600, height: 1000 },
+    locale: 'en-GB',
+    colorScheme: 'light',
+    reducedMotion: 'reduce',
+  })
+  const page = await context.newPage()
+  await page.goto('/sign-in?redirect=/%3Frange%3D7d')
+  await page.getByLabel('E-mail address').fill('demo@example.com')
+  await page.getByLabel('Password', { exact: true }).fill('demo password')
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.getByRole('heading', { name: 'Events by day' }).waitFor()
+  await page.locator('[data-live="true"]').waitFor()
+  await page.screenshot({ path: `${TARGET}home.png` })
+
+  await page.goto(`/contacts?search=${encodeURIComponent(CONTACT)}`)
+  await page.getByRole('link', { name: CONTACT }).click()
+  await page.getByText('Viewed a page').first().waitFor()
+  await page.getByRole('list', { name: 'Segments' }).waitFor()
+  await page.mouse.move(0, 0)
+  await page.screenshot({ path: `${TARGET}contact.png` })
+} finally {
+  await browser.close()
+}
