@@ -75,7 +75,7 @@ test('a contact is erased from every table of both stores, with a receipt that n
   await tenant.call('POST', `/v1/contacts/${id}/notes`, { content: `Wrote from ${EMAIL}` })
   await tenant.call('POST', `/v1/contacts/${other}/notes`, { content: `Knows ${EMAIL.toUpperCase()}, and ${EMAIL}.` })
   const chat = { direction: 'inbound', sent_at: new Date().toISOString() }
-  const people = { from: { address: EMAIL }, to: [{ address: 'support@example.com' }] }
+  const people = { from: { address: EMAIL }, to: [{ address: 'bob@example.com' }] }
   const others = { from: { address: 'bob@example.com' }, to: [{ address: 'support@example.com' }] }
   await tenant.call('POST', '/v1/sources/helpdesk/conversations', {
     records: [
@@ -288,7 +288,15 @@ async function insertRun(contactId: string): Promise<void> {
   const { db } = tenant.handle
   const [agent_id, run_id, now] = [newId(), newId(), new Date()]
   await db.insertInto('agents').values({ agent_id, name: 'A', created_at: now, updated_at: now }).execute()
-  const run = { run_id, agent_id, status: 'completed', trigger: 'manual', configuration: '{}', created_at: now }
+  const run = {
+    run_id,
+    agent_id,
+    status: 'completed',
+    trigger: 'manual',
+    configuration: '{}',
+    requested_by: '{}',
+    created_at: now,
+  }
   await db
     .insertInto('agent_runs')
     .values({ ...run, requested_contact_ids: [contactId] })
