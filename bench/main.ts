@@ -6,6 +6,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { measureAgents } from './agents.ts'
 import type { Load } from './load.ts'
 import { memoryOf, run, start } from './processes.ts'
 import type { Raw } from './raw.ts'
@@ -66,6 +67,7 @@ async function measure(): Promise<void> {
     await measureSources(raw)
     await measureIdentification(raw)
     await measureSegments(raw, environment)
+    await measureAgents(raw, environment, service)
   } finally {
     await service.stop()
   }

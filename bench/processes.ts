@@ -63,10 +63,18 @@ export function memoryOf(pid: number): number | null {
   const pids = [pid]
   for (let index = 0; index < pids.length; index++) pids.push(...childrenOf(pids[index] ?? 0))
   const kilobytes = pids.map((each) => {
-    const rollup = readFileSync(`/proc/${each}/smaps_rollup`, 'utf8')
-    return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0)
+    return Number(/^Pss:\s+(\d+)/m.exec(rollupOf(each))?.[1] ?? 0)
   })
   return Math.round(kilobytes.reduce((sum, kB) => sum + kB, 0) / 1024)
+}
+
+/** Of a process that has ended meanwhile, nothing. */
+function rollupOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 function childrenOf(pid: number): number[] {

@@ -40,6 +40,7 @@ export function send<Answer>(
   method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
   path: string,
   body?: unknown,
+  signal?: AbortSignal,
 ): Promise<Answer> {
   // No form and no other site can send this header, so the service knows that a page of ours wrote.
   const headers = new Headers({ 'x-requested-by': 'dashboard' })
@@ -48,6 +49,7 @@ export function send<Answer>(
     method,
     headers,
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
   })
 }
 

@@ -1,4 +1,4 @@
-import { IconBuilding, IconHome, IconUsers } from '@tabler/icons-react'
+import { IconActivity, IconBuilding, IconFilter, IconHome, IconUsers, IconWebhook } from '@tabler/icons-react'
 import { linkOptions } from '@tanstack/react-router'
 
 /** The pages of the main navigation, in groups. A feature adds its own. */
@@ -9,6 +9,12 @@ export const NAVIGATION = [
     items: [
       { label: 'Contacts', icon: IconUsers, link: linkOptions({ to: '/contacts' }) },
       { label: 'Companies', icon: IconBuilding, link: linkOptions({ to: '/companies' }) },
+      { label: 'Segments', icon: IconFilter, link: linkOptions({ to: '/segments' }) },
+      { label: 'Events', icon: IconActivity, link: linkOptions({ to: '/events' }) },
     ],
+  },
+  {
+    label: 'Connections',
+    items: [{ label: 'Webhooks', icon: IconWebhook, link: linkOptions({ to: '/webhooks' }) }],
   },
 ]

@@ -12,6 +12,7 @@ import { createApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
 import { createTenant } from '../tenants/tenants.ts'
 import { createTenantUser } from '../tenants/users.ts'
+import { makeDemoAgents } from './agents.ts'
 import { serveDemoSite } from './site.ts'
 
 /** The site whose visits the sample data shows; pages on localhost may send events too. */
@@ -99,7 +100,8 @@ async function rememberedDemo({ stores }: Service, file: string): Promise<Demo |
   return null
 }
 
-async function makeDemo({ stores, projector }: Service, file: string): Promise<Demo> {
+async function makeDemo(service: Service, file: string): Promise<Demo> {
+  const { stores, projector } = service
   const now = systemClock()
   const tenantId = await createTenant(stores.database, 'Demo', now)
   await writeFile(file, JSON.stringify({ tenantId }), { mode: 0o600 })
@@ -117,6 +119,7 @@ async function makeDemo({ stores, projector }: Service, file: string): Promise<D
   await projector.drain()
   for (const segment of SEGMENTS) await createSegment(openTenant(stores, tenantId), segment, now)
   await createTenantUser(stores.database, tenantId, { ...DEMO_PERSON, role: 'owner' }, now)
+  await makeDemoAgents(openTenant(stores, tenantId), service, now)
   const { apiKey } = await createApiKey(stores.database, tenantId, { name: 'Demo', scopes: ['all'] }, now)
   await writeFile(file, JSON.stringify({ tenantId, apiKey }), { mode: 0o600 })
   return { tenantId, apiKey }
@@ -137,6 +140,10 @@ Record a page view as a browser would, and read it back:
   curl -s ${url}/track -H 'Origin: https://${SITE}' -H 'Content-Type: application/json' -d '{"events":[{"event":"page_view","url":"https://${SITE}/hello","title":"Hello"}]}'
 
   curl -s '${url}/v1/events?limit=1' -H 'Authorization: Bearer ${apiKey}'
+
+See what two agents propose, some of it waiting for your approval:
+
+  curl -s ${url}/v1/agents -H 'Authorization: Bearer ${apiKey}'    (then /v1/agents/AGENT_ID/runs and /v1/agents/runs/RUN_ID)
 
 Watch what you do in the shop arrive:
 

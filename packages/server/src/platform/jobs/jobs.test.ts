@@ -3,6 +3,7 @@ import { createTestTenant, startTestService, type TestService, type TestTenant }
 import { createLog } from '../log.ts'
 import { type Jobs, jobQueue, openJobs } from './jobs.ts'
 
+const BACKLOG = jobQueue<{ n: number }>('test-backlog', {})
 const GREETINGS = jobQueue<{ word: string }>('test-greetings', { retryLimit: 2, retryDelay: 0 })
 
 let service: TestService
@@ -12,7 +13,7 @@ let jobs: Jobs
 beforeAll(async () => {
   service = await startTestService()
   tenant = await createTestTenant(service)
-  jobs = await openJobs(service.postgresAddress, [GREETINGS], createLog('silent'))
+  jobs = await openJobs(service.postgresAddress, [GREETINGS, BACKLOG], createLog('silent'))
 })
 afterAll(async () => {
   await jobs?.stop()
@@ -41,3 +42,13 @@ test('a job is done by a worker, with its tenant; one of a transaction that fail
   expect(done).not.toContainEqual(expect.stringContaining('never'))
   expect(new Set(done)).toEqual(new Set([`first ${tenant.id}`, `last ${tenant.id}`]))
 })
+
+test('what has piled up is worked off without a rest between two jobs', async () => {
+  const waiting = new Set(Array.from({ length: 60 }, (_, n) => n))
+  for (const n of waiting) await jobs.send(tenant.handle, BACKLOG, { n })
+  await jobs.work(BACKLOG, 1, async ({ n }) => {
+    waiting.delete(n)
+  })
+  // With a rest of two seconds after each this would take as many minutes.
+  await expect.poll(() => waiting.size, { timeout: 60_000 }).toBe(0)
+}, 90_000)

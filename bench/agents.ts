@@ -1,0 +1,72 @@
+import { openSession } from '../packages/server/src/cli/session.ts'
+import { readConfig } from '../packages/server/src/config.ts'
+import { memoryOf, type Running } from './processes.ts'
+import type { Raw } from './raw.ts'
+import { number, progress, rate, rows, URL_OF_SERVICE } from './report.ts'
+
+/** The most that one run takes. */
+const CONTACTS = 1_000
+/** By then a run has loaded what it holds at a time. */
+const EARLY = 200
+const POLL_MS = 250
+
+/**
+ * Runs of an agent with the template provider: what reading contexts, writing results and carrying out the notes costs,
+ * without any model. The first run loads what the engines keep in memory anyhow; the second shows whether memory grows
+ * with the contacts.
+ */
+export async function measureAgents(raw: Raw, environment: Record<string, string>, service: Running): Promise<void> {
+  progress(`a run of an agent over ${CONTACTS} contacts`)
+  const call = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(URL_OF_SERVICE + path, {
+      method,
+      headers: { authorization: `Bearer ${raw.apiKey}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const answer = await response.json()
+    if (!response.ok) throw new Error(JSON.stringify(answer))
+    return answer
+  }
+  const contactIds = await someContacts(raw, environment)
+  const agent = {
+    name: 'Bench',
+    capabilities: ['notes'],
+    llm_config: { provider: 'template' },
+    playbook: { messages: { note: { content: '{{contact.name | Somebody}}: {{activity.total_events}} events' } } },
+  }
+  const { agent_id } = (await call('POST', '/v1/agents', agent)).agent
+  const run = async (contact_ids: readonly string[]) => {
+    const { job_id } = await call('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids })
+    let early = 0
+    for (;;) {
+      const { run } = await call('GET', `/v1/agents/runs/${job_id}?mode=summary`)
+      if (early === 0 && run.summary.contacts_evaluated >= EARLY) early = memoryOf(service.process.pid ?? 0) ?? 0
+      if (run.status !== 'queued' && run.status !== 'running') {
+        return { run, early, late: memoryOf(service.process.pid ?? 0) ?? 0 }
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+  }
+  await run(contactIds)
+  const { run: whole, early, late } = await run(contactIds)
+  if (whole.summary.contacts_evaluated !== contactIds.length) throw new Error(JSON.stringify(whole))
+  const seconds = (Date.parse(whole.completed_at) - Date.parse(whole.started_at)) / 1000
+  rows.push({
+    what: `agent run, template provider, a note each, ${number(contactIds.length)} contacts`,
+    measured: `${rate(contactIds.length / seconds)} contacts/s; ${early} MB after ${EARLY}, ${late} MB at the end`,
+    limit: '',
+    ratio: null,
+    aim: 'flat memory',
+  })
+}
+
+async function someContacts(raw: Raw, environment: Record<string, string>): Promise<string[]> {
+  const session = await openSession(readConfig({ ...process.env, ...environment }))
+  try {
+    const { db } = session.tenant(raw.tenantId)
+    const found = await db.selectFrom('contacts').select('contact_id').orderBy('contact_id').limit(CONTACTS).execute()
+    return found.map((row) => row.contact_id)
+  } finally {
+    await session.close()
+  }
+}

@@ -1,0 +1,55 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type Type from 'typebox'
+import type { EnrichedEvent } from '../../../server/src/events/event-object.ts'
+import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
+import { get, type Query, queryString, send } from './client.ts'
+
+export type Event = Type.Static<typeof EnrichedEvent>
+
+interface EventPage {
+  events: Event[]
+  pagination: Type.Static<typeof Pagination>
+}
+
+/** One page of the events that match; the filters are those of GET /v1/events. */
+export const eventsQuery = (filters: Query) =>
+  queryOptions({
+    queryKey: ['events', 'list', filters],
+    queryFn: ({ signal }) => get<EventPage>('/v1/events', filters, signal),
+    placeholderData: keepPreviousData,
+  })
+
+/** Where the whole list is as a table of comma-separated values, with the columns that are shown. */
+export function eventsCsv(filters: Query, columns: readonly string[]): string {
+  const { page: _page, limit: _limit, ...rest } = filters
+  return `/api/events/export.csv${queryString({ ...rest, columns })}`
+}
+
+export const eventQuery = (eventId: string) =>
+  queryOptions({
+    queryKey: ['events', eventId],
+    queryFn: ({ signal }) => get<{ event: Event }>(`/v1/events/${encodeURIComponent(eventId)}`, {}, signal),
+    select: ({ event }) => event,
+  })
+
+/** The names of the events that the tenant has recorded. */
+export const eventTypesQuery = queryOptions({
+  queryKey: ['events', 'types'],
+  queryFn: ({ signal }) => get<{ types: string[] }>('/v1/events/types', {}, signal),
+  select: ({ types }) => types,
+})
+
+export interface EventGroups {
+  buckets: { key: string | boolean | null; value: number | null }[]
+  total: number
+  distinct_groups: number
+}
+
+/** Events counted or measured by a dimension: the events entity of POST /v1/aggregate. */
+export const eventGroupsQuery = (request: { group_by: string; limit: number; filters: Record<string, unknown> }) =>
+  queryOptions({
+    queryKey: ['events', 'groups', request],
+    // A POST that only reads: the query client may ask again.
+    queryFn: ({ signal }) => send<EventGroups>('POST', '/v1/aggregate', { entity: 'events', ...request }, signal),
+    placeholderData: keepPreviousData,
+  })

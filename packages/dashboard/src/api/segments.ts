@@ -1,0 +1,103 @@
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
+import type Type from 'typebox'
+import type { SegmentMember as SegmentMemberSchema } from '../../../server/src/contacts/contact-object.ts'
+import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
+import type { SegmentFilter } from '../../../server/src/segments/filter.ts'
+import type { Segment as SegmentSchema } from '../../../server/src/segments/segment-object.ts'
+import { get, send } from './client.ts'
+
+export type { SegmentFilter }
+export type Segment = Type.Static<typeof SegmentSchema>
+export type SegmentMember = Type.Static<typeof SegmentMemberSchema>
+type Page = { pagination: Type.Static<typeof Pagination> }
+
+export const segmentsQuery = (page: number, limit: number) =>
+  queryOptions({
+    queryKey: ['segments', 'list', page, limit],
+    queryFn: ({ signal }) => get<{ segments: Segment[] } & Page>('/v1/segments', { page, limit }, signal),
+    placeholderData: keepPreviousData,
+  })
+
+export const segmentQuery = (segmentId: string) =>
+  queryOptions({
+    queryKey: ['segments', 'one', segmentId],
+    queryFn: ({ signal }) => get<{ segment: Segment }>(`/v1/segments/${encodeURIComponent(segmentId)}`, {}, signal),
+    select: ({ segment }) => segment,
+  })
+
+export const segmentMembersQuery = (segmentId: string, page: number, limit: number) =>
+  queryOptions({
+    queryKey: ['segments', 'members', segmentId, page, limit],
+    queryFn: ({ signal }) =>
+      get<{ contacts: SegmentMember[] } & Page>(
+        `/v1/segments/${encodeURIComponent(segmentId)}/contacts`,
+        { page, limit },
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+  })
+
+export const segmentGrowthQuery = (segmentId: string, range: { from: string; to: string }) =>
+  queryOptions({
+    queryKey: ['segments', 'growth', segmentId, range],
+    queryFn: ({ signal }) =>
+      get<{ by_day: { date: string; count: number; entered: number; exited: number }[] }>(
+        `/api/segments/${encodeURIComponent(segmentId)}/growth`,
+        range,
+        signal,
+      ),
+    select: ({ by_day }) => by_day,
+    placeholderData: keepPreviousData,
+  })
+
+/** Who would belong, while the filter is being written. A newer one ends the question before. */
+export const segmentPreviewQuery = (filter: SegmentFilter) =>
+  queryOptions({
+    queryKey: ['segments', 'preview', filter],
+    queryFn: ({ signal }) =>
+      send<{ count: number; sample: SegmentMember[]; took_ms: number }>(
+        'POST',
+        '/api/segments/preview',
+        { filter },
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+
+/** Values that a property, or a part of an event (`event.type`), has. */
+export const suggestionsQuery = (property: string, typed: string) =>
+  queryOptions({
+    queryKey: ['segments', 'suggestions', property, typed],
+    queryFn: ({ signal }) =>
+      get<{ values: { value: string | number | boolean; label: string | null; count: number }[] }>(
+        '/api/segments/suggestions',
+        { property, q: typed },
+        signal,
+      ),
+    select: ({ values }) => values,
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+  })
+
+export interface SegmentDefinition {
+  name: string
+  description: string | null
+  filter: SegmentFilter
+}
+
+export function createSegment(definition: SegmentDefinition) {
+  return send<{ segment: Segment }>('POST', '/api/segments', definition)
+}
+
+export function updateSegment(segmentId: string, changes: Partial<SegmentDefinition>) {
+  return send<{ segment: Segment }>('PUT', `/api/segments/${encodeURIComponent(segmentId)}`, changes)
+}
+
+export function deleteSegment(segmentId: string) {
+  return send('DELETE', `/api/segments/${encodeURIComponent(segmentId)}`)
+}
+
+export function refreshSegments(queryClient: QueryClient): Promise<unknown> {
+  return queryClient.invalidateQueries({ queryKey: ['segments'] })
+}

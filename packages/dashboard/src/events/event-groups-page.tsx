@@ -1,0 +1,135 @@
+import { Card, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { IconChartBar } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { type EventGroups, eventGroupsQuery } from '../api/event-explorer.ts'
+import { BarList } from '../ui/bar-list.tsx'
+import { DateRange } from '../ui/date-range.tsx'
+import { FilterBar } from '../ui/filter-bar.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { daysOf, resolveRange } from '../ui/range.ts'
+import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
+import { Foreign, formatNumber, None } from '../ui/text.tsx'
+import { TrendChart } from '../ui/trend-chart.tsx'
+import {
+  DIMENSIONS,
+  type Dimension,
+  EVENT_GROUP_FILTERS,
+  type EventGroupSearch,
+  eventGroupSearch,
+  toGroupRequest,
+} from './event-search.ts'
+import { EventTabs } from './event-tabs.tsx'
+
+const route = getRouteApi('/shell/events/groups')
+
+/** Events counted by whatever they can be grouped by, as a chart and as numbers. */
+export function EventGroupsPage() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const request = toGroupRequest(search)
+  const { data, error, isPlaceholderData, refetch } = useQuery(eventGroupsQuery(request))
+  const change = (changes: Record<string, unknown>) =>
+    navigate({ search: (before) => eventGroupSearch({ ...before, ...changes }), replace: true })
+  const dimension = request.group_by
+  return (
+    <>
+      <PageHeader
+        title="Events by group"
+        description="Counted over the chosen days by whatever you want to know."
+        actions={<DateRange value={search} onChange={change} />}
+      />
+      <EventTabs current="groups" />
+      <FilterBar fields={EVENT_GROUP_FILTERS} values={search as EventGroupSearch} onChange={change}>
+        <NativeSelect
+          aria-label="Group by"
+          data={[...DIMENSIONS]}
+          value={dimension}
+          onChange={(event) => change({ group_by: event.currentTarget.value })}
+        />
+      </FilterBar>
+      {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {!error && !data ? <LoadingState lines={10} label="Counting events" /> : null}
+      {data ? (
+        <Card aria-busy={isPlaceholderData} opacity={isPlaceholderData ? 0.6 : 1}>
+          <Group justify="space-between" mb="md" gap="xs">
+            <Title order={2} size="h5">
+              Events by {labelOf(dimension).toLowerCase()}
+            </Title>
+            <Text size="sm" c="dimmed" role="status">
+              {formatNumber(data.total)} events, {formatNumber(data.distinct_groups)}{' '}
+              {data.distinct_groups === 1 ? 'group' : 'groups'}
+            </Text>
+          </Group>
+          {data.buckets.length === 0 ? (
+            <EmptyState icon={IconChartBar} title="Nothing to count">
+              No event of these days matches. Choose more days, or take a filter away.
+            </EmptyState>
+          ) : (
+            <Groups dimension={dimension} groups={data} search={search} />
+          )}
+        </Card>
+      ) : null}
+    </>
+  )
+}
+
+function Groups({
+  dimension,
+  groups,
+  search,
+}: {
+  dimension: Dimension
+  groups: EventGroups
+  search: EventGroupSearch
+}) {
+  const { buckets, distinct_groups: distinct } = groups
+  if (dimension === 'day') {
+    const byDay = new Map(buckets.map(({ key, value }) => [key, value ?? 0]))
+    // The service gives the most recent days that have events; the axis begins at the first of them.
+    const first = String(buckets[0]?.key)
+    const days = daysOf(resolveRange(search)).filter((day) => buckets.length < MOST || day >= first)
+    return (
+      <TrendChart
+        label="Events by day"
+        data={days.map((date) => ({ date, events: byDay.get(date) ?? 0 }))}
+        series={[{ name: 'events', label: 'Events', color: 'ink.6' }]}
+        height={320}
+      />
+    )
+  }
+  return (
+    <Stack gap="sm">
+      <BarList
+        unit="events"
+        empty="Nothing to count."
+        rows={buckets.map(({ key, value }) => ({
+          key: String(key),
+          label: <GroupName name={nameOf(dimension, key)} />,
+          value: value ?? 0,
+        }))}
+      />
+      {distinct > buckets.length ? (
+        <Text size="sm" c="dimmed">
+          The {buckets.length} {TIMES.has(dimension) ? 'most recent' : 'largest'} of {formatNumber(distinct)} groups.
+        </Text>
+      ) : null}
+    </Stack>
+  )
+}
+
+function GroupName({ name }: { name: string | null }) {
+  return name === null ? <None /> : <Foreign max={160}>{name}</Foreign>
+}
+
+const MOST = 50
+const TIMES = new Set<Dimension>(['day', 'week', 'month'])
+
+function labelOf(dimension: Dimension): string {
+  return DIMENSIONS.find(({ value }) => value === dimension)?.label ?? dimension
+}
+
+function nameOf(dimension: Dimension, key: string | boolean | null): string | null {
+  if (typeof key === 'boolean') return key ? 'Bots' : 'People'
+  return key === '' || (key === null && dimension !== 'is_bot') ? null : key
+}

@@ -1,0 +1,185 @@
+import { Anchor, Card, Code, Group, ScrollArea, SimpleGrid, Stack, Table, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { type Event, eventQuery } from '../api/event-explorer.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { ExternalLink, Foreign, formatMoment, None } from '../ui/text.tsx'
+import { Who } from './event-columns.tsx'
+
+const route = getRouteApi('/shell/events/$eventId')
+const SHOWN_MAX = 20_000
+
+/** All that is known of one event. */
+export function EventPage() {
+  const { eventId } = route.useParams()
+  const { data: event, error, refetch } = useQuery(eventQuery(eventId))
+  const breadcrumb = (
+    <Anchor inherit renderRoot={(props) => <Link to="/events" {...props} />}>
+      Events
+    </Anchor>
+  )
+  if (!event) {
+    return (
+      <>
+        <PageHeader title="Event" breadcrumb={breadcrumb} />
+        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={10} />}
+      </>
+    )
+  }
+  return (
+    <>
+      <PageHeader
+        title={<Foreign max={200}>{event.event}</Foreign>}
+        documentTitle={event.event.slice(0, 200)}
+        description={formatMoment(event.timestamp)}
+        breadcrumb={breadcrumb}
+      />
+      <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="md">
+        <Stack gap="md">
+          <FactTable title="What and where" facts={placeOf(event)} />
+          <FactTable title="Who" facts={personOf(event)} />
+          <FactTable title="With what" facts={deviceOf(event)} />
+        </Stack>
+        <Stack gap="md">
+          <FactTable title="Data" facts={dataOf(event)} />
+          <Raw event={event} />
+        </Stack>
+      </SimpleGrid>
+    </>
+  )
+}
+
+interface Fact {
+  name: string
+  value: ReactNode
+}
+
+function FactTable({ title, facts }: { title: string; facts: Fact[] }) {
+  return (
+    <Card>
+      <Title order={2} size="h5" mb="xs">
+        {title}
+      </Title>
+      {facts.length === 0 ? (
+        <None />
+      ) : (
+        <Table verticalSpacing={5} layout="fixed" aria-label={title}>
+          <Table.Tbody>
+            {facts.map(({ name, value }) => (
+              <Table.Tr key={name}>
+                <Table.Th scope="row" w="34%" fw={400} c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                  <Foreign max={100}>{name}</Foreign>
+                </Table.Th>
+                <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </Card>
+  )
+}
+
+function Raw({ event }: { event: Event }) {
+  const json = JSON.stringify(event, null, 2)
+  return (
+    <Card>
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h5">
+          JSON
+        </Title>
+        <CopyButton value={json} label="JSON" withText />
+      </Group>
+      <ScrollArea.Autosize mah={420} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'JSON' }}>
+        <Code block>{json.length > SHOWN_MAX ? `${json.slice(0, SHOWN_MAX)}\n…` : json}</Code>
+      </ScrollArea.Autosize>
+    </Card>
+  )
+}
+
+function placeOf(event: Event): Fact[] {
+  return [
+    { name: 'Event id', value: <Copyable value={event.event_id} label="event id" /> },
+    { name: 'Address', value: event.url === null ? <None /> : <ExternalLink url={event.url} /> },
+    { name: 'Domain', value: text(event.domain) },
+    {
+      name: 'Came from',
+      value: event.referrer === null || event.referrer === '' ? <None /> : <ExternalLink url={event.referrer} />,
+    },
+    { name: 'Happened', value: formatMoment(event.timestamp) },
+    { name: 'Received', value: formatMoment(event.createdAt) },
+  ]
+}
+
+function personOf(event: Event): Fact[] {
+  const { company, contact } = event
+  return [
+    { name: 'Contact', value: <Who event={event} /> },
+    { name: 'E-mail', value: text(contact?.email ?? null) },
+    {
+      name: 'Company',
+      value:
+        company === null ? (
+          <None />
+        ) : (
+          <Anchor
+            inherit
+            renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId: company._id }} {...props} />}
+          >
+            <Foreign max={120}>{company.name ?? company.domain ?? 'Without a name'}</Foreign>
+          </Anchor>
+        ),
+    },
+    {
+      name: 'Visitor',
+      value: event.visitor_id === null ? <None /> : <Groups name="visitor_id" value={event.visitor_id} />,
+    },
+    {
+      name: 'Session',
+      value: event.session_id === null ? <None /> : <Groups name="session_id" value={event.session_id} />,
+    },
+  ]
+}
+
+/** What else a visitor or a session did. */
+function Groups({ name, value }: { name: 'visitor_id' | 'session_id'; value: string }) {
+  return (
+    <Anchor inherit renderRoot={(props) => <Link to="/events/groups" search={{ [name]: value }} {...props} />}>
+      <Foreign max={120}>{value}</Foreign>
+    </Anchor>
+  )
+}
+
+function deviceOf(event: Event): Fact[] {
+  return [
+    { name: 'Device', value: text(event.device_type) },
+    { name: 'Browser', value: text(event.browser) },
+    { name: 'Operating system', value: text(event.os) },
+    { name: 'Screen', value: text(event.screen) },
+    { name: 'Bot', value: event.is_bot ? 'yes' : 'no' },
+    { name: 'User agent', value: text(event.user_agent) },
+  ]
+}
+
+function dataOf({ data }: Event): Fact[] {
+  return Object.entries(data).map(([name, value]) => ({
+    name,
+    value: typeof value === 'string' ? text(value) : <Code>{JSON.stringify(value).slice(0, 2_000)}</Code>,
+  }))
+}
+
+function Copyable({ value, label }: { value: string; label: string }) {
+  return (
+    <Group gap={4} wrap="nowrap">
+      <span>{value}</span>
+      <CopyButton value={value} label={label} />
+    </Group>
+  )
+}
+
+function text(value: string | null): ReactNode {
+  return value === null || value === '' ? <None /> : <Foreign max={2_000}>{value}</Foreign>
+}

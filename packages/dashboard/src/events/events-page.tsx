@@ -1,0 +1,102 @@
+import { Switch } from '@mantine/core'
+import { IconActivity } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { eventsCsv, eventsQuery } from '../api/event-explorer.ts'
+import type { SavedView } from '../api/views.ts'
+import { ColumnChoice } from '../ui/column-choice.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { ExportButton } from '../ui/export-button.tsx'
+import { FilterBar } from '../ui/filter-bar.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { SavedViews } from '../ui/saved-views.tsx'
+import { EmptyState } from '../ui/states.tsx'
+import { DEFAULT_EVENT_COLUMNS, EVENT_COLUMNS } from './event-columns.tsx'
+import { EVENT_LIST_FILTERS, type EventListSearch, eventListSearch, toEventQuery } from './event-search.ts'
+import { EventTabs } from './event-tabs.tsx'
+
+const route = getRouteApi('/shell/events')
+
+/** Everything that was recorded: searched, filtered, sorted and paged by the service. */
+export function EventsPage() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = toEventQuery(search)
+  const { data, error, isPlaceholderData, refetch } = useQuery(eventsQuery(query))
+  const change = (changes: Record<string, unknown>) =>
+    navigate({ search: (before) => eventListSearch({ ...before, page: undefined, ...changes }), replace: true })
+  const openView = (view: SavedView) =>
+    navigate({ search: eventListSearch({ ...view.query, columns: view.columns }), replace: true })
+  const chosen = search.columns ?? DEFAULT_EVENT_COLUMNS
+  const isFiltered = Object.keys(query).some((name) => !NOT_FILTERS.has(name))
+  return (
+    <>
+      <PageHeader title="Events" description="What visitors and contacts did, and what the service did itself." />
+      <EventTabs current="list" />
+      <FilterBar
+        fields={EVENT_LIST_FILTERS}
+        values={search as Omit<EventListSearch, 'columns'>}
+        onChange={change}
+        search={{
+          value: search.search,
+          placeholder: 'Search name, address, domain',
+          onSearch: (words) => change({ search: words }),
+        }}
+      >
+        <Switch
+          label="The service's own"
+          checked={search.include === 'system'}
+          onChange={({ currentTarget: { checked } }) => change({ include: checked ? 'system' : undefined })}
+        />
+        <SavedViews page="events" query={viewOf(search)} columns={chosen} onOpen={openView} />
+        <ExportButton href={eventsCsv(query, chosen.map(csvColumn))} label="events" />
+        <ColumnChoice columns={EVENT_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns })} />
+      </FilterBar>
+      <DataTable
+        label="Events"
+        columns={EVENT_COLUMNS.filter(({ id }) => chosen.includes(id))}
+        rows={data?.events}
+        rowKey={({ event_id }) => event_id}
+        error={error}
+        onRetry={refetch}
+        isUpdating={isPlaceholderData}
+        empty={
+          isFiltered ? (
+            <EmptyState icon={IconActivity} title="No event matches">
+              Take a filter away, or look at more days.
+            </EmptyState>
+          ) : (
+            <EmptyState icon={IconActivity} title="No events yet">
+              Put the tracker on your site, or send a first event from your own systems; it shows here at once.
+            </EmptyState>
+          )
+        }
+        sorting={{
+          by: search.sort_by ?? 'timestamp',
+          direction: search.sort_dir ?? 'desc',
+          onSort: (sort_by, sort_dir) => change({ sort_by, sort_dir }),
+        }}
+        paging={{
+          page: search.page ?? 1,
+          limit: Number(search.limit ?? '20'),
+          total: data?.pagination.total_items ?? 0,
+          onPage: (page) => change({ page }),
+          onLimit: (limit) => change({ limit: String(limit) }),
+        }}
+      />
+    </>
+  )
+}
+
+/** What a view keeps; which page was open is of the moment. */
+function viewOf({ page: _page, columns: _columns, ...query }: EventListSearch) {
+  return query
+}
+
+/** A column's name in the export, where it is another one. */
+function csvColumn(id: string): string {
+  if (id === 'contact') return 'internal_contact_id'
+  return id === 'title' ? 'data.title' : id
+}
+
+const NOT_FILTERS = new Set(['page', 'limit', 'sort_by', 'sort_dir', 'include'])

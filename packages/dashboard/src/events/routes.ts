@@ -1,0 +1,31 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { eventGroupsQuery, eventQuery, eventsQuery } from '../api/event-explorer.ts'
+import { shellRoute } from '../app/root-routes.tsx'
+import { eventGroupSearch, eventListSearch, toEventQuery, toGroupRequest } from './event-search.ts'
+
+const list = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/events',
+  validateSearch: eventListSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(eventsQuery(toEventQuery(deps))),
+  component: lazyRouteComponent(() => import('./events-page.tsx'), 'EventsPage'),
+})
+
+const groups = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/events/groups',
+  validateSearch: eventGroupSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(eventGroupsQuery(toGroupRequest(deps))),
+  component: lazyRouteComponent(() => import('./event-groups-page.tsx'), 'EventGroupsPage'),
+})
+
+const one = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/events/$eventId',
+  loader: ({ context, params }) => void context.queryClient.prefetchQuery(eventQuery(params.eventId)),
+  component: lazyRouteComponent(() => import('./event-page.tsx'), 'EventPage'),
+})
+
+export const eventRoutes = [list, groups, one] as const

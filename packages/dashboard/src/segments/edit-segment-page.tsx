@@ -1,0 +1,37 @@
+import { Anchor } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { segmentQuery, updateSegment } from '../api/segments.ts'
+import { PageHeader } from '../ui/page-header.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { Foreign } from '../ui/text.tsx'
+import { SegmentForm } from './segment-form.tsx'
+
+const route = getRouteApi('/shell/segments/$segmentId/edit')
+
+export function EditSegmentPage() {
+  const { segmentId } = route.useParams()
+  const { data: segment, error, refetch } = useQuery(segmentQuery(segmentId))
+  return (
+    <>
+      <PageHeader
+        title="Edit segment"
+        breadcrumb={
+          <Anchor inherit renderRoot={(props) => <Link to="/segments/$segmentId" params={{ segmentId }} {...props} />}>
+            {segment ? <Foreign max={80}>{segment.name}</Foreign> : 'Segment'}
+          </Anchor>
+        }
+      />
+      {error && !segment ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {!error && !segment ? <LoadingState lines={8} /> : null}
+      {segment ? (
+        <SegmentForm
+          key={segment.segment_id}
+          segment={segment}
+          submitLabel="Save changes"
+          save={(definition) => updateSegment(segmentId, definition)}
+        />
+      ) : null}
+    </>
+  )
+}

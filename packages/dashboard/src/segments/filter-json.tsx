@@ -1,0 +1,74 @@
+import { Button, Group, JsonInput, Modal, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconBraces } from '@tabler/icons-react'
+import { useState } from 'react'
+import type { SegmentFilter } from '../api/segments.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+
+/** The filter as the API has it, to copy into a script or to paste from one. */
+export function FilterJson({ filter, onPaste }: { filter: SegmentFilter; onPaste: (filter: SegmentFilter) => void }) {
+  const [isOpen, { open, close }] = useDisclosure()
+  const [typed, setTyped] = useState('')
+  const [problem, setProblem] = useState<string | null>(null)
+  const show = () => {
+    setTyped(JSON.stringify(filter, null, 2))
+    setProblem(null)
+    open()
+  }
+  const use = () => {
+    const pasted = readFilter(typed)
+    if (pasted === null) return setProblem('This is not a filter: it needs "match" and a list of "conditions".')
+    onPaste(pasted)
+    close()
+  }
+  return (
+    <>
+      <Button variant="default" size="xs" leftSection={<IconBraces size={14} aria-hidden />} onClick={show}>
+        JSON
+      </Button>
+      <Modal opened={isOpen} onClose={close} title="The filter as JSON" size="lg">
+        <Stack gap="sm">
+          <Text size="sm" c="dimmed">
+            As the API and the command line take it.
+          </Text>
+          <JsonInput
+            aria-label="Filter as JSON"
+            autosize
+            minRows={10}
+            maxRows={24}
+            value={typed}
+            onChange={setTyped}
+            error={problem}
+            spellCheck={false}
+          />
+          <Group justify="flex-end" gap="xs">
+            <CopyButton value={typed} label="JSON" withText />
+            <Button onClick={use}>Use this filter</Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </>
+  )
+}
+
+/** Whether it looks like a filter; the service says the rest about it. */
+function readFilter(text: string): SegmentFilter | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isFilter(value) ? value : null
+  } catch {
+    return null
+  }
+}
+
+function isFilter(value: unknown): value is SegmentFilter {
+  if (typeof value !== 'object' || value === null) return false
+  const { match, conditions } = value as { match?: unknown; conditions?: unknown }
+  if ((match !== 'all' && match !== 'any') || !Array.isArray(conditions)) return false
+  return conditions.every((condition: unknown) => {
+    if (typeof condition !== 'object' || condition === null) return false
+    if ('conditions' in condition) return isFilter(condition)
+    if ('property' in condition) return typeof condition.property === 'string'
+    return 'event' in condition && typeof condition.event === 'object' && condition.event !== null
+  })
+}

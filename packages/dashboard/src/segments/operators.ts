@@ -1,0 +1,45 @@
+import type { PropertyOperator } from '../../../server/src/segments/filter.ts'
+
+/** The operators in the words of people, as they stand between a property and its value. */
+export const OPERATOR_WORDS: Record<PropertyOperator, string> = {
+  equals: 'is',
+  not_equals: 'is not',
+  contains: 'contains',
+  not_contains: 'does not contain',
+  in: 'is one of',
+  not_in: 'is none of',
+  is_set: 'is known',
+  is_not_set: 'is not known',
+  gt: 'is greater than',
+  gte: 'is at least',
+  lt: 'is less than',
+  lte: 'is at most',
+  before: 'is before',
+  after: 'is after',
+  within_days: 'is within the last days',
+}
+
+const KNOWN: PropertyOperator[] = ['is_set', 'is_not_set']
+const OF_TEXT: PropertyOperator[] = ['equals', 'not_equals', 'contains', 'not_contains', 'in', 'not_in', ...KNOWN]
+const OF_NUMBERS: PropertyOperator[] = ['equals', 'not_equals', 'gt', 'gte', 'lt', 'lte', 'in', 'not_in', ...KNOWN]
+const OF_TIME: PropertyOperator[] = ['before', 'after', 'within_days', ...KNOWN]
+const COLUMNS_OF_TEXT = ['email', 'company_id', 'creation_source']
+const COLUMNS_OF_TIME = ['created_at', 'updated_at', 'first_seen_at']
+
+/** What can be asked of a property. */
+export function operatorsFor(property: string, type: string | undefined): PropertyOperator[] {
+  if (COLUMNS_OF_TIME.includes(property)) return OF_TIME
+  if (COLUMNS_OF_TEXT.includes(property)) return OF_TEXT
+  if (type === 'number') return OF_NUMBERS
+  if (type === 'boolean') return ['equals', 'not_equals', ...KNOWN]
+  if (type === 'date') return [...OF_TIME, 'equals', 'not_equals']
+  // A property may hold anything: texts of numbers and dates compare too.
+  return [...OF_TEXT, 'gt', 'gte', 'lt', 'lte', 'before', 'after', 'within_days']
+}
+
+/** Which field a value is typed into. */
+export function fieldFor(operator: PropertyOperator, type: string | undefined): 'text' | 'number' | 'date' | 'yes_no' {
+  if (operator === 'before' || operator === 'after') return 'date'
+  if (operator === 'within_days') return 'number'
+  return type === 'boolean' ? 'yes_no' : 'text'
+}

@@ -1,0 +1,69 @@
+import { Alert, Anchor, Card, Group, Loader, Stack, Text, Title } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type SegmentFilter, segmentPreviewQuery } from '../api/segments.ts'
+import { contactName } from '../contacts/contact-name.ts'
+import { propertyText } from '../ui/property-value.ts'
+import { messageOf } from '../ui/states.tsx'
+import { Foreign, formatNumber } from '../ui/text.tsx'
+
+/** Long enough that a word is typed to its end, short enough to feel immediate. */
+const PAUSE_MS = 300
+
+/** Who would belong by the filter as it is written now. */
+export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; unfinished: number }) {
+  const [settled] = useDebouncedValue(filter, PAUSE_MS)
+  const { data, error, isFetching } = useQuery(segmentPreviewQuery(settled))
+  return (
+    <Card aria-live="polite" aria-busy={isFetching}>
+      <Group justify="space-between" mb="xs">
+        <Title order={2} size="h5">
+          Who belongs
+        </Title>
+        {isFetching ? <Loader size="xs" aria-label="Counting" /> : null}
+      </Group>
+      {error ? (
+        <Alert color="red" role="alert">
+          {messageOf(error)}
+        </Alert>
+      ) : null}
+      {!error && data ? (
+        <Stack gap="xs">
+          <div>
+            <Text fz={32} fw={650} lh={1.1}>
+              {formatNumber(data.count)}
+            </Text>
+            <Text size="sm" c="dimmed">
+              {data.count === 1 ? 'contact' : 'contacts'}, counted in {formatNumber(data.took_ms)} ms
+            </Text>
+          </div>
+          {data.sample.length > 0 ? (
+            <Stack component="ul" gap={6} m={0} p={0} style={{ listStyle: 'none' }}>
+              {data.sample.map((contact) => (
+                <li key={contact.contact_id}>
+                  <Anchor
+                    size="sm"
+                    renderRoot={(props) => (
+                      <Link to="/contacts/$contactId" params={{ contactId: contact.contact_id }} {...props} />
+                    )}
+                  >
+                    <Foreign max={80}>{contactName(contact)}</Foreign>
+                  </Anchor>
+                  <Text size="xs" c="dimmed" truncate>
+                    <Foreign max={100}>{propertyText(contact.properties.email)}</Foreign>
+                  </Text>
+                </li>
+              ))}
+            </Stack>
+          ) : null}
+        </Stack>
+      ) : null}
+      {unfinished > 0 ? (
+        <Text size="sm" c="dimmed" mt="sm">
+          {unfinished === 1 ? 'One condition is' : `${unfinished} conditions are`} not finished and left out.
+        </Text>
+      ) : null}
+    </Card>
+  )
+}

@@ -1,0 +1,52 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { propertiesQuery } from '../api/properties.ts'
+import { segmentMembersQuery, segmentQuery, segmentsQuery } from '../api/segments.ts'
+import { shellRoute } from '../app/root-routes.tsx'
+import { pageNumber, searchParams } from '../app/search-params.ts'
+import { rangeSearch } from '../ui/range.ts'
+
+export const PAGE_LENGTH = 50
+export const MEMBERS_LENGTH = 20
+
+const listSearch = searchParams({ page: pageNumber })
+export const segmentSearch = searchParams({ ...rangeSearch, page: pageNumber })
+
+const list = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/segments',
+  validateSearch: listSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(segmentsQuery(deps.page ?? 1, PAGE_LENGTH)),
+  component: lazyRouteComponent(() => import('./segments-page.tsx'), 'SegmentsPage'),
+})
+
+const create = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/segments/new',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(propertiesQuery('contacts')),
+  component: lazyRouteComponent(() => import('./new-segment-page.tsx'), 'NewSegmentPage'),
+})
+
+const one = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/segments/$segmentId',
+  validateSearch: segmentSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, params, deps }) => {
+    void context.queryClient.prefetchQuery(segmentQuery(params.segmentId))
+    void context.queryClient.prefetchQuery(segmentMembersQuery(params.segmentId, deps.page ?? 1, MEMBERS_LENGTH))
+  },
+  component: lazyRouteComponent(() => import('./segment-page.tsx'), 'SegmentPage'),
+})
+
+const edit = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/segments/$segmentId/edit',
+  loader: ({ context, params }) => {
+    void context.queryClient.prefetchQuery(segmentQuery(params.segmentId))
+    void context.queryClient.prefetchQuery(propertiesQuery('contacts'))
+  },
+  component: lazyRouteComponent(() => import('./edit-segment-page.tsx'), 'EditSegmentPage'),
+})
+
+export const segmentRoutes = [list, create, one, edit] as const

@@ -1,0 +1,119 @@
+import { Alert, Button, Card, Grid, Group, Stack, Textarea, TextInput, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { propertiesQuery } from '../api/properties.ts'
+import { refreshSegments, type Segment, type SegmentDefinition } from '../api/segments.ts'
+import { messageOf } from '../ui/states.tsx'
+import {
+  countUnfinished,
+  type Draft,
+  draftOf,
+  filterOf,
+  type GroupDraft,
+  newGroup,
+  newProperty,
+  replaceIn,
+} from './draft.ts'
+import { FilterBuilder } from './filter-builder.tsx'
+import { FilterJson } from './filter-json.tsx'
+import { PreviewPanel } from './preview-panel.tsx'
+
+interface SegmentFormProps {
+  /** The segment that is changed; none for a new one. */
+  segment?: Segment
+  submitLabel: string
+  save: (definition: SegmentDefinition) => Promise<{ segment: Segment }>
+}
+
+/** Name, description and filter, with a count of who belongs beside them. */
+export function SegmentForm({ segment, submitLabel, save }: SegmentFormProps) {
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const [name, setName] = useState(segment?.name ?? '')
+  const [description, setDescription] = useState(segment?.description ?? '')
+  const [draft, setDraft] = useState<GroupDraft>(() =>
+    segment ? draftOf(segment.filter) : newGroup('all', [newProperty()]),
+  )
+  const { data } = useQuery(propertiesQuery('contacts'))
+  const properties = data?.properties ?? []
+  const types = new Map(properties.map((property) => [property.name, property.type]))
+  const filter = filterOf(draft, types)
+  const unfinished = countUnfinished(draft)
+  const saving = useMutation({
+    mutationFn: save,
+    onSuccess: async ({ segment: saved }) => {
+      await refreshSegments(queryClient)
+      await navigate({ to: '/segments/$segmentId', params: { segmentId: saved.segment_id } })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    saving.mutate({ name: name.trim(), description: description.trim() === '' ? null : description.trim(), filter })
+  }
+  const replace = (id: string, changed: Draft | null) =>
+    setDraft((before) => {
+      if (id !== before.id) return replaceIn(before, id, changed)
+      return changed?.kind === 'group' ? changed : before
+    })
+  return (
+    <Grid gap="md">
+      <Grid.Col span={{ base: 12, md: 8 }}>
+        <Stack component="form" gap="md" onSubmit={submit}>
+          <Card>
+            <Stack gap="sm">
+              <TextInput
+                label="Name"
+                required
+                maxLength={200}
+                value={name}
+                onChange={(event) => setName(event.currentTarget.value)}
+              />
+              <Textarea
+                label="Description"
+                autosize
+                minRows={1}
+                maxRows={6}
+                maxLength={2_000}
+                value={description}
+                onChange={(event) => setDescription(event.currentTarget.value)}
+              />
+            </Stack>
+          </Card>
+          <Card>
+            <Group justify="space-between" mb="sm">
+              <Title order={2} size="h5">
+                Contacts that belong
+              </Title>
+              <FilterJson filter={filter} onPaste={(pasted) => setDraft(draftOf(pasted))} />
+            </Group>
+            <FilterBuilder draft={draft} properties={properties} onReplace={replace} />
+          </Card>
+          {saving.isError ? (
+            <Alert color="red" role="alert" title="The segment was not saved">
+              {messageOf(saving.error)}
+            </Alert>
+          ) : null}
+          <Group gap="xs">
+            <Button type="submit" loading={saving.isPending} disabled={name.trim() === '' || unfinished > 0}>
+              {submitLabel}
+            </Button>
+            <Button
+              variant="default"
+              onClick={() =>
+                segment
+                  ? navigate({ to: '/segments/$segmentId', params: { segmentId: segment.segment_id } })
+                  : navigate({ to: '/segments' })
+              }
+            >
+              Cancel
+            </Button>
+          </Group>
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 4 }}>
+        <PreviewPanel filter={filter} unfinished={unfinished} />
+      </Grid.Col>
+    </Grid>
+  )
+}

@@ -1,0 +1,200 @@
+import { Anchor, Button, Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { IconEdit, IconTrash, IconUsers } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { propertiesQuery } from '../api/properties.ts'
+import {
+  deleteSegment,
+  refreshSegments,
+  type Segment,
+  segmentGrowthQuery,
+  segmentMembersQuery,
+  segmentQuery,
+} from '../api/segments.ts'
+import { useIsAtLeast } from '../app/may.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { DateRange } from '../ui/date-range.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { resolveRange } from '../ui/range.ts'
+import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
+import { Foreign, formatMoment, formatNumber } from '../ui/text.tsx'
+import { TrendChart } from '../ui/trend-chart.tsx'
+import { MEMBER_COLUMNS } from './member-columns.tsx'
+import { MEMBERS_LENGTH, segmentSearch } from './routes.ts'
+import { filterWords } from './words.ts'
+
+const route = getRouteApi('/shell/segments/$segmentId')
+/** Contacts enter and leave by themselves, and within ten seconds of what they do. */
+const REFRESH_MS = 5_000
+
+/** One segment: its filter, how it grew, and who belongs. */
+export function SegmentPage() {
+  const { segmentId } = route.useParams()
+  const { data: segment, error, refetch } = useQuery({ ...segmentQuery(segmentId), refetchInterval: REFRESH_MS })
+  const breadcrumb = (
+    <Anchor inherit renderRoot={(props) => <Link to="/segments" {...props} />}>
+      Segments
+    </Anchor>
+  )
+  if (!segment) {
+    return (
+      <>
+        <PageHeader title="Segment" breadcrumb={breadcrumb} />
+        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
+      </>
+    )
+  }
+  return (
+    <>
+      <PageHeader
+        title={<Foreign max={200}>{segment.name}</Foreign>}
+        documentTitle={segment.name}
+        description={segment.description === null ? undefined : <Foreign max={500}>{segment.description}</Foreign>}
+        breadcrumb={breadcrumb}
+        actions={<Actions segment={segment} />}
+      />
+      <Stack gap="md">
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+          <Definition segment={segment} />
+          <Growth segmentId={segmentId} />
+        </SimpleGrid>
+        <Members segmentId={segmentId} />
+      </Stack>
+    </>
+  )
+}
+
+function Actions({ segment }: { segment: Segment }) {
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const { segment_id: segmentId } = segment
+  if (!useIsAtLeast('member')) return null
+  const remove = async () => {
+    await deleteSegment(segmentId)
+    await navigate({ to: '/segments' })
+    await refreshSegments(queryClient)
+  }
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<IconEdit size={16} aria-hidden />}
+        renderRoot={(props) => <Link to="/segments/$segmentId/edit" params={{ segmentId }} {...props} />}
+      >
+        Edit
+      </Button>
+      <ConfirmButton
+        leftSection={<IconTrash size={16} aria-hidden />}
+        title="Delete the segment?"
+        explanation="Its contacts stay. Agents and lists that use it find nobody any more. This cannot be undone."
+        confirmLabel="Delete segment"
+        onConfirm={remove}
+      >
+        Delete
+      </ConfirmButton>
+    </>
+  )
+}
+
+function Definition({ segment }: { segment: Segment }) {
+  const { data } = useQuery(propertiesQuery('contacts'))
+  const labels = new Map(data?.properties.map(({ name, label }) => [name, label]))
+  return (
+    <Card>
+      <Title order={2} size="h5" mb="xs">
+        Who belongs
+      </Title>
+      <Text fz={36} fw={650} lh={1.1}>
+        {formatNumber(segment.contact_count)}
+      </Text>
+      <Text size="sm" c="dimmed" mb="md">
+        {segment.contact_count === 1 ? 'contact' : 'contacts'} now
+      </Text>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        <Foreign max={2_000}>{filterWords(segment.filter, labels)}</Foreign>
+      </Text>
+      <Text size="xs" c="dimmed" mt="md">
+        Created {formatMoment(segment.created_at)}
+      </Text>
+    </Card>
+  )
+}
+
+function Growth({ segmentId }: { segmentId: string }) {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data, error, refetch } = useQuery(segmentGrowthQuery(segmentId, resolveRange(search)))
+  return (
+    <Card>
+      <Stack gap="sm">
+        <SimpleGrid cols={2}>
+          <Title order={2} size="h5">
+            Size over time
+          </Title>
+          <div style={{ justifySelf: 'end' }}>
+            <DateRange
+              value={search}
+              onChange={(changes) =>
+                navigate({ search: (before) => segmentSearch({ ...before, ...changes }), replace: true })
+              }
+            />
+          </div>
+        </SimpleGrid>
+        {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
+        {!error && !data ? <LoadingState lines={5} /> : null}
+        {data ? (
+          <TrendChart
+            label="Contacts in the segment by day"
+            height={200}
+            data={data.map(({ date, count, entered }) => ({ date, count, entered }))}
+            series={[
+              { name: 'count', label: 'Contacts', color: 'ink.6' },
+              { name: 'entered', label: 'Entered', color: 'teal.6', isDashed: true },
+            ]}
+          />
+        ) : null}
+      </Stack>
+    </Card>
+  )
+}
+
+function Members({ segmentId }: { segmentId: string }) {
+  const { page = 1 } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data, error, isPlaceholderData, refetch } = useQuery({
+    ...segmentMembersQuery(segmentId, page, MEMBERS_LENGTH),
+    refetchInterval: REFRESH_MS,
+  })
+  return (
+    <section>
+      <Title order={2} size="h4" mb="sm">
+        Contacts
+      </Title>
+      <DataTable
+        label="Contacts of the segment"
+        columns={MEMBER_COLUMNS}
+        rows={data?.contacts}
+        rowKey={({ contact_id }) => contact_id}
+        error={error}
+        onRetry={refetch}
+        isUpdating={isPlaceholderData}
+        empty={
+          <EmptyState icon={IconUsers} title="Nobody belongs now">
+            Contacts enter as soon as the filter is true of them.
+          </EmptyState>
+        }
+        paging={{
+          page,
+          limit: MEMBERS_LENGTH,
+          total: data?.pagination.total_items ?? 0,
+          onPage: (next) =>
+            navigate({
+              search: (before) => segmentSearch({ ...before, page: next === 1 ? undefined : next }),
+              replace: true,
+            }),
+        }}
+      />
+    </section>
+  )
+}

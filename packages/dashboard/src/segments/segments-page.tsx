@@ -1,0 +1,98 @@
+import { Anchor, Button, Text } from '@mantine/core'
+import { IconFilter, IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { propertiesQuery } from '../api/properties.ts'
+import { type Segment, segmentsQuery } from '../api/segments.ts'
+import { useIsAtLeast } from '../app/may.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { EmptyState } from '../ui/states.tsx'
+import { Foreign, formatNumber, Moment } from '../ui/text.tsx'
+import { PAGE_LENGTH } from './routes.ts'
+import { filterWords } from './words.ts'
+
+const route = getRouteApi('/shell/segments')
+
+/** All segments with their sizes. */
+export function SegmentsPage() {
+  const { page = 1 } = route.useSearch()
+  const navigate = route.useNavigate()
+  const mayWrite = useIsAtLeast('member')
+  const { data, error, isPlaceholderData, refetch } = useQuery(segmentsQuery(page, PAGE_LENGTH))
+  const { data: known } = useQuery(propertiesQuery('contacts'))
+  const labels = new Map(known?.properties.map(({ name, label }) => [name, label]))
+  const create = mayWrite ? (
+    <Button
+      leftSection={<IconPlus size={16} aria-hidden />}
+      renderRoot={(props) => <Link to="/segments/new" {...props} />}
+    >
+      New segment
+    </Button>
+  ) : null
+  return (
+    <>
+      <PageHeader title="Segments" description="Groups of contacts that keep themselves up to date." actions={create} />
+      <DataTable
+        label="Segments"
+        columns={columnsWith(labels)}
+        rows={data?.segments}
+        rowKey={({ segment_id }) => segment_id}
+        error={error}
+        onRetry={refetch}
+        isUpdating={isPlaceholderData}
+        empty={
+          <EmptyState icon={IconFilter} title="No segments yet" action={create}>
+            A segment is a filter over properties and events, such as leads who looked at the prices twice this week.
+          </EmptyState>
+        }
+        paging={{
+          page,
+          limit: PAGE_LENGTH,
+          total: data?.pagination.total_items ?? 0,
+          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next }, replace: true }),
+        }}
+      />
+    </>
+  )
+}
+
+function columnsWith(labels: ReadonlyMap<string, string>): Column<Segment>[] {
+  return [
+    {
+      id: 'name',
+      header: 'Name',
+      cell: ({ segment_id: segmentId, name }) => (
+        <Anchor
+          fw={550}
+          inherit
+          renderRoot={(props) => <Link to="/segments/$segmentId" params={{ segmentId }} {...props} />}
+        >
+          <Foreign max={120}>{name}</Foreign>
+        </Anchor>
+      ),
+    },
+    {
+      id: 'count',
+      header: 'Contacts',
+      align: 'right',
+      cell: ({ contact_count: count }) => formatNumber(count),
+    },
+    {
+      id: 'filter',
+      header: 'Who belongs',
+      visibleFrom: 'sm',
+      cell: ({ filter }) => (
+        <Text size="sm" c="dimmed" truncate maw={520}>
+          <Foreign>{filterWords(filter, labels)}</Foreign>
+        </Text>
+      ),
+    },
+    {
+      id: 'created_at',
+      header: 'Created',
+      visibleFrom: 'md',
+      cell: ({ created_at: at }) => <Moment at={at} c="dimmed" />,
+    },
+  ]
+}

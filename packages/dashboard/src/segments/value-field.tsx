@@ -1,0 +1,70 @@
+import { Autocomplete, TagsInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { suggestionsQuery } from '../api/segments.ts'
+
+const LENGTH_MAX = 1_000
+const SUGGESTION_LENGTH_MAX = 120
+
+interface ValueTextProps {
+  label: string
+  /** What the value is of: a property, or a part of an event such as `event.type`. */
+  property: string
+  value: string
+  onChange: (value: string) => void
+  placeholder?: string
+}
+
+/** A value, with those that contacts have to choose from. */
+export function ValueText({ label, property, value, onChange, placeholder }: ValueTextProps) {
+  const suggestions = useSuggestions(property, value)
+  return (
+    <Autocomplete
+      aria-label={label}
+      placeholder={placeholder}
+      value={value}
+      onChange={onChange}
+      data={suggestions}
+      // The service has filtered them.
+      filter={({ options }) => options}
+      maxLength={LENGTH_MAX}
+      autoComplete="off"
+    />
+  )
+}
+
+interface ValueListProps {
+  label: string
+  property: string
+  values: string[]
+  onChange: (values: string[]) => void
+}
+
+/** Several values. */
+export function ValueList({ label, property, values, onChange }: ValueListProps) {
+  const [typed, setTyped] = useState('')
+  const suggestions = useSuggestions(property, typed)
+  return (
+    <TagsInput
+      aria-label={label}
+      placeholder="Type a value and press Enter"
+      value={values}
+      onChange={onChange}
+      searchValue={typed}
+      onSearchChange={setTyped}
+      data={suggestions}
+      filter={({ options }) => options}
+      splitChars={[';']}
+      acceptValueOnBlur
+      maxTags={500}
+    />
+  )
+}
+
+function useSuggestions(property: string, typed: string): string[] {
+  const [settled] = useDebouncedValue(typed, 200)
+  const { data } = useQuery({ ...suggestionsQuery(property, settled.slice(0, 200)), enabled: property !== '' })
+  const values = (data ?? []).map(({ value }) => String(value)).filter((text) => text.length <= SUGGESTION_LENGTH_MAX)
+  return [...new Set(values)]
+}

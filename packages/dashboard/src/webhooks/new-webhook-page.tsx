@@ -1,0 +1,130 @@
+import {
+  Alert,
+  Anchor,
+  Autocomplete,
+  Button,
+  Card,
+  Code,
+  Grid,
+  Group,
+  ScrollArea,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { createWebhook, refreshWebhooks, type UrlFilter, webhookEventTypesQuery } from '../api/webhooks.ts'
+import { PageHeader } from '../ui/page-header.tsx'
+import { messageOf } from '../ui/states.tsx'
+import { HeaderFields } from './header-fields.tsx'
+import { SecretShown } from './secret-shown.tsx'
+import { UrlFilterFields } from './url-filter-fields.tsx'
+
+/** Subscribes an address to an event. */
+export function NewWebhookPage() {
+  const queryClient = useQueryClient()
+  const { data: types = [] } = useQuery(webhookEventTypesQuery)
+  const [event, setEvent] = useState('')
+  const [url, setUrl] = useState('')
+  const [urlFilter, setUrlFilter] = useState<UrlFilter | null>(null)
+  const [headers, setHeaders] = useState<{ name: string; value: string }[]>([])
+  const saving = useMutation({ mutationFn: createWebhook, onSuccess: () => refreshWebhooks(queryClient) })
+  const submit = (submitted: FormEvent) => {
+    submitted.preventDefault()
+    saving.mutate({ event: event.trim(), url: url.trim(), url_filter: urlFilter, headers })
+  }
+  const breadcrumb = (
+    <Anchor inherit renderRoot={(props) => <Link to="/webhooks" {...props} />}>
+      Webhooks
+    </Anchor>
+  )
+  if (saving.data) {
+    const { webhook, signing_secret: secret } = saving.data
+    return (
+      <>
+        <PageHeader title="Webhook created" breadcrumb={breadcrumb} />
+        <Stack gap="md" maw={820}>
+          <SecretShown secret={secret} />
+          <div>
+            <Button
+              renderRoot={(props) => (
+                <Link to="/webhooks/$webhookId" params={{ webhookId: webhook.subscription_id }} {...props} />
+              )}
+            >
+              I have kept it
+            </Button>
+          </div>
+        </Stack>
+      </>
+    )
+  }
+  const chosen = types.find((type) => type.event === event.trim())
+  return (
+    <>
+      <PageHeader title="New webhook" breadcrumb={breadcrumb} />
+      <Grid gap="md">
+        <Grid.Col span={{ base: 12, lg: 6 }}>
+          <Card component="form" onSubmit={submit}>
+            <Stack gap="md">
+              <Autocomplete
+                label="Event"
+                description="One of these, or any event that you record yourself."
+                required
+                value={event}
+                onChange={setEvent}
+                data={types.map((type) => type.event)}
+                maxLength={200}
+              />
+              <TextInput
+                label="Address"
+                description="It must begin with https:// and be reachable from the internet."
+                type="url"
+                required
+                placeholder="https://example.com/hooks/customers"
+                value={url}
+                onChange={(changed) => setUrl(changed.currentTarget.value)}
+                maxLength={2_000}
+              />
+              <UrlFilterFields value={urlFilter} onChange={setUrlFilter} />
+              <HeaderFields value={headers} onChange={setHeaders} />
+              {saving.isError ? (
+                <Alert color="red" role="alert" title="The webhook was not created">
+                  {messageOf(saving.error)}
+                </Alert>
+              ) : null}
+              <Group gap="xs">
+                <Button type="submit" loading={saving.isPending}>
+                  Create webhook
+                </Button>
+                <Button variant="default" renderRoot={(props) => <Link to="/webhooks" {...props} />}>
+                  Cancel
+                </Button>
+              </Group>
+            </Stack>
+          </Card>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, lg: 6 }}>
+          <Card>
+            <Title order={2} size="h5" mb="xs">
+              What is sent
+            </Title>
+            <Text size="sm" c="dimmed" mb="sm">
+              {chosen?.summary ?? 'Choose an event to see what your address receives.'}
+            </Text>
+            {chosen ? (
+              <ScrollArea.Autosize
+                mah={560}
+                viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Sample of what is sent' }}
+              >
+                <Code block>{JSON.stringify(chosen.sample, null, 2)}</Code>
+              </ScrollArea.Autosize>
+            ) : null}
+          </Card>
+        </Grid.Col>
+      </Grid>
+    </>
+  )
+}

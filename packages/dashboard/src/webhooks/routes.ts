@@ -1,0 +1,53 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import {
+  deliveriesQuery,
+  deliveryQuery,
+  webhookEventTypesQuery,
+  webhookHealthQuery,
+  webhookQuery,
+  webhooksQuery,
+} from '../api/webhooks.ts'
+import { shellRoute } from '../app/root-routes.tsx'
+import { oneOf, pageNumber, searchParams } from '../app/search-params.ts'
+
+export const DELIVERIES_LENGTH = 20
+
+const webhookSearch = searchParams({ page: pageNumber, status: oneOf('pending', 'succeeded', 'failed') })
+
+const list = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks',
+  loader: ({ context }) => {
+    void context.queryClient.prefetchQuery(webhooksQuery)
+    void context.queryClient.prefetchQuery(webhookHealthQuery)
+  },
+  component: lazyRouteComponent(() => import('./webhooks-page.tsx'), 'WebhooksPage'),
+})
+
+const create = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks/new',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(webhookEventTypesQuery),
+  component: lazyRouteComponent(() => import('./new-webhook-page.tsx'), 'NewWebhookPage'),
+})
+
+const one = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks/$webhookId',
+  validateSearch: webhookSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, params: { webhookId }, deps: { page = 1, status } }) => {
+    void context.queryClient.prefetchQuery(webhookQuery(webhookId))
+    void context.queryClient.prefetchQuery(deliveriesQuery(webhookId, { page, limit: DELIVERIES_LENGTH, status }))
+  },
+  component: lazyRouteComponent(() => import('./webhook-page.tsx'), 'WebhookPage'),
+})
+
+const delivery = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/webhooks/deliveries/$deliveryId',
+  loader: ({ context, params }) => void context.queryClient.prefetchQuery(deliveryQuery(params.deliveryId)),
+  component: lazyRouteComponent(() => import('./delivery-page.tsx'), 'DeliveryPage'),
+})
+
+export const webhookRoutes = [list, create, one, delivery] as const

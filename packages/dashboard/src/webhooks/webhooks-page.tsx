@@ -1,0 +1,98 @@
+import { Anchor, Badge, Button } from '@mantine/core'
+import { IconPlus, IconWebhook } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type Webhook, type WebhookHealth, webhookHealthQuery, webhooksQuery } from '../api/webhooks.ts'
+import { useIsAtLeast } from '../app/may.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { EmptyState } from '../ui/states.tsx'
+import { Foreign, formatNumber, Moment, None } from '../ui/text.tsx'
+
+/** All subscriptions, and how they do. */
+export function WebhooksPage() {
+  const { data, error, refetch } = useQuery(webhooksQuery)
+  const { data: health } = useQuery(webhookHealthQuery)
+  const create = useIsAtLeast('admin') ? (
+    <Button
+      leftSection={<IconPlus size={16} aria-hidden />}
+      renderRoot={(props) => <Link to="/webhooks/new" {...props} />}
+    >
+      New webhook
+    </Button>
+  ) : null
+  return (
+    <>
+      <PageHeader
+        title="Webhooks"
+        description="Each sends one kind of event to an address of yours, signed, as it happens."
+        actions={create}
+      />
+      <DataTable
+        label="Webhooks"
+        columns={columnsWith(health)}
+        rows={data}
+        rowKey={({ subscription_id }) => subscription_id}
+        error={error}
+        onRetry={refetch}
+        empty={
+          <EmptyState icon={IconWebhook} title="No webhooks yet" action={create}>
+            Let your other systems know at once when a form is sent, a contact changes or a segment is entered.
+          </EmptyState>
+        }
+      />
+    </>
+  )
+}
+
+function columnsWith(health: ReadonlyMap<string, WebhookHealth> | undefined): Column<Webhook>[] {
+  const of = ({ subscription_id: id }: Webhook) => health?.get(id)
+  return [
+    {
+      id: 'event',
+      header: 'Event',
+      cell: ({ event, subscription_id: webhookId }) => (
+        <Anchor
+          fw={550}
+          inherit
+          renderRoot={(props) => <Link to="/webhooks/$webhookId" params={{ webhookId }} {...props} />}
+        >
+          <Foreign max={80}>{event}</Foreign>
+        </Anchor>
+      ),
+    },
+    { id: 'url', header: 'Goes to', visibleFrom: 'sm', cell: ({ url }) => <Foreign max={120}>{url}</Foreign> },
+    { id: 'status', header: 'State', cell: (webhook) => <State webhook={webhook} health={of(webhook)} /> },
+    {
+      id: 'succeeded',
+      header: 'Delivered',
+      align: 'right',
+      visibleFrom: 'md',
+      cell: (webhook) => formatNumber(of(webhook)?.succeeded ?? 0),
+    },
+    {
+      id: 'failed',
+      header: 'Failed',
+      align: 'right',
+      visibleFrom: 'md',
+      cell: (webhook) => formatNumber(of(webhook)?.failed ?? 0),
+    },
+    {
+      id: 'last',
+      header: 'Last delivered',
+      visibleFrom: 'lg',
+      cell: (webhook) => {
+        const at = of(webhook)?.last_success_at ?? null
+        return at === null ? <None /> : <Moment at={at} c="dimmed" />
+      },
+    },
+  ]
+}
+
+/** Whether it runs, and whether what it sends arrives. */
+export function State({ webhook, health }: { webhook: Webhook; health: WebhookHealth | undefined }) {
+  if (webhook.status === 'paused') return <Badge color="gray">paused</Badge>
+  const { last_success_at: success = null, last_failure_at: failure = null } = health ?? {}
+  const isFailing = failure !== null && (success === null || failure > success)
+  return isFailing ? <Badge color="red">failing</Badge> : <Badge color="green">active</Badge>
+}

@@ -1,0 +1,121 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+
+let service: TestService
+let browser: TestBrowser
+let tenant: TestTenant
+
+describe.skipIf(!HAS_BROWSER)('the events', () => {
+  beforeAll(async () => {
+    service = await startTestService()
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+    const contactId = await tenant.contact('ada@example.com', { firstname: 'Ada', lastname: 'Lovelace' })
+    for (let n = 0; n < 6; n++) {
+      const event = { event: n % 3 === 0 ? 'button_click' : 'page_view', title: `Page ${n}` }
+      const url = `https://${tenant.site}/page-${n % 2}`
+      const events = Array.from({ length: 5 }, () => ({ ...event, url, data: { text: 'Buy', n } }))
+      await tenant.track({ visitor_id: `visitor-${n}`, events })
+    }
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { visitor_id: 'visitor-0' })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+  })
+
+  const open = (path: string, options: { width?: number; scheme?: 'light' | 'dark'; role?: 'viewer' } = {}) =>
+    browser.signedIn(tenant, { path, ...options })
+  const rows = (page: Page) => page.getByRole('region', { name: 'Events' }).getByRole('row')
+
+  test('the list shows every event, searches and filters, and its address holds what is shown', async () => {
+    const page = await open('/events')
+    await expect.poll(() => rows(page).count()).toBe(21)
+    await page.getByText('1–20 of 30').waitFor()
+    await page.getByRole('searchbox').fill('button_click')
+    await page.getByText('1–10 of 10').waitFor()
+    expect(page.url()).toContain('search=button_click')
+    await page.getByRole('searchbox').fill('')
+    await page.getByRole('button', { name: /Filters/ }).click()
+    await page.getByLabel('Address contains').fill('/page-1')
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.getByText('1–15 of 15').waitFor()
+    await page.reload()
+    await page.getByText('1–15 of 15').waitFor()
+    await page.getByLabel("The service's own").check({ force: true })
+    await page.getByRole('button', { name: 'Clear', exact: true }).click()
+    await page.getByRole('button', { name: 'When' }).click()
+    await page.getByText('contact_created').waitFor()
+    await screenshot(page, 'events')
+  })
+
+  test('an event opens with all that is known of it, and leads on to what else its visitor did', async () => {
+    const page = await open('/events?event_type=button_click')
+    await page.getByRole('link', { name: 'button_click' }).first().click()
+    await page.getByRole('heading', { name: 'button_click', level: 1 }).waitFor()
+    await page.getByText('"text": "Buy"').waitFor()
+    await screenshot(page, 'event')
+    await page
+      .getByRole('table', { name: 'Who' })
+      .getByRole('link', { name: /^visitor-/ })
+      .click()
+    await page.getByText('5 events').first().waitFor()
+    expect(page.url()).toMatch(/visitor_id=visitor-/)
+  })
+
+  test('groups count events by any dimension, over days as a line that can be read as numbers', async () => {
+    const page = await open('/events/groups')
+    await page.getByText('30 events, 2 groups').waitFor()
+    await screenshot(page, 'event-groups')
+    await page.getByLabel('Group by').selectOption('url_path')
+    await page.getByText('/page-0').waitFor()
+    await page.getByLabel('Group by').selectOption('day')
+    await page.getByRole('button', { name: 'Show the numbers' }).click()
+    const today = new Date().toISOString().slice(0, 10)
+    await page.getByRole('row', { name: `${today} 30` }).waitFor()
+  })
+
+  test('what pages and people send shows as text and nothing of it runs', async () => {
+    const hostile = await createTestTenant(service)
+    const url = `https://${hostile.site}/<img src=x onerror=alert(1)>`
+    const data = { text: '<script>alert(1)</script>', link: 'javascript:alert(1)', '=cmd': '‮rtl' }
+    const event = { event: '<b>bold</b>', url, title: 'x'.repeat(10_000), data, referrer: 'javascript:alert(1)' }
+    await hostile.track({ visitor_id: '"><svg onload=alert(1)>', events: [event] })
+    const page = await browser.signedIn(hostile, { path: '/events' })
+    page.on('dialog', () => browser.problems.push('a dialog opened'))
+    await page.getByRole('link', { name: '<b>bold</b>' }).click()
+    await page.getByRole('heading', { name: '<b>bold</b>', level: 1 }).waitFor()
+    expect(await page.locator('a[href^="javascript:"]').count()).toBe(0)
+    await screenshot(page, 'event-hostile')
+  })
+
+  test('an event that is not there says so', async () => {
+    const page = await open('/events/0190c8a5-0000-7000-8000-000000000000')
+    await page.getByRole('alert').waitFor()
+  })
+
+  test.each([
+    ['/events', 'events'],
+    ['/events/groups', 'event-groups'],
+  ])('%s can be used by everybody, small and large, light and dark', async (path, name) => {
+    const page = await open(path)
+    await page.getByText('button_click').first().waitFor()
+    expect(await lookAt(page, name)).toEqual([])
+  })
+
+  test('what is listed can be kept as a view, and taken away as a table', async () => {
+    const page = await open('/events?event_type=button_click')
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'Export events as CSV' }).click()
+    const stream = await (await download).createReadStream()
+    const lines = (await new Response(stream as unknown as ReadableStream).text()).trim().split(/\r?\n/)
+    expect(lines).toHaveLength(11)
+    expect(lines[1]).toContain('button_click')
+  })
+
+  test('no page did what it must not', () => {
+    expect(browser.problems).toEqual([])
+  })
+})

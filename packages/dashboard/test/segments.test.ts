@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+
+let service: TestService
+let browser: TestBrowser
+let tenant: TestTenant
+
+describe.skipIf(!HAS_BROWSER)('the segments', () => {
+  beforeAll(async () => {
+    service = await startTestService()
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+    for (let n = 0; n < 12; n++) {
+      const properties = { firstname: `Person ${n}`, country: n % 3 === 0 ? 'FR' : 'DE', seats: n }
+      await tenant.contact(`person${n}@example.com`, properties, { visitor_id: `visitor-${n}` })
+    }
+    const events = [{ event: 'page_view', url: `https://${tenant.site}/pricing` }]
+    for (const n of [0, 1, 2]) await tenant.track({ visitor_id: `visitor-${n}`, events })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+  })
+
+  test('a segment is built from properties and events, counted while it is written, saved, changed and deleted', async () => {
+    const page = await browser.signedIn(tenant, { path: '/segments' })
+    await page.getByRole('heading', { name: 'No segments yet' }).waitFor()
+    await screenshot(page, 'segments-empty')
+    await page.getByRole('link', { name: 'New segment' }).first().click()
+    await page.getByLabel('Name').fill('French visitors of the prices')
+    await page.getByLabel('Property').selectOption('country')
+    await page.locator('input[aria-label="Value"]').fill('FR')
+    await page.getByText('4', { exact: true }).waitFor()
+    // The values that contacts have are offered.
+    await page.locator('input[aria-label="Value"]').fill('D')
+    await page.getByRole('option', { name: 'DE' }).click()
+    await page.getByText('8', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Event', exact: true }).click()
+    await page.getByText('One condition is not finished and left out.').waitFor()
+    expect(await page.getByRole('button', { name: 'Create segment' }).isDisabled()).toBe(true)
+    await page.locator('input[aria-label="Event"]').fill('page_view')
+    await page.getByRole('button', { name: 'Narrow it' }).click()
+    await page.getByRole('menuitem', { name: 'Address contains' }).click()
+    await page.locator('input[aria-label="Address contains"]').fill('/pricing')
+    await page.getByText('2', { exact: true }).waitFor()
+    await page.getByText('person1@example.com').waitFor()
+    await screenshot(page, 'segment-builder')
+    await page.getByRole('button', { name: 'Create segment' }).click()
+
+    await page.getByRole('heading', { name: 'French visitors of the prices', level: 1 }).waitFor()
+    await page.getByText('Country is “DE” and did “page_view” at an address with “/pricing”').waitFor()
+    await page.getByRole('link', { name: 'Person 1' }).waitFor()
+    await screenshot(page, 'segment')
+
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByRole('button', { name: 'Remove condition 2' }).click()
+    await page.getByText('8', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByText('1–8 of 8').waitFor()
+
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete segment' }).click()
+    await page.getByRole('heading', { name: 'No segments yet' }).waitFor()
+  })
+
+  test('nested groups and every kind of value survive being saved and opened again', async () => {
+    const filter = {
+      match: 'any',
+      conditions: [
+        { property: 'country', operator: 'in', value: ['FR', 'IT'] },
+        { property: 'seats', operator: 'gte', value: 10 },
+        { property: 'created_at', operator: 'within_days', value: 7 },
+        { property: 'lastname', operator: 'is_not_set' },
+        {
+          match: 'all',
+          conditions: [
+            { event: { type: 'page_view', within_days: 30, min_count: 2 }, operator: 'did_not' },
+            { property: 'firstname', operator: 'contains', value: 'son' },
+          ],
+        },
+      ],
+    }
+    const page = await browser.signedIn(tenant, { path: '/segments/new' })
+    await page.getByLabel('Name').fill('Nested')
+    await page.getByRole('button', { name: 'JSON' }).click()
+    await page.getByLabel('Filter as JSON', { exact: true }).fill(JSON.stringify(filter))
+    await page.getByRole('button', { name: 'Use this filter' }).click()
+    await page.getByRole('button', { name: 'Create segment' }).click()
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByRole('heading', { name: 'Nested', level: 1 }).waitFor()
+    const segmentId = new URL(page.url()).pathname.split('/').at(-1)
+    const { body } = await tenant.call('GET', `/v1/segments/${segmentId}`)
+    expect(body.segment.filter).toEqual(filter)
+  })
+
+  test('a filter that the service refuses is explained in place', async () => {
+    const page = await browser.signedIn(tenant, { path: '/segments/new' })
+    await page.getByRole('button', { name: 'JSON' }).click()
+    const filter = { match: 'all', conditions: [{ property: 'created_at', operator: 'contains', value: 'x' }] }
+    await page.getByLabel('Filter as JSON', { exact: true }).fill(JSON.stringify(filter))
+    await page.getByRole('button', { name: 'Use this filter' }).click()
+    await page.getByRole('alert').getByText('must be one of').waitFor()
+  })
+
+  test('a viewer sees segments but nothing to change them with', async () => {
+    const page = await browser.signedIn(tenant, { path: '/segments', role: 'viewer' })
+    await page.getByRole('link', { name: 'Nested' }).click()
+    await page.getByRole('heading', { name: 'Nested', level: 1 }).waitFor()
+    expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
+  })
+
+  test('every page can be used by everybody, small and large, light and dark', async () => {
+    const { body } = await tenant.call('GET', '/v1/segments')
+    const paths = ['/segments', '/segments/new', `/segments/${body.segments[0].segment_id}`]
+    for (const [index, path] of paths.entries()) {
+      const page = await browser.signedIn(tenant, { path })
+      await page
+        .getByText(index === 0 ? 'Nested' : /Who belongs/)
+        .first()
+        .waitFor()
+      await page.waitForLoadState('networkidle')
+      expect(await lookAt(page, `segments-${index}`)).toEqual([])
+    }
+  })
+
+  test('no page did what it must not', () => {
+    expect(browser.problems).toEqual([])
+  })
+})

@@ -1,0 +1,80 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+import { openTenant } from '../platform/tenant.ts'
+import type { Values } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import type { Session } from './session.ts'
+
+let service: TestService
+let tenant: TestTenant
+let session: Session
+let directory: string
+
+beforeAll(async () => {
+  service = await startTestService()
+  tenant = await createTestTenant(service)
+  session = {
+    stores: service.stores,
+    serviceRuns: true,
+    config: service.config,
+    tenant: (tenantId) => openTenant(service.stores, tenantId),
+    writing: () => service.writing,
+    close: async () => {},
+  }
+  directory = await mkdtemp(join(tmpdir(), 'cds-test-'))
+})
+afterAll(async () => {
+  await service.close()
+  await rm(directory, { recursive: true, force: true })
+})
+
+const run = (name: string, values: Values) => COMMANDS[name]?.run(session, { tenant: tenant.id, ...values }, new Date())
+
+test('what is wrong with a call is said, and nothing is kept', async () => {
+  const file = join(directory, 'token')
+  await expect(run('source connect-intercom', { 'token-file': join(directory, 'none') })).rejects.toMatchObject({
+    code: 'invalid_option',
+    message: expect.stringContaining('ENOENT'),
+  })
+  await writeFile(file, 'x y\n')
+  await expect(run('source connect-intercom', { 'token-file': file })).rejects.toMatchObject({
+    code: 'validation_error',
+  })
+  await writeFile(file, 'a-token-of-intercom\n')
+  await expect(run('source connect-intercom', { 'token-file': file, region: 'moon' })).rejects.toMatchObject({
+    code: 'validation_error',
+  })
+  for (const name of ['source status', 'source sync', 'source disconnect']) {
+    await expect(run(name, { source: 'intercom' })).rejects.toMatchObject({ code: 'not_found' })
+  }
+  await expect(run('mailbox reread', { identity: 'nonsense' })).rejects.toMatchObject({ code: 'not_found' })
+  await expect(run('mailbox reread', { identity: newId() })).rejects.toMatchObject({ code: 'not_found' })
+  await expect(run('mailbox status', { tenant: newId() })).rejects.toMatchObject({ code: 'not_found' })
+  expect(await run('mailbox status', {})).toEqual({ mailboxes: [] })
+})
+
+test('a connection is shown, asked for and ended', async () => {
+  const later = new Date(Date.now() + 3_600_000)
+  await tenant.handle.db
+    .insertInto('messaging_connections')
+    .values({
+      source: 'intercom',
+      settings: JSON.stringify({ region: 'eu', workspace: 'Ours' }),
+      sealed: 'sealed',
+      position: '{}',
+      state: 'waiting',
+      next_pull_at: later,
+      created_at: later,
+      updated_at: later,
+    })
+    .execute()
+  const shown = { source: 'intercom', region: 'eu', workspace: 'Ours', state: 'waiting', error: null, synced_at: null }
+  expect(await run('source status', { source: 'intercom' })).toEqual({ ...shown, next_pull_at: later.toISOString() })
+  const { next_pull_at } = (await run('source sync', { source: 'intercom' })) as { next_pull_at: string }
+  expect(Date.parse(next_pull_at)).toBeLessThanOrEqual(Date.now())
+  expect(await run('source disconnect', { source: 'intercom' })).toEqual({ source: 'intercom', disconnected: true })
+})

@@ -1,0 +1,61 @@
+import { createAgent } from '../agents/agents.ts'
+import type { AgentInput } from '../agents/requests.ts'
+import { triggerRun } from '../agents/runs/trigger.ts'
+import type { Actor } from '../audit/log.ts'
+import { createIdentity } from '../identities/identities.ts'
+import type { Jobs } from '../platform/jobs/jobs.ts'
+import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+const ACTOR: Actor = { kind: 'command_line' }
+const SENDER = { firstName: 'Grace', lastName: 'Okafor', role: 'Account executive' }
+
+/** Without a model, so that the demo needs no key. */
+const LLM_CONFIG = { provider: 'template' } as const
+
+/** One that writes to people, and waits for approval; one that only takes notes, and does not. */
+const AGENTS: (AgentInput & { name: string; sends: boolean })[] = [
+  {
+    name: 'Pricing follow-up',
+    description: 'Writes to people who looked at the pricing page this week; each message waits for a person.',
+    playbook_template: 'pricing_visitor_followup',
+    monitoring: {
+      filter: {
+        match: 'all',
+        conditions: [
+          { event: { type: 'page_view', url_contains: '/pricing', within_days: 7 }, operator: 'did' },
+          { property: 'lifecyclestage', operator: 'in', value: ['lead', 'subscriber', 'mql', 'sql', 'opportunity'] },
+        ],
+      },
+      schedule_cron: '0 9 * * 1-5',
+      max_contacts_per_run: 15,
+    },
+    sends: true,
+  },
+  {
+    name: 'Lead qualification',
+    description: 'Judges active leads, writes a note on each and sets the lead status. It writes to nobody.',
+    playbook_template: 'lead_qualification',
+    monitoring: {
+      filter: { match: 'all', conditions: [{ property: 'lifecyclestage', operator: 'in', value: ['lead', 'mql'] }] },
+      schedule_cron: '30 7 * * *',
+      max_contacts_per_run: 25,
+    },
+    sends: false,
+  },
+]
+
+interface Dependencies {
+  jobs: Jobs
+  llmOutbound: Pick<ApiFetch, 'check'>
+}
+
+/** Makes the demo's agents, and has each run once; the running service works on the runs. */
+export async function makeDemoAgents(tenant: Tenant, dependencies: Dependencies, now: Date): Promise<void> {
+  const { identity_id } = await createIdentity(tenant, ACTOR, SENDER, now)
+  for (const { sends, ...input } of AGENTS) {
+    const settings = { ...input, llm_config: LLM_CONFIG, enabled: true, ...(sends ? { identity_id } : {}) }
+    const { agent_id } = await createAgent(tenant, dependencies, settings, ACTOR, now)
+    await triggerRun(tenant, dependencies, agent_id, null, ACTOR, now)
+  }
+}
