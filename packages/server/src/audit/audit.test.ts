@@ -95,6 +95,7 @@ describe('the command line', () => {
   }
 
   test('leaves a line for every change of configuration, without a secret', async () => {
+    const user = await run('user create', { email: `${tenant.id}@example.com`, password: 'a long password' })
     const key = await run('key create', { name: 'crm', scopes: 'contacts:read' })
     await run('key revoke', { key: key.key_id as string })
     const domain = await run('domain add', { domain: 'audited.example', verified: true })
@@ -112,6 +113,7 @@ describe('the command line', () => {
     await run('agent settings', { 'outreach-interval-days': '3', 'quiet-hours': '20:00-08:00' })
     const entries = (await all()).reverse()
     expect(entries.map(({ action, subject_id }) => [action, subject_id])).toEqual([
+      ['member.joined', user.user_id],
       ['api_key.created', key.key_id],
       ['api_key.revoked', key.key_id],
       ['domain.verified', domain.domain_id],
@@ -125,13 +127,29 @@ describe('the command line', () => {
     ])
     expect(new Set(entries.map(({ actor }) => actor.kind))).toEqual(new Set(['command_line']))
     const text = JSON.stringify(entries)
-    for (const secret of [key.api_key, webhook.signing_secret, rotated.signing_secret, 'secret-value']) {
+    for (const secret of [
+      key.api_key,
+      webhook.signing_secret,
+      rotated.signing_secret,
+      'secret-value',
+      'a long password',
+    ]) {
       expect(text).not.toContain(secret)
     }
   })
 
+  test('leaves the first one for the tenant itself', async () => {
+    const { tenant_id } = await run('tenant create', { name: 'New' })
+    const { entries } = await listAudit(session.tenant(String(tenant_id)), {}, { page: 1, limit: 10 })
+    expect(entries).toMatchObject([
+      { action: 'tenant.created', subject_id: tenant_id, actor: { kind: 'command_line' } },
+    ])
+  })
+
   test('leaves none for what it refuses', async () => {
     const refused: [string, Values][] = [
+      ['user create', { email: 'x', password: 'a long password' }],
+      ['user create', { email: 'x@example.com', password: 'short' }],
       ['key create', { name: 'x', scopes: 'everything' }],
       ['key revoke', { key: tenant.id }],
       ['domain add', { domain: 'no domain' }],

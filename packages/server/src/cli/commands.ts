@@ -1,8 +1,9 @@
+import { audit } from '../audit/log.ts'
 import { importContacts } from '../imports/import-contacts.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
 import { parseJsonBody } from '../platform/http/json-body.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import type { Tenant } from '../platform/tenant.ts'
+import { openTenant, type Tenant } from '../platform/tenant.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
 import { rememberDefinitions } from '../segments/definitions.ts'
@@ -27,7 +28,15 @@ export const COMMANDS: Record<string, Command> = {
   'tenant create': {
     summary: 'Create a tenant',
     options: { name: required('NAME') },
-    run: async ({ stores }, { name }, now) => ({ tenant_id: await createTenant(stores.database, String(name), now) }),
+    run: async ({ stores }, { name }, now) => {
+      const tenantId = await stores.database.transaction().execute(async (database) => {
+        const id = await createTenant(database, String(name), now)
+        const entry = { actor: { kind: 'command_line' }, ...about('tenant', 'created', id) } as const
+        await audit(openTenant({ ...stores, database }, id), entry, now)
+        return id
+      })
+      return { tenant_id: tenantId }
+    },
   },
   ...USER_COMMANDS,
   'key create': {

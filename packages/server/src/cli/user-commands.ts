@@ -3,6 +3,7 @@ import { ServiceError } from '../platform/errors.ts'
 import { allowNewPassword } from '../tenants/password-reset.ts'
 import { isRole, ROLES, type Role } from '../tenants/roles.ts'
 import { createTenantUser } from '../tenants/users.ts'
+import { audited } from './audited.ts'
 import { type Command, existingTenant, optional, required, tenant, type Values } from './command.ts'
 
 /** What `cdsctl user …` can do. */
@@ -16,15 +17,27 @@ export const USER_COMMANDS: Record<string, Command> = {
       name: optional('NAME'),
       role: optional(ROLES.join('|')),
     },
-    run: async ({ stores }, values, now) => {
-      const tenantId = await existingTenant(stores, values)
+    run: async (session, values, now) => {
+      const tenantId = await existingTenant(session.stores, values)
       const person = {
         email: String(values.email),
         password: String(values.password),
         role: roleOf(values.role),
         ...(values.name === undefined ? {} : { name: String(values.name) }),
       }
-      return { user_id: await createTenantUser(stores.database, tenantId, person, now) }
+      const userId = await audited(
+        session,
+        tenantId,
+        now,
+        (_tx, database) => createTenantUser(database, tenantId, person, now),
+        (subjectId) => ({
+          action: 'member.joined',
+          subjectKind: 'user',
+          subjectId,
+          details: { email: person.email, role: person.role },
+        }),
+      )
+      return { user_id: userId }
     },
   },
   'user reset-password': {

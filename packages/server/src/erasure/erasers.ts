@@ -1,6 +1,8 @@
 import type { Tenant } from '../platform/tenant.ts'
+import { eraseFromConversations } from './from-conversations.ts'
 import { eraseFromDeliveries } from './from-deliveries.ts'
 import { eraseFromNotes } from './from-notes.ts'
+import { eraseFromOutreach } from './from-outreach.ts'
 import { eraseFromRuns } from './from-runs.ts'
 import { eraseFromSegments } from './from-segments.ts'
 import { eraseFromVisitors } from './from-visitors.ts'
@@ -20,4 +22,6 @@ export const ERASERS: readonly Eraser[] = [
   eraseFromSegments,
   eraseFromDeliveries,
   eraseFromRuns,
+  eraseFromConversations,
+  eraseFromOutreach,
 ]

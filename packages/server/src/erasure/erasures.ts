@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
 import type { Actor } from '../audit/log.ts'
+import { keysOfContact } from '../conversations/participants.ts'
 import { countEvents } from '../events/list.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -81,13 +82,24 @@ export async function orderErasure(
 async function subjectOf(tx: Tenant, contactId: string): Promise<ErasureSubject | null> {
   const contact = await tx.db
     .selectFrom('contacts')
-    .select('email')
+    .select(['email', 'properties'])
     .where('contact_id', '=', contactId)
     .executeTakeFirst()
   const events = contact ? 1 : await countEvents(tx, { contact_id: contactId, includeSystem: true })
   if (events === 0) return null
   const visitors = await tx.db.selectFrom('visitors').select('visitor_id').where('contact_id', '=', contactId).execute()
-  return { contactId, email: contact?.email ?? null, visitorIds: visitors.map(({ visitor_id }) => visitor_id) }
+  return {
+    contactId,
+    email: contact?.email ?? null,
+    visitorIds: visitors.map(({ visitor_id }) => visitor_id),
+    participantKeys: await keysOfContact(tx, contactId),
+    profileUrls: profileUrlsOf(contact?.properties),
+  }
+}
+
+function profileUrlsOf(properties: unknown): string[] {
+  const { linkedin_url, social_profile_url } = (properties ?? {}) as Record<string, unknown>
+  return [linkedin_url, social_profile_url].filter((url): url is string => typeof url === 'string')
 }
 
 /** @throws ServiceError 404. */

@@ -45,7 +45,7 @@ export async function invite(
   const content = {
     role,
     token_hash: hashOf(token),
-    token_sealed: secrets.seal(token, placeOf(tenantId, email)),
+    token_sealed: secrets.seal(token, invitationPlace(tenantId, email)),
     invited_by: caller.user.id,
     created_at: now,
     expires_at: expiresAt,
@@ -95,7 +95,7 @@ export async function listInvitations(
     .execute()
   return rows.flatMap(({ role, token_sealed, expires_at, ...row }) => {
     if (!isRole(role)) return []
-    const token = secrets.open(token_sealed, placeOf(tenantId, row.email))
+    const token = secrets.open(token_sealed, invitationPlace(tenantId, row.email))
     return [{ ...row, role, expires_at: expires_at.toISOString(), token }]
   })
 }
@@ -193,6 +193,7 @@ function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-function placeOf(tenantId: string, email: string): string {
+/** Where an invitation's token is sealed for. */
+export function invitationPlace(tenantId: string, email: string): string {
   return `${tenantId}/invitations/${email}/token_sealed`
 }

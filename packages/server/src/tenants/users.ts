@@ -62,18 +62,19 @@ export async function addMember(
   return row !== undefined
 }
 
-/** Creates a person with a role in a tenant, both or neither. @throws ServiceError as `createUser`. */
+/** Creates a person with a role in a tenant, both or neither; within the caller's transaction, if there is one. @throws ServiceError as `createUser`. */
 export async function createTenantUser(
   database: Database,
   tenantId: string,
   { role, ...person }: NewUser & { role: Role },
   now: Date,
 ): Promise<string> {
-  return database.transaction().execute(async (transaction) => {
+  const create = async (transaction: Database) => {
     const userId = await createUser(transaction, person, now)
     await addMember(transaction, tenantId, { userId, role }, now)
     return userId
-  })
+  }
+  return database.isTransaction ? create(database) : database.transaction().execute(create)
 }
 
 /** What the sign-in library takes for an e-mail address; a person with another could never sign in. */

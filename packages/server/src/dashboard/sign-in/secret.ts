@@ -17,7 +17,7 @@ export function signInSecret(
   clock: Clock,
 ): () => Promise<string> {
   let known: Promise<string> | undefined
-  const place = `service_secrets/${NAME}`
+  const place = serviceSecretPlace(NAME)
 
   async function load(): Promise<string> {
     if (authSecret !== null) return authSecret
@@ -40,4 +40,9 @@ export function signInSecret(
     })
     return known
   }
+}
+
+/** Where a secret of the service itself is sealed for. */
+export function serviceSecretPlace(name: string): string {
+  return `service_secrets/${name}`
 }
