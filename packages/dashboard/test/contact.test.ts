@@ -145,6 +145,37 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.context().close()
   })
 
+  test('shows conversations, as text or as they were sent', async () => {
+    const message = (message_id: string, direction: string, text: string, html?: string) => ({
+      message_id,
+      direction,
+      from: { address: direction === 'inbound' ? 'ada@engines.example' : 'support@shop.example', name: 'Ada Byron' },
+      to: [{ name: 'Support' }],
+      sent_at: '2026-01-31T08:00:00.000Z',
+      text,
+      ...(html === undefined ? {} : { html }),
+    })
+    const record = {
+      thread_key: '4711',
+      subject: 'The page stays white',
+      contact: { email: 'ada@engines.example' },
+      messages: [
+        message('1', 'inbound', 'It is white.', '<p>It is <b>white</b>.</p><script>top.document.title="x"</script>'),
+        message('2', 'outbound', 'We look into it.'),
+      ],
+    }
+    const { body } = await tenant.call('POST', '/v1/sources/helpdesk/conversations', { records: [record] })
+    expect(body.failed).toBe(0)
+    const page = await browser.signedIn(tenant, { role: 'viewer', path: `${path}?tab=conversations` })
+    await page.getByRole('button', { name: /The page stays white/ }).click()
+    await page.getByText('We look into it.').waitFor()
+    expect(await lookAt(page, 'contact-conversations')).toEqual([])
+    await page.getByRole('button', { name: 'Show as sent' }).click()
+    await page.frameLocator('iframe').locator('b', { hasText: 'white' }).waitFor()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
   test('cannot be changed by a viewer', async () => {
     const page = await browser.signedIn(tenant, { role: 'viewer', path })
     await page.getByText('Page 99').waitFor()

@@ -1,35 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { ConversationObject, MessageObject } from '../../../server/src/conversations/conversation-object.ts'
 import { get } from './client.ts'
 
-export interface Participant {
-  address: string | null
-  name: string | null
-}
-
-export interface Message {
-  message_id: string
-  direction: 'inbound' | 'outbound'
-  from: Participant
-  to: Participant[]
-  cc: Participant[]
-  sent_at: string
-  text: string
-  /** Cleaned by the service of all that runs or loads. */
-  html?: string
-  attachments: { filename: string | null; content_type: string; bytes: number }[]
-  truncated?: true
-}
-
-export interface Conversation {
-  thread_id: string
-  channel: 'email' | 'chat'
-  source: string
-  subject: string | null
-  participants: Participant[]
-  message_count: number
-  last_message_at: string
-  messages?: Message[]
-}
+export type Conversation = ConversationObject
+export type Message = MessageObject
+export type Participant = Message['from']
 
 const THREADS = 50
 const MESSAGES = 20
