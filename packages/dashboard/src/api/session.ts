@@ -71,6 +71,6 @@ export function switchTenant(tenantId: string): Promise<unknown> {
   return send('POST', '/api/tenant', { tenant_id: tenantId })
 }
 
-export function createTenant(name: string): Promise<unknown> {
-  return send('POST', '/api/tenants', { name })
+export function createTenant(name: string) {
+  return send<{ tenant_id: string }>('POST', '/api/tenants', { name })
 }
