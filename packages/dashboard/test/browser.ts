@@ -125,7 +125,8 @@ export async function lookAt(page: Page, name: string): Promise<string[]> {
       await page.emulateMedia({ colorScheme: scheme })
       await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
       // The colours of the scheme before must not fade out under axe.
-      await page.waitForTimeout(150)
+      await page.waitForFunction((wanted) => document.documentElement.dataset.mantineColorScheme === wanted, scheme)
+      await page.waitForTimeout(250)
       const where = `${name}-${width}-${scheme}`
       await screenshot(page, where)
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)

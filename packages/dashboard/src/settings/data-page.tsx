@@ -16,6 +16,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, formatNumber, Moment, None } from '../ui/text.tsx'
 import { ERASURES_LENGTH } from './routes.ts'
+import classes from './settings-table.module.css'
 
 const route = getRouteApi('/shell/settings/data')
 const REFRESH_MS = 1_500
@@ -218,7 +219,7 @@ const ERASURE_COLUMNS: Column<Receipt>[] = [
     id: 'contact',
     header: 'Contact',
     cell: ({ contact_id: id }) => (
-      <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm" ff="monospace" className={classes.name}>
         {id}
       </Text>
     ),
@@ -240,7 +241,7 @@ const ERASURE_COLUMNS: Column<Receipt>[] = [
     header: 'Removed',
     visibleFrom: 'md',
     cell: ({ removed }) => (
-      <Text size="sm" c="dimmed" maw={320}>
+      <Text size="sm" c="dimmed" maw={320} className={classes.name}>
         {removedWords(removed)}
       </Text>
     ),

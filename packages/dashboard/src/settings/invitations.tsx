@@ -12,6 +12,7 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { rolesToGive } from './roles.ts'
+import classes from './settings-table.module.css'
 
 /** Who has been invited and has not come yet. */
 export function Invitations({ invitations }: { invitations: PendingInvitation[] }) {
@@ -35,7 +36,7 @@ const COLUMNS: Column<PendingInvitation>[] = [
     id: 'email',
     header: 'E-mail address',
     cell: ({ email }) => (
-      <Text size="sm" fw={550} style={{ overflowWrap: 'anywhere' }}>
+      <Text size="sm" fw={550} className={classes.name}>
         <Foreign max={120}>{email}</Foreign>
       </Text>
     ),

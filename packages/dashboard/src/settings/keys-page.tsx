@@ -9,6 +9,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { NewKeyButton } from './new-key.tsx'
+import classes from './settings-table.module.css'
 
 /** The keys with which programs use the API. */
 export function KeysPage() {
@@ -49,7 +50,7 @@ function columnsWith(revoke: (keyId: string) => Promise<unknown>): Column<Key>[]
       id: 'name',
       header: 'Name',
       cell: ({ name }) => (
-        <Text size="sm" fw={550} style={{ overflowWrap: 'anywhere' }}>
+        <Text size="sm" fw={550} className={classes.name}>
           <Foreign max={80}>{name}</Foreign>
         </Text>
       ),

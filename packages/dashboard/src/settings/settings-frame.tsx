@@ -1,4 +1,5 @@
 import { Box } from '@mantine/core'
+import { useViewportSize } from '@mantine/hooks'
 import { Link, linkOptions, Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useIsAtLeast } from '../app/may.ts'
@@ -21,14 +22,15 @@ const PAGES = [
 export function SettingsFrame() {
   const isAdmin = useIsAtLeast('admin')
   const path = useRouterState({ select: (state) => state.location.pathname })
+  const { width } = useViewportSize()
   const navigation = useRef<HTMLElement>(null)
   useEffect(() => {
-    if (path === '') return
+    if (path === '' || width === 0) return
     // In a row that is wider than the screen, one sees where one is.
     const row = navigation.current
     const current = row?.querySelector<HTMLElement>('[aria-current="page"]')
     if (row && current) row.scrollLeft = current.offsetLeft - row.offsetLeft - 24
-  }, [path])
+  }, [path, width])
   return (
     <Box className={classes.frame}>
       <nav className={classes.navigation} aria-label="Settings" ref={navigation}>

@@ -12,6 +12,7 @@ import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { Invitations, InviteButton } from './invitations.tsx'
 import { rolesToGive } from './roles.ts'
+import classes from './settings-table.module.css'
 
 /** Who works here, and as what. */
 export function TeamPage() {
@@ -55,14 +56,14 @@ function columnsWith(myRole: Role, myId: string): Column<Member>[] {
       id: 'name',
       header: 'Name',
       cell: ({ name, email, user_id }) => (
-        <div>
+        <div className={classes.name}>
           <Group gap={6}>
-            <Text size="sm" fw={550} style={{ overflowWrap: 'anywhere' }}>
+            <Text size="sm" fw={550}>
               <Foreign max={80}>{name || email}</Foreign>
             </Text>
             {user_id === myId ? <Badge color="gray">you</Badge> : null}
           </Group>
-          <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+          <Text size="xs" c="dimmed">
             <Foreign max={120}>{email}</Foreign>
           </Text>
         </div>

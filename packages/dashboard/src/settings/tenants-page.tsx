@@ -10,6 +10,7 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
+import classes from './settings-table.module.css'
 
 type Tenant = Me['tenants'][number]
 
@@ -51,7 +52,7 @@ function columnsWith(currentId: string): Column<Tenant>[] {
       id: 'name',
       header: 'Name',
       cell: ({ name }) => (
-        <Text size="sm" fw={550} style={{ overflowWrap: 'anywhere' }}>
+        <Text size="sm" fw={550} className={classes.name}>
           <Foreign max={120}>{name}</Foreign>
         </Text>
       ),

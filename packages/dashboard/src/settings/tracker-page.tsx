@@ -135,8 +135,8 @@ function FirstEvent({ first, last }: { first: SeenEvent | null; last: SeenEvent 
 
 function Snippet({ code, label }: { code: string; label: string }) {
   return (
-    <Group gap="xs" wrap="nowrap" align="flex-start">
-      <Code block flex={1} miw={0} tabIndex={0} role="region" aria-label={`Code: ${label}`}>
+    <Group gap="xs" align="flex-start">
+      <Code block flex="1 1 260px" miw={0} tabIndex={0} role="region" aria-label={`Code: ${label}`}>
         {code}
       </Code>
       <CopyButton value={code} label={label} withText />
