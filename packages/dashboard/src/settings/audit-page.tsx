@@ -10,6 +10,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, formatMoment, Moment, None } from '../ui/text.tsx'
 import { AUDIT_FILTERS, type AuditSearch, auditSearch, toAuditQuery } from './audit-search.ts'
+import classes from './settings-table.module.css'
 
 const route = getRouteApi('/shell/settings/audit')
 
@@ -113,12 +114,28 @@ function columnsWith(onOpen: (entryId: string) => void): Column<AuditLogEntry>[]
       id: 'action',
       header: 'What',
       cell: ({ action, entry_id }) => (
-        <Anchor component="button" type="button" inherit fw={550} ta="left" onClick={() => onOpen(entry_id)}>
+        <Anchor
+          component="button"
+          type="button"
+          inherit
+          fw={550}
+          ta="left"
+          className={classes.name}
+          onClick={() => onOpen(entry_id)}
+        >
           <Foreign max={80}>{actionWords(action)}</Foreign>
         </Anchor>
       ),
     },
-    { id: 'actor', header: 'Who', cell: ({ actor }) => <Actor actor={actor} /> },
+    {
+      id: 'actor',
+      header: 'Who',
+      cell: ({ actor }) => (
+        <Text size="sm" className={classes.name}>
+          <Actor actor={actor} />
+        </Text>
+      ),
+    },
     {
       id: 'subject',
       header: 'About',
@@ -129,7 +146,7 @@ function columnsWith(onOpen: (entryId: string) => void): Column<AuditLogEntry>[]
         </Text>
       ),
     },
-    { id: 'at', header: 'When', cell: ({ at }) => <Moment at={at} c="dimmed" /> },
+    { id: 'at', header: 'When', visibleFrom: 'xs', cell: ({ at }) => <Moment at={at} c="dimmed" /> },
   ]
 }
 
@@ -154,5 +171,5 @@ function actionWords(action: string): string {
 /** What people call the subject, where the entry says it. */
 function subjectWords(kind: string, id: string | null, details: AuditLogEntry['details']): string {
   const called = [details.name, details.domain, details.email, details.event].find((name) => typeof name === 'string')
-  return `${kind.replaceAll('_', ' ')} ${called ?? id ?? ''}`.trim()
+  return `${kind.replaceAll('_', ' ').replace(/^api\b/, 'API')} ${called ?? id ?? ''}`.trim()
 }

@@ -63,7 +63,8 @@ function Exports() {
             Exports
           </Title>
           <Text size="sm" c="dimmed">
-            Everything of this tenant as one file, made in the background and kept for a day.
+            Everything of this tenant as one file, made in the background and kept for a day, or until somebody is
+            erased.
           </Text>
         </div>
         {data && data.length > 0 ? order : null}
@@ -115,7 +116,8 @@ const EXPORT_COLUMNS: Column<Export>[] = [
     id: 'expires',
     header: 'Kept until',
     visibleFrom: 'md',
-    cell: ({ expires_at: at }) => (at === null ? <None /> : <Moment at={at} c="dimmed" />),
+    cell: ({ status, expires_at: at }) =>
+      at === null || status !== 'ready' ? <None /> : <Moment at={at} c="dimmed" />,
   },
   {
     id: 'file',
@@ -250,7 +252,7 @@ const ERASURE_COLUMNS: Column<Receipt>[] = [
 
 function removedWords(removed: Receipt['removed']): string {
   const words = Object.entries(removed).flatMap(([what, count]) =>
-    count > 0 ? [`${formatNumber(count)} ${what.replaceAll('_', ' ')}`] : [],
+    count > 0 ? [`${what.replaceAll('_', ' ')}: ${formatNumber(count)}`] : [],
   )
   return words.length === 0 ? 'nothing yet' : words.join(', ')
 }

@@ -1,4 +1,4 @@
-import { Alert, Stack, Title } from '@mantine/core'
+import { Alert, Stack, Text, Title } from '@mantine/core'
 import { IconGauge } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { limitsQuery } from '../api/limits.ts'
@@ -6,6 +6,7 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, formatNumber, None } from '../ui/text.tsx'
+import classes from './settings-table.module.css'
 
 const REFRESH_MS = 10_000
 
@@ -87,7 +88,7 @@ interface Usage {
 }
 
 const USAGE_COLUMNS: Column<Usage>[] = [
-  { id: 'what', header: 'What', cell: ({ what }) => <Foreign max={80}>{what}</Foreign> },
+  { id: 'what', header: 'What', cell: ({ what }) => <What>{what}</What> },
   {
     id: 'requests',
     header: 'Requests',
@@ -98,6 +99,7 @@ const USAGE_COLUMNS: Column<Usage>[] = [
     id: 'limit',
     header: 'Limit',
     align: 'right',
+    visibleFrom: 'xs',
     cell: ({ limit }) => (limit === null ? <None /> : formatNumber(limit)),
   },
   {
@@ -115,7 +117,7 @@ const USAGE_COLUMNS: Column<Usage>[] = [
 ]
 
 const LIMIT_COLUMNS: Column<{ name: string; label: string; per_minute: number }>[] = [
-  { id: 'label', header: 'What', cell: ({ label }) => label },
+  { id: 'label', header: 'What', cell: ({ label }) => <What>{label}</What> },
   {
     id: 'per_minute',
     header: 'A minute',
@@ -123,3 +125,11 @@ const LIMIT_COLUMNS: Column<{ name: string; label: string; per_minute: number }>
     cell: ({ per_minute: count }) => formatNumber(count),
   },
 ]
+
+function What({ children }: { children: string }) {
+  return (
+    <Text size="sm" className={classes.name}>
+      <Foreign max={120}>{children}</Foreign>
+    </Text>
+  )
+}

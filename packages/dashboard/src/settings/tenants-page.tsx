@@ -57,7 +57,7 @@ function columnsWith(currentId: string): Column<Tenant>[] {
         </Text>
       ),
     },
-    { id: 'role', header: 'You are its', cell: ({ role }) => role },
+    { id: 'role', header: 'You are its', visibleFrom: 'xs', cell: ({ role }) => role },
     {
       id: 'actions',
       header: 'Actions',
