@@ -125,7 +125,7 @@ export async function lookAt(page: Page, name: string): Promise<string[]> {
       await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
       await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' })
       // The colours of the scheme before must not fade out under axe.
-      await page.waitForTimeout(200)
+      await page.waitForTimeout(250)
       const where = `${name}-${width}-${scheme}`
       await screenshot(page, where)
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)

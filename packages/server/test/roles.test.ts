@@ -10,6 +10,7 @@ import { createTestTenant, startTestService, type TestService } from './service.
 const READS_BY_POST = ['/v1/batch/details', '/v1/batch/activity', '/v1/aggregate', '/api/segments/preview']
 /** What everybody does with their own account and session. */
 const OWN_ACCOUNT = [
+  '/api/me',
   '/api/tenant',
   '/api/auth/change-password',
   '/api/auth/revoke-other-sessions',

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { get } from './client.ts'
 
-interface SeenEvent {
+export interface SeenEvent {
   timestamp: string
   url: string | null
 }
@@ -10,6 +10,7 @@ interface SeenEvent {
 interface Tracker {
   snippet: string
   script_url: string
+  collect_url: string
   first_event: SeenEvent | null
   last_event: SeenEvent | null
 }

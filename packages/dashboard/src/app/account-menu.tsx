@@ -1,10 +1,11 @@
 import { Avatar, Group, Menu, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
-import { IconCheck, IconLogout, IconSelector } from '@tabler/icons-react'
+import { IconCheck, IconLogout, IconSelector, IconUserCircle } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRouter } from '@tanstack/react-router'
-import { signOut, switchTenant } from '../api/session.ts'
+import { Link, useRouter } from '@tanstack/react-router'
+import { signOut } from '../api/session.ts'
 import classes from './account-menu.module.css'
 import { useMe } from './may.ts'
+import { useSwitchTenant } from './use-switch-tenant.ts'
 
 /** Who is signed in, for which tenant; to change the tenant, the colours, or to leave. */
 export function AccountMenu() {
@@ -18,15 +19,7 @@ export function AccountMenu() {
       return router.navigate({ to: '/sign-in' })
     },
   })
-  const change = useMutation({
-    mutationFn: switchTenant,
-    onSuccess: async () => {
-      // Nothing of the tenant before may be shown for a moment longer.
-      queryClient.clear()
-      await router.navigate({ to: '/' })
-      await router.invalidate()
-    },
-  })
+  const change = useMutation({ mutationFn: useSwitchTenant() })
   const name = user.name || user.email
   return (
     <Menu width={248} position="top-start" withinPortal>
@@ -68,6 +61,12 @@ export function AccountMenu() {
         <Menu.Label>Colours</Menu.Label>
         <ColorSchemeItems />
         <Menu.Divider />
+        <Menu.Item
+          leftSection={<IconUserCircle size={16} aria-hidden />}
+          renderRoot={(props) => <Link to="/settings/profile" {...props} />}
+        >
+          Profile and security
+        </Menu.Item>
         <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => leave.mutate()}>
           Sign out
         </Menu.Item>

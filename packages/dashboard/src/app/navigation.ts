@@ -1,4 +1,12 @@
-import { IconActivity, IconBuilding, IconFilter, IconHome, IconUsers, IconWebhook } from '@tabler/icons-react'
+import {
+  IconActivity,
+  IconBuilding,
+  IconFilter,
+  IconHome,
+  IconSettings,
+  IconUsers,
+  IconWebhook,
+} from '@tabler/icons-react'
 import { linkOptions } from '@tanstack/react-router'
 
 /** The pages of the main navigation, in groups. A feature adds its own. */
@@ -16,5 +24,9 @@ export const NAVIGATION = [
   {
     label: 'Connections',
     items: [{ label: 'Webhooks', icon: IconWebhook, link: linkOptions({ to: '/webhooks' }) }],
+  },
+  {
+    label: 'Organisation',
+    items: [{ label: 'Settings', icon: IconSettings, link: linkOptions({ to: '/settings' }) }],
   },
 ]

@@ -5,6 +5,7 @@ import { contactRoutes } from '../contacts/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
+import { settingsRoutes } from '../settings/routes.ts'
 import { signInRoutes } from '../sign-in/routes.ts'
 import { NotFoundPage, PageError, PagePending } from '../ui/page-states.tsx'
 import { webhookRoutes } from '../webhooks/routes.ts'
@@ -20,6 +21,7 @@ const routeTree = rootRoute.addChildren([
     ...eventRoutes,
     ...segmentRoutes,
     ...webhookRoutes,
+    ...settingsRoutes,
   ]),
 ])
 

@@ -32,7 +32,7 @@ export function FirstSteps({ snippet }: { snippet: string }) {
                 Add its domain, and show with a record in its DNS that it is yours. Nobody else can send events in its
                 name then.
               </Text>
-              <Button variant="light" size="xs" renderRoot={(props) => <Link to={DOMAINS} {...props} />}>
+              <Button variant="light" size="xs" renderRoot={(props) => <Link to="/settings/domains" {...props} />}>
                 {domains.data?.domains.length ? 'Verify your domain' : 'Add a domain'}
               </Button>
             </>
@@ -93,5 +93,3 @@ function Step({ number, title, isDone = false, children }: StepProps) {
     </List.Item>
   )
 }
-
-const DOMAINS: string = '/settings/domains'

@@ -2,11 +2,17 @@ import { PasswordInput } from '@mantine/core'
 
 const LENGTH_MIN = 10
 
+interface NewPasswordProps {
+  value: string
+  onChange: (password: string) => void
+  label?: string
+}
+
 /** The field for a password that is new. */
-export function NewPassword({ value, onChange }: { value: string; onChange: (password: string) => void }) {
+export function NewPassword({ value, onChange, label = 'Password' }: NewPasswordProps) {
   return (
     <PasswordInput
-      label="Password"
+      label={label}
       description={`At least ${LENGTH_MIN} characters; a few words make a good one.`}
       name="new-password"
       autoComplete="new-password"

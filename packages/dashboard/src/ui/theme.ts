@@ -95,7 +95,7 @@ export const cssVariablesResolver: CSSVariablesResolver = () => {
     light: {
       ...filled,
       ...each((color) => [
-        [`--mantine-color-${color}-light-color`, ninth(color, 75)],
+        [`--mantine-color-${color}-light-color`, ninth(color, 70)],
         [`--mantine-color-${color}-text`, ninth(color, 85)],
       ]),
       '--mantine-color-dimmed': '#5b6270',

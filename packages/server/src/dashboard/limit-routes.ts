@@ -18,6 +18,18 @@ const LABELS: Record<keyof RateLimits, string> = {
   signInPerPersonPerMinute: 'Sign-ins of one person',
 }
 
+const Limits = success({
+  enabled: Type.Boolean(),
+  limits: Type.Array(Type.Object({ name: Type.String(), label: Type.String(), per_minute: Type.Integer() })),
+  // Of the last minute, as this process has counted them; null where nothing is counted.
+  requests: Type.Object({
+    tracking: Nullable(Type.Integer()),
+    forms: Nullable(Type.Integer()),
+    keys: Type.Array(Type.Object({ key_id: Id, name: Type.String(), requests: Nullable(Type.Integer()) })),
+  }),
+})
+export type Limits = Type.Static<typeof Limits>
+
 export interface LimitDependencies {
   config: Pick<Config, 'rateLimits'>
   rateLimiter: RateLimiter
@@ -32,16 +44,7 @@ export function limitRoutes(app: App, { config, rateLimiter }: LimitDependencies
       schema: {
         hide: true,
         response: {
-          200: success({
-            enabled: Type.Boolean(),
-            limits: Type.Array(Type.Object({ name: Type.String(), label: Type.String(), per_minute: Type.Integer() })),
-            // Of the last minute, as this process has counted them; null where nothing is counted.
-            requests: Type.Object({
-              tracking: Nullable(Type.Integer()),
-              forms: Nullable(Type.Integer()),
-              keys: Type.Array(Type.Object({ key_id: Id, name: Type.String(), requests: Nullable(Type.Integer()) })),
-            }),
-          }),
+          200: Limits,
         },
       },
     },

@@ -22,9 +22,7 @@ export interface NewUser {
 export async function createUser(database: Database, person: NewUser, now: Date): Promise<string> {
   const email = requireEmail(person.email)
   const name = person.name?.trim() || email
-  if (name.length > NAME_LENGTH_MAX) {
-    throw new ServiceError(400, 'invalid_name', `A name has at most ${NAME_LENGTH_MAX} characters.`)
-  }
+  requireShort(name)
   if (person.password !== null) requireGoodPassword(person.password)
   const password = person.password === null ? null : await hashPassword(person.password)
   const userId = newId()
@@ -44,6 +42,20 @@ export async function createUser(database: Database, person: NewUser, now: Date)
       .execute()
   }
   return userId
+}
+
+/** @returns the name as it is kept. @throws ServiceError 400 for one that is empty or too long. */
+export async function renameUser(database: Database, userId: string, text: string, now: Date): Promise<string> {
+  const name = text.trim()
+  if (name === '') throw new ServiceError(400, 'invalid_name', 'A name cannot be empty.')
+  requireShort(name)
+  await database.updateTable('users').set({ name, updated_at: now }).where('id', '=', userId).execute()
+  return name
+}
+
+function requireShort(name: string): void {
+  if (name.length <= NAME_LENGTH_MAX) return
+  throw new ServiceError(400, 'invalid_name', `A name has at most ${NAME_LENGTH_MAX} characters.`)
 }
 
 /** Gives a person a role in a tenant. @returns false when the person has one there already, which stays. */

@@ -59,6 +59,7 @@ test('every way to write is checked, also one that only the dashboard has', asyn
   for (const [method, path] of [
     ['PUT', `/v1/contacts/${id}`],
     ['DELETE', `/v1/contacts/${id}`],
+    ['PATCH', '/api/me'],
     ['POST', '/api/tenants'],
     ['DELETE', `/api/team/${browser.userId}`],
     ['POST', '/api/auth/change-password'],

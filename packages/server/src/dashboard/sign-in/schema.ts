@@ -36,6 +36,8 @@ export const SignInOptions = success({
 export const TenantBody = Type.Object({ tenant_id: Type.String({ maxLength: 100 }) }, strict)
 export const NewTenantBody = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) }, strict)
 
+export const MyNameBody = Type.Object({ name: PersonName }, strict)
+
 const TenantName = Type.Object({ tenant_id: Id, name: Type.String() })
 
 /** Who is signed in. A session whose person was removed from its tenant has none until another is chosen. */

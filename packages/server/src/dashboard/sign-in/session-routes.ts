@@ -11,8 +11,9 @@ import { scopesOf } from '../../tenants/roles.ts'
 import { chooseTenant, RENEW_AFTER_SECONDS, SESSION_SECONDS } from '../../tenants/sessions.ts'
 import { isSetupNeeded, setUp } from '../../tenants/setup.ts'
 import { createTenantOf, profileOf } from '../../tenants/team.ts'
+import { renameUser } from '../../tenants/users.ts'
 import { type ForwardDependencies, forward } from './forward.ts'
-import { Me, NewTenantBody, SetupAnswer, SetupBody, SignInOptions, TenantBody } from './schema.ts'
+import { Me, MyNameBody, NewTenantBody, SetupAnswer, SetupBody, SignInOptions, TenantBody } from './schema.ts'
 
 interface Dependencies extends ForwardDependencies {
   stores: Stores
@@ -92,6 +93,18 @@ export function sessionRoutes(app: App, dependencies: Dependencies): void {
       sign_in: { oidc: { enabled: config.oidc !== null, label: config.oidc?.label ?? null } },
     }
   })
+
+  app.patch(
+    '/api/me',
+    {
+      config: { access: 'signed-in' },
+      schema: { body: MyNameBody, response: { 200: success({ name: Type.String() }) } },
+    },
+    async (request) => {
+      const name = await renameUser(database, personOf(request).user.id, request.body.name, clock())
+      return { status: 'success' as const, name }
+    },
+  )
 
   app.post(
     '/api/tenant',

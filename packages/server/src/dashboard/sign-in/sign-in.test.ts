@@ -58,3 +58,13 @@ test('the cookie is HttpOnly, SameSite=Lax, and every sign-in makes a session of
   expect(browser.cookie).not.toBe(before)
   expect(JSON.stringify(body)).not.toContain(browser.cookie.slice(18, 40))
 })
+
+test('people change their own name, and an empty one is refused', async () => {
+  const browser = await signedIn(service, tenant.id, 'viewer')
+  expect((await browser.call('PATCH', '/api/me', { name: '  Grace ' })).body).toMatchObject({ name: 'Grace' })
+  expect((await browser.call('GET', '/api/me')).body.user.name).toBe('Grace')
+  for (const name of ['', '   ', 'x'.repeat(201), 7]) {
+    expect((await browser.call('PATCH', '/api/me', { name })).status).toBe(400)
+  }
+  expect((await browser.call('GET', '/api/me')).body.user.name).toBe('Grace')
+})

@@ -1,0 +1,29 @@
+import type { QueryClient } from '@tanstack/react-query'
+import { send } from './client.ts'
+
+export function changeMyName(name: string) {
+  return send<{ name: string }>('PATCH', '/api/me', { name })
+}
+
+/** Every other session ends. */
+export function changePassword(currentPassword: string, newPassword: string) {
+  return send('POST', '/api/auth/change-password', { currentPassword, newPassword })
+}
+
+/** Begins the second factor: it is asked for once a code of it has been right. */
+export function beginTwoFactor(password: string) {
+  return send<{ totpURI: string; backupCodes: string[] }>('POST', '/api/auth/two-factor/enable', { password })
+}
+
+export function endTwoFactor(password: string) {
+  return send('POST', '/api/auth/two-factor/disable', { password })
+}
+
+/** New backup codes; those before are good no more. */
+export function newBackupCodes(password: string) {
+  return send<{ backupCodes: string[] }>('POST', '/api/auth/two-factor/generate-backup-codes', { password })
+}
+
+export function refreshMe(queryClient: QueryClient): Promise<unknown> {
+  return queryClient.invalidateQueries({ queryKey: ['me'] })
+}

@@ -1,0 +1,16 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type Type from 'typebox'
+import type { AuditLogEntry } from '../../../server/src/audit/list.ts'
+import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
+import { get, type Query } from './client.ts'
+
+export type { AuditLogEntry }
+
+/** One page of the audit log, newest first. */
+export const auditQuery = (query: Query) =>
+  queryOptions({
+    queryKey: ['audit', query],
+    queryFn: ({ signal }) =>
+      get<{ entries: AuditLogEntry[]; pagination: Type.Static<typeof Pagination> }>('/api/audit', query, signal),
+    placeholderData: keepPreviousData,
+  })

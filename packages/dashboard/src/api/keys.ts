@@ -1,0 +1,38 @@
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import type { Key } from '../../../server/src/dashboard/key-routes.ts'
+import { get, send } from './client.ts'
+
+export type { Key }
+
+export interface NewKey {
+  name: string
+  scopes: string[]
+  expires_at?: string
+}
+
+export const keysQuery = queryOptions({
+  queryKey: ['keys', 'list'],
+  queryFn: ({ signal }) => get<{ keys: Key[] }>('/api/keys', {}, signal),
+  select: ({ keys }) => keys,
+})
+
+/** What a key may be allowed to do. */
+export const scopesQuery = queryOptions({
+  queryKey: ['scopes'],
+  queryFn: ({ signal }) => get<{ scopes: string[] }>('/api/scopes', {}, signal),
+  select: ({ scopes }) => scopes,
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+/** @returns the key itself, which the service never shows again. */
+export function createKey(key: NewKey) {
+  return send<{ key_id: string; api_key: string }>('POST', '/api/keys', key)
+}
+
+export function revokeKey(keyId: string) {
+  return send('DELETE', `/api/keys/${encodeURIComponent(keyId)}`)
+}
+
+export function refreshKeys(queryClient: QueryClient): Promise<unknown> {
+  return queryClient.invalidateQueries({ queryKey: ['keys'] })
+}

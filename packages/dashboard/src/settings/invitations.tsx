@@ -1,0 +1,162 @@
+import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconMailForward, IconPlus } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import type { Role } from '../api/session.ts'
+import { invite, type PendingInvitation, refreshTeam, withdrawInvitation } from '../api/team.ts'
+import { useMe } from '../app/may.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { EmptyState, messageOf } from '../ui/states.tsx'
+import { Foreign, Moment } from '../ui/text.tsx'
+import { rolesToGive } from './roles.ts'
+import classes from './settings-table.module.css'
+
+/** Who has been invited and has not come yet. */
+export function Invitations({ invitations }: { invitations: PendingInvitation[] }) {
+  return (
+    <DataTable
+      label="Invitations"
+      columns={COLUMNS}
+      rows={invitations}
+      rowKey={({ invitation_id }) => invitation_id}
+      empty={
+        <EmptyState icon={IconMailForward} title="Nobody is invited">
+          An invitation is a link for one e-mail address and one role. It is good for a week.
+        </EmptyState>
+      }
+    />
+  )
+}
+
+const COLUMNS: Column<PendingInvitation>[] = [
+  {
+    id: 'email',
+    header: 'E-mail address',
+    cell: ({ email }) => (
+      <Text size="sm" fw={550} className={classes.name}>
+        <Foreign max={120}>{email}</Foreign>
+      </Text>
+    ),
+  },
+  { id: 'role', header: 'Role', visibleFrom: 'sm', cell: ({ role }) => role },
+  { id: 'expires', header: 'Expires', visibleFrom: 'sm', cell: ({ expires_at: at }) => <Moment at={at} c="dimmed" /> },
+  {
+    id: 'actions',
+    header: 'Actions',
+    align: 'right',
+    cell: (invitation) => <Actions invitation={invitation} />,
+  },
+]
+
+function Actions({ invitation: { invitation_id: id, email, link } }: { invitation: PendingInvitation }) {
+  const queryClient = useQueryClient()
+  // Only for an owner: who may not invite to that role does not see its link.
+  if (link === null) return null
+  return (
+    <Group gap="xs" justify="flex-end" wrap="nowrap">
+      <CopyButton value={link} label={`link of ${email}`} />
+      <ConfirmButton
+        size="xs"
+        title="Revoke the invitation?"
+        explanation="Its link opens nothing any more."
+        confirmLabel="Revoke invitation"
+        aria-label={`Revoke the invitation of ${email}`}
+        onConfirm={async () => {
+          await withdrawInvitation(id)
+          await refreshTeam(queryClient)
+        }}
+      >
+        Revoke
+      </ConfirmButton>
+    </Group>
+  )
+}
+
+export function InviteButton() {
+  const [isOpen, { open, close }] = useDisclosure()
+  return (
+    <>
+      <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+        Invite somebody
+      </Button>
+      <Modal opened={isOpen} onClose={close} title="Invite somebody">
+        <InviteForm onDone={close} />
+      </Modal>
+    </>
+  )
+}
+
+function InviteForm({ onDone }: { onDone: () => void }) {
+  const queryClient = useQueryClient()
+  const { role: mine } = useMe()
+  const [email, setEmail] = useState('')
+  const [role, setRole] = useState<Role>('member')
+  const inviting = useMutation({
+    mutationFn: () => invite({ email: email.trim(), role }),
+    onSuccess: () => refreshTeam(queryClient),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    inviting.mutate()
+  }
+  if (inviting.data) {
+    const { invitation, mailed } = inviting.data
+    return (
+      <Stack gap="md">
+        <Alert color="green" role="status" title={mailed ? 'The link is on its way' : 'Pass this link on yourself'}>
+          <Stack gap="xs" align="flex-start">
+            <Text size="sm">
+              Whoever opens it can join as <Foreign max={254}>{invitation.email}</Foreign>, once, within a week.
+            </Text>
+            {invitation.link === null ? null : (
+              <>
+                <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+                  {invitation.link}
+                </Text>
+                <CopyButton value={invitation.link} label="the link" withText />
+              </>
+            )}
+          </Stack>
+        </Alert>
+        <Button ml="auto" onClick={onDone} autoFocus>
+          Done
+        </Button>
+      </Stack>
+    )
+  }
+  return (
+    <Stack component="form" gap="md" onSubmit={submit}>
+      <TextInput
+        label="E-mail address"
+        type="email"
+        required
+        data-autofocus
+        maxLength={254}
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+      />
+      <NativeSelect
+        label="Role"
+        value={role}
+        onChange={(event) => setRole(event.currentTarget.value as Role)}
+        data={rolesToGive(mine)}
+      />
+      {inviting.isError ? (
+        <Alert color="red" role="alert">
+          {messageOf(inviting.error)}
+        </Alert>
+      ) : null}
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" onClick={onDone}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={inviting.isPending}>
+          Invite
+        </Button>
+      </Group>
+    </Stack>
+  )
+}

@@ -1,0 +1,135 @@
+import { Alert, Stack, Text, Title } from '@mantine/core'
+import { IconGauge } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { limitsQuery } from '../api/limits.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { EmptyState } from '../ui/states.tsx'
+import { Foreign, formatNumber, None } from '../ui/text.tsx'
+import classes from './settings-table.module.css'
+
+const REFRESH_MS = 10_000
+
+/** How many requests are taken, and how many there are. */
+export function LimitsPage() {
+  const { data, error, refetch } = useQuery({ ...limitsQuery, refetchInterval: REFRESH_MS })
+  const perMinute = (name: string) => data?.limits.find((limit) => limit.name === name)?.per_minute ?? null
+  const used: Usage[] | undefined = data && [
+    {
+      id: 'tracking',
+      what: 'Tracking requests of all visitors',
+      requests: data.requests.tracking,
+      limit: perMinute('trackPerTenantPerMinute'),
+    },
+    {
+      id: 'forms',
+      what: 'Form submissions of all people',
+      requests: data.requests.forms,
+      limit: perMinute('formPerTenantPerMinute'),
+    },
+    ...data.requests.keys.map(({ key_id, name, requests }) => ({
+      id: key_id,
+      what: `API key ${name}`,
+      requests,
+      limit: perMinute('apiPerMinute'),
+    })),
+  ]
+  return (
+    <>
+      <PageHeader
+        title="Rate limits"
+        description="Above a limit, requests are answered with 429 and told when to come again. Whoever runs the service sets the limits."
+      />
+      <Stack gap="xl">
+        {data && !data.enabled ? (
+          <Alert color="yellow" icon={<IconGauge aria-hidden />} title="Rate limits are off">
+            This service takes as many requests as it can answer.
+          </Alert>
+        ) : null}
+        <section>
+          <Title order={2} size="h4" mb="sm">
+            In the last minute
+          </Title>
+          <DataTable
+            label="Requests in the last minute"
+            columns={USAGE_COLUMNS}
+            rows={used}
+            rowKey={({ id }) => id}
+            error={error}
+            onRetry={refetch}
+            empty={<EmptyState icon={IconGauge} title="Nothing is counted" />}
+          />
+        </section>
+        {data?.enabled ? (
+          <section>
+            <Title order={2} size="h4" mb="sm">
+              Limits in force
+            </Title>
+            <DataTable
+              label="Limits in force"
+              columns={LIMIT_COLUMNS}
+              rows={data.limits}
+              rowKey={({ name }) => name}
+              empty={<EmptyState icon={IconGauge} title="No limits" />}
+            />
+          </section>
+        ) : null}
+      </Stack>
+    </>
+  )
+}
+
+interface Usage {
+  id: string
+  what: string
+  /** null where nothing is counted. */
+  requests: number | null
+  limit: number | null
+}
+
+const USAGE_COLUMNS: Column<Usage>[] = [
+  { id: 'what', header: 'What', cell: ({ what }) => <What>{what}</What> },
+  {
+    id: 'requests',
+    header: 'Requests',
+    align: 'right',
+    cell: ({ requests }) => (requests === null ? <None /> : formatNumber(requests)),
+  },
+  {
+    id: 'limit',
+    header: 'Limit',
+    align: 'right',
+    visibleFrom: 'xs',
+    cell: ({ limit }) => (limit === null ? <None /> : formatNumber(limit)),
+  },
+  {
+    id: 'share',
+    header: 'Used',
+    align: 'right',
+    visibleFrom: 'sm',
+    cell: ({ requests, limit }) =>
+      requests === null || limit === null || limit === 0 ? (
+        <None />
+      ) : (
+        `${Math.min(100, Math.round((requests / limit) * 100))} %`
+      ),
+  },
+]
+
+const LIMIT_COLUMNS: Column<{ name: string; label: string; per_minute: number }>[] = [
+  { id: 'label', header: 'What', cell: ({ label }) => <What>{label}</What> },
+  {
+    id: 'per_minute',
+    header: 'A minute',
+    align: 'right',
+    cell: ({ per_minute: count }) => formatNumber(count),
+  },
+]
+
+function What({ children }: { children: string }) {
+  return (
+    <Text size="sm" className={classes.name}>
+      <Foreign max={120}>{children}</Foreign>
+    </Text>
+  )
+}

@@ -1,0 +1,104 @@
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { auditQuery } from '../api/audit.ts'
+import { domainsQuery } from '../api/domains.ts'
+import { keysQuery } from '../api/keys.ts'
+import { limitsQuery } from '../api/limits.ts'
+import { teamQuery } from '../api/team.ts'
+import { erasuresQuery, exportsQuery } from '../api/tenant-data.ts'
+import { ownDomainsQuery, trackerQuery } from '../api/tracker.ts'
+import { shellRoute } from '../app/root-routes.tsx'
+import { pageNumber, searchParams } from '../app/search-params.ts'
+import { auditSearch, toAuditQuery } from './audit-search.ts'
+
+export const ERASURES_LENGTH = 20
+
+const dataSearch = searchParams({ page: pageNumber })
+
+const settings = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('./settings-frame.tsx'), 'SettingsFrame'),
+})
+
+const index = createRoute({
+  getParentRoute: () => settings,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/profile', replace: true })
+  },
+})
+
+const profile = createRoute({
+  getParentRoute: () => settings,
+  path: '/profile',
+  component: lazyRouteComponent(() => import('./profile-page.tsx'), 'ProfilePage'),
+})
+
+const team = createRoute({
+  getParentRoute: () => settings,
+  path: '/team',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(teamQuery),
+  component: lazyRouteComponent(() => import('./team-page.tsx'), 'TeamPage'),
+})
+
+const tenants = createRoute({
+  getParentRoute: () => settings,
+  path: '/tenants',
+  component: lazyRouteComponent(() => import('./tenants-page.tsx'), 'TenantsPage'),
+})
+
+const tracker = createRoute({
+  getParentRoute: () => settings,
+  path: '/tracker',
+  loader: ({ context }) => {
+    void context.queryClient.prefetchQuery(trackerQuery)
+    void context.queryClient.prefetchQuery(ownDomainsQuery)
+  },
+  component: lazyRouteComponent(() => import('./tracker-page.tsx'), 'TrackerPage'),
+})
+
+const domains = createRoute({
+  getParentRoute: () => settings,
+  path: '/domains',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(domainsQuery),
+  component: lazyRouteComponent(() => import('./domains-page.tsx'), 'DomainsPage'),
+})
+
+const keys = createRoute({
+  getParentRoute: () => settings,
+  path: '/keys',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(keysQuery),
+  component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
+})
+
+const limits = createRoute({
+  getParentRoute: () => settings,
+  path: '/limits',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(limitsQuery),
+  component: lazyRouteComponent(() => import('./limits-page.tsx'), 'LimitsPage'),
+})
+
+const audit = createRoute({
+  getParentRoute: () => settings,
+  path: '/audit',
+  validateSearch: auditSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps }) => void context.queryClient.prefetchQuery(auditQuery(toAuditQuery(deps))),
+  component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
+})
+
+const data = createRoute({
+  getParentRoute: () => settings,
+  path: '/data',
+  validateSearch: dataSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps: { page = 1 } }) => {
+    void context.queryClient.prefetchQuery(exportsQuery)
+    void context.queryClient.prefetchQuery(erasuresQuery(page, ERASURES_LENGTH))
+  },
+  component: lazyRouteComponent(() => import('./data-page.tsx'), 'DataPage'),
+})
+
+export const settingsRoutes = [
+  settings.addChildren([index, profile, team, tenants, tracker, domains, keys, limits, audit, data]),
+] as const

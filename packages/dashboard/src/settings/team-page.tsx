@@ -1,0 +1,164 @@
+import { Badge, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconUsers } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { Role } from '../api/session.ts'
+import { changeMemberRole, type Member, refreshTeam, removeMember, teamQuery } from '../api/team.ts'
+import { useIsAtLeast, useMe } from '../app/may.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { EmptyState, messageOf } from '../ui/states.tsx'
+import { Foreign, Moment } from '../ui/text.tsx'
+import { Invitations, InviteButton } from './invitations.tsx'
+import { rolesToGive } from './roles.ts'
+import classes from './settings-table.module.css'
+
+/** Who works here, and as what. */
+export function TeamPage() {
+  const { data, error, refetch } = useQuery(teamQuery)
+  const { role, user } = useMe()
+  const isAdmin = useIsAtLeast('admin')
+  return (
+    <>
+      <PageHeader
+        title="Team"
+        description="Everybody who can sign in to this tenant."
+        actions={isAdmin ? <InviteButton /> : null}
+      />
+      <Stack gap="xl">
+        <DataTable
+          label="Members"
+          columns={columnsWith(role, user.user_id)}
+          rows={data?.members}
+          rowKey={({ user_id }) => user_id}
+          error={error}
+          onRetry={refetch}
+          empty={<EmptyState icon={IconUsers} title="Nobody" />}
+        />
+        {isAdmin && data ? (
+          <section>
+            <Title order={2} size="h4" mb="sm">
+              Invitations
+            </Title>
+            <Invitations invitations={data.invitations} />
+          </section>
+        ) : null}
+        <RoleWords />
+      </Stack>
+    </>
+  )
+}
+
+function columnsWith(myRole: Role, myId: string): Column<Member>[] {
+  const columns: Column<Member>[] = [
+    {
+      id: 'name',
+      header: 'Name',
+      cell: ({ name, email, user_id }) => (
+        <div className={classes.name}>
+          <Group gap={6}>
+            <Text size="sm" fw={550}>
+              <Foreign max={80}>{name || email}</Foreign>
+            </Text>
+            {user_id === myId ? <Badge color="gray">you</Badge> : null}
+          </Group>
+          <Text size="xs" c="dimmed">
+            <Foreign max={120}>{email}</Foreign>
+          </Text>
+        </div>
+      ),
+    },
+    {
+      id: 'role',
+      header: 'Role',
+      cell: (member) => <RoleOf member={member} myRole={myRole} isMe={member.user_id === myId} />,
+    },
+    { id: 'joined', header: 'Joined', visibleFrom: 'sm', cell: ({ joined_at: at }) => <Moment at={at} c="dimmed" /> },
+  ]
+  if (rolesToGive(myRole).length === 0) return columns
+  const actions: Column<Member> = {
+    id: 'actions',
+    header: 'Actions',
+    align: 'right',
+    cell: (member) => (isMine(member, myRole) && member.user_id !== myId ? <Remove member={member} /> : null),
+  }
+  return [...columns, actions]
+}
+
+/** Whether somebody with my role may change or remove this member. */
+function isMine(member: Member, myRole: Role): boolean {
+  return rolesToGive(myRole).includes(member.role)
+}
+
+function RoleOf({ member, myRole, isMe }: { member: Member; myRole: Role; isMe: boolean }) {
+  const queryClient = useQueryClient()
+  const changing = useMutation({
+    mutationFn: (role: Role) => changeMemberRole(member.user_id, role),
+    onError: (error) => notifications.show({ color: 'red', message: messageOf(error) }),
+    onSettled: () => refreshTeam(queryClient),
+  })
+  if (isMe || !isMine(member, myRole)) return member.role
+  return (
+    <NativeSelect
+      size="xs"
+      w={104}
+      aria-label={`Role of ${(member.name || member.email).slice(0, 80)}`}
+      data={rolesToGive(myRole)}
+      disabled={changing.isPending}
+      value={changing.isPending ? changing.variables : member.role}
+      onChange={(event) => changing.mutate(event.currentTarget.value as Role)}
+    />
+  )
+}
+
+function Remove({ member: { user_id: id, name, email } }: { member: Member }) {
+  const queryClient = useQueryClient()
+  const called = (name || email).slice(0, 80)
+  return (
+    <ConfirmButton
+      size="xs"
+      title="Remove from the team?"
+      explanation={
+        <>
+          <bdi>{called}</bdi> can open nothing here any more, from the next request on. An invitation brings them back.
+        </>
+      }
+      confirmLabel="Remove"
+      aria-label={`Remove ${called}`}
+      onConfirm={async () => {
+        await removeMember(id)
+        await refreshTeam(queryClient)
+      }}
+    >
+      Remove
+    </ConfirmButton>
+  )
+}
+
+const ROLE_WORDS: [Role, string][] = [
+  ['viewer', 'looks at everything and changes nothing.'],
+  ['member', 'changes contacts and companies too, starts agents and approves what they want to do.'],
+  ['admin', 'also decides about agents, identities, keys, domains, webhooks, erasure and export, and invites people.'],
+  ['owner', 'also makes and removes owners, and makes other tenants.'],
+]
+
+function RoleWords() {
+  return (
+    <section>
+      <Title order={2} size="h5" mb="xs">
+        What the roles may do
+      </Title>
+      <Stack gap={4}>
+        {ROLE_WORDS.map(([role, words]) => (
+          <Text key={role} size="sm" c="dimmed">
+            <Text span inherit fw={600} c="var(--mantine-color-text)">
+              {role}
+            </Text>{' '}
+            {words}
+          </Text>
+        ))}
+      </Stack>
+    </section>
+  )
+}

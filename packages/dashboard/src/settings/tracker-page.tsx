@@ -1,0 +1,153 @@
+import { Alert, Anchor, Card, Code, Group, List, Loader, Stack, Text } from '@mantine/core'
+import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ownDomainsQuery, type SeenEvent, trackerQuery } from '../api/tracker.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { ExternalLink, Foreign, formatMoment, Moment } from '../ui/text.tsx'
+import { SettingsPart } from './settings-part.tsx'
+
+/** Often while somebody waits for the first event; later only to show when the last one came. */
+const WAITING_MS = 3_000
+const LATER_MS = 30_000
+
+/** What to put into a site's pages, and whether an event has come of it. */
+export function TrackerPage() {
+  const {
+    data: tracker,
+    error,
+    refetch,
+  } = useQuery({
+    ...trackerQuery,
+    refetchInterval: ({ state }) => (state.data && state.data.first_event === null ? WAITING_MS : LATER_MS),
+  })
+  const domains = useQuery(ownDomainsQuery)
+  const isUnverified = domains.data && !domains.data.domains.some(({ verified_at: at }) => at !== null)
+  return (
+    <>
+      <PageHeader title="Tracker" description="One script in the pages of your site records what visitors do there." />
+      {error && !tracker ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {!error && !tracker ? <LoadingState lines={8} /> : null}
+      {tracker ? (
+        <Stack gap="md">
+          {isUnverified ? (
+            <Alert color="yellow" icon={<IconAlertTriangle aria-hidden />} title="No domain is verified yet">
+              Events are taken from your own sites only.{' '}
+              <Anchor inherit underline="always" renderRoot={(props) => <Link to="/settings/domains" {...props} />}>
+                Verify your domain
+              </Anchor>{' '}
+              first.
+            </Alert>
+          ) : null}
+          <FirstEvent first={tracker.first_event} last={tracker.last_event} />
+          <SettingsPart title="Put it into every page">
+            <Text size="sm">Once, in the head. It sets no cookie of anybody else and asks no other server.</Text>
+            <Snippet code={tracker.snippet} label="the snippet" />
+          </SettingsPart>
+          <SettingsPart title="Say who a visitor is">
+            <Text size="sm">
+              When somebody signs in or leaves an address, call this: what the visitor did before moves to the contact.
+            </Text>
+            <Snippet code={IDENTIFY} label="the code that identifies" />
+          </SettingsPart>
+          <SettingsPart title="Record events of your own">
+            <Snippet code={TRACK} label="the code that records" />
+          </SettingsPart>
+          <SettingsPart title="More">
+            <Facts
+              facts={[
+                ['Script', <Address key="script">{tracker.script_url}</Address>],
+                ['Events go to', <Address key="collect">{tracker.collect_url}</Address>],
+              ]}
+            />
+            <List size="sm" spacing={4}>
+              <List.Item>
+                With a Content-Security-Policy, allow this host in <Code>script-src</Code> and <Code>connect-src</Code>.
+              </List.Item>
+              <List.Item>
+                With <Code>data-consent="required"</Code> on the script nothing is stored or sent before{' '}
+                <Code>service.push(['consent', true])</Code>.
+              </List.Item>
+              <List.Item>
+                Your servers send contacts and events with an API key: see the{' '}
+                <Anchor href="/docs" inherit underline="always">
+                  API reference
+                </Anchor>
+                . All options of the script are in <Code>docs/tracker.md</Code> of the service.
+              </List.Item>
+            </List>
+          </SettingsPart>
+        </Stack>
+      ) : null}
+    </>
+  )
+}
+
+const IDENTIFY = `<script>
+  window.service = window.service || []
+  service.push(['identify', 'user-42', { email: 'ada@example.com', plan: 'pro' }])
+</script>`
+
+const TRACK = `<script>
+  window.service = window.service || []
+  service.push(['track', 'trial_started', { seats: 5 }])
+</script>`
+
+function FirstEvent({ first, last }: { first: SeenEvent | null; last: SeenEvent | null }) {
+  if (first === null) {
+    return (
+      <Card>
+        <Group gap="sm" wrap="nowrap" role="status">
+          <Loader size={20} aria-hidden />
+          <div>
+            <Text fw={550}>Waiting for your first event…</Text>
+            <Text size="sm" c="dimmed">
+              Open a page of your site that has the script. This page notices by itself.
+            </Text>
+          </div>
+        </Group>
+      </Card>
+    )
+  }
+  return (
+    <Alert color="green" role="status" icon={<IconCircleCheck aria-hidden />} title="We received your first event">
+      <Text size="sm">
+        On {formatMoment(first.timestamp)}
+        {first.url === null ? null : (
+          <>
+            , from <ExternalLink url={first.url} />
+          </>
+        )}
+        .
+        {last === null ? null : (
+          <>
+            {' '}
+            The last one came <Moment at={last.timestamp} />.
+          </>
+        )}
+      </Text>
+    </Alert>
+  )
+}
+
+function Snippet({ code, label }: { code: string; label: string }) {
+  return (
+    <Group gap="xs" align="flex-start">
+      <Code block flex="1 1 260px" miw={0} tabIndex={0} role="region" aria-label={`Code: ${label}`}>
+        {code}
+      </Code>
+      <CopyButton value={code} label={label} withText />
+    </Group>
+  )
+}
+
+function Address({ children }: { children: string }) {
+  return (
+    <Text span ff="monospace" size="sm" style={{ overflowWrap: 'anywhere' }}>
+      <Foreign>{children}</Foreign>
+    </Text>
+  )
+}

@@ -1,0 +1,283 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type DnsServer, startDnsServer } from '../../server/test/dns-server.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { HAS_BROWSER, lookAt, openBrowser, PASSWORD, screenshot, type TestBrowser } from './browser.ts'
+import { totp } from './totp.ts'
+
+const HOSTILE = '"><img src=x onerror=alert(1)> \u202eevil'
+const NEW_PASSWORD = 'a battery of horses'
+
+let dns: DnsServer
+let service: TestService
+let browser: TestBrowser
+let tenant: TestTenant
+/** Signed in once: the tests that only look share it. */
+let owner: Page
+
+describe.skipIf(!HAS_BROWSER)('the settings', () => {
+  beforeAll(async () => {
+    dns = await startDnsServer()
+    service = await startTestService(
+      { CDS_RATE_LIMITS: 'on', CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE: '1000' },
+      { dnsServers: [dns.server] },
+    )
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+    owner = await browser.signedIn(tenant, { path: '/settings' })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+    dns?.close()
+  })
+
+  const goTo = async (page: Page, label: string) => {
+    // Anew: what the test before has left open is gone.
+    await page.goto('/settings')
+    const link = page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: label })
+    await link.click()
+    await page.getByRole('heading', { name: label, level: 1 }).waitFor()
+  }
+
+  test('begin with the profile; a name is changed, whatever it holds', async () => {
+    await owner.waitForURL('**/settings/profile')
+    await owner.getByLabel('Your name').fill(HOSTILE)
+    await owner.getByRole('button', { name: 'Save the name' }).click()
+    await owner.getByText('Your name is changed.').waitFor()
+    await goTo(owner, 'Team')
+    await owner.getByRole('region', { name: 'Members' }).getByText(HOSTILE).waitFor()
+    expect(await lookAt(owner, 'settings-team-hostile')).toEqual([])
+    expect(browser.problems).toEqual([])
+  })
+
+  test('a key is made with scopes, shown once, works, and is refused when it is revoked', async () => {
+    await goTo(owner, 'API keys')
+    await owner.getByRole('button', { name: 'New key' }).click()
+    const dialog = owner.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Warehouse')
+    expect(await dialog.getByRole('button', { name: 'Create key' }).isDisabled()).toBe(true)
+    await dialog.getByRole('button', { name: 'Only reading' }).click()
+    await dialog.getByLabel('Expires').selectOption('In 90 days')
+    expect(await lookAt(owner, 'settings-key-new')).toEqual([])
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    const key = (await dialog.getByText(/^cds_/).textContent()) ?? ''
+    expect((await tenant.call('GET', '/v1/contacts', undefined, key)).status).toBe(200)
+    expect((await tenant.call('POST', '/v1/contacts', { email: 'a@example.com' }, key)).status).toBe(403)
+    // It goes only when somebody says that they have it.
+    await owner.keyboard.press('Escape')
+    expect(await lookAt(owner, 'settings-key-made')).toEqual([])
+    await dialog.getByRole('button', { name: 'I have kept it' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await owner.content()).not.toContain(key)
+    expect(await lookAt(owner, 'settings-keys')).toEqual([])
+    await owner.getByRole('button', { name: 'Revoke Warehouse' }).click()
+    await owner.getByRole('button', { name: 'Revoke key' }).click()
+    await owner.getByText('revoked').waitFor()
+    await expect.poll(async () => (await tenant.call('GET', '/v1/contacts', undefined, key)).status).toBe(401)
+  })
+
+  test('a domain is added, its record looked for in DNS until it is right, and removed', async () => {
+    await goTo(owner, 'Domains')
+    await owner.getByRole('button', { name: 'Add a domain' }).first().click()
+    await owner.getByLabel('Domain, such as example.com').fill('shop.example.org')
+    await owner.getByRole('button', { name: 'Create' }).click()
+    const card = owner.getByRole('region', { name: 'shop.example.org' })
+    await card.getByText('_cds-verification.shop.example.org').waitFor()
+    const [name = '', value = ''] = await card
+      .getByRole('row')
+      .getByRole('cell')
+      .allTextContents()
+      .then((texts) => texts.slice(1))
+    await card.getByRole('button', { name: 'Check the record' }).click()
+    await card.getByText('DNS knows no TXT record').waitFor()
+    dns.texts.set(name, [`not ${value}`])
+    await card.getByRole('button', { name: 'Check the record' }).click()
+    await card.getByText(`not ${value}`).waitFor()
+    expect(await lookAt(owner, 'settings-domains')).toEqual([])
+    dns.texts.set(name, ['v=spf1 -all', value])
+    await card.getByRole('button', { name: 'Check the record' }).click()
+    await card.getByText('The record is there').waitFor()
+    await card.getByText('verified', { exact: true }).waitFor()
+    await card.getByRole('button', { name: 'Remove' }).click()
+    await owner.getByRole('button', { name: 'Remove domain' }).click()
+    await card.waitFor({ state: 'detached' })
+  })
+
+  test('the tracker page waits for the first event and says so when it comes', async () => {
+    await goTo(owner, 'Tracker')
+    await owner.getByText('Waiting for your first event').waitFor()
+    expect(await lookAt(owner, 'settings-tracker-waiting')).toEqual([])
+    const url = `https://${tenant.site}/hello`
+    await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url }] })
+    await owner.getByText('We received your first event').waitFor()
+    await owner.getByRole('link', { name: url.replace('https://', '') }).waitFor()
+    expect(await lookAt(owner, 'settings-tracker')).toEqual([])
+  })
+
+  test('somebody is invited, joins by the link, gets another role, and is removed', async () => {
+    await goTo(owner, 'Team')
+    await owner.getByRole('button', { name: 'Invite somebody' }).click()
+    await owner.getByLabel('E-mail address').fill('grace@example.com')
+    await owner.getByLabel('Role', { exact: true }).selectOption('viewer')
+    await owner.getByRole('button', { name: 'Invite', exact: true }).click()
+    const link = (await owner.getByText(/\/invitation\//).textContent()) ?? ''
+    expect(await lookAt(owner, 'settings-invitation')).toEqual([])
+    await owner.getByRole('button', { name: 'Done' }).click()
+    expect(await lookAt(owner, 'settings-team')).toEqual([])
+
+    const guest = await browser.tab()
+    await guest.goto(new URL(link).pathname)
+    await guest.getByLabel('Your name').fill('Grace Hopper')
+    await guest.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await guest.getByRole('button', { name: 'Join' }).click()
+    await guest.getByRole('navigation', { name: 'Main' }).waitFor()
+    await owner.reload()
+    await owner.getByLabel('Role of Grace Hopper').selectOption('member')
+    await expect
+      .poll(async () => guest.evaluate(() => fetch('/api/me').then((r) => r.json())))
+      .toMatchObject({ role: 'member' })
+    await owner.getByRole('button', { name: 'Remove Grace Hopper' }).click()
+    await owner.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await owner.getByLabel('Role of Grace Hopper').waitFor({ state: 'detached' })
+    await guest.context().close()
+
+    await owner.getByRole('button', { name: 'Invite somebody' }).click()
+    await owner.getByLabel('E-mail address').fill('late@example.com')
+    await owner.getByRole('button', { name: 'Invite', exact: true }).click()
+    await owner.getByRole('button', { name: 'Done' }).click()
+    await owner.getByRole('button', { name: 'Revoke the invitation of late@example.com' }).click()
+    await owner.getByRole('button', { name: 'Revoke invitation' }).click()
+    await owner.getByRole('heading', { name: 'Nobody is invited' }).waitFor()
+  })
+
+  test('a password is changed, and a second factor set up, renewed and switched off, by keyboard alone', async () => {
+    const page = await browser.signedIn(tenant, { path: '/settings/profile', role: 'member' })
+    await page.getByLabel('Your password now').fill('wrong horse battery')
+    await page.getByLabel('New password').fill(NEW_PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').getByText('Invalid password').waitFor()
+    await page.getByLabel('Your password now').fill(PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByText('Your password is changed').waitFor()
+
+    await page.getByRole('button', { name: 'Set up' }).press('Enter')
+    await page.getByLabel('Your password', { exact: true }).fill(NEW_PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByRole('img', { name: 'QR code' }).waitFor()
+    const secret = (await page.getByRole('dialog').locator('code').textContent())?.replaceAll(' ', '') ?? ''
+    expect(await lookAt(page, 'settings-two-factor')).toEqual([])
+    await page.getByLabel('Code that the app shows').fill('000000')
+    await page.keyboard.press('Enter')
+    await page.getByText('The code is not right').waitFor()
+    await page.getByLabel('Code that the app shows').fill(totp(secret))
+    await page.keyboard.press('Enter')
+    await page.getByText('Keep these now').waitFor()
+    const codes = await page.getByRole('dialog').getByRole('listitem').allTextContents()
+    expect(new Set(codes).size).toBeGreaterThanOrEqual(8)
+    expect(await lookAt(page, 'settings-backup-codes')).toEqual([])
+    await page.keyboard.press('Enter')
+    await page.getByText('on', { exact: true }).waitFor()
+    expect(await lookAt(page, 'settings-profile')).toEqual([])
+
+    await page.getByRole('button', { name: 'New backup codes' }).press('Enter')
+    await page.getByLabel('Your password', { exact: true }).fill(NEW_PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByText('Keep these now').waitFor()
+    expect(await page.getByRole('dialog').getByRole('listitem').allTextContents()).not.toEqual(codes)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Switch off' }).press('Enter')
+    await page.getByLabel('Your password', { exact: true }).fill(NEW_PASSWORD)
+    await page.keyboard.press('Enter')
+    await page.getByText('off', { exact: true }).waitFor()
+    await page.context().close()
+  })
+
+  test('all data is exported and downloaded, and erasures are listed', async () => {
+    const contact = await tenant.contact('gone@example.com')
+    await goTo(owner, 'Data')
+    await owner.getByRole('heading', { name: 'No exports yet' }).waitFor()
+    await screenshot(owner, 'settings-data-empty')
+    await owner.getByRole('button', { name: 'Export all data' }).click()
+    const download = owner.waitForEvent('download')
+    await owner.getByRole('link', { name: 'Download' }).click()
+    expect((await download).suggestedFilename()).toMatch(/^export-.*\.tar$/)
+    const erased = await owner.evaluate(
+      (id) =>
+        fetch(`/api/contacts/${id}/erase`, { method: 'POST', headers: { 'x-requested-by': 'dashboard' } }).then(
+          (r) => r.status,
+        ),
+      contact,
+    )
+    expect([200, 202]).toContain(erased)
+    await owner.reload()
+    await owner.getByText(contact).waitFor()
+    expect(await lookAt(owner, 'settings-data')).toEqual([])
+  })
+
+  test('limits are shown with what of them is used', async () => {
+    await goTo(owner, 'Rate limits')
+    await owner.getByRole('region', { name: 'Limits in force' }).getByText('API requests of one key').waitFor()
+    expect(await lookAt(owner, 'settings-limits')).toEqual([])
+  })
+
+  test('the audit log is filtered, and an entry opened, by its address', async () => {
+    await goTo(owner, 'Audit log')
+    await owner.getByRole('button', { name: 'Domain verified' }).waitFor()
+    expect(await lookAt(owner, 'settings-audit')).toEqual([])
+    await owner.getByRole('button', { name: 'Domain verified' }).press('Enter')
+    await owner.getByRole('dialog').getByText('"shop.example.org"').waitFor()
+    await owner.reload()
+    await owner.getByRole('dialog').getByText('"shop.example.org"').waitFor()
+    expect(await lookAt(owner, 'settings-audit-entry')).toEqual([])
+    await owner.getByRole('button', { name: 'All about this domain' }).click()
+    await owner.getByRole('button', { name: 'API key created' }).waitFor({ state: 'detached' })
+    await owner.getByText('1–3 of 3').waitFor()
+    await owner.goto('/settings/audit?actor=agent')
+    await owner.getByRole('heading', { name: 'No entry matches' }).waitFor()
+  })
+
+  test('a viewer sees what there is, and nothing to change it with', async () => {
+    const page = await browser.signedIn(tenant, { path: '/settings/team', role: 'viewer', width: 360 })
+    await page.getByRole('region', { name: 'Members' }).waitFor()
+    const links = page.getByRole('navigation', { name: 'Settings' }).getByRole('link')
+    expect(await links.allTextContents()).toEqual([
+      'Profile and security',
+      'Team',
+      'Tenants',
+      'Tracker',
+      'Domains',
+      'Rate limits',
+    ])
+    const main = page.locator('#main')
+    expect(await main.getByRole('button').count()).toBe(0)
+    expect(await main.getByRole('combobox').count()).toBe(0)
+    await goTo(page, 'Domains')
+    await page.getByRole('region', { name: tenant.site }).waitFor()
+    expect(await main.getByRole('button', { name: /Add|Check|Remove/ }).count()).toBe(0)
+    for (const path of ['keys', 'audit', 'data']) {
+      await page.goto(`/settings/${path}`)
+      await page.getByText('You may not see this').first().waitFor()
+      expect(await main.getByRole('button', { name: /New key|Export all data/ }).count()).toBe(0)
+    }
+    await page.context().close()
+  })
+
+  test('an owner makes another tenant, and works in it and back', async () => {
+    await goTo(owner, 'Tenants')
+    await owner.getByRole('button', { name: 'New tenant' }).click()
+    await owner.getByLabel('Name').fill('Second shop')
+    await owner.getByRole('button', { name: 'Create' }).click()
+    await owner.getByRole('heading', { name: 'Three steps to your first event' }).waitFor()
+    await owner.goto('/settings/domains')
+    await owner.getByRole('heading', { name: 'No domains yet' }).waitFor()
+    expect(await lookAt(owner, 'settings-domains-empty')).toEqual([])
+    await goTo(owner, 'Tenants')
+    expect(await lookAt(owner, 'settings-tenants')).toEqual([])
+    await owner.getByRole('button', { name: /^Open / }).click()
+    await owner.waitForURL((url) => url.pathname === '/')
+    await owner.goto('/settings/domains')
+    await owner.getByRole('region', { name: tenant.site }).waitFor()
+    expect(browser.problems).toEqual([])
+  })
+})
