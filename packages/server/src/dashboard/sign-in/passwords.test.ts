@@ -62,7 +62,7 @@ test('a link from the command line sets a new password once, and ends every sess
   await expect(allowNewPassword(service.stores.database, 'no@example.com', false, now)).rejects.toThrow('no such user')
 })
 
-test('a new password ends every other link, half sign-in and trusted device', async () => {
+test('a new password ends every other link of its person', async () => {
   const person = await signedIn(service, tenant.id, 'viewer')
   const stranger = await signedIn(service, tenant.id, 'viewer')
   const { database } = service.stores
