@@ -17,7 +17,7 @@ export interface Playbook {
   playbook_md?: string
   /** Whether outbound actions wait for a person; true when missing. */
   require_approval?: boolean
-  /** A run that has cost so much stops; 0 or missing: no cap of its own. */
+  /** A run that has cost so much stops; missing: no cap of its own. */
   max_cost_usd_per_run?: number
   /** The playbook's own variables, `{{variables.<name>}}`. */
   variables?: Record<string, string>

@@ -52,6 +52,14 @@ export async function invite(
   }
   return stores.database.transaction().execute(async (transaction) => {
     const tenant = openTenant({ ...stores, database: transaction }, tenantId)
+    // Held: one who is removed at this moment must not leave an invitation behind to come back by.
+    const inviter = await tenant.db
+      .selectFrom('tenant_users')
+      .select('role')
+      .where('user_id', '=', caller.user.id)
+      .forShare()
+      .executeTakeFirst()
+    requireMayManage(inviter && isRole(inviter.role) ? inviter.role : undefined, role)
     const member = await transaction
       .selectFrom('users')
       .innerJoin('tenant_users', 'tenant_users.user_id', 'users.id')

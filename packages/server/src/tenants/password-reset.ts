@@ -41,3 +41,12 @@ export async function allowNewPassword(
   })
   return { token, expiresAt }
 }
+
+/**
+ * Ends what else would let somebody in who had to do with the old password: links for a new one, sign-ins that wait for
+ * their second step, and devices that are trusted to do without it.
+ */
+export async function forgetWaitingSteps(database: Database, userId: string): Promise<void> {
+  // What the library remembers of such a step is whose it is; it keeps nothing else under a person's id.
+  await database.deleteFrom('user_verifications').where('value', '=', userId).execute()
+}

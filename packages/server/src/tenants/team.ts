@@ -86,6 +86,7 @@ export async function changeRole(
       .set({ role: change.role })
       .where('user_id', '=', change.userId)
       .execute()
+    await withdrawInvitationsOf(tenant, actor, change, now)
     const details = { from: before, to: change.role }
     await audit(tenant, { actor, action: 'member.role_changed', ...subject(change.userId), details }, now)
   })
@@ -104,8 +105,32 @@ export async function removeMember(
 ): Promise<void> {
   await changeTeam(stores, caller, tenantId, { userId, role: null }, async ({ tenant, actor, before }) => {
     await tenant.db.deleteFrom('tenant_users').where('user_id', '=', userId).execute()
+    await withdrawInvitationsOf(tenant, actor, { userId, role: null }, now)
     await audit(tenant, { actor, action: 'member.removed', ...subject(userId), details: { role: before } }, now)
   })
+}
+
+/**
+ * Ends the invitations that a person has made and could not make any more: whoever invites has the link, and would come
+ * back by it, as whatever it makes of people.
+ */
+async function withdrawInvitationsOf(
+  tenant: Tenant,
+  actor: Actor,
+  { userId, role }: { userId: string; role: Role | null },
+  now: Date,
+): Promise<void> {
+  if (role === 'owner') return
+  const rows = await tenant.db
+    .deleteFrom('invitations')
+    .where('invited_by', '=', userId)
+    .$if(role === 'admin', (query) => query.where('role', '=', 'owner' satisfies Role))
+    .returning(['invitation_id', 'email', 'role'])
+    .execute()
+  for (const { invitation_id, ...details } of rows) {
+    const entry = { action: 'invitation.withdrawn', subjectKind: 'invitation', subjectId: invitation_id, details }
+    await audit(tenant, { actor, ...entry }, now)
+  }
 }
 
 const subject = (userId: string) => ({ subjectKind: 'user', subjectId: userId })

@@ -72,8 +72,10 @@ export async function claimAction(
     await queueAction(tx, jobs, ref, restsUntil, now)
     return null
   }
+  const mayHaveBeenSent = earlier?.may_have_been_sent ?? false
   const fail = async (error: ActionError) => {
-    await finish(tx, events, action, { status: 'failed', error }, now)
+    // Whatever ends it now: what an earlier attempt may have sent counts as outreach.
+    await finish(tx, events, action, { status: 'failed', error, mayHaveArrived: mayHaveBeenSent }, now)
     return null
   }
   if (row.params_hash !== hashOfParams(row.params)) {
@@ -85,11 +87,11 @@ export async function claimAction(
   if (action.identityId === null) {
     return fail({ code: 'identity_deleted', message: 'The identity that it was to be sent from has been deleted.' })
   }
-  const mayHaveBeenSent = earlier?.may_have_been_sent ?? false
   const { guardrails, blockedBy, waitUntil } = await checkGuardrails(tx, action, 'execution', now)
   await showGuardrails(tx, ref, [...row.guardrails.filter(({ checked }) => checked === 'proposal'), ...guardrails])
   if (!mayHaveBeenSent && blockedBy) return fail(errorOf(blockedBy))
-  if (!mayHaveBeenSent && waitUntil) {
+  // Another attempt may be the one that arrives, so it waits like the first. One that is only looked for need not.
+  if (!blockedBy && waitUntil) {
     await update(tx, ref, { due_at: waitUntil })
     await queueAction(tx, jobs, ref, waitUntil, now)
     return null
@@ -103,7 +105,7 @@ export async function claimAction(
     may_have_been_sent: true,
   }
   await update(tx, ref, { execution: JSON.stringify(execution) })
-  await countOutreach(tx, { ...action, identityId: action.identityId }, now)
+  if (!blockedBy) await countOutreach(tx, { ...action, identityId: action.identityId }, now)
   return { ...action, params: row.params, execution, mayHaveBeenSent, blockedBy }
 }
 
@@ -178,7 +180,7 @@ async function countOutreach(tx: Tenant, action: GuardedAction & { identityId: s
       type: action.type,
       at: now,
     })
-    .onConflict((existing) => existing.columns(['run_id', 'contact_id', 'action_index']).doNothing())
+    .onConflict((existing) => existing.columns(['run_id', 'contact_id', 'action_index']).doUpdateSet({ at: now }))
     .execute()
 }
 

@@ -3,11 +3,13 @@ import { actionOf, NOTE, propose, type TestProposal } from '../../../test/action
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { createIdentity, socialOf } from '../../../test/social.ts'
 import { until } from '../../../test/webhooks.ts'
+import { listAudit } from '../../audit/list.ts'
 import { createSandbox } from '../../identities/social/sandbox.ts'
 import { createSegment } from '../../segments/segments.ts'
 import { type ExecutionDependencies, executeAction } from './execute.ts'
 import type { ActionRef } from './queue.ts'
-import { createSenders } from './senders.ts'
+import { createSenders, type Senders } from './senders.ts'
+import { setAgentSettings } from './settings.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -176,6 +178,71 @@ describe('a social message', () => {
     ahead += 3_600_000
     await executeAction(tenant.handle, dependencies, lost.ref)
     expect((await actionOf(tenant.handle, lost.ref)).status).toBe('executed')
+  })
+
+  /** One that the network may have taken: it did not answer. */
+  async function lost(): Promise<{ ref: ActionRef; identityId: string }> {
+    const identityId = await identity()
+    const { ref } = await message(identityId, 'unreachable')
+    await until(async () => {
+      const action = await actionOf(tenant.handle, ref)
+      expect(action).toMatchObject({ status: 'approved', error: { code: 'social_unavailable' } })
+    })
+    return { ref, identityId }
+  }
+  const counted = () => tenant.handle.db.selectFrom('agent_outreach').select('run_id').execute()
+
+  test('that may have arrived is tried again outside the quiet hours only, and does not wait for itself', async () => {
+    const { ref } = await lost()
+    ahead += 3_600_000
+    const at = (ms: number) => new Date(now().getTime() + ms).toISOString().slice(11, 16)
+    const quiet_hours = { from: at(-3_600_000), to: at(3_600_000) }
+    const actor = { kind: 'service' } as const
+    await setAgentSettings(tenant.handle, { quiet_hours, daily_limit_per_identity: 1 }, actor, now())
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: profile('ada') })
+    await executeAction(tenant.handle, dependencies, ref)
+    const held = await actionOf(tenant.handle, ref)
+    expect([held.status, held.due_at?.toISOString().slice(11, 16)]).toEqual(['approved', quiet_hours.to])
+    expect(await outbox()).toEqual([])
+    await setAgentSettings(tenant.handle, { quiet_hours: null }, actor, now())
+    await tenant.handle.db.updateTable('agent_actions').set({ due_at: now() }).execute()
+    await executeAction(tenant.handle, dependencies, ref)
+    expect((await actionOf(tenant.handle, ref)).status).toBe('executed')
+  })
+
+  test('that may have arrived counts as outreach, whatever ends it', async () => {
+    const refused = await lost()
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: profile('nobody') })
+    ahead += 3_600_000
+    await executeAction(tenant.handle, dependencies, refused.ref)
+    expect((await actionOf(tenant.handle, refused.ref)).error).toMatchObject({ code: 'social_refused' })
+    expect(await counted()).toHaveLength(1)
+    contactId = await tenant.contact('bob@example.com')
+    const orphaned = await lost()
+    await tenant.call('DELETE', `/v1/identities/${orphaned.identityId}`)
+    ahead += 3_600_000
+    await executeAction(tenant.handle, dependencies, orphaned.ref)
+    expect((await actionOf(tenant.handle, orphaned.ref)).error).toMatchObject({ code: 'identity_deleted' })
+    expect(await counted()).toHaveLength(2)
+  })
+
+  test('of an agent that is deleted while it is on the way is in the audit log as sent', async () => {
+    const { ref } = await lost()
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: profile('ada') })
+    ahead += 3_600_000
+    const { senders } = dependencies
+    const slow: Senders = {
+      ...senders,
+      send: async (of, action) => {
+        const outcome = await senders.send(of, action)
+        await tenant.handle.db.deleteFrom('agents').execute()
+        return outcome
+      },
+    }
+    await executeAction(tenant.handle, { ...dependencies, senders: slow }, ref)
+    expect(await outbox()).toHaveLength(1)
+    const { entries } = await listAudit(tenant.handle, { subject_kind: 'action' }, { page: 1, limit: 10 })
+    expect(entries[0]).toMatchObject({ action: 'action.executed', details: { deleted_meanwhile: true } })
   })
 
   test('is given up after it has failed for days, and counts as sent, because it may have been', async () => {

@@ -5,6 +5,7 @@ import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { isOutbound } from '../action-types.ts'
 import type { ActionError } from './action-object.ts'
+import { auditAction } from './audit.ts'
 import { type ClaimedAction, claimAction, errorOf, LEASE_MS, renewClaim } from './claim.ts'
 import { recording } from './events.ts'
 import { executeInside, typeOf } from './execute-inside.ts'
@@ -82,11 +83,35 @@ async function settle(
   await recording(tenant, projector, async (tx, events) => {
     const ending = endingOf(action, outcome)
     if (ending) {
-      await finish(tx, events, action, ending, now, action.execution.claim)
+      const isWritten = await finish(tx, events, action, ending, now, action.execution.claim)
+      if (!isWritten && ending.status === 'executed') await auditDeleted(tx, action, ending.result, now)
     } else if (outcome.outcome === 'later') {
       await rest(tx, jobs, action, outcome, now)
     }
   })
+}
+
+/** An agent that is deleted while its message is on the way takes the action along; that it was sent is kept. */
+async function auditDeleted(
+  tx: Tenant,
+  action: ClaimedAction,
+  result: Record<string, unknown>,
+  now: Date,
+): Promise<void> {
+  if (await isStored(tx, action)) return
+  const details = { type: action.type, ...result, deleted_meanwhile: true }
+  await auditAction(tx, 'executed', action, { kind: 'service' }, details, now)
+}
+
+async function isStored(tx: Tenant, { runId, contactId, actionIndex }: ActionRef): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom('agent_actions')
+    .select('action_index')
+    .where('run_id', '=', runId)
+    .where('contact_id', '=', contactId)
+    .where('action_index', '=', actionIndex)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 function endingOf({ execution }: ClaimedAction, outcome: SendOutcome): Ending | null {

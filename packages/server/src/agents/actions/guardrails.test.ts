@@ -89,6 +89,8 @@ describe('a contact that must not be written to', () => {
     [{ do_not_contact: 'TRUE' }, 'do_not_contact'],
     [{ do_not_contact: 1 }, 'do_not_contact'],
     [{ do_not_contact: ' yes ' }, 'do_not_contact'],
+    [{ do_not_contact: 'on' }, 'do_not_contact'],
+    [{ unsubscribed: '2026-01-31' }, 'unsubscribed'],
     [{ unsubscribed: true }, 'unsubscribed'],
   ])('with %j is offered to nobody, with or without approval', async (properties, rule) => {
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })
@@ -115,7 +117,7 @@ describe('a contact that must not be written to', () => {
     expect([note.status, note.guardrails]).toEqual(['approved', []])
   })
 
-  test.each([[{ do_not_contact: false }], [{ do_not_contact: 'no' }], [{ unsubscribed: '' }], [{ unsubscribed: 0 }]])(
+  test.each([[{ do_not_contact: false }], [{ do_not_contact: ' No ' }], [{ unsubscribed: '' }], [{ unsubscribed: 0 }]])(
     'is not one with %j',
     async (properties) => {
       await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })

@@ -1,9 +1,12 @@
+import type { ExpressionBuilder } from 'kysely'
 import type { Properties } from '../../contacts/properties.ts'
 import { lastInboundFrom } from '../../conversations/read.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
+import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionType, isOutbound, OUTBOUND_TYPES } from '../action-types.ts'
 import { dayOf, isTimeZone, quietUntil } from './local-time.ts'
+import type { ActionRef } from './queue.ts'
 import { type AgentSettings, getAgentSettings } from './settings.ts'
 
 /** What stands between an agent and a contact. */
@@ -227,7 +230,7 @@ function quietHours(properties: Properties, { quiet_hours, time_zone }: AgentSet
 
 async function dailyLimit(
   tenant: Tenant,
-  { identityId }: GuardedAction,
+  { identityId, ...asked }: GuardedAction,
   { daily_limit_per_identity: limit, time_zone }: AgentSettings,
   now: Date,
 ): Promise<Finding> {
@@ -238,6 +241,7 @@ async function dailyLimit(
     .selectFrom('agent_outreach')
     .select(({ fn }) => fn.countAll<number>().as('sent'))
     .where('identity_id', '=', identityId)
+    .where(others(asked))
     .where('at', '>=', start)
     .where('at', '<', end)
     .executeTakeFirstOrThrow()
@@ -248,16 +252,22 @@ async function dailyLimit(
 }
 
 /** When any agent reached a contact last, the asked action aside. */
-async function lastOutreachAt(tenant: Tenant, { runId, contactId, actionIndex }: GuardedAction): Promise<Date | null> {
+async function lastOutreachAt(tenant: Tenant, asked: GuardedAction): Promise<Date | null> {
   const row = await tenant.db
     .selectFrom('agent_outreach')
     .select('at')
-    .where('contact_id', '=', contactId)
-    .where(({ not, and, eb }) => not(and([eb('run_id', '=', runId), eb('action_index', '=', actionIndex)])))
+    .where('contact_id', '=', asked.contactId)
+    .where(others(asked))
     .orderBy('at', 'desc')
     .limit(1)
     .executeTakeFirst()
   return row?.at ?? null
+}
+
+/** Outreach but that of the asked action, which an earlier attempt may have counted. */
+function others({ runId, contactId, actionIndex }: ActionRef) {
+  return ({ not, and, eb }: ExpressionBuilder<TenantTables, 'agent_outreach'>) =>
+    not(and([eb('run_id', '=', runId), eb('contact_id', '=', contactId), eb('action_index', '=', actionIndex)]))
 }
 
 async function hasApproved(tenant: Tenant, { contactId }: GuardedAction): Promise<boolean> {
@@ -272,13 +282,13 @@ async function hasApproved(tenant: Tenant, { contactId }: GuardedAction): Promis
   return row !== undefined
 }
 
-/** Other systems write such marks as texts or numbers. */
+/**
+ * Other systems write such marks as texts, numbers or dates, and a form's ticked box says `on`: whatever does not plainly
+ * say no is a yes, because a message that should not have been sent cannot be taken back.
+ */
 function isYes(value: Properties[string] | undefined): boolean {
-  return ['true', '1', 'yes'].includes(
-    String(value ?? '')
-      .trim()
-      .toLowerCase(),
-  )
+  const text = String(value ?? '')
+  return !['', 'false', '0', 'no', 'n', 'off', 'none', 'null'].includes(text.trim().toLowerCase())
 }
 
 function detailsOf(text: string | null): string {

@@ -39,9 +39,10 @@ export async function sendSocial(
     if (status >= 500) return { outcome: 'later', error, mayHaveBeenSent: true }
     if (details?.some((detail) => detail.message === 'limit_reached')) {
       const until = new Date(dependencies.clock().getTime() + DAY_MS)
-      return { outcome: 'later', error, mayHaveBeenSent: false, until }
+      return { outcome: 'later', error, mayHaveBeenSent: action.mayHaveBeenSent, until }
     }
-    return { outcome: 'failed', error }
+    // This attempt was refused; one before it may have arrived without our hearing of it.
+    return { outcome: 'failed', error, mayHaveArrived: action.mayHaveBeenSent }
   }
 }
 

@@ -46,8 +46,8 @@ export function createModelReasoner(
   /** Adds what a call took, as the provider counts it, or as we estimate it where it does not say. */
   function spend(usage: Usage, messages: readonly ModelMessage[], text: string, counted: Counted | undefined): void {
     const sent = messages.map(({ content }) => String(content)).join('')
-    const inputTokens = counted?.inputTokens ?? estimateTokens(sent)
-    const outputTokens = counted?.outputTokens ?? estimateTokens(text)
+    const inputTokens = believable(counted?.inputTokens) ?? estimateTokens(sent)
+    const outputTokens = believable(counted?.outputTokens) ?? estimateTokens(text)
     usage.inputTokens += inputTokens
     usage.outputTokens += outputTokens
     usage.costUsd += costOf(price, inputTokens, outputTokens)
@@ -122,6 +122,13 @@ export function createModelReasoner(
 }
 
 type Counted = { inputTokens?: number | undefined; outputTokens?: number | undefined }
+
+/** More than any call takes; a server that says more, or less than nothing, does not count. */
+const TOKENS_MAX = 100_000_000
+
+function believable(tokens: number | undefined): number | null {
+  return Number.isSafeInteger(tokens) && Number(tokens) >= 0 && Number(tokens) <= TOKENS_MAX ? Number(tokens) : null
+}
 
 /**
  * Says what went wrong with the provider. The SDK's own errors hold the whole request, which is customer data, so

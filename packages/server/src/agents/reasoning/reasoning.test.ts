@@ -241,6 +241,19 @@ describe('a provider that fails', () => {
   })
 })
 
+test('an invalid answer that cannot be stored as it is fails one contact, not the run', async () => {
+  model.answer = ({ messages }) =>
+    JSON.stringify(messages).includes('evil@example.com')
+      ? says([{ type: 'note', params: { content: 'x', 'a\u0000b\ud800': 1 } }])
+      : says([note('Fine.')])
+  const result = await run(await agent(), [
+    await tenant.contact('evil@example.com'),
+    await tenant.contact('ok@x.example'),
+  ])
+  expect(result).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 1, errors: 1 } })
+  expect(result.contact_results[0].error).toContain('not valid twice')
+})
+
 describe('costs', () => {
   async function contacts(count: number): Promise<string[]> {
     const ids: string[] = []
@@ -272,6 +285,28 @@ describe('costs', () => {
     expect(result).toMatchObject({ status: 'completed', contact_results: [{ status: 'skipped' }] })
     expect(result.notices.join()).toContain('The monthly cost cap of $0.004 is reached')
     expect(model.asked).toHaveLength(2)
+  })
+
+  test('of an agent that has been deleted since still count', async () => {
+    model.answer = () => says([])
+    const actor = { kind: 'service' } as const
+    await setAgentSettings(tenant.handle, { monthly_cost_cap_usd: 0.002 }, actor, new Date())
+    const ids = await contacts(2)
+    const spent = await agent()
+    await run(spent, ids.slice(0, 1))
+    expect((await tenant.call('DELETE', `/v1/agents/${spent}`)).status).toBe(200)
+    const result = await run(await agent(), ids.slice(1))
+    expect(result.notices.join()).toContain('The monthly cost cap of $0.002 is reached')
+    expect(model.asked).toHaveLength(1)
+  })
+
+  test.each([-1_000_000, 1.5, 1e300])('are estimated where a server counts %d tokens', async (prompt_tokens) => {
+    const usage = { prompt_tokens, completion_tokens: 100 }
+    model.answer = () => ({ ...says([]), usage })
+    const result = await run(await agent(), await contacts(1))
+    expect(result).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 1, errors: 0 } })
+    expect(result.usage.input_tokens).toBeGreaterThan(100)
+    expect(result.usage.input_tokens).toBeLessThan(20_000)
   })
 
   test('an unknown price counts as nothing, and the run says so', async () => {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Tenant } from '../../platform/tenant.ts'
 import { getAgentSettings } from '../actions/settings.ts'
 import type { ClaimedRun } from './claim.ts'
@@ -6,16 +7,30 @@ import type { ClaimedRun } from './claim.ts'
 export interface CostCaps {
   perRun: number | null
   perMonth: number | null
-  monthStart: Date
 }
 
-export async function costCapsOf(tenant: Tenant, { configuration }: ClaimedRun, now: Date): Promise<CostCaps> {
+export async function costCapsOf(tenant: Tenant, { configuration }: ClaimedRun): Promise<CostCaps> {
   const { monthly_cost_cap_usd: perMonth } = await getAgentSettings(tenant)
   return {
     perRun: configuration.playbook.max_cost_usd_per_run ?? null,
     perMonth,
-    monthStart: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)),
   }
+}
+
+/** Adds to what the tenant's runs have cost this month. The row is held until the commit, so it comes last. */
+export async function spend(tx: Tenant, costUsd: number, now: Date): Promise<void> {
+  if (costUsd === 0) return
+  await tx.db
+    .insertInto('agent_costs')
+    .values({ month: sql`${monthOf(now)}::date`, cost_usd: sql`${costUsd}::numeric` })
+    .onConflict((existing) =>
+      existing.columns(['month']).doUpdateSet({ cost_usd: sql`agent_costs.cost_usd + excluded.cost_usd` }),
+    )
+    .execute()
+}
+
+function monthOf(now: Date): string {
+  return `${now.toISOString().slice(0, 7)}-01`
 }
 
 /**
@@ -23,8 +38,12 @@ export async function costCapsOf(tenant: Tenant, { configuration }: ClaimedRun, 
  * cap by at most the contacts that are looked at at once.
  * @returns why the run ends, for its notices.
  */
-export async function capReached(tenant: Tenant, { runId }: ClaimedRun, caps: CostCaps): Promise<string | null> {
-  const { perRun, perMonth, monthStart } = caps
+export async function capReached(
+  tenant: Tenant,
+  { runId }: ClaimedRun,
+  { perRun, perMonth }: CostCaps,
+  now: Date,
+): Promise<string | null> {
   if (perRun === null && perMonth === null) return null
   if (perRun !== null) {
     const run = await tenant.db
@@ -38,12 +57,11 @@ export async function capReached(tenant: Tenant, { runId }: ClaimedRun, caps: Co
   }
   if (perMonth !== null) {
     const month = await tenant.db
-      .selectFrom('agent_runs')
-      .select(({ fn }) => fn.sum<string | null>('cost_usd').as('cost'))
-      .where('created_at', '>=', monthStart)
-      .where('cost_usd', '>', '0')
+      .selectFrom('agent_costs')
+      .select('cost_usd')
+      .where('month', '=', sql<Date>`${monthOf(now)}::date`)
       .executeTakeFirst()
-    if (Number(month?.cost ?? 0) >= perMonth) {
+    if (Number(month?.cost_usd ?? 0) >= perMonth) {
       return `The monthly cost cap of $${perMonth} is reached; the remaining contacts were skipped.`
     }
   }

@@ -7,6 +7,7 @@ import type { Clock } from '../../platform/time.ts'
 import { proposeAction } from '../actions/propose.ts'
 import { type Evaluation, NO_USAGE, type Usage } from '../reasoning/reasoner.ts'
 import { type ClaimedRun, NotOurs, ours } from './claim.ts'
+import { spend } from './costs.ts'
 
 /** What recording needs beside the tenant's data. */
 export interface RecordDependencies {
@@ -61,7 +62,7 @@ export async function recordOutcome(
     const { rows, statuses } = await propose(tx, jobs, run, contactId, evaluation?.actions ?? [], now)
     const count = (status: string) => statuses.filter((each) => each === status).length
     const errors = dropped.length + (outcome.status === 'failed' ? 1 : 0)
-    // The run's row comes last, so that contacts wait for one another no longer than a commit takes.
+    // The run's row and the month's come last, so that contacts wait for one another no longer than a commit takes.
     const counted = await ours(tx, run)
       .set({
         heartbeat_at: sql`now()`,
@@ -78,6 +79,7 @@ export async function recordOutcome(
       })
       .executeTakeFirst()
     if (counted.numUpdatedRows === 0n) throw new NotOurs()
+    await spend(tx, usage.costUsd, now)
     return rows
   })
   return { projected: Promise.all(recorded.map((row) => projector.project(row))) }

@@ -73,7 +73,7 @@ async function workThrough(
   const { reasoner, isStandIn } = await chooseReasoner(tenant, dependencies, run.configuration)
   if (isStandIn) run.configuration.playbook.require_approval = true
   if (!run.hasBegun) await begin(tenant, run, reasoner, clock())
-  const caps = await costCapsOf(tenant, run, clock())
+  const caps = await costCapsOf(tenant, run)
   const until = Date.now() + SLICE_MS
   while (!signal.aborted && Date.now() < until) {
     const contactIds = await nextContacts(tenant, run, reasoner.batch)
@@ -122,7 +122,7 @@ async function workOnBatch(
     while (!signal.aborted && notice === null && failure === null) {
       const contactId = waiting.shift()
       if (contactId === undefined) return
-      notice = await capReached(tenant, run, caps)
+      notice = await capReached(tenant, run, caps, dependencies.clock())
       if (notice !== null) return
       await workOnContact(contactId).catch((error: unknown) => {
         failure ??= { error }
@@ -174,6 +174,11 @@ function messageOf(error: unknown): string {
   // Only what was written to be read is shown; anything else is in the log.
   const isOurs = error instanceof EvaluationError || error instanceof ServiceError
   return isOurs
-    ? error.message.slice(0, ERROR_LENGTH_MAX)
+    ? storable(error.message.slice(0, ERROR_LENGTH_MAX))
     : 'The contact could not be evaluated. See the log of the service.'
+}
+
+/** A model's own words may stand in what is wrong with them, and what it can spell cannot all be stored. */
+function storable(text: string): string {
+  return text.replaceAll('\u0000', '\ufffd').toWellFormed()
 }

@@ -3,12 +3,15 @@ import Type, { type TObject } from 'typebox'
 import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
-import type { Access } from '../../tenants/authentication.ts'
+import type { Stores } from '../../platform/tenant.ts'
+import { type Access, personOf } from '../../tenants/authentication.ts'
+import { forgetWaitingSteps } from '../../tenants/password-reset.ts'
 import { OIDC_PROVIDER, SIGN_IN_PAGE } from './auth.ts'
 import { type ForwardDependencies, forward } from './forward.ts'
 import { Address, Code, LocalPath, Password } from './schema.ts'
 
 interface Dependencies extends ForwardDependencies {
+  stores: Stores
   rateLimiter: RateLimiter
 }
 
@@ -19,6 +22,8 @@ const strict = { additionalProperties: false }
 const Nothing = Type.Object({}, strict)
 const OfPassword = Type.Object({ password: Password }, strict)
 const OfCode = Type.Object({ code: Code, trustDevice: Type.Optional(Type.Boolean()) }, strict)
+
+const CHANGE_PASSWORD = '/change-password'
 
 interface Forwarded {
   path: string
@@ -46,7 +51,7 @@ const FORWARDED: readonly Forwarded[] = [
   { path: '/two-factor/get-totp-uri', access: 'signed-in', body: OfPassword },
   { path: '/two-factor/generate-backup-codes', access: 'signed-in', body: OfPassword },
   {
-    path: '/change-password',
+    path: CHANGE_PASSWORD,
     access: 'signed-in',
     body: Type.Object(
       { currentPassword: Password, newPassword: Password, revokeOtherSessions: Type.Optional(Type.Boolean()) },
@@ -66,7 +71,7 @@ const FORWARDED: readonly Forwarded[] = [
 
 /** Signing in and out, second factors and passwords: the sign-in library behind our own checks. */
 export function authRoutes(app: App, dependencies: Dependencies): void {
-  const { config, auth, rateLimiter } = dependencies
+  const { config, auth, rateLimiter, stores } = dependencies
   const limit = (request: FastifyRequest, reply: FastifyReply) => {
     const { email } = (request.body ?? {}) as { email?: string }
     rateLimiter.checkSignIn(request.ip, request.signedIn?.user.id ?? email?.toLowerCase() ?? null, reply)
@@ -84,11 +89,10 @@ export function authRoutes(app: App, dependencies: Dependencies): void {
       { config: { access }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body } },
       async (request, reply) => {
         limit(request, reply)
-        return forward(dependencies, request, reply, {
-          method: 'POST',
-          path,
-          body: { ...(request.body as object), ...fixed },
-        })
+        const sent = { ...(request.body as object), ...fixed }
+        const answer = await forward(dependencies, request, reply, { method: 'POST', path, body: sent })
+        if (path === CHANGE_PASSWORD) await forgetWaitingSteps(stores.database, personOf(request).user.id)
+        return answer
       },
     )
   }

@@ -3,6 +3,7 @@ import { newId } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Mailer } from '../../platform/mail.ts'
 import type { Stores } from '../../platform/tenant.ts'
+import { forgetWaitingSteps } from '../../tenants/password-reset.ts'
 import { hashPassword, isPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../../tenants/passwords.ts'
 import { COOKIE_PREFIX, RENEW_AFTER_SECONDS, SESSION_SECONDS, tenantOfNewSession } from '../../tenants/sessions.ts'
 import { passwordLink } from './links.ts'
@@ -130,6 +131,7 @@ async function createAuth({ config, stores, secret, mailer, log }: AuthDependenc
       minPasswordLength: PASSWORD_LENGTH_MIN,
       maxPasswordLength: PASSWORD_LENGTH_MAX,
       revokeSessionsOnPasswordReset: true,
+      onPasswordReset: ({ user }) => forgetWaitingSteps(stores.database, user.id),
       password: { hash: hashPassword, verify: ({ password, hash }) => isPassword(password, hash) },
       sendResetPassword: async ({ user, token }) => {
         // Not awaited: how long it takes would tell whether the address is known.

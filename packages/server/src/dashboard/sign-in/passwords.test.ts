@@ -62,6 +62,25 @@ test('a link from the command line sets a new password once, and ends every sess
   await expect(allowNewPassword(service.stores.database, 'no@example.com', false, now)).rejects.toThrow('no such user')
 })
 
+test('a new password ends every other link of its person', async () => {
+  const person = await signedIn(service, tenant.id, 'viewer')
+  const stranger = await signedIn(service, tenant.id, 'viewer')
+  const { database } = service.stores
+  const link = async (email = person.email) => (await allowNewPassword(database, email, false, new Date())).token
+  const reset = (token: string, newPassword: string) =>
+    new Browser(service).call('POST', '/api/auth/reset-password', { token, newPassword })
+  const [first, second, foreign] = [await link(), await link(), await link(stranger.email)]
+  expect((await reset(first, NEW)).status).toBe(200)
+  expect(outcome(await reset(second, 'of somebody else'))).toEqual([400, 'invalid_token'])
+  const third = await link()
+  const browser = await new Browser(service).signIn(person.email, NEW)
+  const change = { currentPassword: NEW, newPassword: PASSWORD }
+  expect((await browser.call('POST', '/api/auth/change-password', change)).status).toBe(200)
+  expect(outcome(await reset(third, 'of somebody else'))).toEqual([400, 'invalid_token'])
+  expect((await signIn(person.email, PASSWORD)).status).toBe(200)
+  expect((await reset(foreign, NEW)).status).toBe(200)
+})
+
 test('asking for a link says the same for every address, and without a mail server none is sent', async () => {
   const { email } = await signedIn(service, tenant.id, 'viewer')
   const ask = (address: string) =>

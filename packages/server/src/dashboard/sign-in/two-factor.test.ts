@@ -111,3 +111,22 @@ test('secret and backup codes are not readable in the database', async () => {
   expect(stored).not.toContain(new URL(address).searchParams.get('secret'))
   for (const code of codes) expect(stored).not.toContain(code)
 })
+
+test('a trusted device does without a code, until there is a new password', async () => {
+  const { person, address } = await protectedPerson()
+  const browser = await halfSignedIn(person.email)
+  const waiting = await halfSignedIn(person.email)
+  const code = { code: codeOf(address), trustDevice: true }
+  expect((await browser.call('POST', '/api/auth/two-factor/verify-totp', code)).status).toBe(200)
+  await browser.call('POST', '/api/auth/sign-out', {})
+  await browser.signIn(person.email)
+  expect((await browser.call('GET', '/api/me')).status).toBe(200)
+  const change = { currentPassword: PASSWORD, newPassword: 'an entirely new one' }
+  expect((await browser.call('POST', '/api/auth/change-password', change)).status).toBe(200)
+  await browser.call('POST', '/api/auth/sign-out', {})
+  const again = { email: person.email, password: change.newPassword }
+  expect((await browser.call('POST', '/api/auth/sign-in/email', again)).body.twoFactorRedirect).toBe(true)
+  expect((await browser.call('GET', '/api/me')).status).toBe(401)
+  // One who knew the old password alone has no half of a sign-in left.
+  expect((await waiting.call('POST', '/api/auth/two-factor/verify-totp', code)).status).toBe(401)
+})

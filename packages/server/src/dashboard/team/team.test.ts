@@ -211,6 +211,30 @@ test('a session works in its own tenant only, and in another one of its person a
   expect((await again.call('GET', '/api/me')).body.tenant.name).toBe('Second')
 })
 
+test('whoever may not invite any more cannot come back by an invitation of their own', async () => {
+  const { owner, admin } = await team()
+  const second = await signedIn(service, tenant.id, 'owner')
+  const opens = async (token: string) => (await new Browser(service).call('GET', `/api/invitations/${token}`)).status
+  const kept = await invite(owner, address(), 'admin')
+  const [ofAdmin, asOwner, asAdmin] = [
+    await invite(admin, address(), 'admin'),
+    await invite(second, address(), 'owner'),
+    await invite(second, address(), 'admin'),
+  ]
+  expect((await owner.call('PATCH', `/api/team/${second.userId}`, { role: 'admin' })).status).toBe(200)
+  expect([await opens(asOwner), await opens(asAdmin)]).toEqual([404, 200])
+  expect((await owner.call('DELETE', `/api/team/${second.userId}`)).status).toBe(200)
+  expect((await owner.call('PATCH', `/api/team/${admin.userId}`, { role: 'viewer' })).status).toBe(200)
+  expect([await opens(asAdmin), await opens(ofAdmin), await opens(kept)]).toEqual([404, 404, 200])
+  const rows = await tenant.handle.db
+    .selectFrom('audit_log')
+    .select('details')
+    .where('action', '=', 'invitation.withdrawn')
+    .orderBy('entry_id')
+    .execute()
+  expect(rows.map(({ details }) => (details as { role: string }).role)).toEqual(['owner', 'admin', 'admin'])
+})
+
 test('what changes the team is in the audit log, with who did it', async () => {
   const { owner, member } = await team()
   await invite(owner, address())

@@ -51,6 +51,12 @@ export interface AgentActions {
   updated_at: Timestamp;
 }
 
+export interface AgentCosts {
+  cost_usd: Numeric;
+  month: Timestamp;
+  tenant_id: string;
+}
+
 export interface AgentOutreach {
   action_index: number;
   agent_id: string;
@@ -720,6 +726,7 @@ export interface WebhookSubscriptions {
 
 export interface DB {
   agent_actions: AgentActions;
+  agent_costs: AgentCosts;
   agent_outreach: AgentOutreach;
   agent_run_contacts: AgentRunContacts;
   agent_runs: AgentRuns;

@@ -65,8 +65,6 @@ const STATEMENTS = [
   'CREATE INDEX agent_runs_newest ON agent_runs (tenant_id, agent_id, created_at DESC, run_id DESC)',
   `CREATE INDEX agent_runs_open ON agent_runs (status, heartbeat_at) WHERE status IN ('queued', 'running')`,
 
-  'CREATE INDEX agent_runs_costs ON agent_runs (tenant_id, created_at) WHERE cost_usd > 0',
-
   // The contacts of a run in their order, written when it begins, so that a restarted run goes on where it was.
   `CREATE TABLE agent_run_contacts (
     tenant_id uuid NOT NULL,

@@ -13,6 +13,14 @@ const STATEMENTS = [
     updated_at timestamptz NOT NULL
   )`,
 
+  // What models cost by calendar month (UTC). A deleted agent takes its runs along, and what they cost stays spent.
+  `CREATE TABLE agent_costs (
+    tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    month date NOT NULL,
+    cost_usd numeric(14, 6) NOT NULL,
+    PRIMARY KEY (tenant_id, month)
+  )`,
+
   // Every action that reached a contact or may have: written before it is sent, taken away when it certainly was not.
   // Nothing refers to the agent or the contact: a deleted agent's messages were sent all the same, and count.
   `CREATE TABLE agent_outreach (
