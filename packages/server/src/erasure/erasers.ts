@@ -1,5 +1,7 @@
 import type { Tenant } from '../platform/tenant.ts'
+import { eraseFromConversations } from './from-conversations.ts'
 import { eraseFromDeliveries } from './from-deliveries.ts'
+import { eraseFromMails } from './from-mails.ts'
 import { eraseFromNotes } from './from-notes.ts'
 import { eraseFromRuns } from './from-runs.ts'
 import { eraseFromSegments } from './from-segments.ts'
@@ -19,5 +21,8 @@ export const ERASERS: readonly Eraser[] = [
   eraseFromNotes,
   eraseFromSegments,
   eraseFromDeliveries,
+  eraseFromConversations,
+  // Before the runs, whose actions say which mails and messages went to the contact.
+  eraseFromMails,
   eraseFromRuns,
 ]

@@ -261,7 +261,15 @@ async function insertRun(contactId: string): Promise<void> {
   const { db } = tenant.handle
   const [agent_id, run_id, now] = [newId(), newId(), new Date()]
   await db.insertInto('agents').values({ agent_id, name: 'A', created_at: now, updated_at: now }).execute()
-  const run = { run_id, agent_id, status: 'completed', trigger: 'manual', configuration: '{}', created_at: now }
+  const run = {
+    run_id,
+    agent_id,
+    status: 'completed',
+    trigger: 'manual',
+    configuration: '{}',
+    requested_by: '{}',
+    created_at: now,
+  }
   await db
     .insertInto('agent_runs')
     .values({ ...run, requested_contact_ids: [contactId] })

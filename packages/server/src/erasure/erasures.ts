@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
 import type { Actor } from '../audit/log.ts'
+import { keysOfContact } from '../conversations/participants.ts'
 import { countEvents } from '../events/list.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -87,7 +88,12 @@ async function subjectOf(tx: Tenant, contactId: string): Promise<ErasureSubject 
   const events = contact ? 1 : await countEvents(tx, { contact_id: contactId, includeSystem: true })
   if (events === 0) return null
   const visitors = await tx.db.selectFrom('visitors').select('visitor_id').where('contact_id', '=', contactId).execute()
-  return { contactId, email: contact?.email ?? null, visitorIds: visitors.map(({ visitor_id }) => visitor_id) }
+  return {
+    contactId,
+    email: contact?.email ?? null,
+    visitorIds: visitors.map(({ visitor_id }) => visitor_id),
+    keys: await keysOfContact(tx, contactId),
+  }
 }
 
 /** @throws ServiceError 404. */

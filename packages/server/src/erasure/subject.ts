@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { ParticipantKey } from '../conversations/clean.ts'
 
 /** What an erasure looks for. It is stored while the erasure runs, and forgotten with it. */
 export interface ErasureSubject {
@@ -7,6 +8,8 @@ export interface ErasureSubject {
   email: string | null
   /** The visitors that belonged to the contact. */
   visitorIds: string[]
+  /** By what the contact was known in conversations: its address, and the ids that messaging tools have for it. */
+  keys: ParticipantKey[]
 }
 
 /** What may stand before an address, and what after it: else it is part of a longer one, which is somebody else's. */
