@@ -12,7 +12,7 @@ type AnyTables = Record<string, Row>
 export async function* tableRows(
   tenant: Tenant,
   table: string,
-  { key, without = [] }: NonNullable<(typeof EXPORTED)[keyof typeof EXPORTED]>,
+  { key, without = [], rowsAPage = ROWS_A_PAGE }: NonNullable<(typeof EXPORTED)[keyof typeof EXPORTED]>,
 ): AsyncGenerator<Row[]> {
   // The table's name comes from a list in the code; the plugin confines it to the tenant as it does every other.
   const db = tenant.db as unknown as Kysely<AnyTables>
@@ -23,10 +23,10 @@ export async function* tableRows(
       const values = key.map((column) => last?.[column])
       query = query.where(sql<boolean>`(${sql.join(order)}) > (${sql.join(values)})`)
     }
-    const rows = await query.orderBy(sql.join(order)).limit(ROWS_A_PAGE).execute()
+    const rows = await query.orderBy(sql.join(order)).limit(rowsAPage).execute()
     if (rows.length > 0) yield rows.map((row) => shown(row, without))
     last = rows.at(-1)
-    if (rows.length < ROWS_A_PAGE) return
+    if (rows.length < rowsAPage) return
   }
 }
 
