@@ -1,4 +1,5 @@
-import type { ExpressionBuilder } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
+import { ownAddresses } from '../identities/own-addresses.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EMAIL_DIRECTORY } from './clean.ts'
@@ -14,6 +15,8 @@ export async function forgetConversations(tx: Tenant, contactId: string): Promis
   const keys = await keysOfContact(tx, contactId)
   if (keys.length === 0) return
   await takeConversations(tx)
+  // The tenant's own people may be contacts too; that they took part keeps nothing.
+  const own = [...(await ownAddresses(tx))]
   await tx.db
     .deleteFrom('conversation_threads')
     .where((from) => takesPart(from as ExpressionBuilder<TenantTables, 'conversation_threads'>, keys))
@@ -25,6 +28,7 @@ export async function forgetConversations(tx: Tenant, contactId: string): Promis
             .select('contacts.contact_id')
             .whereRef('other.thread_id', '=', 'conversation_threads.thread_id')
             .where('other.directory', '=', EMAIL_DIRECTORY)
+            .where(sql<boolean>`other.key <> all(${own}::text[])`)
             .where('contacts.contact_id', '<>', contactId),
         ),
       ),

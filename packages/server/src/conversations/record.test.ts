@@ -143,6 +143,24 @@ describe('threads', () => {
     expect(other?.threadId).not.toBe(first?.threadId)
   })
 
+  test('contacts who write of the same to one address that forwards to us are not brought together', async () => {
+    await ownMailbox('sales@ours.example')
+    const bob = await tenant.contact('bob@example.com')
+    const BOB = { address: 'bob@example.com', name: null }
+    const team = { address: 'team@ours.example', name: null }
+    const sentAt = new Date(Date.UTC(2026, 0, 2))
+    await record(
+      mail({ subject: 'Question', to: [team], sentAt }),
+      mail({ subject: 'Question', to: [team], sentAt, from: BOB }),
+      mail({ subject: 'Offer', from: US, to: [ADA], cc: [team], direction: 'outbound', sentAt }),
+      mail({ subject: 'Offer', from: US, to: [BOB], cc: [team], direction: 'outbound', sentAt }),
+    )
+    for (const contact of [ada, bob]) {
+      const { conversations: threads } = await conversations(contact)
+      expect(threads.map((thread: { message_count: number }) => thread.message_count)).toEqual([1, 1])
+    }
+  })
+
   test('no subject, or one of reply marks alone, brings nothing together', async () => {
     await record(mail({ subject: null }), mail({ subject: 'Re:' }), mail({ subject: ' ' }), mail({ subject: 'Re: ' }))
     expect((await conversations()).total_items).toBe(4)
@@ -218,6 +236,17 @@ describe('events', () => {
     expect(statuses.flat().map(({ status }) => status)).toEqual(['known', 'known', 'known'])
     expect((await events()).map(({ event }) => event)).toEqual(['email_sent'])
     expect((await conversations()).conversations[0].messages[0].direction).toBe('outbound')
+  })
+
+  test('what was sent is what the sender has, whatever came in under the same id before', async () => {
+    const forged = mail({ text: 'We give it away for nothing.', html: '<p>Nothing!</p>', cc: [ADA] })
+    await record(forged)
+    await record({ ...forged, from: US, to: [ADA], cc: [], direction: 'outbound', text: 'It costs ten.', html: null })
+    const { messages } = (await conversations()).conversations[0]
+    expect(messages).toMatchObject([
+      { direction: 'outbound', from: US, to: [{ address: 'ada@example.com' }], cc: [], text: 'It costs ten.' },
+    ])
+    expect(messages[0]).not.toHaveProperty('html')
   })
 
   test('a moment that cannot be is now', async () => {

@@ -3,7 +3,7 @@ import { type ChangeLog, changeContacts, type WriteDependencies } from '../conta
 import { ownAddresses } from '../identities/own-addresses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { queueChecks } from '../segments/check-queue.ts'
-import { type CleanMessage, cleanMessage, EMAIL_DIRECTORY, keysOf } from './clean.ts'
+import { type CleanMessage, cleanMessage, EMAIL_DIRECTORY, keysOf, type ParticipantKey } from './clean.ts'
 import { contactsConcerned, messageEvent } from './events.ts'
 import type { IncomingMessage, Participant } from './message.ts'
 import { type ContactsByKey, holdContacts, keyText, participantsOf } from './participants.ts'
@@ -109,7 +109,7 @@ async function recordOne(
   if (isMail && linked.length === 0 && !concernsContact(message, batch)) {
     return { result: { status: 'left_out', threadId: null, isNewThread: false }, isNews: false }
   }
-  const { threadId, isNew, gone } = await findThread(tx, message, linked, batch.own, batch.now)
+  const { threadId, isNew, gone } = await findThread(tx, message, linked, counterpartsOf(message, batch), batch.now)
   await storeMessage(tx, threadId, message, batch.now)
   await growThread(tx, threadId, message)
   batch.known.set(key, { threadId, direction: message.direction })
@@ -118,10 +118,22 @@ async function recordOne(
 }
 
 /** Whether somebody who takes part, other than the tenant's own people, is a contact. */
-function concernsContact(message: CleanMessage, { contacts, own }: Batch): boolean {
-  return participantsOf(message)
-    .flatMap((participant) => keysOf(participant, message.source))
-    .some((key) => contacts.has(keyText(key)) && !(key.directory === EMAIL_DIRECTORY && own.has(key.key)))
+function concernsContact(message: CleanMessage, batch: Batch): boolean {
+  return contactKeysOf(participantsOf(message), message.source, batch).length > 0
+}
+
+/** The addresses of the contacts that a mail is with: who wrote it, or else everyone who takes part. */
+function counterpartsOf({ direction, from, to, cc, source }: CleanMessage, batch: Batch): string[] {
+  const writer = direction === 'inbound' ? contactKeysOf([from], source, batch) : []
+  const keys = writer.length > 0 ? writer : contactKeysOf([from, ...to, ...cc], source, batch)
+  return keys.flatMap(({ directory, key }) => (directory === EMAIL_DIRECTORY ? [key] : []))
+}
+
+/** The keys of those that are contacts and none of the tenant's own people. */
+function contactKeysOf(people: readonly Participant[], source: string, { contacts, own }: Batch): ParticipantKey[] {
+  return people
+    .flatMap((participant) => keysOf(participant, source))
+    .filter((key) => contacts.has(keyText(key)) && !(key.directory === EMAIL_DIRECTORY && own.has(key.key)))
 }
 
 async function knownMessages(tx: Tenant, messages: readonly CleanMessage[]): Promise<Map<string, Known>> {
@@ -145,34 +157,45 @@ function identityOf({ source, messageId }: Pick<CleanMessage, 'source' | 'messag
 }
 
 async function storeMessage(tx: Tenant, threadId: string, message: CleanMessage, now: Date): Promise<void> {
-  const [sender] = keysOf(message.from, message.source)
   await tx.db
     .insertInto('conversation_messages')
     .values({
       source: message.source,
       message_id: message.messageId,
       thread_id: threadId,
-      direction: message.direction,
-      sender_directory: sender?.directory ?? message.source,
-      sender_key: sender?.key ?? null,
-      sender: JSON.stringify(shown(message.from)),
-      recipients: JSON.stringify(message.to.map(shown)),
-      cc: JSON.stringify(message.cc.map(shown)),
-      sent_at: message.sentAt,
-      text: message.text,
-      html: message.html,
-      attachments: JSON.stringify(message.attachments),
-      is_automatic: message.isAutomatic,
-      identity_id: message.identityId,
+      ...contentOf(message),
       recorded_at: now,
     })
     .execute()
 }
 
-async function markSent(tx: Tenant, { source, messageId, identityId }: CleanMessage): Promise<void> {
+function contentOf(message: CleanMessage) {
+  const [sender] = keysOf(message.from, message.source)
+  return {
+    direction: message.direction,
+    sender_directory: sender?.directory ?? message.source,
+    sender_key: sender?.key ?? null,
+    sender: JSON.stringify(shown(message.from)),
+    recipients: JSON.stringify(message.to.map(shown)),
+    cc: JSON.stringify(message.cc.map(shown)),
+    sent_at: message.sentAt,
+    text: message.text,
+    html: message.html,
+    attachments: JSON.stringify(message.attachments),
+    is_automatic: message.isAutomatic,
+    identity_id: message.identityId,
+  }
+}
+
+/**
+ * What the sender's own folder has is what was sent. What lay in an inbox under the same id may be anybody's: whoever got
+ * the mail knows its id, and can put other words into the sender's mouth.
+ */
+async function markSent(tx: Tenant, message: CleanMessage): Promise<void> {
+  const { source, messageId } = message
   await tx.db
     .updateTable('conversation_messages')
-    .set({ direction: 'outbound', identity_id: identityId })
+    .set(contentOf(message))
     .where('source', '=', source)
     .where('message_id', '=', messageId)
     .execute()

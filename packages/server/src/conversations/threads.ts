@@ -39,20 +39,21 @@ export interface FoundThread {
 /**
  * The thread that a message belongs to, made if need be.
  * @param linked what `linkedThreads` found.
- * @param own the tenant's own addresses: that two mails have those in common says nothing.
+ * @param counterparts addresses by one of which a thread of the same subject is the mail's own: contacts it is with. That two
+ * mails have another address in common, such as one that all mail to the tenant is sent to, says nothing.
  */
 export async function findThread(
   tx: Tenant,
   message: CleanMessage,
   linked: readonly string[],
-  own: ReadonlySet<string>,
+  counterparts: readonly string[],
   now: Date,
 ): Promise<FoundThread> {
   const joined = await join(tx, linked)
   if (joined !== null) return joined
   const known =
     message.threadKey === null
-      ? await threadOfSubject(tx, message, own)
+      ? await threadOfSubject(tx, message, counterparts)
       : await threadOfKey(tx, message.source, message.threadKey)
   if (known !== null) return { threadId: known, isNew: false, gone: [] }
   const threadId = newId()
@@ -127,12 +128,12 @@ async function threadOfKey(tx: Tenant, source: string, threadKey: string): Promi
   return thread?.thread_id ?? null
 }
 
-async function threadOfSubject(tx: Tenant, message: CleanMessage, own: ReadonlySet<string>): Promise<string | null> {
-  const addresses = participantsOf(message)
-    .flatMap((participant) => keysOf(participant, message.source))
-    .filter(({ directory, key }) => directory === EMAIL_DIRECTORY && !own.has(key))
-    .map(({ key }) => key)
-  if (message.subjectKey === '' || addresses.length === 0) return null
+async function threadOfSubject(
+  tx: Tenant,
+  message: CleanMessage,
+  counterparts: readonly string[],
+): Promise<string | null> {
+  if (message.subjectKey === '' || counterparts.length === 0) return null
   const windowMs = SUBJECT_WINDOW_DAYS * 86_400_000
   const thread = await tx.db
     .selectFrom('conversation_threads')
@@ -148,7 +149,7 @@ async function threadOfSubject(tx: Tenant, message: CleanMessage, own: ReadonlyS
           .select('conversation_participants.thread_id')
           .whereRef('conversation_participants.thread_id', '=', 'conversation_threads.thread_id')
           .where('directory', '=', EMAIL_DIRECTORY)
-          .where('key', '=', sql<string>`any(${addresses})`),
+          .where('key', '=', sql<string>`any(${counterparts})`),
       ),
     )
     .orderBy('last_message_at', 'desc')

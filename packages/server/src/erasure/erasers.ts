@@ -1,8 +1,8 @@
 import type { Tenant } from '../platform/tenant.ts'
 import { eraseFromConversations } from './from-conversations.ts'
 import { eraseFromDeliveries } from './from-deliveries.ts'
+import { eraseFromMails } from './from-mails.ts'
 import { eraseFromNotes } from './from-notes.ts'
-import { eraseFromOutreach } from './from-outreach.ts'
 import { eraseFromRuns } from './from-runs.ts'
 import { eraseFromSegments } from './from-segments.ts'
 import { eraseFromVisitors } from './from-visitors.ts'
@@ -21,7 +21,8 @@ export const ERASERS: readonly Eraser[] = [
   eraseFromNotes,
   eraseFromSegments,
   eraseFromDeliveries,
-  eraseFromRuns,
   eraseFromConversations,
-  eraseFromOutreach,
+  // Before the runs, whose actions say which mails and messages went to the contact.
+  eraseFromMails,
+  eraseFromRuns,
 ]

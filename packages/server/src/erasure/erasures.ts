@@ -82,7 +82,7 @@ export async function orderErasure(
 async function subjectOf(tx: Tenant, contactId: string): Promise<ErasureSubject | null> {
   const contact = await tx.db
     .selectFrom('contacts')
-    .select(['email', 'properties'])
+    .select('email')
     .where('contact_id', '=', contactId)
     .executeTakeFirst()
   const events = contact ? 1 : await countEvents(tx, { contact_id: contactId, includeSystem: true })
@@ -92,14 +92,8 @@ async function subjectOf(tx: Tenant, contactId: string): Promise<ErasureSubject 
     contactId,
     email: contact?.email ?? null,
     visitorIds: visitors.map(({ visitor_id }) => visitor_id),
-    participantKeys: await keysOfContact(tx, contactId),
-    profileUrls: profileUrlsOf(contact?.properties),
+    keys: await keysOfContact(tx, contactId),
   }
-}
-
-function profileUrlsOf(properties: unknown): string[] {
-  const { linkedin_url, social_profile_url } = (properties ?? {}) as Record<string, unknown>
-  return [linkedin_url, social_profile_url].filter((url): url is string => typeof url === 'string')
 }
 
 /** @throws ServiceError 404. */

@@ -1,38 +1,87 @@
-import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
-import { takesPart } from '../conversations/read.ts'
+import { type RawBuilder, sql } from 'kysely'
 import { takeConversations } from '../conversations/threads.ts'
-import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type ErasureSubject, mentionPattern, replacedPattern } from './subject.ts'
 
 /**
- * Every thread that the person takes part in goes, whoever else does; in what others wrote to one another the address is
- * taken out.
+ * Conversations that the contact had alone go with it. Of those with others, what it wrote is emptied and its names are
+ * taken out, and so is its address wherever others mention it. The emptied messages stay: by their ids a mailbox that is
+ * read again finds them known, and does not bring them back.
  */
-export async function eraseFromConversations(tx: Tenant, { email, participantKeys }: ErasureSubject) {
-  const counts: Record<string, number> = {}
-  if (participantKeys.length > 0) {
-    await takeConversations(tx)
-    const { numDeletedRows } = await tx.db
-      .deleteFrom('conversation_threads')
-      .where((from) => takesPart(from as ExpressionBuilder<TenantTables, 'conversation_threads'>, participantKeys))
-      .executeTakeFirst()
-    counts.conversations = Number(numDeletedRows)
+export async function eraseFromConversations(
+  tx: Tenant,
+  { keys, email }: ErasureSubject,
+): Promise<Record<string, number>> {
+  if (keys.length === 0) return {}
+  await takeConversations(tx)
+  const isOfSubject = (directory: string, key: string) => {
+    const each = keys.map((known) => sql`${sql.ref(directory)} = ${known.directory} AND ${sql.ref(key)} = ${known.key}`)
+    return sql<boolean>`(${sql.join(each, sql` OR `)})`
   }
-  if (email === null) return counts
-  const mentions = (column: string) => sql<boolean>`${sql.ref(column)} ~* ${mentionPattern(email)}`
-  const without = <T>(column: string) =>
-    sql`regexp_replace(${sql.ref(column)}, ${replacedPattern(email)}, '\\1[erased]', 'gi')` as RawBuilder<T>
+  const found = await tx.db
+    .selectFrom('conversation_participants')
+    .select('thread_id')
+    .distinct()
+    .where(isOfSubject('directory', 'key'))
+    .execute()
+  const threads = sql<boolean>`thread_id = any(${found.map(({ thread_id }) => thread_id)}::uuid[])`
+  const written = await tx.db
+    .updateTable('conversation_messages')
+    .set({ text: '[erased]', html: null, attachments: '[]', sender: NOBODY, sender_key: null })
+    .where(threads)
+    .where(isOfSubject('sender_directory', 'sender_key'))
+    .executeTakeFirst()
+  await tx.db
+    .updateTable('conversation_messages')
+    .set({ recipients: withoutSubject('recipients', email), cc: withoutSubject('cc', email) })
+    .where(threads)
+    .execute()
+  await tx.db
+    .updateTable('conversation_threads')
+    .set({ participants: withoutSubject('participants', email) })
+    .where(threads)
+    .execute()
+  await tx.db.deleteFrom('conversation_participants').where(isOfSubject('directory', 'key')).execute()
+  return { messages: Number(written.numUpdatedRows), mentions_in_messages: await eraseMentions(tx, email) }
+}
+
+const NOBODY = '{"name": null, "address": null}'
+
+/** Who has no address may be the contact, known by a tool's id that is not among what is shown. */
+function withoutSubject(column: string, email: string | null): RawBuilder<string> {
+  return sql<string>`(SELECT coalesce(jsonb_agg(CASE
+      WHEN person ->> 'address' IS NULL OR person ->> 'address' = ${email}::text THEN ${NOBODY}::jsonb
+      ELSE person END), '[]')
+    FROM (SELECT jsonb_array_elements(${sql.ref(column)}) AS person) AS listed)`
+}
+
+/** The address in what others wrote, or were called. */
+async function eraseMentions(tx: Tenant, email: string | null): Promise<number> {
+  if (email === null) return 0
+  const replaced = <Value>(column: string, type: 'text' | 'jsonb') =>
+    sql<Value>`regexp_replace(${sql.ref(column)}::text, ${replacedPattern(email)}, '\\1[erased]', 'gi')::${sql.raw(type)}`
+  const mentions = (column: string) => sql<boolean>`${sql.ref(column)}::text ~* ${mentionPattern(email)}`
   const messages = await tx.db
     .updateTable('conversation_messages')
-    .set({ text: without<string>('text'), html: without<string | null>('html') })
-    .where((eb) => eb.or([mentions('text'), mentions('html')]))
+    .set({
+      text: replaced<string>('text', 'text'),
+      html: replaced<string | null>('html', 'text'),
+      sender: replaced<string>('sender', 'jsonb'),
+      recipients: replaced<string>('recipients', 'jsonb'),
+      cc: replaced<string>('cc', 'jsonb'),
+      attachments: replaced<string>('attachments', 'jsonb'),
+    })
+    .where((eb) => eb.or(['text', 'html', 'sender', 'recipients', 'cc', 'attachments'].map(mentions)))
     .executeTakeFirst()
-  const subjects = await tx.db
+  await tx.db
     .updateTable('conversation_threads')
-    .set({ subject: without<string | null>('subject'), subject_key: without<string>('subject_key') })
-    .where(mentions('subject'))
-    .executeTakeFirst()
-  counts.mentions_in_messages = Number(messages.numUpdatedRows) + Number(subjects.numUpdatedRows)
-  return counts
+    .set({ subject: replaced<string | null>('subject', 'text'), subject_key: replaced<string>('subject_key', 'text') })
+    .where((eb) => eb.or([mentions('subject'), mentions('subject_key')]))
+    .execute()
+  await tx.db
+    .updateTable('conversation_threads')
+    .set({ participants: replaced<string>('participants', 'jsonb') })
+    .where(mentions('participants'))
+    .execute()
+  return Number(messages.numUpdatedRows)
 }

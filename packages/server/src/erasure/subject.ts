@@ -8,10 +8,8 @@ export interface ErasureSubject {
   email: string | null
   /** The visitors that belonged to the contact. */
   visitorIds: string[]
-  /** What conversations know the person by. */
-  participantKeys: ParticipantKey[]
-  /** Addresses of the person's profiles on social networks. */
-  profileUrls: string[]
+  /** By what the contact was known in conversations: its address, and the ids that messaging tools have for it. */
+  keys: ParticipantKey[]
 }
 
 /** What may stand before an address, and what after it: else it is part of a longer one, which is somebody else's. */

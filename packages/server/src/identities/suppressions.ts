@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Tenant } from '../platform/tenant.ts'
 
 /** Why an address gets no more mail. */
@@ -26,10 +27,37 @@ export async function suppress(
 
 /** Why an address must not be written to; null when it may. */
 export async function suppressionOf(tenant: Tenant, address: string): Promise<Suppression | null> {
+  const known = address.trim().toLowerCase()
   const row = await tenant.db
     .selectFrom('email_suppressions')
     .select(['address', 'reason', 'details', 'at'])
-    .where('address', '=', address.trim().toLowerCase())
+    .where('address', 'in', [known, digestOf(tenant, known)])
+    .limit(1)
     .executeTakeFirst()
-  return row ? { ...row, reason: row.reason as SuppressionReason } : null
+  return row ? { ...row, address: known, reason: row.reason as SuppressionReason } : null
+}
+
+/**
+ * Takes an address out, and keeps that it gets no more mail: somebody who has been erased and is imported again has
+ * still unsubscribed.
+ * @returns how many rows held it.
+ */
+export async function eraseSuppression(tx: Tenant, address: string): Promise<number> {
+  const row = await tx.db
+    .deleteFrom('email_suppressions')
+    .where('address', '=', address)
+    .returning(['reason', 'at'])
+    .executeTakeFirst()
+  if (!row) return 0
+  await tx.db
+    .insertInto('email_suppressions')
+    .values({ ...row, address: digestOf(tx, address), details: null })
+    .onConflict((existing) => existing.column('address').doNothing())
+    .execute()
+  return 1
+}
+
+/** No address looks like it, and whoever has the address finds it. */
+function digestOf({ id }: Tenant, address: string): string {
+  return `sha256:${createHash('sha256').update(`${id}:${address}`).digest('hex')}`
 }

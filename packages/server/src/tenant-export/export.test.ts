@@ -113,7 +113,7 @@ test('a file is for administrators of its tenant, and for a day', async () => {
 test('one export of a tenant is made at a time; one that was cut off begins anew and leaves nothing behind', async () => {
   const other = await createTestTenant(service)
   const owner = await signedIn(service, other.id, 'owner')
-  const lines = Array.from({ length: 21_000 }, (_, index) =>
+  const lines = Array.from({ length: 6_000 }, (_, index) =>
     JSON.stringify({
       tenant_id: other.id,
       event_id: newId(),
@@ -139,12 +139,12 @@ test('one export of a tenant is made at a time; one that was cut off begins anew
   expect((await owner.call('GET', `/api/export/${exportId}`)).body.export.status).toBe('running')
   await runExport(other.handle, dependencies, exportId, new AbortController().signal)
   const done = (await owner.call('GET', `/api/export/${exportId}`)).body.export
-  expect(done).toMatchObject({ status: 'ready', progress: 1, counts: { events: 21_000 } })
+  expect(done).toMatchObject({ status: 'ready', progress: 1, counts: { events: 6_000 } })
   const response = await fetch(`${service.url}${done.url}`, { headers: { cookie: owner.cookie } })
   const bytes = Buffer.from(await response.arrayBuffer())
   expect(bytes.length).toBe(done.size_bytes)
   const names = unpack(bytes)('events.ndjson.gz').map(({ event }) => event)
-  expect(new Set(names).size).toBe(21_000)
+  expect(new Set(names).size).toBe(6_000)
 })
 
 test('an export that cannot be written fails, and says so', async () => {

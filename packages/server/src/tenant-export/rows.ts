@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely'
-import { pageBounds } from '../events/pages.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EXPORTED } from './tables.ts'
 
@@ -13,7 +12,7 @@ type AnyTables = Record<string, Row>
 export async function* tableRows(
   tenant: Tenant,
   table: string,
-  { key, without = [] }: NonNullable<(typeof EXPORTED)[keyof typeof EXPORTED]>,
+  { key, without = [], rowsAPage = ROWS_A_PAGE }: NonNullable<(typeof EXPORTED)[keyof typeof EXPORTED]>,
 ): AsyncGenerator<Row[]> {
   // The table's name comes from a list in the code; the plugin confines it to the tenant as it does every other.
   const db = tenant.db as unknown as Kysely<AnyTables>
@@ -24,10 +23,10 @@ export async function* tableRows(
       const values = key.map((column) => last?.[column])
       query = query.where(sql<boolean>`(${sql.join(order)}) > (${sql.join(values)})`)
     }
-    const rows = await query.orderBy(sql.join(order)).limit(ROWS_A_PAGE).execute()
+    const rows = await query.orderBy(sql.join(order)).limit(rowsAPage).execute()
     if (rows.length > 0) yield rows.map((row) => shown(row, without))
     last = rows.at(-1)
-    if (rows.length < ROWS_A_PAGE) return
+    if (rows.length < rowsAPage) return
   }
 }
 
@@ -41,20 +40,31 @@ function shown(row: Row, without: readonly string[]): Row {
 /** Every event, the service's own too, oldest first, in the columns of its table. */
 export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
   for (const isSystem of [0, 1]) {
-    const all = { where: [`is_system = ${isSystem}`], parameters: {} }
-    for await (const bounds of pageBounds(tenant, all, 'ASC', EVENTS_A_PAGE)) {
-      const rows = await tenant.events.select<Row>({
+    for (let last: { timestamp_ms: number; event_id: string } | undefined; ; ) {
+      const rows: (Row & { timestamp_ms: number; event_id: string })[] = await tenant.events.select({
         name: 'export.events',
         columns: `* EXCEPT (tenant_id, timestamp, received_at), toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
           toUnixTimestamp64Milli(received_at) AS received_at_ms`,
-        where: [...all.where, ...bounds.where],
-        parameters: bounds.parameters,
+        where: [
+          `is_system = ${isSystem}`,
+          ...(last
+            ? // The first condition is there for the index; the second is what is asked.
+              [`timestamp >= ${MOMENT}`, `timestamp > ${MOMENT} OR event_id > {after_id: UUID}`]
+            : []),
+        ],
+        parameters: last ? { after_ms: last.timestamp_ms, after_id: last.event_id } : {},
         orderBy: 'timestamp ASC, event_id ASC',
+        limit: EVENTS_A_PAGE,
       })
       if (rows.length > 0) yield rows.map(toExported)
+      const end = rows.at(-1)
+      if (!end || rows.length < EVENTS_A_PAGE) break
+      last = { timestamp_ms: Number(end.timestamp_ms), event_id: end.event_id }
     }
   }
 }
+
+const MOMENT = "fromUnixTimestamp64Milli({after_ms: Int64}, 'UTC')"
 
 function toExported({ timestamp_ms, received_at_ms, data, ...row }: Row): Row {
   return {

@@ -5,6 +5,8 @@ interface ExportedTable {
   key: readonly string[]
   /** Columns that are not handed out: secrets, and what the database derives. */
   without?: readonly string[]
+  /** Where rows may be large: fewer are read at a time. */
+  rowsAPage?: number
 }
 
 type Name = keyof TenantTables
@@ -35,18 +37,19 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   identities: { key: ['identity_id'] },
   email_accounts: { key: ['identity_id'], without: ['sealed'] },
   email_suppressions: { key: ['address'] },
+  mail_sends: { key: ['message_id'], without: ['unsubscribe_hash'] },
+  social_profiles: { key: ['identity_id'] },
+  messaging_connections: { key: ['source'], without: ['sealed'] },
+  conversation_threads: { key: ['thread_id'], without: ['subject_key'] },
+  conversation_participants: { key: ['directory', 'key', 'thread_id'] },
+  conversation_messages: { key: ['source', 'message_id'], rowsAPage: 50 },
   agents: { key: ['agent_id'] },
   agent_runs: { key: ['run_id'] },
   agent_run_contacts: { key: ['run_id', 'contact_id'] },
-  agent_actions: { key: ['run_id', 'contact_id', 'action_index'] },
   agent_settings: { key: ['updated_at'] },
   agent_outreach: { key: ['run_id', 'contact_id', 'action_index'] },
-  mail_sends: { key: ['message_id'], without: ['unsubscribe_hash', 'lease_until'] },
-  conversation_threads: { key: ['thread_id'], without: ['subject_key'] },
-  conversation_participants: { key: ['directory', 'key', 'thread_id'] },
-  conversation_messages: { key: ['source', 'message_id'] },
-  messaging_connections: { key: ['source'], without: ['sealed', 'position'] },
-  social_profiles: { key: ['identity_id'] },
+  agent_actions: { key: ['run_id', 'contact_id', 'action_index'] },
+  agent_costs: { key: ['month'] },
   audit_log: { key: ['entry_id'] },
   saved_views: { key: ['view_id'] },
   erasures: { key: ['erasure_id'], without: ['subject'] },

@@ -29,7 +29,7 @@ export async function* fetchMails(client: ImapFlow, uids: readonly number[]): As
         if (problem !== null) fetched.push({ uid, problem })
         continue
       }
-      const size = Math.min(found.size ?? 0, WHOLE_BYTES_MAX)
+      const size = bytesToFetch(found)
       if (fetched.length > 0 && bytes + size > BATCH_BYTES) {
         yield fetched
         fetched = []
@@ -40,6 +40,15 @@ export async function* fetchMails(client: ImapFlow, uids: readonly number[]): As
     }
     if (fetched.length > 0) yield fetched
   }
+}
+
+/** Anybody can send a report of any size, and many at once: each counts with all of it. */
+function bytesToFetch({ size = 0, bodyStructure }: FetchMessageObject): number {
+  return Math.min(size, wholeBytesMax(bodyStructure))
+}
+
+function wholeBytesMax(structure: MessageStructureObject | undefined): number {
+  return structure?.type === 'multipart/report' ? WHOLE_REPORT_BYTES_MAX : WHOLE_BYTES_MAX
 }
 
 interface Described {
@@ -75,9 +84,8 @@ async function describe(client: ImapFlow, uids: readonly number[]): Promise<Desc
 async function fetchOne(client: ImapFlow, found: FetchMessageObject): Promise<FetchedMail> {
   const { uid, size = 0, bodyStructure, internalDate } = found
   const receivedAt = internalDate === undefined ? new Date(Number.NaN) : new Date(internalDate)
-  const isReport = bodyStructure?.type === 'multipart/report'
   try {
-    const isWhole = size <= (isReport ? WHOLE_REPORT_BYTES_MAX : WHOLE_BYTES_MAX)
+    const isWhole = size <= wholeBytesMax(bodyStructure)
     if (!isWhole && bodyStructure) return { uid, mail: await fetchLarge(client, uid, receivedAt, bodyStructure) }
     const query = { uid: true, source: isWhole ? true : { start: 0, maxLength: WHOLE_BYTES_MAX } }
     const message = await client.fetchOne(String(uid), query, { uid: true })
