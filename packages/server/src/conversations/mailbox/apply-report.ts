@@ -6,8 +6,8 @@ import type { DeliveryReport } from './reports.ts'
 
 /**
  * Stops mail to an address that refuses it for good, or whose owner complained. Only what this tenant has sent counts, and
- * only to those it was sent to: a report that somebody invents names no mail that exists, and one that a recipient invents
- * stops the mail to that recipient alone.
+ * only to one address alone: a report that somebody invents names no mail that exists, and one that its recipient invents
+ * stops the mail to that recipient. Of a mail to several each knows the id, and could stop the mail to the others.
  * @returns the addresses that get no more mail.
  */
 export async function applyReport(tenant: Tenant, report: DeliveryReport, now: Date): Promise<string[]> {
@@ -20,8 +20,10 @@ export async function applyReport(tenant: Tenant, report: DeliveryReport, now: D
     .executeTakeFirst()
   if (!sent) return []
   const written = [...(sent.recipients as unknown as Participant[]), ...(sent.cc as unknown as Participant[])]
-  const addresses = new Set(written.map(({ address }) => address))
-  const concerned = [...new Set(report.recipients)].filter((address) => addresses.has(address))
+  const addresses = [...new Set(written.map(({ address }) => address))]
+  const concerned = [...new Set(report.recipients)].filter(
+    (address) => addresses.length === 1 && addresses[0] === address,
+  )
   for (const address of concerned) {
     await suppress(tenant, { address, reason: report.reason, details: report.details }, now)
   }
