@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Role } from '../../server/src/tenants/roles.ts'
 import { createTenantUser } from '../../server/src/tenants/users.ts'
@@ -20,7 +20,6 @@ const FLAGS = [
   '--disable-sync',
 ]
 const SCREENSHOTS = fileURLToPath(new URL('./screenshots/', import.meta.url))
-const AXE = createRequire(import.meta.url).resolve('axe-core')
 
 /** `npm test` installs chromium where that is possible, and says so where it is not. */
 export const HAS_BROWSER = existsSync(CHROMIUM)
@@ -124,9 +123,9 @@ export async function lookAt(page: Page, name: string): Promise<string[]> {
     for (const width of [360, 1600]) {
       await page.emulateMedia({ colorScheme: scheme })
       await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
+      await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' })
       // The colours of the scheme before must not fade out under axe.
-      await page.waitForFunction((wanted) => document.documentElement.dataset.mantineColorScheme === wanted, scheme)
-      await page.waitForTimeout(250)
+      await page.waitForTimeout(200)
       const where = `${name}-${width}-${scheme}`
       await screenshot(page, where)
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
@@ -140,11 +139,11 @@ export async function lookAt(page: Page, name: string): Promise<string[]> {
 /** What axe finds against WCAG 2.2 AA on the page as it is now: one line a violation, with the first places. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
   // Through the protocol, because the page's own policy lets no script in.
-  await page.evaluate(await readFile(AXE, 'utf8'))
+  await page.evaluate(axe.source)
   return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: Axe }
+    const injected = (globalThis as unknown as { axe: Axe }).axe
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const { violations } = await axe.run(document, { runOnly: { type: 'tag', values: tags } })
+    const { violations } = await injected.run(document, { runOnly: { type: 'tag', values: tags } })
     return violations.map(({ id, nodes }) => {
       const places = nodes
         .slice(0, 3)

@@ -51,7 +51,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.getByRole('button', { name: 'Last 12 months' }).click()
     await page.getByRole('menuitem', { name: 'Other days…' }).click()
     await page.getByLabel('From').fill('2026-01-05')
-    await page.getByLabel('To').fill('2026-01-01')
+    await page.getByLabel('To', { exact: true }).fill('2026-01-01')
     await page.getByRole('button', { name: 'Show these days' }).click()
     await page.waitForURL('**/?range=custom&from=2026-01-01&to=2026-01-05')
     await page.getByText('No page was viewed in these days.').waitFor()
