@@ -43,7 +43,15 @@ export function FirstSteps({ snippet }: { snippet: string }) {
             Once, in the head of every page. It sets no cookie of anybody else and asks no other server.
           </Text>
           <Group gap="xs" wrap="nowrap" w="100%">
-            <Code block flex={1} miw={0} style={{ whiteSpace: 'pre-wrap' }}>
+            <Code
+              block
+              flex={1}
+              miw={0}
+              tabIndex={0}
+              role="region"
+              aria-label="Code: the snippet"
+              style={{ whiteSpace: 'pre-wrap' }}
+            >
               {snippet}
             </Code>
             <CopyButton value={snippet} label="the snippet" withText />
