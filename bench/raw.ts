@@ -23,6 +23,7 @@ import { createTenant } from '../packages/server/src/tenants/tenants.ts'
 import { loadContacts, loadEvents } from './bulk.ts'
 import { SOURCE_CONNECTIONS, sourceRecords } from './load.ts'
 import { CLICKHOUSE_QUERIES, HEAVY_QUERIES, OF_THESE, POSTGRES_QUERIES, WHO_DID } from './queries.ts'
+import { siteOf } from './report.ts'
 
 export interface Raw {
   tenantId: string
@@ -57,7 +58,7 @@ const { database, clickhouse } = stores
 const now = new Date()
 const tenantId = await createTenant(database, 'Bench', now)
 const { apiKey } = await createApiKey(database, tenantId, { name: 'bench', scopes: ['all'] }, now)
-await addDomain(database, tenantId, 'bench.example', true, now)
+await addDomain(database, tenantId, siteOf(contacts), true, now)
 
 const loadSeconds = {
   contacts: await timed(() => loadContacts(database, tenantId, contacts)),

@@ -10,7 +10,9 @@ export const SIZE = quick
 /** What growth is measured against; a quick run has no time for it. */
 export const SMALL_SIZE = quick ? null : { contacts: 10_000, events: 100_000, seconds: 3 }
 
-export const SITE = 'bench.example'
+/** A verified domain belongs to one tenant, and each size has its own. */
+export const siteOf = (contacts: number) => `bench-${contacts}.example`
+export const SITE = siteOf(SIZE.contacts)
 export const PORT = '18099'
 export const URL_OF_SERVICE = `http://127.0.0.1:${PORT}`
 

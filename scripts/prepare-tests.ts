@@ -1,5 +1,5 @@
 /**
- * Installs what the tests use beside npm's packages: Debian's chromium and PostgreSQL. Where that is not possible, it
+ * Installs what the tests use beside npm's packages: Debian's chromium, PostgreSQL and dovecot. Where that is not possible, it
  * says so, and the tests that need the missing one are skipped by name.
  */
 import { spawnSync } from 'node:child_process'
@@ -12,6 +12,7 @@ const WANTED = [
     present: () => existsSync('/usr/lib/postgresql'),
     needed: 'the test against an external PostgreSQL',
   },
+  { package: 'dovecot-imapd', present: () => existsSync('/usr/lib/dovecot/imap'), needed: 'the tests of mailboxes' },
 ]
 
 // What an earlier run left for docs/interface-coverage.md.

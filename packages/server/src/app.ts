@@ -3,6 +3,8 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
+import { actionRoutes } from './agents/actions/routes.ts'
+import { agentRoutes } from './agents/routes.ts'
 import { aggregateRoutes } from './aggregate/routes.ts'
 import { batchRoutes } from './batch/routes.ts'
 import { collectorRoutes } from './collector/routes.ts'
@@ -12,21 +14,30 @@ import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contacts/routes.ts'
 import { type DashboardDependencies, dashboardRoutes } from './dashboard/routes.ts'
+import { conversationRoutes } from './conversations/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { formRoutes } from './forms/routes.ts'
+import type { MailDependencies } from './identities/mail/dependencies.ts'
+import { identityRoutes } from './identities/routes.ts'
+import type { SocialConnector } from './identities/social/connector.ts'
+import { socialRoutes } from './identities/social/routes.ts'
+import { unsubscribeRoutes } from './identities/unsubscribe/routes.ts'
 import type { EventMover } from './journal/event-mover.ts'
 import type { GroupCommit } from './journal/group-commit.ts'
 import type { Projector } from './journal/projector.ts'
 import { noteRoutes } from './notes/routes.ts'
+import type { SecretBox } from './platform/crypto/secret-box.ts'
 import type { App } from './platform/http/app-types.ts'
 import { answerClientError } from './platform/http/client-errors.ts'
 import { answerFrameworkError, answerOtherMethods, applyConventions, requestIdOf } from './platform/http/conventions.ts'
 import { observeRequests } from './platform/http/observe.ts'
 import { describeApi } from './platform/http/openapi.ts'
 import { createRateLimiter } from './platform/http/rate-limits.ts'
+import type { Jobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
 import { operationsRoutes } from './platform/operations-routes.ts'
+import type { ApiFetch } from './platform/outbound/api-fetch.ts'
 import type { Stores } from './platform/tenant.ts'
 import type { Clock } from './platform/time.ts'
 import type { SegmentFollower } from './segments/follow.ts'
@@ -42,12 +53,17 @@ const REQUEST_TIMEOUT_MS = 60_000
 export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimiter'> {
   config: Config
   stores: Stores
+  secrets: SecretBox
+  jobs: Jobs
+  social: SocialConnector
   groupCommit: GroupCommit
   projector: Projector
   mover: EventMover
   segments: SegmentFollower
+  mail: MailDependencies
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
+  llmOutbound: Pick<ApiFetch, 'check'>
   clock: Clock
   log: Logger
   metrics: Metrics
@@ -106,10 +122,18 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
   await dashboardRoutes(app, { ...dependencies, rateLimiter })
+  actionRoutes(app, dependencies)
+  agentRoutes(app, dependencies)
+  identityRoutes(app, dependencies)
+  conversationRoutes(app, dependencies)
+  socialRoutes(app, dependencies)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))
   await app.register((scope) => formRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
+  await app.register((scope) =>
+    unsubscribeRoutes(scope as unknown as App, { ...dependencies.mail, stores: dependencies.stores }),
+  )
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
     app.swagger(),
   )

@@ -37,6 +37,27 @@ export interface Config {
   /** The mail server for invitations and password links, and who they are from. */
   smtpUrl: string | null
   mailFrom: string
+  /** Mail servers may have private addresses and any port. */
+  mailAllowPrivate: boolean
+  /** The hosted gateway that reaches the social network; null: the sandbox plays it. */
+  socialGateway: { url: string; token: string } | null
+  llm: LlmConfig
+}
+
+/** What the environment says of language models. */
+export interface LlmConfig {
+  openaiApiKey: string | null
+  anthropicApiKey: string | null
+  /** Sent to `baseUrl` alone. */
+  apiKey: string | null
+  /** An OpenAI-compatible server. */
+  baseUrl: string | null
+  /** For agents that name no model. */
+  model: string | null
+  /** US dollars for a million tokens, by model. */
+  prices: Record<string, { input: number; output: number }>
+  /** Development and tests, or a server of one's own: models may be at private addresses, and without TLS. */
+  allowPrivate: boolean
 }
 
 export interface RateLimits {
@@ -96,6 +117,27 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     return null
   }
 
+  /** null: nothing is connected outside, the sandbox plays the network. */
+  const socialGateway = (): Config['socialGateway'] => {
+    const gatewayUrl = url('CDS_SOCIAL_GATEWAY_URL', ['https:'])
+    const token = secret<string | null>(
+      'CDS_SOCIAL_GATEWAY_TOKEN',
+      null,
+      (value) => (TOKEN.test(value) ? value || null : undefined),
+      'at most 1000 printable characters without spaces',
+    )
+    const connector = read(
+      'CDS_SOCIAL_CONNECTOR',
+      gatewayUrl === null ? 'sandbox' : 'http',
+      (value) => ['sandbox', 'http'].find((each) => each === value),
+      'sandbox or http',
+    )
+    if (connector === 'sandbox') return null
+    if (gatewayUrl !== null && token !== null) return { url: gatewayUrl, token }
+    problems.push('CDS_SOCIAL_CONNECTOR=http needs CDS_SOCIAL_GATEWAY_URL and CDS_SOCIAL_GATEWAY_TOKEN')
+    return null
+  }
+
   const port = integer('PORT', 8080, 0, 65_535)
   const rateLimitsOn = onOff('CDS_RATE_LIMITS', true)
   const limits: RateLimits = {
@@ -152,6 +194,17 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       'a URL like smtps://user:password@mail.example.com',
     ),
     mailFrom: text('CDS_MAIL_FROM', `Customer Data Service <no-reply@${new URL(publicUrl).hostname}>`),
+    mailAllowPrivate: onOff('CDS_MAIL_ALLOW_PRIVATE', false),
+    socialGateway: socialGateway(),
+    llm: {
+      openaiApiKey: secret('CDS_OPENAI_API_KEY', null, keyOf, 'an API key'),
+      anthropicApiKey: secret('CDS_ANTHROPIC_API_KEY', null, keyOf, 'an API key'),
+      apiKey: secret('CDS_LLM_API_KEY', null, keyOf, 'an API key'),
+      baseUrl: url('CDS_LLM_BASE_URL', ['http:', 'https:']),
+      model: read<string | null>('CDS_LLM_MODEL', null, (value) => value, 'the name of a model'),
+      prices: read('CDS_LLM_PRICES', {}, pricesOf, 'JSON like {"my-model": {"input": 0.5, "output": 2}}'),
+      allowPrivate: onOff('CDS_LLM_ALLOW_PRIVATE', false),
+    },
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config
@@ -162,6 +215,8 @@ const PUBLIC_PATH =
   /^(?!\/(v1|api|assets|docs|health|metrics|mcp|openapi\.json)(\/|$))(?!.*\/recover-visitor$)(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
 const PUBLIC_PATH_FORM =
   'a path like /stats/script.js, outside /v1, /api, /assets, /docs, /health, /metrics, /mcp and /openapi.json'
+
+const TOKEN = /^[\x21-\x7e]{0,1000}$/
 
 const ON_OFF = new Map([
   ['on', true],
@@ -187,6 +242,23 @@ function authSecretOf(text: string): string | null | undefined {
 function wholeNumber(text: string, min: number, max: number): number | undefined {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
   return value >= min && value <= max ? value : undefined
+}
+
+/** No line break could be in a header. */
+function keyOf(text: string): string | null | undefined {
+  if (text === '') return null
+  return /^[\x21-\x7e]{1,1000}$/.test(text) ? text : undefined
+}
+
+function pricesOf(text: string): LlmConfig['prices'] | undefined {
+  try {
+    const prices = JSON.parse(text) as Record<string, { input?: unknown; output?: unknown }>
+    const isPrice = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 100_000
+    const fits = Object.values(prices).every(({ input, output }) => isPrice(input) && isPrice(output))
+    return fits ? (prices as LlmConfig['prices']) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function urlOf(text: string, protocols: string[]): string | undefined {

@@ -1,5 +1,10 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { ACTION_QUEUE } from './agents/actions/queue.ts'
+import { createSenders } from './agents/actions/senders.ts'
+import { workOnActions } from './agents/actions/worker.ts'
+import { RUN_QUEUE } from './agents/runs/queue.ts'
+import { startAgents } from './agents/runs/start.ts'
 import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
@@ -7,6 +12,9 @@ import type { WriteDependencies } from './contacts/change-log.ts'
 import { prepareSignIn } from './dashboard/sign-in/start.ts'
 import { startTasks, TASK_QUEUES } from './dashboard/tasks.ts'
 import { EVENTS_TABLE } from './events/table.ts'
+import type { MailDependencies } from './identities/mail/dependencies.ts'
+import { openConnector, startSocialLogins } from './identities/social/open.ts'
+import { SOCIAL_LOGINS } from './identities/social/sessions.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
@@ -23,8 +31,10 @@ import type { App } from './platform/http/app-types.ts'
 import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
+import { createApiFetch } from './platform/outbound/api-fetch.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
 import { createTxtLookup } from './platform/outbound/txt-records.ts'
+import { createConnector } from './platform/outbound/connect.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
@@ -58,7 +68,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES]
+export const QUEUES: readonly JobQueue<object>[] = [ACTION_QUEUE, RUN_QUEUE, SOCIAL_LOGINS, ...TASK_QUEUES]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -135,6 +145,8 @@ export interface Service extends Engines {
   writing: WriteDependencies
   secrets: SecretBox
   outbound: Outbound
+  /** What sending and receiving mail need. */
+  mail: MailDependencies
   jobs: Jobs
   deliveryWorker: DeliveryWorker
   app: App
@@ -208,29 +220,45 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
+    const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
+    const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
+    const network = openConnector(config, clock, options.outbound)
+    cleanup.push(() => network.close())
+    const llmOutbound = createApiFetch({ allowPrivate: config.llm.allowPrivate, allowHttp: config.llm.allowPrivate })
+    cleanup.push(() => llmOutbound.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
     await startTasks({ stores, jobs, writing, eventsStorage, config, log })
+    const { social } = network
+    const socialLogins = await startSocialLogins({ stores, social, jobs, secrets, clock, log })
+    cleanup.push(() => socialLogins.stop())
+    const senders = createSenders(mail, { social, clock })
+    await workOnActions(stores, jobs, { ...writing, senders })
+    const agents = await startAgents({ ...writing, stores, jobs, llm: config.llm, llmOutbound })
+    cleanup.push(() => agents.stop())
     const app = await createApp({
       ...writing,
+      jobs,
+      llmOutbound,
       config,
       stores,
+      secrets,
+      social,
       groupCommit,
       findApiKey: createKeyLookup(stores.database, invalidation, clock),
       ...prepareSignIn({ config, stores, secrets, clock, log }),
       findTenantOfHost: createDomainLookup(stores.database, invalidation),
-      secrets,
       outbound,
       live,
-      jobs,
       lookUpTxt: createTxtLookup(options.dnsServers),
+      mail,
       log,
       metrics,
     })
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, jobs, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, mail, jobs, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import { type LookupAddress, promises } from 'node:dns'
 import { once } from 'node:events'
-import type { Resolve } from '../src/platform/outbound/client.ts'
+import type { Resolve } from '../src/platform/outbound/resolve.ts'
 
 const TYPE_A = 1
 const TYPE_AAAA = 28

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listWaitingActions } from '../src/agents/actions/waiting.ts'
 import { createSegment } from '../src/segments/segments.ts'
+import { MAIL, propose } from './actions.ts'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
 
 /**
@@ -61,10 +63,62 @@ const ROUTES: Route[] = [
     scope: 'contacts:write',
     body: { records: [{ external_id: 'walk', email: 'owner@example.com', properties: { hacked: true } }] },
   },
+  { method: 'GET', path: '/v1/agents', scope: 'agents:read' },
+  { method: 'POST', path: '/v1/agents', scope: 'agents:write', body: { name: 'walk' } },
+  { method: 'GET', path: '/v1/agents/:id', scope: 'agents:read' },
+  { method: 'PATCH', path: '/v1/agents/:id', scope: 'agents:write', body: { name: 'hacked' } },
+  {
+    method: 'POST',
+    path: '/v1/agents/:id/trigger',
+    scope: 'agents:trigger',
+    body: { contact_ids: [':contact_id'] },
+  },
+  { method: 'GET', path: '/v1/agents/:id/runs', scope: 'agents:read' },
+  { method: 'GET', path: '/v1/agents/runs/:runId', scope: 'agents:read' },
+  ...['approve', 'reject'].map((verb) => ({
+    method: 'POST',
+    path: `/v1/agents/runs/:runId/contacts/:contactId/actions/:actionIndex/${verb}`,
+    scope: 'agents:approve',
+  })),
+  { method: 'DELETE', path: '/v1/agents/:id', scope: 'agents:write' },
+  { method: 'GET', path: '/v1/contacts/:contact_id/conversations', scope: 'contacts:read' },
+  { method: 'GET', path: '/v1/contacts/:contact_id/email-threads', scope: 'contacts:read' },
+  {
+    method: 'POST',
+    path: '/v1/sources/:source/conversations',
+    scope: 'contacts:write',
+    body: {
+      records: [
+        {
+          thread_key: 'walk',
+          messages: [
+            {
+              message_id: 'walk',
+              direction: 'inbound',
+              from: { address: 'owner@example.com' },
+              to: [],
+              sent_at: '2026-01-31T08:00:00Z',
+              text: 'hacked',
+            },
+          ],
+        },
+      ],
+    },
+  },
   { method: 'GET', path: '/v1/events', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/stats', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/types', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/:event_id', scope: 'events:read' },
+  { method: 'GET', path: '/v1/identities', scope: 'identities:read' },
+  {
+    method: 'POST',
+    path: '/v1/identities',
+    scope: 'identities:write',
+    body: { firstName: 'Wal', lastName: 'King', role: 'none' },
+  },
+  { method: 'GET', path: '/v1/identities/:identity_id', scope: 'identities:read' },
+  { method: 'PUT', path: '/v1/identities/:identity_id', scope: 'identities:write', body: { firstName: 'hacked' } },
+  { method: 'DELETE', path: '/v1/identities/:identity_id', scope: 'identities:write' },
 ]
 const PUBLIC = [
   'GET /v1/health',
@@ -106,14 +160,25 @@ beforeAll(async () => {
   await owner.track({ visitor_id: 'v', events: [{ event: SECRET, url: `https://${owner.site}/${SECRET}` }] })
   const filter = { match: 'all', conditions: [{ property: 'firstname', operator: 'equals', value: SECRET }] }
   const segment = await createSegment(owner.handle, { name: SECRET, description: SECRET, filter }, new Date())
+  const agent = await owner.call('POST', '/v1/agents', { name: SECRET, description: SECRET })
+  const { agent_id } = agent.body.agent
+  const run = await owner.call('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids: [contact_id] })
+  const place = { contactId: contact_id, agentId: agent_id, runId: run.body.job_id, actionIndex: 99 }
+  await propose(owner.handle, service.jobs, { ...place, ...MAIL })
+  const identity = await owner.call('POST', '/v1/identities', { firstName: SECRET, lastName: SECRET, role: SECRET })
   const { body } = await owner.call('GET', '/v1/events')
   ids = {
     contact_id,
     company_id: company.body.company.company_id,
     segment_id: segment.segmentId,
     note_id: note.body.note.note_id,
+    identity_id: identity.body.identity.identity_id,
+    contactId: contact_id,
+    actionIndex: '99',
     event_id: body.events[0].event_id,
     source: 'walk',
+    id: agent_id,
+    runId: run.body.job_id,
   }
   const { body: openapi } = await call(service, 'GET', '/openapi.json')
   for (const [path, methods] of Object.entries(openapi.paths as Record<string, object>)) {
@@ -189,5 +254,11 @@ describe.each(ROUTES)('$method $path $scope', ({ method, path, scope, body, brok
     expect(contact.body.total_events).toBe(1)
     const company = await owner.call('GET', `/v1/companies/${ids.company_id}`)
     expect(company.body.company.name).toBe(SECRET)
+    const agent = await owner.call('GET', `/v1/agents/${ids.id}`)
+    expect(agent.body.agent.name).toBe(SECRET)
+    expect((await owner.call('GET', `/v1/agents/${ids.id}/runs`)).body.total).toBe(1)
+    expect((await listWaitingActions(owner.handle, { limit: 1, offset: 0 })).total).toBe(1)
+    const identity = await owner.call('GET', `/v1/identities/${ids.identity_id}`)
+    expect(identity.body.identity.firstName).toBe(SECRET)
   })
 })

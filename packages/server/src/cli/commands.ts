@@ -1,6 +1,8 @@
 import { importContacts } from '../imports/import-contacts.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
 import { parseJsonBody } from '../platform/http/json-body.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
 import { rememberDefinitions } from '../segments/definitions.ts'
@@ -9,6 +11,9 @@ import { createSegment } from '../segments/segments.ts'
 import { createApiKey, revokeApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
 import { createTenant } from '../tenants/tenants.ts'
+import { createUser } from '../tenants/users.ts'
+import { AGENT_SETTINGS_COMMANDS } from './agent-settings-commands.ts'
+import { about, audited } from './audited.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
 import { USER_COMMANDS } from './user-commands.ts'
@@ -25,33 +30,52 @@ export const COMMANDS: Record<string, Command> = {
   'key create': {
     summary: 'Create an API key; it is shown this once',
     options: { tenant, name: required('NAME'), scopes: required('a,b|all'), expires: optional('TIMESTAMP') },
-    run: async ({ stores }, values, now) => {
-      const tenantId = await existingTenant(stores, values)
+    run: async (session, values, now) => {
+      const tenantId = await existingTenant(session.stores, values)
       const scopes = String(values.scopes)
         .split(',')
         .map((scope) => scope.trim())
       const expiresAt = expiryOf(values.expires)
       const key = { name: String(values.name), scopes, ...(expiresAt ? { expiresAt } : {}) }
-      const { keyId, apiKey } = await createApiKey(stores.database, tenantId, key, now)
+      const { keyId, apiKey } = await audited(
+        session,
+        tenantId,
+        now,
+        (_tx, database) => createApiKey(database, tenantId, key, now),
+        (made) => ({ ...about('api_key', 'created', made.keyId), details: { name: key.name, scopes } }),
+      )
       return { key_id: keyId, api_key: apiKey }
     },
   },
   'key revoke': {
     summary: 'Revoke an API key on every process at once',
     options: { tenant, key: required('KEY_ID') },
-    run: async ({ stores }, values, now) => {
-      const tenantId = await existingTenant(stores, values)
-      const revoked = await revokeApiKey(stores.database, tenantId, String(values.key), now)
-      if (!revoked) throw notFound('live API key')
+    run: async (session, values, now) => {
+      const tenantId = await existingTenant(session.stores, values)
+      const revoke = async (_tx: Tenant, database: Database) => {
+        const revoked = await revokeApiKey(database, tenantId, String(values.key), now)
+        if (!revoked) throw notFound('live API key')
+      }
+      await audited(session, tenantId, now, revoke, () => about('api_key', 'revoked', String(values.key)))
       return { key_id: String(values.key), revoked: true }
     },
   },
   'domain add': {
     summary: 'Add a domain whose pages may send events',
     options: { tenant, domain: required('DOMAIN'), verified: { type: 'boolean' } },
-    run: async ({ stores }, values, now) => {
-      const tenantId = await existingTenant(stores, values)
-      const added = await addDomain(stores.database, tenantId, String(values.domain), values.verified === true, now)
+    run: async (session, values, now) => {
+      const tenantId = await existingTenant(session.stores, values)
+      const isVerified = values.verified === true
+      const added = await audited(
+        session,
+        tenantId,
+        now,
+        (_tx, database) => addDomain(database, tenantId, String(values.domain), isVerified, now),
+        ({ domainId, domain, verified }) => ({
+          ...about('domain', isVerified ? 'verified' : 'claimed', domainId),
+          details: { domain, verified },
+        }),
+      )
       return {
         domain_id: added.domainId,
         domain: added.domain,
@@ -73,7 +97,13 @@ export const COMMANDS: Record<string, Command> = {
       }
       // Beside a running service ClickHouse is out of reach, and that service finds the members.
       const evaluates = !session.serviceRuns
-      const { segmentId } = await createSegment(opened, segment, now, evaluates)
+      const { segmentId } = await audited(
+        session,
+        opened.id,
+        now,
+        (tx) => createSegment(tx, segment, now, evaluates),
+        (made) => ({ ...about('segment', 'created', made.segmentId), details: { name: segment.name } }),
+      )
       const dependencies = {
         definitions: rememberDefinitions(),
         projector: { project: async () => {} },
@@ -84,6 +114,7 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
   ...WEBHOOK_COMMANDS,
+  ...AGENT_SETTINGS_COMMANDS,
   seed: {
     summary: 'Fill a tenant with sample data',
     options: {

@@ -15,6 +15,7 @@ import {
   pauseSubscription,
   resumeSubscription,
 } from '../webhooks/subscriptions.ts'
+import { about, audited } from './audited.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import type { Session } from './session.ts'
 
@@ -44,7 +45,17 @@ export const WEBHOOK_COMMANDS: Record<string, Command> = {
           ...(values['url-filter'] === undefined ? {} : { urlFilter: jsonOf(values, 'url-filter') }),
           headers: listOf(values.header).map(parseHeader),
         }
-        const made = await createSubscription(subscriber, dependencies, settings, now)
+        const made = await audited(
+          session,
+          subscriber.id,
+          now,
+          (tx) => createSubscription(tx, dependencies, settings, now),
+          ({ subscriptionId }) => ({
+            ...about('webhook', 'created', subscriptionId),
+            // The rest of an address can be a secret.
+            details: { event: settings.event, host: new URL(settings.url).host },
+          }),
+        )
         return { subscription_id: made.subscriptionId, signing_secret: made.signingSecret }
       } finally {
         await outbound.close()
@@ -69,7 +80,7 @@ export const WEBHOOK_COMMANDS: Record<string, Command> = {
     summary: 'Stop deliveries; events that come meanwhile are not delivered later',
     options: { tenant, webhook },
     run: async (session, values, now) => {
-      await pauseSubscription(await tenantOf(session, values), String(values.webhook), now)
+      await change(session, values, now, 'paused', (tx, id) => pauseSubscription(tx, id, now))
       return { subscription_id: String(values.webhook), status: 'paused' }
     },
   },
@@ -77,15 +88,15 @@ export const WEBHOOK_COMMANDS: Record<string, Command> = {
     summary: 'Start deliveries again',
     options: { tenant, webhook },
     run: async (session, values, now) => {
-      await resumeSubscription(await tenantOf(session, values), String(values.webhook), now)
+      await change(session, values, now, 'resumed', (tx, id) => resumeSubscription(tx, id, now))
       return { subscription_id: String(values.webhook), status: 'active' }
     },
   },
   'webhook delete': {
     summary: 'Delete a subscription with its deliveries',
     options: { tenant, webhook },
-    run: async (session, values) => {
-      await deleteSubscription(await tenantOf(session, values), String(values.webhook))
+    run: async (session, values, now) => {
+      await change(session, values, now, 'deleted', deleteSubscription)
       return { subscription_id: String(values.webhook), deleted: true }
     },
   },
@@ -93,14 +104,15 @@ export const WEBHOOK_COMMANDS: Record<string, Command> = {
     summary: 'Give a subscription a new signing secret; the old one signs too until the overlap ends (a day)',
     options: { tenant, webhook, 'overlap-seconds': optional('NUMBER'), 'switch-at': optional('TIMESTAMP') },
     run: async (session, values, now) => {
-      const subscriber = await tenantOf(session, values)
       const switchAt = momentOf(values, 'switch-at')
       const rotation = {
         overlapSeconds: numberOf(values, 'overlap-seconds', 86_400),
         ...(switchAt ? { switchAt } : {}),
       }
       const secrets = await openSecretBox(session.config)
-      const rotated = await rotateSecret(subscriber, secrets, String(values.webhook), rotation, now)
+      const rotated = await change(session, values, now, 'secret_rotated', (tx, id) =>
+        rotateSecret(tx, secrets, id, rotation, now),
+      )
       return {
         subscription_id: String(values.webhook),
         signing_secret: rotated.signingSecret,
@@ -157,6 +169,26 @@ export const WEBHOOK_COMMANDS: Record<string, Command> = {
       return { resent: await resendFailed(subscriber, String(values.webhook), { from, to: to ?? now }, now) }
     },
   },
+}
+
+/** Changes the named subscription, and writes that into the audit log. */
+async function change<Result>(
+  session: Session,
+  values: Values,
+  now: Date,
+  verb: string,
+  work: (tx: Tenant, subscriptionId: string) => Promise<Result>,
+): Promise<Result> {
+  const { id } = await tenantOf(session, values)
+  const subscriptionId = String(values.webhook)
+  const entry = about('webhook', verb, subscriptionId)
+  return audited(
+    session,
+    id,
+    now,
+    (tx) => work(tx, subscriptionId),
+    () => entry,
+  )
 }
 
 async function tenantOf(session: Session, values: Values): Promise<Tenant> {

@@ -9,6 +9,7 @@ export type SourceKind =
   | 'tracker'
   | 'identify'
   | 'import'
+  | 'agent'
   | 'crm'
   | 'enrichment'
   | 'email'

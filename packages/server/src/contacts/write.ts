@@ -1,3 +1,4 @@
+import { forgetConversations } from '../conversations/forget.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { linkVisitors, unlinkVisitors } from '../visitors/link.ts'
@@ -67,13 +68,14 @@ export async function updateContact(
   return visitorIds.length > 0 ? withFirstTouch(tenant, dependencies, row) : row
 }
 
-/** Removes a contact with its notes and source records. Its events remain; its visitors become anonymous again. */
+/** Removes a contact with its notes, source records and conversations that are only its. Its events remain; its visitors become anonymous again. */
 export async function deleteContact(tenant: Tenant, dependencies: WriteDependencies, contactId: string): Promise<void> {
   const now = dependencies.clock()
   await changeContacts(tenant, dependencies, async (tx, log) => {
     if (!(await lockContact(tx, contactId))) throw notFound('contact')
     await unlinkVisitors(tx, contactId, MANUAL.source, now)
     log.events.push(...(await dependencies.segments.leave(tx, contactId)))
+    await forgetConversations(tx, contactId)
     await tx.db.deleteFrom('contacts').where('contact_id', '=', contactId).execute()
     log.events.push({ event: 'contact_deleted', at: now, contactId, data: {} })
   })

@@ -2,6 +2,8 @@
 export interface Participant {
   address: string | null
   name: string | null
+  /** The id that the messaging tool has for the person, by which a contact is found too. */
+  externalId?: string | null
 }
 
 export interface MessageAttachment {
@@ -34,4 +36,6 @@ export interface IncomingMessage {
   attachments: readonly MessageAttachment[]
   /** The identity whose mailbox it was seen in or sent from. */
   identityId: string | null
+  /** Written by a machine (an out-of-office notice, a bounce): it is no reply of a person. */
+  isAutomatic?: boolean
 }

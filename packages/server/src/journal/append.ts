@@ -12,6 +12,9 @@ export type SystemEventName =
   | 'contact_identified'
   | 'segment_entered'
   | 'segment_exited'
+  | 'agent_action_proposed'
+  | 'agent_action_executed'
+  | 'agent_action_failed'
 
 /** What has been appended: an id, and rows in the journal's format. */
 export interface JournalRow {

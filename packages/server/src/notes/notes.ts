@@ -51,22 +51,25 @@ type JsonNote = Omit<NoteRow, 'created_at' | 'updated_at'> & { created_at: strin
 
 /** @throws ServiceError 404 for an unknown contact. */
 export async function createNote(tenant: Tenant, contactId: string, content: string, now: Date): Promise<NoteObject> {
-  return tenant.transaction(async (tx) => {
-    // Locked, so that the contact cannot be deleted between the look and the insertion.
-    const contact = await tx.db
-      .selectFrom('contacts')
-      .select('contact_id')
-      .where('contact_id', '=', contactId)
-      .forKeyShare()
-      .executeTakeFirst()
-    if (!contact) throw notFound('contact')
-    const row = await tx.db
-      .insertInto('notes')
-      .values({ note_id: newId(), contact_id: contactId, content, created_at: now, updated_at: now })
-      .returning(COLUMNS)
-      .executeTakeFirstOrThrow()
-    return toNote(row)
-  })
+  return tenant.transaction((tx) => insertNote(tx, contactId, content, now))
+}
+
+/** The same in the caller's transaction. */
+export async function insertNote(tx: Tenant, contactId: string, content: string, now: Date): Promise<NoteObject> {
+  // Locked, so that the contact cannot be deleted between the look and the insertion.
+  const contact = await tx.db
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('contact_id', '=', contactId)
+    .forKeyShare()
+    .executeTakeFirst()
+  if (!contact) throw notFound('contact')
+  const row = await tx.db
+    .insertInto('notes')
+    .values({ note_id: newId(), contact_id: contactId, content, created_at: now, updated_at: now })
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow()
+  return toNote(row)
 }
 
 /** @throws ServiceError 404 when the contact has no such note. */

@@ -9,13 +9,14 @@ const NOTED_EVERY_MS = 60_000
 
 /**
  * Notes that a source writes, and of which kind it is.
- * @param kind as the request says it; a source that does not say it stays what it was, and is a CRM at first.
+ * @param kind as the request says it; a source that does not say it stays what it was, and is `first` at first.
  */
 export async function noteSource(
   tenant: Tenant,
   source: string,
   kind: SourceKind | undefined,
   now: Date,
+  first: SourceKind = 'crm',
 ): Promise<SourceKind> {
   const known = await tenant.db
     .selectFrom('sources')
@@ -23,7 +24,7 @@ export async function noteSource(
     .where('source', '=', source)
     .executeTakeFirst()
   const before = known?.kind as SourceKind | undefined
-  const after = kind ?? before ?? 'crm'
+  const after = kind ?? before ?? first
   const isNoted = known !== undefined && now.getTime() - known.last_write_at.getTime() < NOTED_EVERY_MS
   if (after === before && isNoted) return after
   // Not in the transaction of the records: all writes of the source would wait for one another at this row.

@@ -10,7 +10,14 @@ const CONTACT = {
   lastname: 'Lovelace',
 }
 const COMPANY = { _id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6072', name: 'Example', domain: 'example.com' }
-const AGENT_ACTION = { run_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6074', action_index: 0, type: 'email_message' }
+const AGENT_ACTION = {
+  agent_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6075',
+  run_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6074',
+  action_index: 0,
+  type: 'email_message',
+  identity_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6076',
+}
+const REFUSED = { code: 'mail_refused', message: 'The mail server refused this mail: 550 no such user' }
 const SEGMENT = { segment_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6073', name: 'Trial users' }
 
 interface CatalogueEntry {
@@ -48,9 +55,9 @@ const ENTRIES: Record<string, CatalogueEntry> = {
   contact_identified: own('Visitors became a contact', { visitor_ids: ['visitor-1'], source: 'identify' }),
   segment_entered: own('A contact entered a segment', SEGMENT),
   segment_exited: own('A contact left a segment', SEGMENT),
-  agent_action_proposed: own('An agent proposed an action', AGENT_ACTION),
-  agent_action_executed: own("An agent's action was executed", AGENT_ACTION),
-  agent_action_failed: own("An agent's action failed", { ...AGENT_ACTION, error: 'identity_required' }),
+  agent_action_proposed: own('An agent proposed an action', { ...AGENT_ACTION, status: 'pending_approval' }),
+  agent_action_executed: own("An agent's action was executed", { ...AGENT_ACTION, status: 'executed' }),
+  agent_action_failed: own("An agent's action failed", { ...AGENT_ACTION, status: 'failed', error: REFUSED }),
 }
 
 /** An event type that can be subscribed to, with what a delivery of it looks like. */

@@ -1,7 +1,8 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 
 const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
+const KEYS_REMEMBERED_MAX = 1_000
 
 /** A new signing secret: `whsec_` and 32 random bytes in base64. */
 export function newSigningSecret(): string {
@@ -26,13 +27,35 @@ export function signatureHeaders(
 ): Record<string, string> {
   const seconds = String(Math.floor(at.getTime() / 1000))
   const standard = valid.map((secret) => {
-    const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
-    return `v1,${createHmac('sha256', key).update(`${messageId}.${seconds}.`).update(body).digest('base64')}`
+    const { standing } = keysOf(secret)
+    return `v1,${createHmac('sha256', standing).update(`${messageId}.${seconds}.`).update(body).digest('base64')}`
   })
   return {
-    'x-service-signature': `sha256=${createHmac('sha256', primary).update(body).digest('hex')}`,
+    'x-service-signature': `sha256=${createHmac('sha256', keysOf(primary).shown).update(body).digest('hex')}`,
     'webhook-id': messageId,
     'webhook-timestamp': seconds,
     'webhook-signature': standard.join(' '),
   }
+}
+
+interface Keys {
+  /** Of the secret's text as it was shown. */
+  shown: KeyObject
+  /** Of the bytes that it stands for. */
+  standing: KeyObject
+}
+
+const known = new Map<string, Keys>()
+
+/** Making a key of a secret costs more than signing with it does. */
+function keysOf(secret: string): Keys {
+  const made = known.get(secret)
+  if (made) return made
+  const keys = {
+    shown: createSecretKey(secret, 'utf8'),
+    standing: createSecretKey(secret.slice(PREFIX.length), 'base64'),
+  }
+  if (known.size >= KEYS_REMEMBERED_MAX) known.clear()
+  known.set(secret, keys)
+  return keys
 }

@@ -127,6 +127,7 @@ function compileValidator({ schema, httpPart }: { schema: TSchema; httpPart?: st
   const check = compileBodyCheck(schema)
   return (value: unknown) => {
     if (value === undefined || value === null) {
+      if ('x-optional' in schema) return { value: {} }
       return { error: validationError([{ path: '', message: 'is required: send a JSON object' }]) }
     }
     const details = check(value)

@@ -36,7 +36,23 @@ export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSw
         url,
       }
     },
+    transformObject: (document) => ('openapiObject' in document ? leaveBodiesOptional(document.openapiObject) : {}),
   }
+}
+
+/** A body that may be left out is not `required`, as every body is said to be. */
+function leaveBodiesOptional<Document extends { paths?: object }>(document: Document): Document {
+  for (const operations of Object.values(document.paths ?? {})) {
+    for (const { requestBody } of Object.values(operations as Record<string, { requestBody?: RequestBody }>)) {
+      if (requestBody?.content?.['application/json']?.schema?.['x-optional']) requestBody.required = false
+    }
+  }
+  return document
+}
+
+interface RequestBody {
+  required?: boolean
+  content?: Record<string, { schema?: { 'x-optional'?: boolean } }>
 }
 
 /** openapi.json as it is checked in: the same for every port and host. */

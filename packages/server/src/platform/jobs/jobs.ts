@@ -48,8 +48,16 @@ export interface Jobs {
     concurrency: number,
     handler: (data: Data & TenantJob, context: JobContext) => Promise<void>,
   ): Promise<void>
+  /**
+   * When a cron expression of five fields comes due next, by the queue's own reading of it.
+   * @returns null for what is no such expression, and for one that never comes due.
+   */
+  nextTime(cron: string, timeZone: string, after: Date): Date | null
   stop(): Promise<void>
 }
+
+/** Five fields. A hashed one (`H`) would mean another time at each reading. */
+const CRON = /^(?!.*(^|[\s,])H)[0-9A-Za-z*?,/#-]+(\s+[0-9A-Za-z*?,/#-]+){4}$/
 
 /** Declares a queue. */
 export function jobQueue<Data extends object>(name: string, options: JobQueue<Data>['options']): JobQueue<Data> {
@@ -96,6 +104,14 @@ export async function openJobs(
       await boss.work<Data>(queue.name, options, async ([job]) => {
         if (job) await handler(job.data, { jobId: job.id, signal: job.signal })
       })
+    },
+    nextTime: (cron, timeZone, after) => {
+      if (!CRON.test(cron)) return null
+      try {
+        return boss.previewSchedule(cron, { tz: timeZone, from: after, count: 1 })[0] ?? null
+      } catch {
+        return null
+      }
     },
     stop: () => boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: true }),
   }

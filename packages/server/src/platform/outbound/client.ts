@@ -1,10 +1,10 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { type LookupAddress, lookup as systemLookup } from 'node:dns'
-import { isIP, type LookupFunction } from 'node:net'
-import { promisify } from 'node:util'
-import { Agent, type Dispatcher, request } from 'undici'
-import { refusalOf } from './addresses.ts'
-import { checkUrl, hostOf, notPublic, RefusedAddress, type UrlRules } from './urls.ts'
+import type { LookupAddress } from 'node:dns'
+import { isIP } from 'node:net'
+import { Agent } from 'undici'
+import { ExchangeTimeout, exchange } from './exchange.ts'
+import { checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
+import { checkUrl, hostOf, RefusedAddress, type UrlRules } from './urls.ts'
 
 /** For the whole exchange: name, connection, TLS, request, and the response to its last byte. */
 const EXCHANGE_MS_MAX = 10_000
@@ -12,9 +12,6 @@ const BODY_BYTES_MAX = 16 * 1024
 /** Shorter than what servers keep a silent connection (5 s is common): one that they have just closed looks like a failure. */
 const KEEP_ALIVE_MS = 4_000
 const RESOLVE_AT_FIRST_MS_MAX = 3_000
-
-/** Finds the addresses of a name. */
-export type Resolve = (host: string) => Promise<LookupAddress[]>
 
 export interface OutboundOptions extends UrlRules {
   resolve?: Resolve
@@ -59,15 +56,13 @@ export interface Outbound {
   close(): Promise<void>
 }
 
-const resolveBySystem: Resolve = (host) => promisify(systemLookup)(host, { all: true, verbatim: true })
-
 /**
  * Opens the guarded client. Every connection resolves its name anew, checks every address found, and gives the socket
  * the checked addresses themselves, so that a name which changes its answer between check and use gains nothing.
  * Connections are kept and used again; proxies named in the environment are not used, because behind a proxy the
  * addresses could not be checked.
  */
-export function createOutbound({ allowPrivate, resolve = resolveBySystem, ca }: OutboundOptions): Outbound {
+export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): Outbound {
   const addresses = new WeakMap<object, string>()
   const onSend = (message: unknown) => {
     const { request: sent, socket } = message as { request: { body: unknown }; socket: { remoteAddress?: string } }
@@ -77,31 +72,17 @@ export function createOutbound({ allowPrivate, resolve = resolveBySystem, ca }: 
   // A documented channel of undici, and the only place that says which connection took a request.
   subscribe('undici:client:sendHeaders', onSend)
 
-  async function checkedAddresses(host: string): Promise<LookupAddress[]> {
-    const found = await resolve(host)
-    for (const { address } of found) {
-      const refusal = allowPrivate ? null : refusalOf(address)
-      // One address out of line condemns the name: whoever mixes them is trying something.
-      if (refusal !== null) throw notPublic(address, refusal)
-    }
-    return found.filter(({ address }) => isIP(address) !== 0)
+  const checkedAddresses = createAddressFinder({ allowPrivate, ...(resolve ? { resolve } : {}) })
+  const underWay = new Map<string, Promise<LookupAddress[]>>()
+
+  /** A burst opens hundreds of connections to one host at once; nobody needs to ask for its name as often. */
+  function sharedAddresses(host: string): Promise<LookupAddress[]> {
+    const asked = underWay.get(host) ?? checkedAddresses(host).finally(() => underWay.delete(host))
+    underWay.set(host, asked)
+    return asked
   }
 
-  const lookup: LookupFunction = (host, options, callback) => {
-    checkedAddresses(host).then(
-      (found) => {
-        const [first] = found
-        if (!first) {
-          const error: NodeJS.ErrnoException = new Error(`${host} has no address`)
-          error.code = 'ENOTFOUND'
-          callback(error, '', 0)
-        } else if (options.all) callback(null, found)
-        else callback(null, first.address, first.family)
-      },
-      (error: NodeJS.ErrnoException) => callback(error, '', 0),
-    )
-  }
-
+  const lookup = checkedLookup(sharedAddresses)
   const agent = new Agent({
     connect: { lookup, timeout: EXCHANGE_MS_MAX, ...(ca === undefined ? {} : { ca }) },
     allowH2: false,
@@ -124,31 +105,14 @@ export function createOutbound({ allowPrivate, resolve = resolveBySystem, ca }: 
     post: async (text, headers, body, signal) => {
       // Its own object, even where two calls share bytes: it is how the address is found again.
       const own = body.subarray()
-      const ending = new AbortController()
-      let timedOut = false
-      const end = () => ending.abort()
-      // Not AbortSignal.timeout, whose timer lives on for ten seconds after each call that took five milliseconds.
-      const timer = setTimeout(() => {
-        timedOut = true
-        end()
-      }, EXCHANGE_MS_MAX)
-      signal?.addEventListener('abort', end)
       try {
         // Addresses written into the URL never reach the look-up, so they are checked here, each time.
-        const url = checkUrl(text, { allowPrivate })
-        if (signal?.aborted) end()
-        const options = { method: 'POST', headers, body: own, signal: ending.signal, dispatcher: agent } as const
-        const answer = await request(url, options)
-        return {
-          status: answer.statusCode,
-          body: await readAtMost(answer.body, BODY_BYTES_MAX),
-          address: addresses.get(own) ?? null,
-        }
+        const { origin, pathname, search } = checkUrl(text, { allowPrivate })
+        const options = { origin, path: pathname + search, method: 'POST', headers, body: own } as const
+        const limits = { timeoutMs: EXCHANGE_MS_MAX, bodyBytesMax: BODY_BYTES_MAX, signal }
+        return { ...(await exchange(agent, options, limits)), address: addresses.get(own) ?? null }
       } catch (error) {
-        throw toOutboundError(error, timedOut, addresses.get(own) ?? null)
-      } finally {
-        clearTimeout(timer)
-        signal?.removeEventListener('abort', end)
+        throw toOutboundError(error, addresses.get(own) ?? null)
       }
     },
     close: async () => {
@@ -158,21 +122,8 @@ export function createOutbound({ allowPrivate, resolve = resolveBySystem, ca }: 
   }
 }
 
-/** Reads the beginning of a body; a longer one is cut off together with its connection. */
-async function readAtMost(body: Dispatcher.ResponseData['body'], bytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of body) {
-    chunks.push(chunk as Buffer)
-    length += (chunk as Buffer).length
-    // Leaving the loop destroys the stream.
-    if (length > bytes) break
-  }
-  return Buffer.concat(chunks).subarray(0, bytes)
-}
-
-function toOutboundError(error: unknown, timedOut: boolean, address: string | null): OutboundError {
-  if (timedOut) {
+function toOutboundError(error: unknown, address: string | null): OutboundError {
+  if (error instanceof ExchangeTimeout) {
     return new OutboundError('timeout', `No complete answer within ${EXCHANGE_MS_MAX / 1000} seconds.`, address, error)
   }
   const first = error instanceof AggregateError ? error.errors[0] : error

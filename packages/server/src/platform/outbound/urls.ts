@@ -22,17 +22,20 @@ export class RefusedAddress extends ServiceError {
 export interface UrlRules {
   /** Development and tests: lets private and local addresses pass, and nothing else. */
   allowPrivate: boolean
+  /** Lets an address begin with http:// too; for servers in the same network, beside `allowPrivate` only. */
+  allowHttp?: boolean
 }
 
 /**
  * Checks everything about a URL that can be known without asking DNS.
  * @throws RefusedAddress saying what is wrong.
  */
-export function checkUrl(text: string, { allowPrivate }: UrlRules): URL {
+export function checkUrl(text: string, { allowPrivate, allowHttp = false }: UrlRules): URL {
   if (text.length > URL_LENGTH_MAX) throw new RefusedAddress(`The URL is longer than ${URL_LENGTH_MAX} characters.`)
   if (!URL.canParse(text)) throw new RefusedAddress('This is not a URL. Give one like https://example.com/hooks')
   const url = new URL(text)
-  if (url.protocol !== 'https:') throw new RefusedAddress('The URL must begin with https://')
+  const isPlain = allowHttp && url.protocol === 'http:'
+  if (url.protocol !== 'https:' && !isPlain) throw new RefusedAddress('The URL must begin with https://')
   if (url.username !== '' || url.password !== '') {
     throw new RefusedAddress('The URL must not hold a user name or password. Send them in a custom header.')
   }
@@ -49,7 +52,8 @@ export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
 
-function checkHost(host: string): void {
+/** Checks a host that is named without a URL. @throws RefusedAddress */
+export function checkHost(host: string): void {
   if (isIP(host) !== 0) {
     const refusal = refusalOf(host)
     if (refusal !== null) throw notPublic(host, refusal)

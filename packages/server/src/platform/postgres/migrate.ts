@@ -6,6 +6,10 @@ import * as segments from './migrations/0004-segments.ts'
 import * as webhooks from './migrations/0005-webhooks.ts'
 import * as identities from './migrations/0006-identities.ts'
 import * as agents from './migrations/0007-agents.ts'
+import * as mail from './migrations/0008-mail.ts'
+import * as conversations from './migrations/0009-conversations.ts'
+import * as social from './migrations/0010-social.ts'
+import * as actions from './migrations/0011-actions.ts'
 import * as dashboardUsers from './migrations/0012-dashboard-users.ts'
 import * as dashboard from './migrations/0013-dashboard.ts'
 
@@ -17,6 +21,10 @@ const MIGRATIONS: Record<string, Migration> = {
   '0005-webhooks': webhooks,
   '0006-identities': identities,
   '0007-agents': agents,
+  '0008-mail': mail,
+  '0009-conversations': conversations,
+  '0010-social': social,
+  '0011-actions': actions,
   '0012-dashboard-users': dashboardUsers,
   '0013-dashboard': dashboard,
 }

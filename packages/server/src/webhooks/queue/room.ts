@@ -2,8 +2,8 @@ import type { Claimed, Room } from './claim.ts'
 import type { Outcome } from './record.ts'
 
 /** Deliveries that one process has in hand at once; each holds one payload in memory. */
-const SLOTS = 512
-const PER_TENANT = 384
+const SLOTS = 1024
+const PER_TENANT = 768
 /** Requests to one receiver at once: few at first, and one more with each quick answer. */
 const PER_SUBSCRIPTION_FIRST = 4
 const PER_SUBSCRIPTION_MAX = 32
@@ -13,6 +13,10 @@ const WAITING_BESIDE_MAX = 4_096
 /** A receiver that let a request wait for longer gets few at once until it is quick again. */
 const PER_SLOW_SUBSCRIPTION = 4
 const PER_HANGING_SUBSCRIPTION = 1
+/** Taken ahead for a receiver that has proved quick, so that it need not wait for the next look at the queue. */
+const AHEAD_PER_SUBSCRIPTION = 96
+/** What is left of a lease must do for an attempt and for writing it down. */
+const LEASE_LEFT_MS_MIN = 13_000
 const REMEMBERED_MAX = 1_000
 
 /** A delivery in hand. */
@@ -27,7 +31,14 @@ export interface Slot {
  * who hangs keeps none for longer than a second.
  */
 export interface Slots {
-  take(delivery: Claimed): Slot
+  /** Room to send it now; null when its receiver has as many as it can take: then it is held. */
+  take(delivery: Claimed): Slot | null
+  /** One that was held and whose receiver has room again. */
+  next(subscriptionId: string): Claimed | undefined
+  /** Takes out what was held too long, or for a receiver that is not quick any more: others may take it. */
+  surplus(now: Date): Claimed[]
+  /** Takes out everything that is held. */
+  empty(): Claimed[]
   room(): Room
 }
 
@@ -35,6 +46,7 @@ export function createSlots(): Slots {
   const underWay = new Map<string, number>()
   const byTenant = new Map<string, number>()
   const limits = new Map<string, number>()
+  const held = new Map<string, Claimed[]>()
   let taken = 0
   let waitingBeside = 0
 
@@ -54,8 +66,41 @@ export function createSlots(): Slots {
     else setLimit(subscriptionId, succeeded ? PER_SLOW_SUBSCRIPTION : PER_HANGING_SUBSCRIPTION)
   }
 
+  const isFull = (subscriptionId: string) => (underWay.get(subscriptionId) ?? 0) >= limitOf(subscriptionId)
+  const isQuick = (subscriptionId: string) => limitOf(subscriptionId) === PER_SUBSCRIPTION_MAX
+
+  function hold(delivery: Claimed): void {
+    taken++
+    add(byTenant, delivery.tenantId, 1)
+    const others = held.get(delivery.subscriptionId)
+    if (others) others.push(delivery)
+    else held.set(delivery.subscriptionId, [delivery])
+  }
+
+  function takeOut(isKept: (delivery: Claimed) => boolean): Claimed[] {
+    const out: Claimed[] = []
+    for (const [id, waiting] of held) {
+      const { kept = [], gone = [] } = Object.groupBy(waiting, (each) => (isKept(each) ? 'kept' : 'gone'))
+      if (kept.length > 0) held.set(id, kept)
+      else held.delete(id)
+      out.push(...gone)
+    }
+    for (const delivery of out) letGo(delivery)
+    return out
+  }
+
+  function letGo({ tenantId }: Claimed): void {
+    taken--
+    add(byTenant, tenantId, -1)
+  }
+
   return {
-    take: ({ tenantId, subscriptionId }) => {
+    take: (delivery) => {
+      const { tenantId, subscriptionId } = delivery
+      if (isFull(subscriptionId)) {
+        hold(delivery)
+        return null
+      }
       let beside = false
       taken++
       add(underWay, subscriptionId, 1)
@@ -82,10 +127,24 @@ export function createSlots(): Slots {
         },
       }
     },
+    next: (subscriptionId) => {
+      if (isFull(subscriptionId)) return
+      const waiting = held.get(subscriptionId)
+      const delivery = waiting?.shift()
+      if (waiting?.length === 0) held.delete(subscriptionId)
+      if (delivery) letGo(delivery)
+      return delivery
+    },
+    surplus: (now) => {
+      const latest = now.getTime() + LEASE_LEFT_MS_MIN
+      return takeOut((delivery) => isQuick(delivery.subscriptionId) && delivery.leaseUntil.getTime() > latest)
+    },
+    empty: () => takeOut(() => false),
     room: () => {
       const free = new Map<string, number>()
       for (const id of new Set([...underWay.keys(), ...limits.keys()])) {
-        free.set(id, Math.max(0, limitOf(id) - (underWay.get(id) ?? 0)))
+        const most = limitOf(id) + (isQuick(id) ? AHEAD_PER_SUBSCRIPTION : 0)
+        free.set(id, Math.max(0, most - (underWay.get(id) ?? 0) - (held.get(id)?.length ?? 0)))
       }
       const fullTenants = [...byTenant].filter(([, count]) => count >= PER_TENANT).map(([id]) => id)
       return { slots: SLOTS - taken, perSubscription: PER_SUBSCRIPTION_FIRST, free, fullTenants }

@@ -74,9 +74,10 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   async function look(): Promise<void> {
     while (lookAgain && !stopped) {
       lookAgain = false
-      const room = slots.room()
-      if (room.slots <= 0) return
       try {
+        await handBack(slots.surplus(clock()))
+        const room = slots.room()
+        if (room.slots <= 0) return
         const claimed = await claimDeliveries(stores, room, clock(), LEASE_MS)
         for (const delivery of claimed) start(delivery)
         // There may be more than one turn's share, but not more than there was room for.
@@ -88,14 +89,24 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     }
   }
 
+  /** What cannot be sent now is held until its receiver has room. */
   function start(delivery: Claimed): void {
-    const work = send(delivery, slots.take(delivery)).finally(() => underWay.delete(work))
+    const slot = slots.take(delivery)
+    if (!slot) return
+    const work = send(delivery, slot).finally(() => underWay.delete(work))
     underWay.add(work)
+  }
+
+  async function handBack(deliveries: Claimed[]): Promise<void> {
+    await giveBack(stores.database, deliveries, clock()).catch((error) =>
+      log.warn({ err: error }, 'webhook deliveries that were not sent wait for the end of their lease'),
+    )
   }
 
   async function send(delivery: Claimed, slot: Slot): Promise<void> {
     const outcome = await sender(delivery, stopping.signal)
     slot.answered(outcome)
+    if (!stopped) startNext(delivery.subscriptionId)
     if (outcome) {
       metrics.webhookAttempts.inc({ outcome: outcome.succeeded ? 'succeeded' : 'failed' })
       results.push({ delivery, outcome })
@@ -103,6 +114,10 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     } else abandoned.push(delivery)
     slot.release()
     wakeSoon()
+  }
+
+  function startNext(subscriptionId: string): void {
+    for (let held = slots.next(subscriptionId); held; held = slots.next(subscriptionId)) start(held)
   }
 
   /** Results that come while one statement is under way go together with the next. */
@@ -141,9 +156,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       const limit = setTimeout(() => stopping.abort(), FINISH_WITHIN_MS)
       while (underWay.size > 0) await Promise.all(underWay)
       clearTimeout(limit)
-      await giveBack(stores.database, abandoned, clock()).catch((error) =>
-        log.warn({ err: error }, 'interrupted webhook deliveries wait for the end of their lease'),
-      )
+      await handBack([...abandoned, ...slots.empty()])
     },
   }
 }

@@ -36,7 +36,7 @@ export interface AgentActions {
   decided_at: Timestamp | null;
   decided_by: Json | null;
   due_at: Timestamp | null;
-  error: string | null;
+  error: Json | null;
   executed_at: Timestamp | null;
   execution: Json | null;
   guardrails: Generated<Json>;
@@ -49,6 +49,17 @@ export interface AgentActions {
   tenant_id: string;
   type: string;
   updated_at: Timestamp;
+}
+
+export interface AgentOutreach {
+  action_index: number;
+  agent_id: string;
+  at: Timestamp;
+  contact_id: string;
+  identity_id: string;
+  run_id: string;
+  tenant_id: string;
+  type: string;
 }
 
 export interface AgentRunContacts {
@@ -69,6 +80,7 @@ export interface AgentRuns {
   actions_pending_approval: Generated<number>;
   actions_proposed: Generated<number>;
   agent_id: string;
+  claim: string | null;
   completed_at: Timestamp | null;
   configuration: Json;
   contacts_evaluated: Generated<number>;
@@ -81,8 +93,11 @@ export interface AgentRuns {
   model: string | null;
   notices: Generated<Json>;
   output_tokens: Generated<Int8>;
+  progressed_at: Timestamp | null;
   provider: string | null;
+  requested_by: Json;
   requested_contact_ids: string[] | null;
+  restarts: Generated<number>;
   run_id: string;
   started_at: Timestamp | null;
   status: string;
@@ -103,6 +118,12 @@ export interface Agents {
   next_run_at: Timestamp | null;
   playbook: Generated<Json>;
   playbook_template: string | null;
+  tenant_id: string;
+  updated_at: Timestamp;
+}
+
+export interface AgentSettings {
+  settings: Json;
   tenant_id: string;
   updated_at: Timestamp;
 }
@@ -181,6 +202,55 @@ export interface ContactSources {
   synced_at: Timestamp | null;
   tenant_id: string;
   updated_at: Timestamp;
+}
+
+export interface ConversationMessages {
+  attachments: Json;
+  cc: Json;
+  direction: string;
+  html: string | null;
+  identity_id: string | null;
+  is_automatic: boolean;
+  message_id: string;
+  recipients: Json;
+  recorded_at: Timestamp;
+  sender: Json;
+  sender_directory: string;
+  sender_key: string | null;
+  sent_at: Timestamp;
+  source: string;
+  tenant_id: string;
+  text: string;
+  thread_id: string;
+}
+
+export interface ConversationParticipants {
+  directory: string;
+  key: string;
+  tenant_id: string;
+  thread_id: string;
+}
+
+export interface ConversationReferences {
+  message_id: string;
+  source: string;
+  tenant_id: string;
+  thread_id: string;
+}
+
+export interface ConversationThreads {
+  channel: string;
+  created_at: Timestamp;
+  last_message_at: Timestamp;
+  last_message_id: string;
+  message_count: number;
+  participants: Json;
+  source: string;
+  subject: string | null;
+  subject_key: string;
+  tenant_id: string;
+  thread_id: string;
+  thread_key: string | null;
 }
 
 export interface Domains {
@@ -311,6 +381,69 @@ export interface Journal {
   rows: string;
 }
 
+export interface Mailboxes {
+  connected_at: Timestamp | null;
+  error: string | null;
+  failures: Generated<number>;
+  held_until: Timestamp | null;
+  holder: string | null;
+  identity_id: string;
+  next_attempt_at: Timestamp;
+  state: string;
+  synced_at: Timestamp | null;
+  tenant_id: string;
+}
+
+export interface MailboxFolders {
+  identity_id: string;
+  last_uid: Int8;
+  mod_sequence: string | null;
+  path: string;
+  role: string;
+  synced_at: Timestamp;
+  tenant_id: string;
+  uid_validity: string;
+}
+
+export interface MailboxSkipped {
+  at: Timestamp;
+  identity_id: string;
+  reason: string;
+  role: string;
+  tenant_id: string;
+  uid: Int8;
+  uid_validity: string;
+}
+
+export interface MailSends {
+  contact_id: string | null;
+  identity_id: string | null;
+  lease_until: Timestamp;
+  message_id: string;
+  recipient: string;
+  recorded_at: Timestamp | null;
+  reserved_at: Timestamp;
+  response: string | null;
+  sent_at: Timestamp | null;
+  status: string;
+  tenant_id: string;
+  unsubscribe_hash: string | null;
+}
+
+export interface MessagingConnections {
+  created_at: Timestamp;
+  error: string | null;
+  job_id: string | null;
+  position: Json;
+  sealed: string;
+  settings: Json;
+  source: string;
+  state: string;
+  synced_at: Timestamp | null;
+  tenant_id: string;
+  updated_at: Timestamp;
+}
+
 export interface Notes {
   contact_id: string;
   content: string;
@@ -380,6 +513,63 @@ export interface ServiceSecrets {
   created_at: Timestamp;
   name: string;
   sealed: string;
+}
+
+export interface SocialProfiles {
+  checked_at: Timestamp;
+  connected: boolean;
+  created_at: Timestamp;
+  identity_id: string;
+  profile_id: string;
+  tenant_id: string;
+  updated_at: Timestamp;
+}
+
+export interface SocialSandboxLogins {
+  codes: Generated<number>;
+  created_at: Timestamp;
+  looks: Generated<number>;
+  profile_id: string;
+  reason: string | null;
+  scenario: string;
+  session_id: string;
+  state: string;
+  tenant_id: string;
+}
+
+export interface SocialSandboxOutbox {
+  created_at: Timestamp;
+  external_id: string;
+  idempotency_key: string;
+  kind: string;
+  profile_id: string;
+  recipient_profile_url: string;
+  tenant_id: string;
+  text: string | null;
+}
+
+export interface SocialSessions {
+  actor: Json;
+  code_count: Generated<number>;
+  code_rejected: Generated<number>;
+  code_sealed: string | null;
+  country: string;
+  created_at: Timestamp;
+  credentials_sealed: string | null;
+  deadline_at: Timestamp;
+  error_code: string | null;
+  failures: Generated<number>;
+  finished_at: Timestamp | null;
+  identity_id: string;
+  is_begun: Generated<boolean>;
+  is_renewal: boolean;
+  profile_id: string | null;
+  session_id: string;
+  status: string;
+  step: Generated<number>;
+  tenant_id: string;
+  updated_at: Timestamp;
+  wake_by: Timestamp;
 }
 
 export interface Sources {
@@ -529,8 +719,10 @@ export interface WebhookSubscriptions {
 
 export interface DB {
   agent_actions: AgentActions;
+  agent_outreach: AgentOutreach;
   agent_run_contacts: AgentRunContacts;
   agent_runs: AgentRuns;
+  agent_settings: AgentSettings;
   agents: Agents;
   api_keys: ApiKeys;
   audit_log: AuditLog;
@@ -538,6 +730,10 @@ export interface DB {
   contact_counts: ContactCounts;
   contact_sources: ContactSources;
   contacts: Contacts;
+  conversation_messages: ConversationMessages;
+  conversation_participants: ConversationParticipants;
+  conversation_references: ConversationReferences;
+  conversation_threads: ConversationThreads;
   domains: Domains;
   email_accounts: EmailAccounts;
   email_suppressions: EmailSuppressions;
@@ -552,6 +748,11 @@ export interface DB {
   installation: Installation;
   invitations: Invitations;
   journal: Journal;
+  mail_sends: MailSends;
+  mailbox_folders: MailboxFolders;
+  mailbox_skipped: MailboxSkipped;
+  mailboxes: Mailboxes;
+  messaging_connections: MessagingConnections;
   notes: Notes;
   refused_events: RefusedEvents;
   saved_views: SavedViews;
@@ -560,6 +761,10 @@ export interface DB {
   segment_members: SegmentMembers;
   segments: Segments;
   service_secrets: ServiceSecrets;
+  social_profiles: SocialProfiles;
+  social_sandbox_logins: SocialSandboxLogins;
+  social_sandbox_outbox: SocialSandboxOutbox;
+  social_sessions: SocialSessions;
   sources: Sources;
   tenant_users: TenantUsers;
   tenants: Tenants;

@@ -57,6 +57,8 @@ const STATEMENTS = [
     WHERE status = 'failed'`,
   'CREATE INDEX webhook_deliveries_finished ON webhook_deliveries (finished_at) WHERE finished_at IS NOT NULL',
 
+  // Written in the statement that changes its delivery, and deleted with it by a trigger: a foreign key would look up
+  // and lock that row once more for each.
   `CREATE TABLE webhook_attempts (
     tenant_id uuid NOT NULL,
     delivery_id uuid NOT NULL,
@@ -67,9 +69,16 @@ const STATEMENTS = [
     body text,
     error text,
     address text,
-    PRIMARY KEY (tenant_id, delivery_id, attempt),
-    FOREIGN KEY (tenant_id, delivery_id) REFERENCES webhook_deliveries ON DELETE CASCADE
+    PRIMARY KEY (tenant_id, delivery_id, attempt)
   )`,
+  `CREATE FUNCTION forget_webhook_attempts() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      DELETE FROM webhook_attempts AS attempt USING gone
+        WHERE attempt.tenant_id = gone.tenant_id AND attempt.delivery_id = gone.delivery_id;
+      RETURN NULL;
+    END $$`,
+  `CREATE TRIGGER webhook_deliveries_forgotten AFTER DELETE ON webhook_deliveries
+    REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_webhook_attempts()`,
 
   `CREATE FUNCTION announce_webhook_work() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN

@@ -70,4 +70,6 @@ const STATEMENTS = [
     END $$`,
   `CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE ON audit_log
     FOR EACH ROW EXECUTE FUNCTION refuse_audit_change()`,
+  `CREATE TRIGGER audit_log_not_emptied BEFORE TRUNCATE ON audit_log
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change()`,
 ]

@@ -29,12 +29,15 @@ const STATEMENTS = [
   'CREATE INDEX agents_due ON agents (next_run_at) WHERE next_run_at IS NOT NULL',
 
   // \`configuration\` is the agent as it was when the run was queued: a change of the agent does not change a run.
+  // \`claim\` is whose turn it is: a process that was taken for dead and is not finds another's here, and stops.
+  // \`heartbeat_at\` says that it lives, \`progressed_at\` that it gets on; \`restarts\` counts since the last progress.
   `CREATE TABLE agent_runs (
     tenant_id uuid NOT NULL,
     run_id uuid NOT NULL,
     agent_id uuid NOT NULL,
     status text NOT NULL CHECK (status IN ('queued', 'running', 'completed', 'failed', 'cancelled')),
     trigger text NOT NULL CHECK (trigger IN ('manual', 'schedule')),
+    requested_by jsonb NOT NULL,
     requested_contact_ids uuid[],
     configuration jsonb NOT NULL,
     provider text,
@@ -52,12 +55,17 @@ const STATEMENTS = [
     created_at timestamptz NOT NULL,
     started_at timestamptz,
     heartbeat_at timestamptz,
+    progressed_at timestamptz,
+    claim uuid,
+    restarts integer NOT NULL DEFAULT 0,
     completed_at timestamptz,
     PRIMARY KEY (tenant_id, run_id),
     FOREIGN KEY (tenant_id, agent_id) REFERENCES agents ON DELETE CASCADE
   )`,
   'CREATE INDEX agent_runs_newest ON agent_runs (tenant_id, agent_id, created_at DESC, run_id DESC)',
   `CREATE INDEX agent_runs_open ON agent_runs (status, heartbeat_at) WHERE status IN ('queued', 'running')`,
+
+  'CREATE INDEX agent_runs_costs ON agent_runs (tenant_id, created_at) WHERE cost_usd > 0',
 
   // The contacts of a run in their order, written when it begins, so that a restarted run goes on where it was.
   `CREATE TABLE agent_run_contacts (
@@ -75,9 +83,11 @@ const STATEMENTS = [
     FOREIGN KEY (tenant_id, run_id) REFERENCES agent_runs ON DELETE CASCADE
   )`,
   'CREATE INDEX agent_run_contacts_order ON agent_run_contacts (tenant_id, run_id, position)',
+  'CREATE INDEX agent_run_contacts_of_contact ON agent_run_contacts (tenant_id, contact_id, evaluated_at)',
 
   // \`params_hash\` is of the params that were approved; execution refuses others. \`guardrails\` says what was checked
   // and what it found. \`execution\` is what the executor must know after a crash, such as the Message-ID it chose.
+  // \`error\` is {code, message, rule?}.
   `CREATE TABLE agent_actions (
     tenant_id uuid NOT NULL,
     run_id uuid NOT NULL,
@@ -97,7 +107,7 @@ const STATEMENTS = [
     execution jsonb,
     executed_at timestamptz,
     result jsonb,
-    error text,
+    error jsonb,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, run_id, contact_id, action_index),
@@ -106,5 +116,4 @@ const STATEMENTS = [
   )`,
   `CREATE INDEX agent_actions_waiting ON agent_actions (tenant_id, created_at DESC) WHERE status = 'pending_approval'`,
   'CREATE INDEX agent_actions_of_contact ON agent_actions (tenant_id, contact_id, created_at DESC)',
-  `CREATE INDEX agent_actions_sent ON agent_actions (tenant_id, identity_id, executed_at) WHERE status = 'executed'`,
 ]

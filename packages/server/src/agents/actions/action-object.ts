@@ -1,0 +1,108 @@
+import type { Selectable } from 'kysely'
+import Type from 'typebox'
+import type { Actor } from '../../audit/log.ts'
+import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import type { TenantTables } from '../../platform/postgres/database.ts'
+import { ACTION_TYPES, type ActionType } from '../action-types.ts'
+import type { Guardrail } from './guardrails.ts'
+
+export const ACTION_STATUSES = ['pending_approval', 'approved', 'rejected', 'executed', 'failed'] as const
+
+export type ActionStatus = (typeof ACTION_STATUSES)[number]
+
+/** The columns that are shown. */
+export const ACTION_COLUMNS = [
+  'run_id',
+  'contact_id',
+  'action_index',
+  'agent_id',
+  'identity_id',
+  'type',
+  'params',
+  'status',
+  'auto_approved',
+  'guardrails',
+  'decided_by',
+  'decided_at',
+  'due_at',
+  'executed_at',
+  'result',
+  'error',
+  'created_at',
+] as const
+
+export type ActionRow = Pick<Selectable<TenantTables['agent_actions']>, (typeof ACTION_COLUMNS)[number]>
+
+/** Why an action was not executed. */
+export interface ActionError {
+  /** Stable, machine-readable. */
+  code: string
+  message: string
+  /** The guardrail that stopped it. */
+  rule?: string
+}
+
+export const GuardrailObject = Type.Object({
+  rule: Type.String({ examples: ['outreach_interval'] }),
+  passed: Type.Boolean(),
+  message: Type.String(),
+  checked: Type.Enum(['proposal', 'execution']),
+  at: Timestamp,
+})
+
+const ActorObject = Type.Object({
+  kind: Type.Enum(['user', 'api_key', 'command_line', 'agent', 'service']),
+  id: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String()),
+})
+
+/** An action that an agent proposed, wherever it is shown. */
+export const Action = Type.Object({
+  run_id: Id,
+  contact_id: Id,
+  action_index: Type.Integer(),
+  type: Type.Enum([...ACTION_TYPES]),
+  params: Type.Record(Type.String(), Type.Unknown(), {
+    examples: [{ subject: 'Your trial', message: 'Hello Ada, how is it going?' }],
+  }),
+  status: Type.Enum([...ACTION_STATUSES]),
+  identity_id: Nullable(Id),
+  auto_approved: Type.Boolean({ description: 'No person was asked.' }),
+  guardrails: Type.Array(GuardrailObject, { description: 'What was checked when it was proposed and executed.' }),
+  decided_by: Nullable(ActorObject),
+  decided_at: Nullable(Timestamp),
+  due_at: Nullable(Type.String({ format: 'date-time', description: 'Not before this moment is it executed.' })),
+  executed_at: Nullable(Timestamp),
+  result: Nullable(Type.Record(Type.String(), Type.Unknown())),
+  error: Nullable(
+    Type.Object({
+      code: Type.String(),
+      message: Type.String(),
+      rule: Type.Optional(Type.String({ description: 'The guardrail that stopped it.' })),
+    }),
+  ),
+  created_at: Timestamp,
+})
+
+export type ActionObject = Type.Static<typeof Action>
+
+export function toActionObject(row: ActionRow): ActionObject {
+  return {
+    run_id: row.run_id,
+    contact_id: row.contact_id,
+    action_index: row.action_index,
+    type: row.type as ActionType,
+    params: row.params as Record<string, unknown>,
+    status: row.status as ActionStatus,
+    identity_id: row.identity_id,
+    auto_approved: row.auto_approved,
+    guardrails: row.guardrails as unknown as Guardrail[],
+    decided_by: row.decided_by as Actor | null,
+    decided_at: row.decided_at?.toISOString() ?? null,
+    due_at: row.due_at?.toISOString() ?? null,
+    executed_at: row.executed_at?.toISOString() ?? null,
+    result: row.result as Record<string, unknown> | null,
+    error: row.error as ActionError | null,
+    created_at: row.created_at.toISOString(),
+  }
+}

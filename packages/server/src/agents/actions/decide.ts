@@ -1,0 +1,169 @@
+import type { Actor } from '../../audit/log.ts'
+import { conflict, notFound, ServiceError, validationError } from '../../platform/errors.ts'
+import { isStorableText } from '../../platform/http/json-body.ts'
+import type { Jobs } from '../../platform/jobs/jobs.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { Clock } from '../../platform/time.ts'
+import { type ActionType, checkActionParams, isOutbound } from '../action-types.ts'
+import { ACTION_COLUMNS, type ActionObject, type ActionRow, toActionObject } from './action-object.ts'
+import { auditAction } from './audit.ts'
+import { checkGuardrails } from './guardrails.ts'
+import { hashOfParams } from './params-hash.ts'
+import { type ActionRef, queueAction } from './queue.ts'
+
+export interface DecisionDependencies {
+  jobs: Pick<Jobs, 'send'>
+  clock: Clock
+}
+
+export interface Approval {
+  actor: Actor
+  /** What is to be executed instead of what the agent proposed; undefined leaves that as it is. */
+  params?: unknown
+}
+
+export interface Rejection {
+  actor: Actor
+  reason?: string
+}
+
+/** What became of one of several decisions. */
+export type Decided = { ref: ActionRef; action: ActionObject } | { ref: ActionRef; error: ServiceError }
+
+const REASON_LENGTH_MAX = 1_000
+const APPROVED_AT_ONCE_MAX = 100
+
+/**
+ * Approves a proposed action, for exactly the params that it has now, and queues it for execution in the same
+ * transaction. Of two decisions at once one wins.
+ * @throws ServiceError 404, 409 `invalid_action_state` or `identity_required`, 400 for edited params that do not fit.
+ */
+export async function approveAction(
+  tenant: Tenant,
+  { jobs, clock }: DecisionDependencies,
+  ref: ActionRef,
+  { actor, params: edited }: Approval,
+): Promise<ActionObject> {
+  const now = clock()
+  return tenant.transaction(async (tx) => {
+    const row = await lockPending(tx, ref)
+    const type = row.type as ActionType
+    const details = edited === undefined ? [] : checkActionParams(type, edited)
+    if (details.length > 0) throw validationError(details)
+    const identityId = row.identity_id ?? (isOutbound(type) ? await identityOfAgent(tx, row.agent_id) : null)
+    if (isOutbound(type) && identityId === null) {
+      const message = 'There is no identity to send this from. Give the agent an identity_id, then approve again.'
+      throw conflict('identity_required', message)
+    }
+    const params = edited ?? row.params
+    const guarded = { ...ref, agentId: row.agent_id, identityId, type }
+    const { waitUntil } = await checkGuardrails(tx, guarded, 'execution', now)
+    const dueAt = waitUntil ?? now
+    const hash = hashOfParams(params)
+    const changes = { params: JSON.stringify(params), params_hash: hash, identity_id: identityId, due_at: dueAt }
+    const approved = await decide(tx, ref, { ...changes, status: 'approved' }, actor, now)
+    const isEdited = hash !== hashOfParams(row.params)
+    const said = { type, params_hash: hash, ...(isEdited ? { edited: true, proposed: row.params } : {}) }
+    await auditAction(tx, 'approved', ref, actor, said, now)
+    await queueAction(tx, jobs, ref, dueAt, now)
+    return toActionObject(approved)
+  })
+}
+
+/**
+ * Rejects a proposed action: it never executes.
+ * @throws ServiceError 404, 409 `invalid_action_state`, 400 for a reason that cannot be stored.
+ */
+export async function rejectAction(
+  tenant: Tenant,
+  { clock }: Pick<DecisionDependencies, 'clock'>,
+  ref: ActionRef,
+  { actor, reason }: Rejection,
+): Promise<ActionObject> {
+  if (reason !== undefined && (reason.length > REASON_LENGTH_MAX || !isStorableText(reason))) {
+    const message = `must be a text of at most ${REASON_LENGTH_MAX} characters`
+    throw validationError([{ path: 'reason', message }])
+  }
+  const now = clock()
+  return tenant.transaction(async (tx) => {
+    const row = await lockPending(tx, ref)
+    const rejected = await decide(tx, ref, { status: 'rejected' }, actor, now)
+    await auditAction(tx, 'rejected', ref, actor, { type: row.type, ...(reason ? { reason } : {}) }, now)
+    return toActionObject(rejected)
+  })
+}
+
+/** Approves several actions, each for itself: one that cannot be approved does not hold up the others. */
+export async function approveMany(
+  tenant: Tenant,
+  dependencies: DecisionDependencies,
+  refs: readonly ActionRef[],
+  { actor }: { actor: Actor },
+): Promise<Decided[]> {
+  if (refs.length > APPROVED_AT_ONCE_MAX) {
+    throw validationError([{ path: 'actions', message: `must be at most ${APPROVED_AT_ONCE_MAX} actions` }])
+  }
+  const decided: Decided[] = []
+  for (const ref of refs) {
+    try {
+      decided.push({ ref, action: await approveAction(tenant, dependencies, ref, { actor }) })
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      decided.push({ ref, error })
+    }
+  }
+  return decided
+}
+
+/** The action, held until the decision is stored. @throws ServiceError 404, 409 `invalid_action_state`. */
+async function lockPending(tx: Tenant, { runId, contactId, actionIndex }: ActionRef): Promise<ActionRow> {
+  const row = await tx.db
+    .selectFrom('agent_actions')
+    .select(ACTION_COLUMNS)
+    .where('run_id', '=', runId)
+    .where('contact_id', '=', contactId)
+    .where('action_index', '=', actionIndex)
+    .forUpdate()
+    .executeTakeFirst()
+  if (!row) throw notFound('proposed action')
+  if (row.status !== 'pending_approval') {
+    const message = `The action is ${row.status}; only one that is pending_approval can be approved or rejected.`
+    throw conflict('invalid_action_state', message, [{ path: 'status', message: row.status }])
+  }
+  return row
+}
+
+interface Decision {
+  status: 'approved' | 'rejected'
+  params?: string
+  params_hash?: string
+  identity_id?: string | null
+  due_at?: Date
+}
+
+function decide(
+  tx: Tenant,
+  { runId, contactId, actionIndex }: ActionRef,
+  decision: Decision,
+  actor: Actor,
+  now: Date,
+): Promise<ActionRow> {
+  return tx.db
+    .updateTable('agent_actions')
+    .set({ ...decision, decided_by: JSON.stringify(actor), decided_at: now, updated_at: now })
+    .where('run_id', '=', runId)
+    .where('contact_id', '=', contactId)
+    .where('action_index', '=', actionIndex)
+    .returning(ACTION_COLUMNS)
+    .executeTakeFirstOrThrow()
+}
+
+/** An identity that the agent was given after it proposed the action. */
+async function identityOfAgent(tx: Tenant, agentId: string): Promise<string | null> {
+  const agent = await tx.db
+    .selectFrom('agents')
+    .select('identity_id')
+    .where('agent_id', '=', agentId)
+    .executeTakeFirst()
+  return agent?.identity_id ?? null
+}

@@ -1,0 +1,43 @@
+import { appendRecords, type JournalRow, type SystemEvent, toRecord } from '../../journal/append.ts'
+import type { Projector } from '../../journal/projector.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { ActionError, ActionStatus } from './action-object.ts'
+import type { GuardedAction } from './guardrails.ts'
+
+const NAMES = {
+  proposed: 'agent_action_proposed',
+  executed: 'agent_action_executed',
+  failed: 'agent_action_failed',
+} as const
+
+/** The service's own event of what became of an action. What it says to the contact stays out of it. */
+export function actionEvent(
+  what: keyof typeof NAMES,
+  { runId, contactId, actionIndex, agentId, type, identityId }: GuardedAction,
+  more: { status: ActionStatus; error?: ActionError },
+  at: Date,
+): SystemEvent {
+  const action = { agent_id: agentId, run_id: runId, action_index: actionIndex, type, identity_id: identityId }
+  return { event: NAMES[what], at, contactId, data: { ...action, ...more } }
+}
+
+/** Appends it to the journal in the caller's transaction. @returns what the projector is given after the commit. */
+export async function recordActionEvent(tx: Tenant, event: SystemEvent): Promise<JournalRow> {
+  return appendRecords(tx, [toRecord(tx.id, event)])
+}
+
+/** Runs a transaction and records the events that it hands over, in itself. */
+export async function recording<T>(
+  tenant: Tenant,
+  projector: Pick<Projector, 'project'>,
+  work: (tx: Tenant, events: SystemEvent[]) => Promise<T>,
+): Promise<T> {
+  const { result, journalRow } = await tenant.transaction(async (tx) => {
+    const events: SystemEvent[] = []
+    const result = await work(tx, events)
+    const records = events.map((event) => toRecord(tx.id, event))
+    return { result, journalRow: records.length > 0 ? await appendRecords(tx, records) : null }
+  })
+  if (journalRow) await projector.project(journalRow)
+  return result
+}

@@ -1,0 +1,95 @@
+import { changeContact, lockContact } from '../../contacts/change.ts'
+import { type ChangeLog, changeContacts } from '../../contacts/change-log.ts'
+import { insertNote } from '../../notes/notes.ts'
+import { ServiceError } from '../../platform/errors.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { type ActionParams, type ActionType, checkActionParams } from '../action-types.ts'
+import type { ActionError } from './action-object.ts'
+import { lockApproved } from './claim.ts'
+import type { ExecutionDependencies } from './execute.ts'
+import { hashOfParams } from './params-hash.ts'
+import { type ActionRef, queueAction } from './queue.ts'
+import { finish } from './record.ts'
+
+/** Who writes when an agent changes a contact. */
+const AGENT = { source: 'agent', kind: 'agent' } as const
+
+/** The type of an action that is to be executed; null when there is none, or it has ended. */
+export async function typeOf(tenant: Tenant, { runId, contactId, actionIndex }: ActionRef): Promise<ActionType | null> {
+  const row = await tenant.db
+    .selectFrom('agent_actions')
+    .select('type')
+    .where('run_id', '=', runId)
+    .where('contact_id', '=', contactId)
+    .where('action_index', '=', actionIndex)
+    .where('status', '=', 'approved')
+    .executeTakeFirst()
+  return row ? (row.type as ActionType) : null
+}
+
+/**
+ * Executes an action that stays inside the service: what it does and that it is done are one transaction, so that it
+ * happens once, and events and segments follow as they do when a person does it.
+ */
+export async function executeInside(
+  tenant: Tenant,
+  dependencies: ExecutionDependencies,
+  ref: ActionRef,
+): Promise<void> {
+  const { clock, jobs } = dependencies
+  try {
+    await changeContacts(tenant, dependencies, async (tx, log) => {
+      const now = clock()
+      // The contact first, in the order in which everything else locks.
+      const contact = await lockContact(tx, ref.contactId)
+      const row = await lockApproved(tx, ref)
+      if (!row) return
+      const action = { ...ref, agentId: row.agent_id, identityId: row.identity_id, type: row.type }
+      const fail = (error: ActionError) => finish(tx, log.events, action, { status: 'failed', error }, now)
+      if (row.due_at !== null && row.due_at > now) {
+        await queueAction(tx, jobs, ref, row.due_at, now)
+      } else if (row.params_hash !== hashOfParams(row.params)) {
+        await fail({ code: 'params_changed', message: 'The params are no longer the ones that were approved.' })
+      } else if (!contact) {
+        await fail({ code: 'contact_deleted', message: 'The contact has been deleted.' })
+      } else {
+        const result = await perform(tx, log, contact, row.type, row.params, now)
+        await finish(tx, log.events, action, { status: 'executed', result }, now)
+      }
+    })
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status >= 500) throw error
+    // What the contact's own rules refuse, such as one property too many: nothing of it was written.
+    const { code, message } = error
+    await changeContacts(tenant, dependencies, async (tx, log) => {
+      const row = await lockApproved(tx, ref)
+      if (!row) return
+      const action = { ...ref, agentId: row.agent_id, identityId: row.identity_id, type: row.type }
+      await finish(tx, log.events, action, { status: 'failed', error: { code, message } }, clock())
+    })
+  }
+}
+
+async function perform(
+  tx: Tenant,
+  log: ChangeLog,
+  contact: NonNullable<Awaited<ReturnType<typeof lockContact>>>,
+  type: ActionType,
+  params: unknown,
+  now: Date,
+): Promise<Record<string, unknown>> {
+  const [problem] = checkActionParams(type, params)
+  if (problem) throw new ServiceError(400, 'invalid_params', `${problem.path}: ${problem.message}`)
+  if (type === 'note') {
+    const { content } = params as ActionParams<'note'>
+    const note = await insertNote(tx, contact.contact_id, content, now)
+    return { note_id: note.note_id }
+  }
+  const { properties } = params as ActionParams<'crm_update'>
+  const after = await changeContact(tx, log, contact, { ...AGENT, properties }, now)
+  const before = contact.properties as Record<string, unknown>
+  const changed = Object.keys(properties).filter(
+    (key) => JSON.stringify(before[key]) !== JSON.stringify((after.properties as Record<string, unknown>)[key]),
+  )
+  return { changed }
+}

@@ -1,0 +1,129 @@
+import { sql } from 'kysely'
+import type { WriteDependencies } from '../../contacts/change-log.ts'
+import { every } from '../../platform/every.ts'
+import type { Jobs } from '../../platform/jobs/jobs.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { isOutbound } from '../action-types.ts'
+import type { ActionError } from './action-object.ts'
+import { type ClaimedAction, claimAction, errorOf, LEASE_MS, renewClaim } from './claim.ts'
+import { recording } from './events.ts'
+import { executeInside, typeOf } from './execute-inside.ts'
+import { type ActionRef, queueAction } from './queue.ts'
+import { type Ending, finish, forgetOutreach } from './record.ts'
+import type { Senders, SendOutcome } from './senders.ts'
+
+export interface ExecutionDependencies extends WriteDependencies {
+  jobs: Pick<Jobs, 'send'>
+  senders: Senders
+}
+
+/** Failures that should pass, before an action is given up: about three days. */
+const FAILURES_MAX = 80
+const RETRY_MS_MIN = 30_000
+const RETRY_MS_MAX = 3_600_000
+
+/**
+ * Executes an approved action, if it is still to be executed; however often this is called, and on however many
+ * processes at once, it is executed once. Returns when the end is written down, or when it has been queued for later.
+ */
+export async function executeAction(
+  tenant: Tenant,
+  dependencies: ExecutionDependencies,
+  ref: ActionRef,
+): Promise<void> {
+  const type = await typeOf(tenant, ref)
+  if (type === null) return
+  if (!isOutbound(type)) return executeInside(tenant, dependencies, ref)
+  const { jobs, clock, projector, senders } = dependencies
+  const claimed = await recording(tenant, projector, (tx, events) =>
+    claimAction(tx, events, ref, { jobs, now: clock(), keyOf: (action) => senders.keyOf(tx, action) }),
+  )
+  if (!claimed) return
+  const renewal = every(LEASE_MS / 3, async () => {
+    const isOurs = await renewClaim(tenant, ref, claimed.execution, clock()).catch(() => true)
+    if (!isOurs) dependencies.log.warn({ ...ref, tenantId: tenant.id }, 'an action was taken over while it was sent')
+  })
+  let outcome: SendOutcome
+  try {
+    outcome = await attempt(tenant, dependencies, claimed)
+  } finally {
+    await renewal.stop()
+  }
+  await settle(tenant, dependencies, claimed, outcome)
+}
+
+async function attempt(
+  tenant: Tenant,
+  { senders, log }: ExecutionDependencies,
+  action: ClaimedAction,
+): Promise<SendOutcome> {
+  try {
+    if (action.blockedBy) {
+      // It may have been sent, and a guardrail forbids to send it again: it can only be looked for.
+      const found = await senders.find(tenant, action)
+      if (found) return { outcome: 'sent', result: found }
+      return { outcome: 'failed', error: errorOf(action.blockedBy), mayHaveArrived: true }
+    }
+    return await senders.send(tenant, action)
+  } catch (error) {
+    log.error({ err: error, tenantId: tenant.id, runId: action.runId }, 'an action could not be executed')
+    const message = 'Something went wrong on our side; it is tried again.'
+    return { outcome: 'later', error: { code: 'internal_error', message }, mayHaveBeenSent: true }
+  }
+}
+
+async function settle(
+  tenant: Tenant,
+  { jobs, clock, projector }: ExecutionDependencies,
+  action: ClaimedAction,
+  outcome: SendOutcome,
+): Promise<void> {
+  const now = clock()
+  await recording(tenant, projector, async (tx, events) => {
+    const ending = endingOf(action, outcome)
+    if (ending) {
+      await finish(tx, events, action, ending, now, action.execution.claim)
+    } else if (outcome.outcome === 'later') {
+      await rest(tx, jobs, action, outcome, now)
+    }
+  })
+}
+
+function endingOf({ execution }: ClaimedAction, outcome: SendOutcome): Ending | null {
+  if (outcome.outcome === 'sent') return { status: 'executed', result: outcome.result }
+  const { error } = outcome
+  if (outcome.outcome === 'failed') return { status: 'failed', error, mayHaveArrived: outcome.mayHaveArrived === true }
+  if (outcome.until !== undefined || execution.failures + 1 < FAILURES_MAX) return null
+  return { status: 'failed', error, mayHaveArrived: outcome.mayHaveBeenSent }
+}
+
+/** Puts an action aside until it is tried again, and says why. */
+async function rest(
+  tx: Tenant,
+  jobs: Pick<Jobs, 'send'>,
+  action: ClaimedAction,
+  { error, until, mayHaveBeenSent }: Extract<SendOutcome, { outcome: 'later' }>,
+  now: Date,
+): Promise<void> {
+  const failures = action.execution.failures + (until === undefined ? 1 : 0)
+  const pauseMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(failures - 1, 10))
+  const dueAt = until ?? new Date(now.getTime() + pauseMs)
+  const execution = {
+    ...action.execution,
+    failures,
+    claimed_until: now.toISOString(),
+    may_have_been_sent: mayHaveBeenSent,
+  }
+  const { numUpdatedRows } = await tx.db
+    .updateTable('agent_actions')
+    .set({ due_at: dueAt, execution: JSON.stringify(execution), error: JSON.stringify(error satisfies ActionError) })
+    .where('run_id', '=', action.runId)
+    .where('contact_id', '=', action.contactId)
+    .where('action_index', '=', action.actionIndex)
+    .where('status', '=', 'approved')
+    .where(sql<string>`execution ->> 'claim'`, '=', action.execution.claim)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return
+  if (!mayHaveBeenSent) await forgetOutreach(tx, action)
+  await queueAction(tx, jobs, action, dueAt, now)
+}

@@ -1,0 +1,316 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { actionOf, insertAgent, insertIdentity, MAIL, NOTE, propose, type TestProposal } from '../../../test/actions.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { listAudit } from '../../audit/list.ts'
+import { recordMessages } from '../../conversations/record.ts'
+import { type SuppressionReason, suppress } from '../../identities/suppressions.ts'
+import { newId } from '../../platform/ids.ts'
+import { getAgentSettings, setAgentSettings } from './settings.ts'
+
+const EMAIL = 'ada@example.com'
+const DAY_MS = 86_400_000
+
+let service: TestService
+let tenant: TestTenant
+let contactId: string
+let identityId: string
+
+beforeAll(async () => {
+  service = await startTestService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+  contactId = await tenant.contact(EMAIL)
+  identityId = await insertIdentity(tenant.handle)
+})
+afterAll(() => service.close())
+
+const proposeMail = (more: Partial<TestProposal> = {}) =>
+  propose(tenant.handle, service.jobs, { contactId, identityId, ...MAIL, ...more })
+
+const failedRules = ({ guardrails }: { guardrails: { rule: string; passed: boolean }[] }) =>
+  guardrails.filter(({ passed }) => !passed).map(({ rule }) => rule)
+
+/** As if an action had reached the contact. */
+async function reached(at: Date, agentId = newId()): Promise<void> {
+  const place = { run_id: newId(), contact_id: contactId, action_index: 0, agent_id: agentId, identity_id: identityId }
+  await tenant.handle.db
+    .insertInto('agent_outreach')
+    .values({ ...place, type: 'email_message', at })
+    .execute()
+}
+
+async function writes(from: string, sentAt: Date, isAutomatic = false): Promise<void> {
+  await recordMessages(tenant.handle, service.writing, [
+    {
+      channel: 'email',
+      source: 'email',
+      messageId: `${newId()}@example.com`,
+      threadKey: null,
+      inReplyTo: null,
+      references: [],
+      subject: 'Re: Hello',
+      from: { address: from, name: null },
+      to: [{ address: 'grace@sender.example', name: null }],
+      cc: [],
+      sentAt,
+      direction: 'inbound',
+      text: 'Tell me more.',
+      html: null,
+      attachments: [],
+      identityId: null,
+      isAutomatic,
+    },
+  ])
+}
+
+test('an outreach that nothing forbids waits for approval, and shows what was checked', async () => {
+  const proposed = await proposeMail()
+  expect(proposed.status).toBe('pending_approval')
+  expect(proposed.guardrails.map(({ rule, passed, checked }) => [rule, passed, checked])).toEqual(
+    [
+      'do_not_contact',
+      'unsubscribed',
+      'bounced',
+      'reachable',
+      'identity',
+      'outreach_interval',
+      'replied',
+      'quiet_hours',
+      'daily_limit',
+    ].map((rule) => [rule, true, 'proposal']),
+  )
+  expect((await actionOf(tenant.handle, proposed.ref)).guardrails).toEqual(proposed.guardrails)
+})
+
+describe('a contact that must not be written to', () => {
+  test.each([
+    [{ do_not_contact: true }, 'do_not_contact'],
+    [{ do_not_contact: 'TRUE' }, 'do_not_contact'],
+    [{ do_not_contact: 1 }, 'do_not_contact'],
+    [{ do_not_contact: ' yes ' }, 'do_not_contact'],
+    [{ unsubscribed: true }, 'unsubscribed'],
+  ])('with %j is offered to nobody, with or without approval', async (properties, rule) => {
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })
+    for (const requireApproval of [true, false]) {
+      const proposed = await proposeMail({ requireApproval })
+      expect([proposed.status, failedRules(proposed)]).toEqual(['rejected', [rule]])
+      const action = await actionOf(tenant.handle, proposed.ref)
+      expect(action).toMatchObject({
+        status: 'rejected',
+        auto_approved: false,
+        decided_by: { kind: 'service' },
+        error: { code: 'guardrail', rule },
+        params_hash: null,
+      })
+      const approval = await tenant.call('POST', `${proposed.path}/approve`)
+      expect([approval.status, approval.body.error.code]).toEqual([409, 'invalid_action_state'])
+    }
+    const { entries } = await listAudit(tenant.handle, {}, { page: 1, limit: 10 })
+    expect(entries.map(({ actor, details }) => [actor.kind, details.automatic])).toEqual([
+      ['service', true],
+      ['service', true],
+    ])
+    const note = await propose(tenant.handle, service.jobs, { contactId, ...NOTE })
+    expect([note.status, note.guardrails]).toEqual(['approved', []])
+  })
+
+  test.each([[{ do_not_contact: false }], [{ do_not_contact: 'no' }], [{ unsubscribed: '' }], [{ unsubscribed: 0 }]])(
+    'is not one with %j',
+    async (properties) => {
+      await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })
+      expect((await proposeMail()).status).toBe('pending_approval')
+    },
+  )
+
+  test.each<[SuppressionReason, string]>([
+    ['unsubscribed', 'unsubscribed'],
+    ['complained', 'unsubscribed'],
+    ['manual', 'unsubscribed'],
+    ['bounced', 'bounced'],
+  ])('because its address is %s fails at the rule %s', async (reason, rule) => {
+    await suppress(tenant.handle, { address: EMAIL, reason, details: '550 no such user' }, new Date())
+    const proposed = await proposeMail()
+    expect([proposed.status, failedRules(proposed)]).toEqual(['rejected', [rule]])
+  })
+
+  test('another tenant knows nothing of that', async () => {
+    await suppress(tenant.handle, { address: EMAIL, reason: 'unsubscribed', details: null }, new Date())
+    tenant = await createTestTenant(service)
+    contactId = await tenant.contact(EMAIL)
+    identityId = await insertIdentity(tenant.handle)
+    expect((await proposeMail()).status).toBe('pending_approval')
+  })
+})
+
+describe('one outreach in some days', () => {
+  test('a contact that any agent has reached is left alone for a week', async () => {
+    await reached(new Date(Date.now() - 7 * DAY_MS + 60_000))
+    const proposed = await proposeMail()
+    expect([proposed.status, failedRules(proposed)]).toEqual(['rejected', ['outreach_interval']])
+    contactId = await tenant.contact('other@example.com')
+    expect((await proposeMail()).status).toBe('pending_approval')
+  })
+
+  test('the days can be set, to none too', async () => {
+    await reached(new Date(Date.now() - 7 * DAY_MS - 60_000))
+    expect((await proposeMail()).status).toBe('pending_approval')
+    const actor = { kind: 'command_line' } as const
+    await setAgentSettings(tenant.handle, { outreach_interval_days: 8 }, actor, new Date())
+    expect((await proposeMail()).status).toBe('rejected')
+    await setAgentSettings(tenant.handle, { outreach_interval_days: 0 }, actor, new Date())
+    await reached(new Date())
+    expect((await proposeMail()).status).toBe('pending_approval')
+  })
+
+  test('actions that wait for a person hold nothing up; one on its way does', async () => {
+    const first = await proposeMail()
+    const second = await proposeMail()
+    expect([first.status, second.status]).toEqual(['pending_approval', 'pending_approval'])
+    // Far enough in the future, so that nothing executes meanwhile.
+    await tenant.handle.db
+      .updateTable('agent_actions')
+      .set({ status: 'approved', due_at: new Date('2100-01-01') })
+      .where('run_id', '=', first.ref.runId)
+      .execute()
+    const third = await proposeMail({ requireApproval: false })
+    expect([third.status, failedRules(third)]).toEqual(['rejected', ['outreach_interval']])
+  })
+})
+
+describe('a reply', () => {
+  test('since the last outreach ends the sequence; an earlier letter and a machine do not', async () => {
+    const actor = { kind: 'command_line' } as const
+    await setAgentSettings(tenant.handle, { outreach_interval_days: 1 }, actor, new Date())
+    await reached(new Date(Date.now() - 5 * DAY_MS))
+    await writes(EMAIL, new Date(Date.now() - 6 * DAY_MS))
+    await writes(EMAIL, new Date(Date.now() - 4 * DAY_MS), true)
+    expect((await proposeMail()).status).toBe('pending_approval')
+    await writes(EMAIL, new Date(Date.now() - 3 * DAY_MS))
+    const proposed = await proposeMail()
+    expect([proposed.status, failedRules(proposed)]).toEqual(['rejected', ['replied']])
+    await setAgentSettings(tenant.handle, { reply_pause_days: 2 }, actor, new Date())
+    expect((await proposeMail()).status).toBe('pending_approval')
+    await setAgentSettings(tenant.handle, { reply_pause_days: 0 }, actor, new Date())
+    await writes(EMAIL, new Date())
+    expect((await proposeMail()).status).toBe('pending_approval')
+  })
+
+  test('means nothing to a contact that nobody has reached', async () => {
+    await writes(EMAIL, new Date())
+    expect((await proposeMail()).status).toBe('pending_approval')
+  })
+})
+
+describe('what a person can still mend', () => {
+  test('is shown with a proposal, which waits', async () => {
+    const proposed = await proposeMail({ type: 'social_message', params: { message: 'Hi' } })
+    expect([proposed.status, failedRules(proposed)]).toEqual(['pending_approval', ['reachable']])
+    const homeless = await proposeMail({ identityId: null, requireApproval: false })
+    expect([homeless.status, failedRules(homeless)]).toEqual(['pending_approval', ['identity']])
+  })
+
+  test('an identity that was deleted during the run is none', async () => {
+    const agentId = await insertAgent(tenant.handle)
+    const proposed = await proposeMail({ agentId, identityId: newId(), requireApproval: false })
+    expect([proposed.status, failedRules(proposed)]).toEqual(['pending_approval', ['identity']])
+  })
+})
+
+describe('quiet hours', () => {
+  const actor = { kind: 'command_line' } as const
+  /** Around the clock, but for a minute twelve hours from now. */
+  const quiet = () => {
+    const at = (ms: number) => new Date(Date.now() + ms).toISOString().slice(11, 16)
+    return { from: at(DAY_MS / 2 + 60_000), to: at(DAY_MS / 2) }
+  }
+
+  test('put an approved action off till they end', async () => {
+    await setAgentSettings(tenant.handle, { quiet_hours: quiet() }, actor, new Date())
+    const { path } = await proposeMail()
+    const { body } = await tenant.call('POST', `${path}/approve`)
+    expect(Date.parse(body.action.due_at)).toBeGreaterThan(Date.now() + DAY_MS / 2 - 180_000)
+    contactId = await tenant.contact('other@example.com')
+    const automatic = await proposeMail({ requireApproval: false })
+    const { due_at } = await actionOf(tenant.handle, automatic.ref)
+    expect(due_at?.getTime()).toBeGreaterThan(Date.now() + DAY_MS / 2 - 180_000)
+  })
+
+  test("are the contact's own where it has a time zone", async () => {
+    const hour = new Date().getUTCHours()
+    const two = (n: number) => String((n + 24) % 24).padStart(2, '0')
+    // Quiet for two hours around now in UTC; twelve hours away it is loud.
+    const quiet_hours = { from: `${two(hour - 1)}:00`, to: `${two(hour + 2)}:00` }
+    await setAgentSettings(tenant.handle, { quiet_hours }, actor, new Date())
+    const noteOf = async () => (await proposeMail()).guardrails.find(({ rule }) => rule === 'quiet_hours')?.message
+    expect(await noteOf()).toMatch(/waits till they end/)
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { timezone: 'Etc/GMT+12' } })
+    expect(await noteOf()).toMatch(/outside the quiet hours .* Etc\/GMT\+12/)
+    await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { timezone: 'nowhere' } })
+    expect(await noteOf()).toMatch(/waits till they end/)
+  })
+})
+
+test('the limit of an identity puts an action off till tomorrow', async () => {
+  const actor = { kind: 'command_line' } as const
+  await setAgentSettings(tenant.handle, { daily_limit_per_identity: 1, outreach_interval_days: 0 }, actor, new Date())
+  const before = await proposeMail()
+  expect((await tenant.call('POST', `${before.path}/approve`)).body.action.due_at).toBeDefined()
+  await reached(new Date())
+  const { path } = await proposeMail()
+  const { body } = await tenant.call('POST', `${path}/approve`)
+  const midnight = new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString()
+  expect(body.action.due_at).toBe(midnight)
+  expect(body.action.status).toBe('approved')
+})
+
+describe('settings', () => {
+  const actor = { kind: 'user', id: newId(), name: 'Ada' } as const
+
+  test('have defaults, keep what is not named, and each change is in the audit log', async () => {
+    expect(await getAgentSettings(tenant.handle)).toMatchObject({ outreach_interval_days: 7, quiet_hours: null })
+    await setAgentSettings(tenant.handle, { outreach_interval_days: 3 }, actor, new Date())
+    const quiet_hours = { from: '20:00', to: '08:00' }
+    await setAgentSettings(tenant.handle, { quiet_hours, time_zone: 'Europe/Berlin' }, actor, new Date())
+    expect(await getAgentSettings(tenant.handle)).toMatchObject({
+      outreach_interval_days: 3,
+      quiet_hours,
+      time_zone: 'Europe/Berlin',
+      reply_pause_days: 90,
+    })
+    const { entries } = await listAudit(tenant.handle, { actor: actor.id }, { page: 1, limit: 10 })
+    expect(entries.map(({ action, details }) => [action, Object.keys(details)])).toEqual([
+      ['agent_settings.updated', ['time_zone', 'quiet_hours']],
+      ['agent_settings.updated', ['outreach_interval_days']],
+    ])
+    const stranger = await createTestTenant(service)
+    expect(await getAgentSettings(stranger.handle)).toMatchObject({ outreach_interval_days: 7 })
+  })
+
+  test.each([
+    { outreach_interval_days: -1 },
+    { outreach_interval_days: 1.5 },
+    { outreach_interval_days: 366 },
+    { outreach_interval_days: '7' },
+    { daily_limit_per_identity: 0 },
+    { reply_pause_days: Number.NaN },
+    { time_zone: '+02:00' },
+    { time_zone: null },
+    { quiet_hours: { from: '20:00' } },
+    { quiet_hours: { from: '20:00', to: '20:00' } },
+    { quiet_hours: { from: '25:00', to: '08:00' } },
+    { quiet_hours: { from: '20:00', to: '08:00', days: [] } },
+    { quiet_hours: 'always' },
+    { unknown: 1 },
+  ])('%j is refused', async (changes) => {
+    const change = setAgentSettings(tenant.handle, changes as object, actor, new Date())
+    await expect(change).rejects.toMatchObject({ status: 400, code: 'validation_error' })
+    expect((await listAudit(tenant.handle, {}, { page: 1, limit: 10 })).total).toBe(0)
+  })
+
+  test('two changes at once are both kept', async () => {
+    const changes = [{ outreach_interval_days: 3 }, { reply_pause_days: 5 }, { daily_limit_per_identity: 9 }]
+    await Promise.all(changes.map((change) => setAgentSettings(tenant.handle, change, actor, new Date())))
+    expect(await getAgentSettings(tenant.handle)).toMatchObject(Object.assign({}, ...changes))
+  })
+})

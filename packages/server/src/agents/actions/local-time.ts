@@ -1,0 +1,76 @@
+/** A span of the day, as wall-clock times; it may go over midnight. */
+export interface QuietHours {
+  /** `HH:MM`, the first minute that is quiet. */
+  from: string
+  /** `HH:MM`, the first minute that is not. */
+  to: string
+}
+
+interface LocalTime {
+  year: number
+  /** 1 to 12. */
+  month: number
+  day: number
+  minuteOfDay: number
+}
+
+const CLOCK_TIME = /^([01]\d|2[0-3]):([0-5]\d)$/
+const ZONE_LENGTH_MAX = 64
+const MINUTE_MS = 60_000
+
+/** Minutes since midnight; null for what is no `HH:MM`. */
+export function minuteOf(text: string): number | null {
+  const match = CLOCK_TIME.exec(text)
+  return match ? Number(match[1]) * 60 + Number(match[2]) : null
+}
+
+/** Whether a text names a time zone, such as `Europe/Berlin`. Offsets are none: they do not know summer time. */
+export function isTimeZone(text: unknown): text is string {
+  if (typeof text !== 'string' || text.length > ZONE_LENGTH_MAX || !/^[A-Za-z]/.test(text)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** When the quiet hours end that a moment lies in; null when it lies in none. */
+export function quietUntil({ from, to }: QuietHours, timeZone: string, now: Date): Date | null {
+  const [start, end] = [minuteOf(from), minuteOf(to)]
+  if (start === null || end === null || start === end) return null
+  const local = localTime(timeZone, now)
+  const { minuteOfDay } = local
+  const overMidnight = start > end
+  const isQuiet = overMidnight ? minuteOfDay >= start || minuteOfDay < end : minuteOfDay >= start && minuteOfDay < end
+  if (!isQuiet) return null
+  const days = overMidnight && minuteOfDay >= start ? 1 : 0
+  return instantOf(timeZone, { ...local, day: local.day + days, minuteOfDay: end })
+}
+
+/** The midnights between which a moment lies. */
+export function dayOf(timeZone: string, now: Date): { start: Date; end: Date } {
+  const local = { ...localTime(timeZone, now), minuteOfDay: 0 }
+  return { start: instantOf(timeZone, local), end: instantOf(timeZone, { ...local, day: local.day + 1 }) }
+}
+
+function localTime(timeZone: string, moment: Date): LocalTime {
+  const options = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
+  const format = new Intl.DateTimeFormat('en', { ...options, calendar: 'gregory', hourCycle: 'h23', timeZone })
+  const parts = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, Number(value)]))
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0 } = parts
+  return { year, month, day, minuteOfDay: hour * 60 + minute }
+}
+
+/** The moment at which a place's clocks show a time; where they skip it, the moment of the jump or shortly after. */
+function instantOf(timeZone: string, local: LocalTime): Date {
+  const asUtc = utcOf(local)
+  const offsetAt = (moment: number) => utcOf(localTime(timeZone, new Date(moment))) - moment
+  // The offset at the guess may be that of the other side of a change of clocks; the second one is right.
+  const guess = asUtc - offsetAt(asUtc)
+  return new Date(asUtc - offsetAt(guess))
+}
+
+function utcOf({ year, month, day, minuteOfDay }: LocalTime): number {
+  return Date.UTC(year, month - 1, day) + minuteOfDay * MINUTE_MS
+}

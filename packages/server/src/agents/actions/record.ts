@@ -1,0 +1,65 @@
+import { sql } from 'kysely'
+import type { SystemEvent } from '../../journal/append.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { isOutbound } from '../action-types.ts'
+import type { ActionError } from './action-object.ts'
+import { auditAction } from './audit.ts'
+import { actionEvent } from './events.ts'
+import type { GuardedAction } from './guardrails.ts'
+import type { ActionRef } from './queue.ts'
+
+/** How an execution ended. */
+export type Ending =
+  | { status: 'executed'; result: Record<string, unknown> }
+  /** `mayHaveArrived`: the contact may have got it all the same, so that it counts as outreach. */
+  | { status: 'failed'; error: ActionError; mayHaveArrived?: boolean }
+
+/**
+ * Writes down the end of an approved action, with its event and its line in the audit log, in the caller's transaction.
+ * @param claim whose execution it was; nothing is written when it is another's by now.
+ * @returns false when the action is not approved any more, or another's.
+ */
+export async function finish(
+  tx: Tenant,
+  events: SystemEvent[],
+  action: GuardedAction,
+  ending: Ending,
+  now: Date,
+  claim?: string,
+): Promise<boolean> {
+  const { status } = ending
+  const result = status === 'executed' ? ending.result : null
+  const error = status === 'failed' ? ending.error : null
+  const { numUpdatedRows } = await tx.db
+    .updateTable('agent_actions')
+    .set({
+      status,
+      result: result && JSON.stringify(result),
+      error: error && JSON.stringify(error),
+      executed_at: status === 'executed' ? now : null,
+      updated_at: now,
+    })
+    .where('run_id', '=', action.runId)
+    .where('contact_id', '=', action.contactId)
+    .where('action_index', '=', action.actionIndex)
+    .where('status', '=', 'approved')
+    .$if(claim !== undefined, (query) => query.where(sql<string>`execution ->> 'claim'`, '=', claim ?? ''))
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  const nothingArrived = status === 'failed' && ending.mayHaveArrived !== true
+  if (nothingArrived && isOutbound(action.type)) await forgetOutreach(tx, action)
+  events.push(actionEvent(status, action, { status, ...(error ? { error } : {}) }, now))
+  const details = { type: action.type, ...(result ?? {}), ...(error ? { error } : {}) }
+  await auditAction(tx, status, action, { kind: 'service' }, details, now)
+  return true
+}
+
+/** Takes back what was counted before a sending that certainly did not happen. */
+export async function forgetOutreach(tx: Tenant, { runId, contactId, actionIndex }: ActionRef): Promise<void> {
+  await tx.db
+    .deleteFrom('agent_outreach')
+    .where('run_id', '=', runId)
+    .where('contact_id', '=', contactId)
+    .where('action_index', '=', actionIndex)
+    .execute()
+}

@@ -1,0 +1,51 @@
+import { findContact } from '../../contacts/change.ts'
+import type { Properties } from '../../contacts/properties.ts'
+import { type SendDependencies, sendSocialConnect, sendSocialMessage } from '../../identities/social/send.ts'
+import { ServiceError } from '../../platform/errors.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { ActionParams } from '../action-types.ts'
+import type { ClaimedAction } from './claim.ts'
+import { profileUrlOf } from './guardrails.ts'
+import type { SendOutcome } from './senders.ts'
+
+const DAY_MS = 86_400_000
+
+/** Sends a message or an invitation; under its key the network takes it once, however often this is called. */
+export async function sendSocial(
+  tenant: Tenant,
+  dependencies: SendDependencies,
+  action: ClaimedAction,
+): Promise<SendOutcome> {
+  const contact = await findContact(tenant, action.contactId)
+  const recipientProfileUrl = contact ? profileUrlOf(contact.properties as Properties) : null
+  if (recipientProfileUrl === null || action.identityId === null) {
+    const message = 'The contact has no social profile any more.'
+    return { outcome: 'failed', error: { code: 'no_recipient', message }, mayHaveArrived: action.mayHaveBeenSent }
+  }
+  const envelope = { recipientProfileUrl, idempotencyKey: action.execution.key }
+  try {
+    const sent = await (action.type === 'social_message'
+      ? sendSocialMessage(tenant, dependencies, action.identityId, {
+          ...envelope,
+          message: (action.params as ActionParams<'social_message'>).message,
+        })
+      : sendSocialConnect(tenant, dependencies, action.identityId, { ...envelope, ...noteOf(action) }))
+    return { outcome: 'sent', result: { external_id: sent.external_id, recipient: recipientProfileUrl } }
+  } catch (failure) {
+    if (!(failure instanceof ServiceError)) throw failure
+    const { code, message, details, status } = failure
+    const error = { code, message }
+    // No answer: the network may have taken it. The key makes it safe to ask again.
+    if (status >= 500) return { outcome: 'later', error, mayHaveBeenSent: true }
+    if (details?.some((detail) => detail.message === 'limit_reached')) {
+      const until = new Date(dependencies.clock().getTime() + DAY_MS)
+      return { outcome: 'later', error, mayHaveBeenSent: false, until }
+    }
+    return { outcome: 'failed', error }
+  }
+}
+
+function noteOf(action: ClaimedAction): { note?: string } {
+  const { message } = action.params as ActionParams<'social_connect'>
+  return message === undefined ? {} : { note: message }
+}

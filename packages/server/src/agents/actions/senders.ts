@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto'
+import type { MailDependencies } from '../../identities/mail/dependencies.ts'
+import type { SendDependencies } from '../../identities/social/send.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { ActionError } from './action-object.ts'
+import type { ClaimedAction } from './claim.ts'
+import type { GuardedAction } from './guardrails.ts'
+import { findMail, messageIdOf, sendMailOf } from './send-mail.ts'
+import { sendSocial } from './send-social.ts'
+
+/** What came of one attempt to send. */
+export type SendOutcome =
+  | { outcome: 'sent'; result: Record<string, unknown> }
+  /** Trying again is useless. */
+  | { outcome: 'failed'; error: ActionError; mayHaveArrived?: boolean }
+  /** It should pass: tried again after a growing pause, or at a moment that was named. */
+  | { outcome: 'later'; error: ActionError; mayHaveBeenSent: boolean; until?: Date }
+
+/** The ways to a contact. */
+export interface Senders {
+  /** The key under which an action is sent: always the same for the same action. */
+  keyOf(tenant: Tenant, action: GuardedAction): Promise<string>
+  /** Looks whether an earlier attempt arrived; null when it did not, or when nobody can say. */
+  find(tenant: Tenant, action: ClaimedAction): Promise<Record<string, unknown> | null>
+  send(tenant: Tenant, action: ClaimedAction): Promise<SendOutcome>
+}
+
+/** Sends mail through identities' mailboxes, and the rest through the social network's connector. */
+export function createSenders(mail: MailDependencies, social: SendDependencies): Senders {
+  return {
+    keyOf: async (tenant, { runId, contactId, actionIndex, identityId, type }) => {
+      const place = `${tenant.id}/${runId}/${contactId}/${actionIndex}`
+      const digest = createHash('sha256').update(place).digest('hex').slice(0, 40)
+      return type === 'email_message' && identityId !== null ? messageIdOf(tenant, identityId, digest) : digest
+    },
+    find: async (tenant, action) => (action.type === 'email_message' ? findMail(tenant, mail, action) : null),
+    send: (tenant, action) =>
+      action.type === 'email_message' ? sendMailOf(tenant, mail, action) : sendSocial(tenant, social, action),
+  }
+}

@@ -1,0 +1,18 @@
+import type { Jobs } from '../../platform/jobs/jobs.ts'
+import { openTenant, type Stores } from '../../platform/tenant.ts'
+import { type ExecutionDependencies, executeAction } from './execute.ts'
+import { ACTION_QUEUE } from './queue.ts'
+
+/** Actions that this process executes at a time; most of the time they wait for a mail server. */
+const CONCURRENCY = 4
+
+/** Executes approved actions of all tenants as they come due. It ends with the jobs. */
+export async function workOnActions(
+  stores: Stores,
+  jobs: Jobs,
+  dependencies: Omit<ExecutionDependencies, 'jobs'>,
+): Promise<void> {
+  await jobs.work(ACTION_QUEUE, CONCURRENCY, async ({ tenantId, ...ref }) => {
+    await executeAction(openTenant(stores, tenantId), { ...dependencies, jobs }, ref)
+  })
+}

@@ -1,0 +1,129 @@
+import type { Selectable } from 'kysely'
+import Type from 'typebox'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import { type SegmentFilter, SegmentFilterSchema } from '../segments/filter.ts'
+import type { ActionType, Capability } from './action-types.ts'
+
+/** Who thinks: a model of one of these providers, or `template`, which fills the playbook's messages without a model. */
+export const PROVIDERS = ['openai', 'anthropic', 'openai_compatible', 'template'] as const
+
+export type Provider = (typeof PROVIDERS)[number]
+
+export const MAX_CONTACTS = { min: 1, max: 1_000, default: 25 }
+
+/** What an agent is told to do. */
+export interface Playbook {
+  playbook_md?: string
+  /** Whether outbound actions wait for a person; true when missing. */
+  require_approval?: boolean
+  /** A run that has cost so much stops; 0 or missing: no cap of its own. */
+  max_cost_usd_per_run?: number
+  /** The playbook's own variables, `{{variables.<name>}}`. */
+  variables?: Record<string, string>
+  /** What the template provider proposes in place of the playbook template's messages, by action type. */
+  messages?: Partial<Record<ActionType, Record<string, unknown>>>
+  /** Whatever else the model should know, as it is. */
+  config?: Record<string, unknown>
+}
+
+/** Which contacts an agent looks at, and when. */
+export interface Monitoring {
+  filter?: SegmentFilter | { segment_id: string }
+  schedule_cron?: string
+  /** IANA name; the tenant's when missing. */
+  time_zone?: string
+  max_contacts_per_run?: number
+}
+
+export interface LlmConfig {
+  provider?: Provider
+  model?: string
+  /** Where an OpenAI-compatible server answers. */
+  base_url?: string
+  temperature?: number
+  max_tokens?: number
+}
+
+/** An agent's settings, stored and as a run keeps them. */
+export interface AgentConfiguration {
+  name: string
+  description: string | null
+  playbook_template: string | null
+  playbook: Playbook
+  capabilities: Capability[]
+  identity_id: string | null
+  monitoring: Monitoring
+  llm_config: LlmConfig
+}
+
+export const AGENT_COLUMNS = [
+  'agent_id',
+  'name',
+  'description',
+  'playbook_template',
+  'playbook',
+  'capabilities',
+  'identity_id',
+  'monitoring',
+  'llm_config',
+  'enabled',
+  'next_run_at',
+  'created_at',
+  'updated_at',
+] as const
+
+export type AgentRow = Pick<Selectable<TenantTables['agents']>, (typeof AGENT_COLUMNS)[number]>
+
+const Settings = <T>(description: string) => Type.Unsafe<T>({ type: 'object', additionalProperties: true, description })
+
+/** An agent as the API answers it. */
+export const Agent = Type.Object({
+  agent_id: Id,
+  _id: Id,
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  playbook_template: Nullable(Type.String({ examples: ['cold_outreach'] })),
+  playbook: Settings<Playbook>('As sent.'),
+  capabilities: Type.Array(Type.String(), { examples: [['email', 'notes']] }),
+  identity_id: Nullable(Id),
+  monitoring: Type.Object({
+    filter: Type.Optional(Type.Union([SegmentFilterSchema, Type.Object({ segment_id: Id })])),
+    schedule_cron: Type.Optional(Type.String({ examples: ['0 9 * * 1-5'] })),
+    time_zone: Type.Optional(Type.String({ examples: ['Europe/Berlin'] })),
+    max_contacts_per_run: Type.Integer(),
+  }),
+  llm_config: Settings<LlmConfig>('As sent. API keys are never stored here.'),
+  enabled: Type.Boolean(),
+  next_run_at: Nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+
+export function toAgentObject(row: AgentRow): Type.Static<typeof Agent> {
+  const { monitoring, ...configuration } = configurationOf(row)
+  return {
+    agent_id: row.agent_id,
+    _id: row.agent_id,
+    ...configuration,
+    monitoring: { ...monitoring, max_contacts_per_run: monitoring.max_contacts_per_run ?? MAX_CONTACTS.default },
+    enabled: row.enabled,
+    next_run_at: row.next_run_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }
+}
+
+/** The settings of a stored agent, which were checked when they were written. */
+export function configurationOf(row: AgentRow): AgentConfiguration {
+  return {
+    name: row.name,
+    description: row.description,
+    playbook_template: row.playbook_template,
+    playbook: row.playbook as Playbook,
+    capabilities: row.capabilities as Capability[],
+    identity_id: row.identity_id,
+    monitoring: row.monitoring as Monitoring,
+    llm_config: row.llm_config as LlmConfig,
+  }
+}

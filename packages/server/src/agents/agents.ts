@@ -1,0 +1,173 @@
+import { sql } from 'kysely'
+import { type Actor, audit } from '../audit/log.ts'
+import { conflict, notFound } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { getAgentSettings } from './actions/settings.ts'
+import { AGENT_COLUMNS, type AgentConfiguration, type AgentRow, configurationOf } from './agent.ts'
+import { applyInput, BLANK, type ConfigurationDependencies, checkBaseUrl, checkConfiguration } from './configuration.ts'
+import { playbookTemplates } from './playbooks/templates.ts'
+import type { AgentInput } from './requests.ts'
+
+const AGENTS_MAX = 500
+/** Distinguishes this lock from others of the same tenant. */
+const LIMIT_LOCK = 7
+
+/** @throws ServiceError 400 naming every wrong place, 409 `too_many_agents`. */
+export async function createAgent(
+  tenant: Tenant,
+  dependencies: ConfigurationDependencies,
+  input: AgentInput & { name: string },
+  actor: Actor,
+  now: Date,
+): Promise<AgentRow> {
+  await checkBaseUrl(dependencies, input)
+  const template = input.playbook_template ? playbookTemplates().get(input.playbook_template) : undefined
+  const blank = { ...BLANK, capabilities: template?.capabilities ?? [] }
+  return tenant.transaction(async (tx) => {
+    const configuration = await checkConfiguration(tx, dependencies, applyInput(blank, input))
+    await requireRoom(tx)
+    const { enabled = false } = input
+    const row = await tx.db
+      .insertInto('agents')
+      .values({
+        agent_id: newId(),
+        ...columnsOf(configuration),
+        enabled,
+        next_run_at: await nextRunOf(tx, dependencies, configuration, enabled, now),
+        created_at: now,
+        updated_at: now,
+      })
+      .returning(AGENT_COLUMNS)
+      .executeTakeFirstOrThrow()
+    const entry = { action: 'agent.created', subjectKind: 'agent', subjectId: row.agent_id }
+    await audit(tx, { actor, ...entry, details: { name: row.name } }, now)
+    return row
+  })
+}
+
+/** Changes what was sent and leaves the rest. @throws ServiceError 404, 400 naming every wrong place. */
+export async function updateAgent(
+  tenant: Tenant,
+  dependencies: ConfigurationDependencies,
+  agentId: string,
+  input: AgentInput,
+  actor: Actor,
+  now: Date,
+): Promise<AgentRow> {
+  await checkBaseUrl(dependencies, input)
+  return tenant.transaction(async (tx) => {
+    const before = await tx.db
+      .selectFrom('agents')
+      .select(AGENT_COLUMNS)
+      .where('agent_id', '=', agentId)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!before) throw notFound('agent')
+    const configuration = await checkConfiguration(tx, dependencies, applyInput(configurationOf(before), input))
+    const enabled = input.enabled ?? before.enabled
+    const changesSchedule = input.monitoring !== undefined || enabled !== before.enabled
+    const row = await tx.db
+      .updateTable('agents')
+      .set({
+        ...columnsOf(configuration),
+        enabled,
+        // A change of something else must not put off a run that is due.
+        ...(changesSchedule ? { next_run_at: await nextRunOf(tx, dependencies, configuration, enabled, now) } : {}),
+        updated_at: now,
+      })
+      .where('agent_id', '=', agentId)
+      .returning(AGENT_COLUMNS)
+      .executeTakeFirstOrThrow()
+    const entry = { action: 'agent.updated', subjectKind: 'agent', subjectId: agentId }
+    await audit(tx, { actor, ...entry, details: { changed: Object.keys(input).sort() } }, now)
+    return row
+  })
+}
+
+/** Removes an agent with its runs and their actions; a run under way stops. @throws ServiceError 404. */
+export async function deleteAgent(tenant: Tenant, agentId: string, actor: Actor, now: Date): Promise<void> {
+  await tenant.transaction(async (tx) => {
+    const row = await tx.db.deleteFrom('agents').where('agent_id', '=', agentId).returning('name').executeTakeFirst()
+    if (!row) throw notFound('agent')
+    const entry = { action: 'agent.deleted', subjectKind: 'agent', subjectId: agentId }
+    await audit(tx, { actor, ...entry, details: { name: row.name } }, now)
+  })
+}
+
+/** @throws ServiceError 404. */
+export async function readAgent(tenant: Tenant, agentId: string): Promise<AgentRow> {
+  const row = await tenant.db
+    .selectFrom('agents')
+    .select(AGENT_COLUMNS)
+    .where('agent_id', '=', agentId)
+    .executeTakeFirst()
+  if (!row) throw notFound('agent')
+  return row
+}
+
+export interface AgentFilters {
+  enabled?: boolean
+  playbookTemplate?: string
+}
+
+export interface Window {
+  limit: number
+  offset: number
+}
+
+/** Some of the agents, newest first, and how many there are. */
+export async function listAgents(
+  tenant: Tenant,
+  { enabled, playbookTemplate }: AgentFilters,
+  { limit, offset }: Window,
+): Promise<{ rows: AgentRow[]; total: number }> {
+  let query = tenant.db.selectFrom('agents')
+  if (enabled !== undefined) query = query.where('enabled', '=', enabled)
+  if (playbookTemplate !== undefined) query = query.where('playbook_template', '=', playbookTemplate)
+  const [rows, counted] = await Promise.all([
+    query
+      .select(AGENT_COLUMNS)
+      .orderBy('created_at', 'desc')
+      .orderBy('agent_id', 'desc')
+      .limit(limit)
+      .offset(offset)
+      .execute(),
+    query.select(({ fn }) => fn.countAll().as('count')).executeTakeFirst(),
+  ])
+  return { rows, total: Number(counted?.count ?? 0) }
+}
+
+/** When the schedule comes due after `now`; null without one, and while the agent is disabled. */
+export async function nextRunOf(
+  tenant: Tenant,
+  { jobs }: Pick<ConfigurationDependencies, 'jobs'>,
+  { monitoring }: AgentConfiguration,
+  enabled: boolean,
+  now: Date,
+): Promise<Date | null> {
+  const { schedule_cron: cron, time_zone: zone } = monitoring
+  if (!enabled || cron === undefined) return null
+  return jobs.nextTime(cron, zone ?? (await getAgentSettings(tenant)).time_zone, now)
+}
+
+function columnsOf({ playbook, monitoring, llm_config, ...plain }: AgentConfiguration) {
+  return {
+    ...plain,
+    playbook: JSON.stringify(playbook),
+    monitoring: JSON.stringify(monitoring),
+    llm_config: JSON.stringify(llm_config),
+  }
+}
+
+/** Waits for whoever else is adding one, then counts. */
+async function requireRoom(tx: Tenant): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
+  const { count } = await tx.db
+    .selectFrom('agents')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .executeTakeFirstOrThrow()
+  if (Number(count) >= AGENTS_MAX) {
+    throw conflict('too_many_agents', `A tenant has at most ${AGENTS_MAX} agents. Delete one that is not used.`)
+  }
+}

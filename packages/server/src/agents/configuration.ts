@@ -1,0 +1,160 @@
+import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import { isUuid } from '../platform/ids.ts'
+import type { Jobs } from '../platform/jobs/jobs.ts'
+import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
+import { RefusedAddress } from '../platform/outbound/urls.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { parseSegmentFilter } from '../segments/parse-filter.ts'
+import { isTimeZone } from './actions/local-time.ts'
+import type { AgentConfiguration, LlmConfig, Monitoring } from './agent.ts'
+import { checkPlaybook } from './playbooks/check.ts'
+import { playbookTemplates } from './playbooks/templates.ts'
+import type { AgentInput } from './requests.ts'
+
+/** What checking an agent's settings needs beside the tenant's data. */
+export interface ConfigurationDependencies {
+  jobs: Pick<Jobs, 'nextTime'>
+  /** The client that models are reached through. */
+  llmOutbound: Pick<ApiFetch, 'check'>
+}
+
+/** What a new agent is before anything is said of it. */
+export const BLANK: AgentConfiguration = {
+  name: '',
+  description: null,
+  playbook_template: null,
+  playbook: {},
+  capabilities: [],
+  identity_id: null,
+  monitoring: {},
+  llm_config: {},
+}
+
+/** Applies what was sent: fields of playbook, monitoring and llm_config one by one, a null takes a field away. */
+export function applyInput(current: AgentConfiguration, input: AgentInput): AgentConfiguration {
+  const { enabled: _, playbook, monitoring, llm_config, capabilities, ...plain } = input
+  return {
+    ...current,
+    ...plain,
+    playbook: merge(current.playbook, playbook),
+    monitoring: merge(current.monitoring, monitoring),
+    llm_config: merge(current.llm_config, llm_config),
+    capabilities: capabilities ? [...new Set(capabilities)] : current.capabilities,
+  }
+}
+
+/**
+ * Checks everything about an agent's settings that its schema cannot say, and puts them in the form that is stored. Call
+ * it in the transaction that stores them.
+ * @throws ServiceError 400 naming every wrong place.
+ */
+export async function checkConfiguration(
+  tenant: Tenant,
+  { jobs }: Pick<ConfigurationDependencies, 'jobs'>,
+  configuration: AgentConfiguration,
+): Promise<AgentConfiguration> {
+  const { playbook_template: template, playbook, identity_id, monitoring, llm_config } = configuration
+  const details: ErrorDetail[] = []
+  if (template !== null && !playbookTemplates().has(template)) {
+    const names = [...playbookTemplates().keys()].join(', ')
+    details.push({ path: 'playbook_template', message: `must be one of ${names}` })
+  }
+  details.push(...checkPlaybook(playbook, template))
+  const filter = await checkFilter(tenant, monitoring.filter, details)
+  details.push(...checkSchedule(jobs, monitoring))
+  details.push(...checkLlmConfig(llm_config))
+  const identityId = identity_id?.toLowerCase() ?? null
+  if (identityId !== null && !(await isIdentity(tenant, identityId))) {
+    details.push({ path: 'identity_id', message: 'is not the id of an identity of yours' })
+  }
+  if (details.length > 0) throw validationError(details)
+  return {
+    ...configuration,
+    identity_id: identityId,
+    monitoring: filter === undefined ? monitoring : { ...monitoring, filter },
+  }
+}
+
+function merge<Settings extends object>(
+  current: Settings,
+  changes: { [Key in keyof Settings]?: Settings[Key] | null } | undefined,
+): Settings {
+  const entries = Object.entries({ ...current, ...changes }).filter(([, value]) => value !== null)
+  return Object.fromEntries(entries) as Settings
+}
+
+async function checkFilter(
+  tenant: Tenant,
+  filter: Monitoring['filter'],
+  details: ErrorDetail[],
+): Promise<Monitoring['filter']> {
+  if (filter === undefined) return undefined
+  if (!('segment_id' in filter)) {
+    try {
+      return parseSegmentFilter(filter, 'monitoring.filter')
+    } catch (error) {
+      // What is wrong elsewhere is named in the same answer.
+      details.push(...((error as { details?: ErrorDetail[] }).details ?? []))
+      return undefined
+    }
+  }
+  const { segment_id: id, ...more } = filter as { segment_id: unknown }
+  for (const name of Object.keys(more)) {
+    details.push({ path: `monitoring.filter.${name.slice(0, 128)}`, message: 'cannot stand beside segment_id' })
+  }
+  const segmentId = typeof id === 'string' && isUuid(id) ? id.toLowerCase() : null
+  const segment =
+    segmentId &&
+    (await tenant.db.selectFrom('segments').select('segment_id').where('segment_id', '=', segmentId).executeTakeFirst())
+  if (segment) return { segment_id: segment.segment_id }
+  details.push({ path: 'monitoring.filter.segment_id', message: 'is not the id of a segment of yours' })
+  return undefined
+}
+
+function checkSchedule(
+  jobs: ConfigurationDependencies['jobs'],
+  { schedule_cron: cron, time_zone: zone }: Monitoring,
+): ErrorDetail[] {
+  const details: ErrorDetail[] = []
+  if (zone !== undefined && !isTimeZone(zone)) {
+    details.push({ path: 'monitoring.time_zone', message: 'must be an IANA time zone such as Europe/Berlin' })
+  }
+  if (cron !== undefined && jobs.nextTime(cron, 'UTC', new Date()) === null) {
+    const message = 'must be a cron expression of five fields that comes due some day, such as 0 9 * * 1-5'
+    details.push({ path: 'monitoring.schedule_cron', message })
+  }
+  return details
+}
+
+function checkLlmConfig({ provider, model, base_url }: LlmConfig): ErrorDetail[] {
+  if (base_url === undefined) return []
+  if (provider !== 'openai_compatible') {
+    return [{ path: 'llm_config.base_url', message: 'goes with the provider openai_compatible only; remove it' }]
+  }
+  return model === undefined ? [{ path: 'llm_config.model', message: 'is required beside base_url' }] : []
+}
+
+/** Checks the address of a model that was sent; it may ask DNS, so it is called outside of transactions. @throws ServiceError 400. */
+export async function checkBaseUrl(
+  { llmOutbound }: ConfigurationDependencies,
+  { llm_config }: AgentInput,
+): Promise<void> {
+  const url = llm_config?.base_url
+  if (typeof url !== 'string') return
+  await llmOutbound.check(url).catch((error: unknown) => {
+    if (!(error instanceof RefusedAddress)) throw error
+    throw validationError([{ path: 'llm_config.base_url', message: error.message }])
+  })
+}
+
+async function isIdentity(tenant: Tenant, identityId: string): Promise<boolean> {
+  if (!isUuid(identityId)) return false
+  const row = await tenant.db
+    .selectFrom('identities')
+    .select('identity_id')
+    .where('identity_id', '=', identityId)
+    // Held, so that it cannot be deleted between the look and the agent's row.
+    .forKeyShare()
+    .executeTakeFirst()
+  return row !== undefined
+}

@@ -1,0 +1,131 @@
+import type { ConversationObject } from '../../conversations/conversation-object.ts'
+import type { ContactContext } from './context.ts'
+
+/** What a contact's data may take of a prompt. */
+const CONTEXT_TOKENS_MAX = 6_000
+/** Models count differently; so few characters a token is more than any of them counts for English or JSON. */
+const CHARACTERS_A_TOKEN = 3
+const TEXT_LENGTH_MAX = 500
+const PROPERTIES_MAX = 100
+/** What is kept of the properties to the last. */
+const IMPORTANT = ['email', 'firstname', 'lastname', 'company', 'jobtitle', 'lifecyclestage', 'lead_status', 'country']
+
+/** An estimate that is never far below what a provider counts. */
+export function estimateTokens(text: string): number {
+  return Math.ceil(text.length / CHARACTERS_A_TOKEN)
+}
+
+/** A contact's data as it goes into a prompt. */
+export interface PromptData {
+  contact: { summary: string; properties: Record<string, unknown> }
+  company: Record<string, unknown> | null
+  events: ContactContext['events']
+  recent_actions: ContactContext['recent_actions']
+  conversations: ShortConversation[]
+  notes: ContactContext['notes']
+  unified_profile: ContactContext['unified_profile']
+}
+
+interface ShortConversation {
+  channel: string
+  subject: string | null
+  last_message_at: string
+  message_count: number
+  messages: { direction: string; sent_at: string; text: string }[]
+}
+
+/** Cuts parts of a prompt's data; each cut can be made again until nothing is left of its part. */
+const CUTS: ((data: PromptData) => boolean)[] = [
+  ({ unified_profile }) => empty(unified_profile.conflicts),
+  ({ notes }) => halve(notes),
+  ({ events }) => halve(events.latest),
+  ({ conversations }) => conversations.some(({ messages }) => messages.length > 1 && halve(messages)),
+  ({ conversations }) => halve(conversations),
+  ({ events }) => halve(events.pages),
+  ({ recent_actions }) => halve(recent_actions),
+  ({ company }) => company !== null && keepOnly(company, ['name', 'domain']),
+  ({ contact }) => keepOnly(contact.properties, IMPORTANT),
+  ({ events }) => halve(events.by_type),
+]
+
+/**
+ * Puts what is known of a contact into the form of a prompt, within the budget. What matters least goes first: what
+ * sources disagree on, notes, single events, messages, conversations, pages, and last the properties. The same data gives
+ * the same prompt.
+ */
+export function fitIntoBudget(
+  context: ContactContext,
+  conversations: readonly ConversationObject[],
+  tokensMax = CONTEXT_TOKENS_MAX,
+): PromptData {
+  const data = toPromptData(context, conversations)
+  for (const cut of CUTS) {
+    while (estimateTokens(JSON.stringify(data)) > tokensMax && cut(data));
+  }
+  return data
+}
+
+function toPromptData(context: ContactContext, conversations: readonly ConversationObject[]): PromptData {
+  const { summary, properties, company, events, recent_actions, notes, unified_profile } = context
+  // Copied, because cutting changes it.
+  return structuredClone({
+    contact: { summary: cut(summary), properties: shorten(properties) },
+    company: company && { ...shorten(company.properties), name: company.name, domain: company.domain },
+    events: {
+      ...events,
+      by_type: events.by_type.map((type) => ({ ...type, event: cut(type.event) })),
+      pages: events.pages.map((page) => ({ ...page, path: cut(page.path), title: page.title && cut(page.title) })),
+      latest: events.latest.map(({ event, timestamp, url, title }) => ({
+        event: cut(event),
+        timestamp,
+        url: url && cut(url),
+        title: title && cut(title),
+      })),
+    },
+    recent_actions,
+    conversations: conversations.map(({ channel, subject, last_message_at, message_count, messages = [] }) => ({
+      channel,
+      subject: subject && cut(subject),
+      last_message_at,
+      message_count,
+      messages: messages.map(({ direction, sent_at, text }) => ({ direction, sent_at, text: cut(text) })),
+    })),
+    notes: notes.map(({ content, at }) => ({ content: cut(content), at })),
+    unified_profile: {
+      sources: unified_profile.sources,
+      conflicts: Object.fromEntries(Object.entries(unified_profile.conflicts).slice(0, PROPERTIES_MAX)),
+    },
+  })
+}
+
+function shorten(properties: Record<string, unknown>): Record<string, unknown> {
+  const keys = Object.keys(properties)
+  const order = [...IMPORTANT.filter((key) => Object.hasOwn(properties, key)), ...keys.sort()]
+  const kept = [...new Set(order)].slice(0, PROPERTIES_MAX)
+  return Object.fromEntries(kept.map((key) => [key, shortenValue(properties[key])]))
+}
+
+function shortenValue(value: unknown): unknown {
+  if (typeof value === 'string') return cut(value)
+  return Array.isArray(value) ? value.slice(0, 10).map(shortenValue) : value
+}
+
+/** The beginning of a text, not ending in half a character. */
+function cut(text: string): string {
+  return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX).toWellFormed()}…`
+}
+
+function halve(list: unknown[]): boolean {
+  list.length = Math.floor(list.length / 2)
+  return list.length > 0
+}
+
+function empty(of: Record<string, unknown>): boolean {
+  for (const key of Object.keys(of)) delete of[key]
+  return false
+}
+
+function keepOnly(of: Record<string, unknown>, keys: readonly string[]): boolean {
+  for (const key of Object.keys(of)) if (!keys.includes(key)) delete of[key]
+  return false
+}

@@ -1,0 +1,52 @@
+import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { AgentConfiguration } from '../agent.ts'
+import { createModelReasoner } from './model-reasoner.ts'
+import { chooseModel, type LlmSettings } from './models.ts'
+import type { Reasoner } from './reasoner.ts'
+import { createTemplateReasoner } from './template-reasoner.ts'
+import type { Sender } from './values.ts'
+
+export interface ReasonerDependencies {
+  llm: LlmSettings
+  /** The client that models are reached through. */
+  llmOutbound: Pick<ApiFetch, 'fetch'>
+}
+
+interface Choice {
+  reasoner: Reasoner
+  /** Whether a stand-in thinks: then outbound actions wait for a person, whatever the playbook says. */
+  isStandIn: boolean
+}
+
+/** Finds who thinks for an agent: the provider that it names, else one that the service has a key for. */
+export async function chooseReasoner(
+  tenant: Tenant,
+  { llm, llmOutbound }: ReasonerDependencies,
+  configuration: AgentConfiguration,
+): Promise<Choice> {
+  const sender = await senderOf(tenant, configuration.identity_id)
+  const { provider } = configuration.llm_config
+  const template = createTemplateReasoner(tenant, configuration, sender)
+  if (provider === 'template') return { reasoner: template, isStandIn: false }
+  const model = chooseModel(llm, configuration.llm_config)
+  if (model) {
+    const reasoner = createModelReasoner(tenant, llmOutbound, configuration, sender, model, llm.prices)
+    return { reasoner, isStandIn: false }
+  }
+  const missing =
+    provider === undefined ? 'No model provider is configured' : `The provider ${provider} is not configured`
+  const held = provider === undefined ? '' : ' Outbound actions wait for approval, because the agent asks for a model.'
+  const notice = `${missing}, so the template provider filled in the playbook's messages.${held}`
+  return { reasoner: { ...template, notices: [notice, ...template.notices] }, isStandIn: provider !== undefined }
+}
+
+async function senderOf(tenant: Tenant, identityId: string | null): Promise<Sender | null> {
+  if (identityId === null) return null
+  const row = await tenant.db
+    .selectFrom('identities')
+    .select(['first_name', 'last_name', 'role', 'job_title'])
+    .where('identity_id', '=', identityId)
+    .executeTakeFirst()
+  return row ? { firstname: row.first_name, lastname: row.last_name, role: row.role, jobtitle: row.job_title } : null
+}

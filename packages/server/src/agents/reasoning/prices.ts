@@ -1,0 +1,39 @@
+/** What a provider takes for a million tokens, in US dollars. */
+export interface Price {
+  input: number
+  output: number
+}
+
+/**
+ * List prices as far as they were known when this was written; CDS_LLM_PRICES sets others. A dated name of a model costs
+ * what the model costs.
+ */
+const LIST_PRICES: Record<string, Price> = {
+  'gpt-5': { input: 1.25, output: 10 },
+  'gpt-5-mini': { input: 0.25, output: 2 },
+  'gpt-5-nano': { input: 0.05, output: 0.4 },
+  'gpt-4.1': { input: 2, output: 8 },
+  'gpt-4.1-mini': { input: 0.4, output: 1.6 },
+  'gpt-4.1-nano': { input: 0.1, output: 0.4 },
+  'gpt-4o': { input: 2.5, output: 10 },
+  'gpt-4o-mini': { input: 0.15, output: 0.6 },
+  'claude-opus-4-5': { input: 5, output: 25 },
+  'claude-sonnet-4-5': { input: 3, output: 15 },
+  'claude-haiku-4-5': { input: 1, output: 5 },
+  'claude-sonnet-4-0': { input: 3, output: 15 },
+}
+
+const DATED = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/
+
+/** The price of a model; null when it is not known. @param own prices by the names of models, which go first. */
+export function priceOf(model: string, own: Readonly<Record<string, Price>>): Price | null {
+  for (const name of [model, model.replace(DATED, '')]) {
+    if (Object.hasOwn(own, name)) return own[name] ?? null
+    if (Object.hasOwn(LIST_PRICES, name)) return LIST_PRICES[name] ?? null
+  }
+  return null
+}
+
+export function costOf(price: Price | null, inputTokens: number, outputTokens: number): number {
+  return price === null ? 0 : (price.input * inputTokens + price.output * outputTokens) / 1_000_000
+}

@@ -1,0 +1,158 @@
+import Type, { type TSchema } from 'typebox'
+import { filterText, flag, oneOf } from '../platform/http/query-parameters.ts'
+import { CAPABILITY_NAMES, type Capability } from './action-types.ts'
+import { type LlmConfig, MAX_CONTACTS, type Monitoring, type Playbook, PROVIDERS, type Provider } from './agent.ts'
+import { RUN_STATUSES } from './runs/run-object.ts'
+
+const OFFSET_MAX = 2_147_483_647
+
+/** A field of a PATCH that null takes away. */
+function Removable<const Schema extends TSchema>(schema: Schema, expected: string) {
+  return Type.Optional(Type.Union([schema, Type.Null()], { 'x-expected': `${expected}, or null for none` }))
+}
+
+const FreeObject = <T>(description: string) =>
+  Type.Unsafe<T>({ type: 'object', additionalProperties: true, description })
+
+const Word = <T extends string>(words: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: words })
+
+/** null in place of a value takes it away; every other field of these objects stays as it is. */
+const PlaybookInput = Type.Unsafe<{ [Key in keyof Playbook]: Playbook[Key] | null }>(
+  Type.Object(
+    {
+      playbook_md: Removable(
+        Type.String({
+          minLength: 1,
+          maxLength: 50_000,
+          description: 'What the agent is told, in Markdown; {{contact.firstname | there}} stands for a value.',
+        }),
+        'a text from 1 to 50000 characters',
+      ),
+      require_approval: Removable(
+        Type.Boolean({ description: 'Whether outbound actions wait for a person. Default true.' }),
+        'true or false',
+      ),
+      max_cost_usd_per_run: Removable(
+        Type.Number({ minimum: 0, maximum: 100_000, description: 'A run that has cost so much stops.' }),
+        'a number from 0 to 100000',
+      ),
+      variables: Removable(
+        FreeObject<Record<string, string>>('Values of {{variables.<name>}}: texts by name.'),
+        'an object of texts',
+      ),
+      messages: Removable(
+        FreeObject('What the template provider proposes, by action type, in place of the template.'),
+        'an object of params by action type',
+      ),
+      config: Removable(FreeObject('Whatever else the model should know.'), 'an object'),
+    },
+    { additionalProperties: false, description: 'Custom playbook: a prompt in Markdown, and settings.' },
+  ),
+)
+
+const MonitoringInput = Type.Unsafe<{ [Key in keyof Monitoring]: Monitoring[Key] | null }>(
+  Type.Object(
+    {
+      filter: Removable(
+        FreeObject('Which contacts: a segment filter, or {"segment_id": …}.'),
+        'a segment filter, or an object with segment_id',
+      ),
+      schedule_cron: Removable(
+        Type.String({ minLength: 1, maxLength: 100, examples: ['0 9 * * 1-5'] }),
+        'a cron expression of five fields',
+      ),
+      time_zone: Removable(
+        Type.String({ minLength: 1, maxLength: 64, examples: ['Europe/Berlin'] }),
+        'an IANA time zone such as Europe/Berlin',
+      ),
+      max_contacts_per_run: Removable(
+        Type.Integer({ minimum: MAX_CONTACTS.min, maximum: MAX_CONTACTS.max, default: MAX_CONTACTS.default }),
+        `a whole number from ${MAX_CONTACTS.min} to ${MAX_CONTACTS.max}`,
+      ),
+    },
+    { additionalProperties: false, description: 'Which contacts are looked at, and when.' },
+  ),
+)
+
+const LlmConfigInput = Type.Unsafe<{ [Key in keyof LlmConfig]: LlmConfig[Key] | null }>(
+  Type.Object(
+    {
+      provider: Removable(Word<Provider>(PROVIDERS), `one of ${PROVIDERS.join(', ')}`),
+      model: Removable(Type.String({ minLength: 1, maxLength: 200 }), 'a text from 1 to 200 characters'),
+      base_url: Removable(
+        Type.String({ minLength: 1, maxLength: 2_000, description: 'Of an OpenAI-compatible server.' }),
+        'a URL',
+      ),
+      temperature: Removable(Type.Number({ minimum: 0, maximum: 2 }), 'a number from 0 to 2'),
+      max_tokens: Removable(Type.Integer({ minimum: 1, maximum: 200_000 }), 'a whole number from 1 to 200000'),
+    },
+    {
+      additionalProperties: false,
+      description: 'Who thinks. API keys come from the environment of the service and are never sent here.',
+      'x-unknown': 'is not a known field; remove it (API keys come from the environment of the service)',
+    },
+  ),
+)
+
+const FIELDS = {
+  description: Removable(Type.String({ maxLength: 5_000 }), 'a text of at most 5000 characters'),
+  playbook_template: Removable(
+    Type.String({ minLength: 1, maxLength: 200, examples: ['cold_outreach'] }),
+    'the name of a playbook template',
+  ),
+  playbook: Type.Optional(PlaybookInput),
+  capabilities: Type.Optional(Type.Array(Word<Capability>(CAPABILITY_NAMES), { maxItems: 50 })),
+  identity_id: Removable(Type.String({ minLength: 1, maxLength: 200 }), 'the id of an identity'),
+  monitoring: Type.Optional(MonitoringInput),
+  llm_config: Type.Optional(LlmConfigInput),
+  enabled: Type.Optional(Type.Boolean({ description: 'Whether its schedule runs. Default false.' })),
+}
+
+const Name = Type.String({ minLength: 1, maxLength: 200, examples: ['Pricing follow-up'] })
+
+/** Body of POST /v1/agents. */
+export const CreateAgentBody = Type.Object({ name: Name, ...FIELDS }, { additionalProperties: false })
+
+/** Body of PATCH /v1/agents/:id. */
+export const UpdateAgentBody = Type.Object({ name: Type.Optional(Name), ...FIELDS }, { additionalProperties: false })
+
+export type AgentInput = Type.Static<typeof UpdateAgentBody>
+
+const offsetParameters = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Records a page.' })),
+  offset: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0, description: 'Records to pass over.' }),
+  ),
+}
+
+/** Query of GET /v1/agents. */
+export const ListAgentsQuery = Type.Object({
+  enabled: flag('Only enabled, or only disabled agents.'),
+  playbook_template: filterText('Only agents with this playbook template.', 200),
+  ...offsetParameters,
+})
+
+/** Query of GET /v1/agents/:id/runs. */
+export const ListRunsQuery = Type.Object({
+  ...offsetParameters,
+  status: oneOf(RUN_STATUSES, 'Only runs in this status.'),
+})
+
+/** Query of GET /v1/agents/runs/:runId. */
+export const ReadRunQuery = Type.Object({
+  mode: oneOf(['summary', 'full'], 'Counts and status alone, or with the results of at most 25 contacts.', 'full'),
+})
+
+/** Body of POST /v1/agents/:id/trigger; it may be missing. */
+export const TriggerBody = Type.Object(
+  {
+    contact_ids: Type.Optional(
+      Type.Array(Type.String({ maxLength: 200 }), {
+        minItems: 1,
+        maxItems: MAX_CONTACTS.max,
+        description: "Contacts to look at, in this order; without them the agent's monitoring filter chooses.",
+      }),
+    ),
+  },
+  { additionalProperties: false, 'x-optional': true },
+)

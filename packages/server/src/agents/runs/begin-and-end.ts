@@ -1,0 +1,61 @@
+import { sql } from 'kysely'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { Reasoner } from '../reasoning/reasoner.ts'
+import { chooseContacts } from './choose.ts'
+import { type ClaimedRun, NotOurs, ours, skipPending } from './claim.ts'
+
+const NOBODY = 'No contact was looked at: the agent has no monitoring.filter, and the trigger named none.'
+const NONE_MATCH = "No contact was looked at: the agent's monitoring filter means nobody at the moment."
+
+/** Writes down whom a run looks at and who thinks. From then on a restart goes on where the run was. */
+export async function begin(tenant: Tenant, run: ClaimedRun, reasoner: Reasoner, now: Date): Promise<void> {
+  const { runId, agentId, configuration, requestedContactIds } = run
+  // Chosen outside the transaction, which would be open for as long as ClickHouse takes.
+  const contactIds = requestedContactIds ?? (await chooseContacts(tenant, agentId, configuration.monitoring, now))
+  const notices = [...reasoner.notices]
+  if (contactIds.length === 0) notices.push(configuration.monitoring.filter === undefined ? NOBODY : NONE_MATCH)
+  await tenant.transaction(async (tx) => {
+    const { numUpdatedRows } = await ours(tx, run)
+      .set({
+        started_at: now,
+        provider: reasoner.provider,
+        model: reasoner.model,
+        notices: JSON.stringify(notices),
+      })
+      .executeTakeFirst()
+    if (numUpdatedRows === 0n) throw new NotOurs()
+    if (contactIds.length === 0) return
+    await tx.db
+      .insertInto('agent_run_contacts')
+      .values(contactIds.map((contact_id, position) => ({ run_id: runId, contact_id, position })))
+      .execute()
+  })
+}
+
+interface End {
+  status: 'completed' | 'failed'
+  error?: string
+  /** Why it ended before its last contact. */
+  notice?: string
+}
+
+/** Ends a run; contacts that it has not come to are skipped. */
+export async function finish(
+  tenant: Tenant,
+  run: ClaimedRun,
+  { status, error, notice }: End,
+  now: Date,
+): Promise<void> {
+  await tenant.transaction(async (tx) => {
+    const { numUpdatedRows } = await ours(tx, run)
+      .set({
+        status,
+        error: error ?? null,
+        started_at: sql`coalesce(started_at, ${now}::timestamptz)`,
+        completed_at: now,
+        ...(notice === undefined ? {} : { notices: sql`notices || ${JSON.stringify([notice])}::jsonb` }),
+      })
+      .executeTakeFirst()
+    if (numUpdatedRows > 0n) await skipPending(tx, run.runId)
+  })
+}

@@ -1,0 +1,116 @@
+import { sql } from 'kysely'
+import { ServiceError } from '../../platform/errors.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { contactsMatching, contactsOf } from '../../segments/contacts-of.ts'
+import type { SegmentFilter } from '../../segments/filter.ts'
+import { MAX_CONTACTS, type Monitoring } from '../agent.ts'
+
+const AT_ONCE = 1_000
+
+/** How a monitoring filter is asked, whatever its kind. */
+interface Source {
+  /** All that it means, the newest contacts first. */
+  all(): AsyncIterable<string[]>
+  among(contactIds: readonly string[]): Promise<Set<string>>
+}
+
+/**
+ * Chooses whom a run looks at: those that the filter means and this agent has never looked at, the newest first; then
+ * those whom it has not looked at for longest. So an agent comes round to everybody, however few fit into one run.
+ * @throws ServiceError when the segment that the filter names is gone.
+ */
+export async function chooseContacts(
+  tenant: Tenant,
+  agentId: string,
+  { filter, max_contacts_per_run: max = MAX_CONTACTS.default }: Monitoring,
+  now: Date,
+): Promise<string[]> {
+  if (filter === undefined) return []
+  const source = 'segment_id' in filter ? await segment(tenant, filter.segment_id) : meaning(tenant, filter, now)
+  const chosen: string[] = []
+  for await (const contactIds of source.all()) {
+    for (let from = 0; from < contactIds.length && chosen.length < max; from += AT_ONCE) {
+      chosen.push(...(await neverSeen(tenant, agentId, contactIds.slice(from, from + AT_ONCE))))
+    }
+    if (chosen.length >= max) return chosen.slice(0, max)
+  }
+  const fresh = new Set(chosen)
+  for await (const contactIds of seenLongestAgo(tenant, agentId)) {
+    const meant = await source.among(contactIds)
+    chosen.push(...contactIds.filter((id) => meant.has(id) && !fresh.has(id)))
+    if (chosen.length >= max) break
+  }
+  return chosen.slice(0, max)
+}
+
+function meaning(tenant: Tenant, filter: SegmentFilter, now: Date): Source {
+  return {
+    all: () => contactsOf(tenant, filter, now),
+    among: (contactIds) => contactsMatching(tenant, filter, contactIds, now),
+  }
+}
+
+async function segment(tenant: Tenant, segmentId: string): Promise<Source> {
+  const found = await tenant.db
+    .selectFrom('segments')
+    .select('segment_id')
+    .where('segment_id', '=', segmentId)
+    .executeTakeFirst()
+  if (!found) {
+    const message = 'The segment of the monitoring filter has been deleted. Give the agent another filter.'
+    throw new ServiceError(409, 'unknown_segment', message)
+  }
+  const members = () => tenant.db.selectFrom('segment_members').select('contact_id').where('segment_id', '=', segmentId)
+  return {
+    all: async function* () {
+      for (let before: string | undefined; ; ) {
+        const query = before === undefined ? members() : members().where('contact_id', '<', before)
+        const rows = await query.orderBy('contact_id', 'desc').limit(AT_ONCE).execute()
+        yield rows.map((row) => row.contact_id)
+        if (rows.length < AT_ONCE) return
+        before = rows.at(-1)?.contact_id
+      }
+    },
+    among: async (contactIds) => {
+      const rows = await members().where('contact_id', '=', anyOf(contactIds)).execute()
+      return new Set(rows.map((row) => row.contact_id))
+    },
+  }
+}
+
+async function neverSeen(tenant: Tenant, agentId: string, contactIds: readonly string[]): Promise<string[]> {
+  const rows = await tenant.db
+    .selectFrom('agent_run_contacts')
+    .innerJoin('agent_runs', 'agent_runs.run_id', 'agent_run_contacts.run_id')
+    .select('agent_run_contacts.contact_id')
+    .distinct()
+    .where('agent_runs.agent_id', '=', agentId)
+    .where('agent_run_contacts.contact_id', '=', anyOf(contactIds))
+    .where('agent_run_contacts.evaluated_at', 'is not', null)
+    .execute()
+  const seen = new Set(rows.map((row) => row.contact_id))
+  return contactIds.filter((id) => !seen.has(id))
+}
+
+async function* seenLongestAgo(tenant: Tenant, agentId: string): AsyncGenerator<string[]> {
+  for (let offset = 0; ; offset += AT_ONCE) {
+    const rows = await tenant.db
+      .selectFrom('agent_run_contacts')
+      .innerJoin('agent_runs', 'agent_runs.run_id', 'agent_run_contacts.run_id')
+      .select('agent_run_contacts.contact_id')
+      .where('agent_runs.agent_id', '=', agentId)
+      .where('agent_run_contacts.evaluated_at', 'is not', null)
+      .groupBy('agent_run_contacts.contact_id')
+      .orderBy(({ fn }) => fn.max('agent_run_contacts.evaluated_at'))
+      .orderBy('agent_run_contacts.contact_id')
+      .offset(offset)
+      .limit(AT_ONCE)
+      .execute()
+    if (rows.length > 0) yield rows.map((row) => row.contact_id)
+    if (rows.length < AT_ONCE) return
+  }
+}
+
+function anyOf(contactIds: readonly string[]) {
+  return sql<string>`any(${contactIds}::uuid[])`
+}

@@ -1,0 +1,119 @@
+import { sql } from 'kysely'
+import { notFound } from '../../platform/errors.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { ACTION_COLUMNS, type ActionObject, toActionObject } from '../actions/action-object.ts'
+import type { Window } from '../agents.ts'
+import { type ContactResultObject, RUN_COLUMNS, type RunStatus, toRunObject } from './run-object.ts'
+
+/** Contacts that a run's detail shows. */
+const CONTACTS_MAX = 25
+
+/** Some of an agent's runs, newest first, and how many there are. @throws ServiceError 404. */
+export async function listRuns(
+  tenant: Tenant,
+  agentId: string,
+  status: RunStatus | undefined,
+  { limit, offset }: Window,
+) {
+  const agent = await tenant.db
+    .selectFrom('agents')
+    .select('agent_id')
+    .where('agent_id', '=', agentId)
+    .executeTakeFirst()
+  if (!agent) throw notFound('agent')
+  let query = tenant.db.selectFrom('agent_runs').where('agent_id', '=', agentId)
+  if (status !== undefined) query = query.where('status', '=', status)
+  const [rows, counted] = await Promise.all([
+    query
+      .select(RUN_COLUMNS)
+      .orderBy('created_at', 'desc')
+      .orderBy('run_id', 'desc')
+      .limit(limit)
+      .offset(offset)
+      .execute(),
+    query.select(({ fn }) => fn.countAll().as('count')).executeTakeFirst(),
+  ])
+  const pending = await pendingOf(
+    tenant,
+    rows.map((row) => row.run_id),
+  )
+  return { runs: rows.map((row) => toRunObject(row, pending.get(row.run_id) ?? 0)), total: Number(counted?.count ?? 0) }
+}
+
+/** A run, with what it says of its first contacts unless the counts are enough. @throws ServiceError 404. */
+export async function readRun(tenant: Tenant, runId: string, mode: 'summary' | 'full') {
+  const row = await tenant.db
+    .selectFrom('agent_runs')
+    .select(RUN_COLUMNS)
+    .where('run_id', '=', runId)
+    .executeTakeFirst()
+  if (!row) throw notFound('run')
+  const run = toRunObject(row, (await pendingOf(tenant, [runId])).get(runId) ?? 0)
+  return mode === 'summary' ? run : { ...run, contact_results: await resultsOf(tenant, runId) }
+}
+
+/** How many actions of each run wait for somebody at this moment. */
+async function pendingOf(tenant: Tenant, runIds: readonly string[]): Promise<Map<string, number>> {
+  const rows = await tenant.db
+    .selectFrom('agent_actions')
+    .select(['run_id', sql<string>`count(*)`.as('count')])
+    .where('run_id', '=', anyOf(runIds))
+    .where('status', '=', 'pending_approval')
+    .groupBy('run_id')
+    .execute()
+  return new Map(rows.map((row) => [row.run_id, Number(row.count)]))
+}
+
+async function resultsOf(tenant: Tenant, runId: string): Promise<ContactResultObject[]> {
+  const property = (key: string) => sql<string | null>`contacts.properties ->> ${key}::text`
+  const rows = await tenant.db
+    .selectFrom('agent_run_contacts')
+    .leftJoin('contacts', 'contacts.contact_id', 'agent_run_contacts.contact_id')
+    .select(['agent_run_contacts.contact_id', 'agent_run_contacts.status', 'agent_run_contacts.reasoning'])
+    .select(['agent_run_contacts.error', 'contacts.contact_id as known_id', 'contacts.email'])
+    .select([property('firstname').as('firstname'), property('lastname').as('lastname')])
+    .select(property('company').as('company'))
+    .where('agent_run_contacts.run_id', '=', runId)
+    .orderBy('agent_run_contacts.position')
+    .limit(CONTACTS_MAX)
+    .execute()
+  const actions = await actionsOf(
+    tenant,
+    runId,
+    rows.map((row) => row.contact_id),
+  )
+  return rows.map((row) => ({
+    contact_id: row.contact_id,
+    contact:
+      row.known_id === null
+        ? null
+        : {
+            contact_id: row.known_id,
+            _id: row.known_id,
+            email: row.email,
+            firstname: row.firstname,
+            lastname: row.lastname,
+            company: row.company,
+          },
+    status: row.status as ContactResultObject['status'],
+    reasoning: row.reasoning,
+    error: row.error,
+    proposed_actions: actions.filter((action) => action.contact_id === row.contact_id),
+  }))
+}
+
+async function actionsOf(tenant: Tenant, runId: string, contactIds: readonly string[]): Promise<ActionObject[]> {
+  const rows = await tenant.db
+    .selectFrom('agent_actions')
+    .select(ACTION_COLUMNS)
+    .where('run_id', '=', runId)
+    .where('contact_id', '=', anyOf(contactIds))
+    .orderBy('contact_id')
+    .orderBy('action_index')
+    .execute()
+  return rows.map(toActionObject)
+}
+
+function anyOf(ids: readonly string[]) {
+  return sql<string>`any(${ids}::uuid[])`
+}

@@ -1,0 +1,116 @@
+import type { Selectable } from 'kysely'
+import Type from 'typebox'
+import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
+import type { TenantTables } from '../../platform/postgres/database.ts'
+import { Action } from '../actions/action-object.ts'
+
+export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const
+
+export type RunStatus = (typeof RUN_STATUSES)[number]
+
+const Word = <T extends string>(words: readonly T[]) => Type.Unsafe<T>({ type: 'string', enum: words })
+
+/** A run without its contacts. */
+const FIELDS = {
+  run_id: Id,
+  _id: Id,
+  agent_id: Id,
+  status: Word(RUN_STATUSES),
+  trigger: Word(['manual', 'schedule']),
+  provider: Nullable(Type.String({ description: 'Who thought; null before the run began.' })),
+  model: Nullable(Type.String()),
+  notices: Type.Array(Type.String({ description: 'What whoever reads the run should know.' })),
+  error: Nullable(Type.String({ description: 'Why the run failed.' })),
+  created_at: Timestamp,
+  started_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+  summary: Type.Object({
+    contacts_evaluated: Type.Integer(),
+    actions_proposed: Type.Integer(),
+    actions_auto_approved: Type.Integer(),
+    actions_pending_approval: Type.Integer(),
+    errors: Type.Integer(),
+  }),
+  usage: Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer(), cost_usd: Type.Number() }),
+}
+
+export const Run = Type.Object(FIELDS)
+
+const ContactResult = Type.Object({
+  contact_id: Id,
+  contact: Nullable(
+    Type.Object(
+      {
+        contact_id: Id,
+        _id: Id,
+        email: Nullable(Type.String()),
+        firstname: Nullable(Type.String()),
+        lastname: Nullable(Type.String()),
+        company: Nullable(Type.String()),
+      },
+      { description: 'null once the contact has been deleted.' },
+    ),
+  ),
+  status: Word(['pending', 'evaluated', 'failed', 'skipped']),
+  reasoning: Nullable(Type.String()),
+  error: Nullable(Type.String()),
+  proposed_actions: Type.Array(Action),
+})
+
+export type ContactResultObject = Type.Static<typeof ContactResult>
+
+/** A run with the results of its first contacts; in summary mode without. */
+export const RunDetail = Type.Object({ ...FIELDS, contact_results: Type.Optional(Type.Array(ContactResult)) })
+
+export const RUN_COLUMNS = [
+  'run_id',
+  'agent_id',
+  'status',
+  'trigger',
+  'provider',
+  'model',
+  'notices',
+  'error',
+  'contacts_evaluated',
+  'actions_proposed',
+  'actions_auto_approved',
+  'errors',
+  'input_tokens',
+  'output_tokens',
+  'cost_usd',
+  'created_at',
+  'started_at',
+  'completed_at',
+] as const
+
+type RunRow = Pick<Selectable<TenantTables['agent_runs']>, (typeof RUN_COLUMNS)[number]>
+
+/** A run as the API answers it. @param pending how many of its actions wait for somebody at this moment. */
+export function toRunObject(row: RunRow, pending: number): Type.Static<typeof Run> {
+  return {
+    run_id: row.run_id,
+    _id: row.run_id,
+    agent_id: row.agent_id,
+    status: row.status as RunStatus,
+    trigger: row.trigger as 'manual' | 'schedule',
+    provider: row.provider,
+    model: row.model,
+    notices: row.notices as string[],
+    error: row.error,
+    created_at: row.created_at.toISOString(),
+    started_at: row.started_at?.toISOString() ?? null,
+    completed_at: row.completed_at?.toISOString() ?? null,
+    summary: {
+      contacts_evaluated: row.contacts_evaluated,
+      actions_proposed: row.actions_proposed,
+      actions_auto_approved: row.actions_auto_approved,
+      actions_pending_approval: pending,
+      errors: row.errors,
+    },
+    usage: {
+      input_tokens: Number(row.input_tokens),
+      output_tokens: Number(row.output_tokens),
+      cost_usd: Number(row.cost_usd),
+    },
+  }
+}

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { newId } from '../../platform/ids.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await startTestService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+afterAll(() => service.close())
+
+const EVERYBODY = { match: 'all', conditions: [{ property: 'email', operator: 'is_set' }] }
+
+async function agent(body: object = {}): Promise<string> {
+  const answer = await tenant.call('POST', '/v1/agents', { name: 'Test', ...body })
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return answer.body.agent.agent_id
+}
+
+async function trigger(agentId: string, body?: object): Promise<string> {
+  const answer = await tenant.call('POST', `/v1/agents/${agentId}/trigger`, body)
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+  return answer.body.job_id
+}
+
+const read = async (runId: string) => (await tenant.call('GET', `/v1/agents/runs/${runId}`)).body.run
+
+async function ended(runId: string) {
+  await expect.poll(async () => (await read(runId)).status, { timeout: 15_000 }).toMatch(/completed|failed|cancelled/)
+  return read(runId)
+}
+
+const TEMPLATE = { playbook_template: 'cold_outreach', capabilities: ['email'] }
+
+test('a triggered run can be read at once, and proposes what the playbook says for each contact', async () => {
+  const ada = await tenant.contact('ada@example.com', { firstname: 'Ada', company: 'Engines', lifecyclestage: 'lead' })
+  const bob = await tenant.contact('bob@example.com', { firstname: 'Bob', lifecyclestage: 'customer' })
+  const agentId = await agent(TEMPLATE)
+  const runId = await trigger(agentId, { contact_ids: [ada, bob] })
+  expect(await read(runId)).toMatchObject({ _id: runId, run_id: runId, agent_id: agentId, trigger: 'manual' })
+  const run = await ended(runId)
+  expect(run).toMatchObject({
+    status: 'completed',
+    provider: 'template',
+    summary: { contacts_evaluated: 2, actions_proposed: 1, actions_pending_approval: 1, errors: 0 },
+  })
+  const [first, second] = run.contact_results
+  expect(first).toMatchObject({ contact_id: ada, contact: { email: 'ada@example.com', firstname: 'Ada' } })
+  expect(first.proposed_actions).toHaveLength(1)
+  expect(first.proposed_actions[0]).toMatchObject({
+    action_index: 0,
+    type: 'email_message',
+    status: 'pending_approval',
+    params: { subject: 'A question for Engines', message: expect.stringContaining('Hello Ada,') },
+  })
+  expect(second.proposed_actions).toEqual([])
+  expect(second.reasoning).toContain('conditions of the playbook cold_outreach do not hold')
+  const summary = (await tenant.call('GET', `/v1/agents/runs/${runId}?mode=summary`)).body.run
+  expect(summary).not.toHaveProperty('contact_results')
+  expect(summary).toMatchObject({ status: 'completed', summary: run.summary })
+})
+
+test('without contact_ids the monitoring filter chooses, those that were never looked at first', async () => {
+  const ids: string[] = []
+  for (const name of ['a', 'b', 'c']) ids.push(await tenant.contact(`${name}@example.com`))
+  const agentId = await agent({ ...TEMPLATE, monitoring: { filter: EVERYBODY, max_contacts_per_run: 2 } })
+  const seen = async () =>
+    (await ended(await trigger(agentId))).contact_results.map((result: { contact_id: string }) => result.contact_id)
+  expect(await seen()).toEqual([ids[2], ids[1]])
+  const [next, after] = await seen()
+  expect(next).toBe(ids[0])
+  expect([ids[1], ids[2]]).toContain(after)
+})
+
+test('a run of an agent without a filter says that it looked at nobody', async () => {
+  const run = await ended(await trigger(await agent()))
+  expect(run).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 0 }, contact_results: [] })
+  expect(run.notices.join()).toContain('no monitoring.filter')
+})
+
+test('unknown contacts are named, and no run is queued', async () => {
+  const known = await tenant.contact('ada@example.com')
+  const agentId = await agent()
+  const stranger = await createTestTenant(service)
+  const theirs = await stranger.contact('eve@example.com')
+  const answer = await tenant.call('POST', `/v1/agents/${agentId}/trigger`, { contact_ids: [known, theirs, 'x'] })
+  expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+  expect(answer.body.error.details.map(({ path }: { path: string }) => path)).toEqual([
+    'contact_ids[1]',
+    'contact_ids[2]',
+  ])
+  expect((await tenant.call('GET', `/v1/agents/${agentId}/runs`)).body.runs).toEqual([])
+  for (const body of [{ contact_ids: [] }, { contact_ids: 'x' }, { contact_ids: Array(1_001).fill(known) }, { x: 1 }]) {
+    expect((await tenant.call('POST', `/v1/agents/${agentId}/trigger`, body)).status).toBe(400)
+  }
+})
+
+test('runs are listed newest first, by status, and go with their agent', async () => {
+  const agentId = await agent()
+  const ids: string[] = []
+  for (let count = 0; count < 3; count++) ids.unshift(await trigger(agentId))
+  for (const id of ids) await ended(id)
+  const path = `/v1/agents/${agentId}/runs`
+  const { body } = await tenant.call('GET', `${path}?limit=2&offset=1`)
+  expect(body).toMatchObject({ status: 'success', total: 3, limit: 2, offset: 1 })
+  expect(body.runs.map(({ _id }: { _id: string }) => _id)).toEqual(ids.slice(1))
+  expect((await tenant.call('GET', `${path}?status=completed`)).body.total).toBe(3)
+  expect((await tenant.call('GET', `${path}?status=failed`)).body).toMatchObject({ total: 0, runs: [] })
+  for (const query of ['status=done', 'limit=0', 'limit=101', 'offset=-1', 'mode=x&limit=x']) {
+    expect((await tenant.call('GET', `${path}?${query}`)).status).toBe(400)
+  }
+  expect((await tenant.call('DELETE', `/v1/agents/${agentId}`)).body.deleted).toBe(true)
+  for (const id of ids) expect((await tenant.call('GET', `/v1/agents/runs/${id}`)).status).toBe(404)
+  expect((await tenant.call('GET', `/v1/agents/runs/${newId()}`)).body.error.code).toBe('not_found')
+  expect((await tenant.call('GET', path)).status).toBe(404)
+})

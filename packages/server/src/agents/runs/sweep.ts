@@ -1,0 +1,135 @@
+import { sql } from 'kysely'
+import type { Jobs } from '../../platform/jobs/jobs.ts'
+import type { Logger } from '../../platform/log.ts'
+import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
+import type { Clock } from '../../platform/time.ts'
+import { AGENT_COLUMNS, configurationOf } from '../agent.ts'
+import { nextRunOf } from '../agents.ts'
+import { RESTARTS_MAX, SILENT_SECONDS_MAX, skipPending } from './claim.ts'
+import { RUN_QUEUE } from './queue.ts'
+import { queueRun } from './trigger.ts'
+
+const AT_ONCE = 100
+/** A run that lives and does not get on is stuck. */
+const STUCK_MINUTES = 15
+const STUCK = `The run did not get on: no contact in ${STUCK_MINUTES} minutes, or no process for it in a day.`
+/** No run waits so long for a process that works. */
+const WAITING_HOURS = 24
+
+export interface SweepDependencies {
+  stores: Stores
+  jobs: Pick<Jobs, 'send' | 'nextTime'>
+  clock: Clock
+  log: Logger
+}
+
+/**
+ * Queues the runs whose time has come, each once, however many processes sweep; times that were missed while none ran
+ * are made up for by one run.
+ * @returns how many runs were queued.
+ */
+export async function sweepSchedules({ stores, jobs, clock, log }: SweepDependencies): Promise<number> {
+  const now = clock()
+  const due = await stores.database
+    .selectFrom('agents')
+    .select(['tenant_id', 'agent_id'])
+    .where('next_run_at', '<=', now)
+    .orderBy('next_run_at')
+    .limit(AT_ONCE)
+    .execute()
+  let queued = 0
+  for (const { tenant_id, agent_id } of due) {
+    try {
+      if (await queueDue(openTenant(stores, tenant_id), jobs, agent_id, now)) queued++
+    } catch (error) {
+      // What is wrong with one agent must not keep the others waiting.
+      log.warn({ err: error, tenant_id, agent_id }, 'a scheduled run could not be queued; it is tried again shortly')
+    }
+  }
+  return queued
+}
+
+/** The row is held from the look at its time until the next time is set: nobody else can queue the same run. */
+async function queueDue(tenant: Tenant, jobs: SweepDependencies['jobs'], agentId: string, now: Date): Promise<boolean> {
+  return tenant.transaction(async (tx) => {
+    const agent = await tx.db
+      .selectFrom('agents')
+      .select(AGENT_COLUMNS)
+      .where('agent_id', '=', agentId)
+      .where('next_run_at', '<=', now)
+      .forUpdate()
+      .skipLocked()
+      .executeTakeFirst()
+    if (!agent) return false
+    const next = await nextRunOf(tx, { jobs }, configurationOf(agent), agent.enabled, now)
+    await tx.db.updateTable('agents').set({ next_run_at: next }).where('agent_id', '=', agentId).execute()
+    // A run that is still going makes another one pointless.
+    if (await hasOpenRun(tx, agentId)) return false
+    await queueRun(tx, jobs, agent, { trigger: 'schedule', requested: null, actor: { kind: 'service' } }, now)
+    return true
+  })
+}
+
+async function hasOpenRun(tx: Tenant, agentId: string): Promise<boolean> {
+  const run = await tx.db
+    .selectFrom('agent_runs')
+    .select('run_id')
+    .where('agent_id', '=', agentId)
+    .where('trigger', '=', 'schedule')
+    .where('status', 'in', ['queued', 'running'])
+    .limit(1)
+    .executeTakeFirst()
+  return run !== undefined
+}
+
+/**
+ * Queues runs again whose process has died, and ends those that do not get on: stuck, interrupted too often, or waiting
+ * for longer than anything should.
+ */
+export async function sweepRuns({ stores, jobs, clock }: SweepDependencies): Promise<void> {
+  const now = clock()
+  const silent = sql<boolean>`claim IS NOT NULL AND heartbeat_at < now() - make_interval(secs => ${SILENT_SECONDS_MAX})`
+  const stuck = sql<boolean>`CASE WHEN claim IS NULL
+    THEN coalesce(heartbeat_at, created_at) < now() - make_interval(hours => ${WAITING_HOURS})
+    ELSE progressed_at < now() - make_interval(mins => ${STUCK_MINUTES}) END`
+  const open = await stores.database
+    .selectFrom('agent_runs')
+    .select(['tenant_id', 'run_id'])
+    .where('status', 'in', ['queued', 'running'])
+    .where(({ or }) => or([silent, stuck]))
+    .limit(AT_ONCE)
+    .execute()
+  for (const { tenant_id, run_id } of open) {
+    await openTenant(stores, tenant_id).transaction(async (tx) => {
+      const run = await tx.db
+        .selectFrom('agent_runs')
+        .select(['restarts', silent.as('silent'), stuck.as('stuck')])
+        .where('run_id', '=', run_id)
+        .where('status', 'in', ['queued', 'running'])
+        .forUpdate()
+        .skipLocked()
+        .executeTakeFirst()
+      if (!run) return
+      if (run.stuck) await fail(tx, run_id, STUCK, now)
+      else if (run.silent && run.restarts >= RESTARTS_MAX) {
+        await fail(tx, run_id, `The run was interrupted ${run.restarts + 1} times without getting on.`, now)
+      } else if (run.silent) {
+        await tx.db
+          .updateTable('agent_runs')
+          .set({ claim: null, heartbeat_at: sql`now()`, restarts: sql`restarts + 1` })
+          .where('run_id', '=', run_id)
+          .execute()
+        await jobs.send(tx, RUN_QUEUE, { runId: run_id })
+      }
+    })
+  }
+}
+
+async function fail(tx: Tenant, runId: string, error: string, now: Date): Promise<void> {
+  await tx.db
+    .updateTable('agent_runs')
+    .set({ status: 'failed', error, claim: null, completed_at: now })
+    .where('run_id', '=', runId)
+    .execute()
+  await skipPending(tx, runId)
+}

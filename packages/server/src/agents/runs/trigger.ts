@@ -1,0 +1,98 @@
+import { type Actor, audit } from '../../audit/log.ts'
+import { knownContacts } from '../../contacts/read.ts'
+import { conflict, notFound, validationError } from '../../platform/errors.ts'
+import { isUuid, newId } from '../../platform/ids.ts'
+import type { Jobs } from '../../platform/jobs/jobs.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { AGENT_COLUMNS, type AgentRow, configurationOf } from '../agent.ts'
+import { RUN_QUEUE } from './queue.ts'
+
+const NAMED_MAX = 20
+/** Runs of a tenant that wait or are under way. */
+const OPEN_MAX = 100
+
+/**
+ * Queues a run of an agent, enabled or not.
+ * @param contactIds whom to look at; null: the agent's monitoring filter chooses when the run begins.
+ * @returns the run's id; the run can be read at once.
+ * @throws ServiceError 404, 400 naming the contacts that do not exist, 409 `too_many_runs`.
+ */
+export async function triggerRun(
+  tenant: Tenant,
+  { jobs }: { jobs: Pick<Jobs, 'send'> },
+  agentId: string,
+  contactIds: readonly string[] | null,
+  actor: Actor,
+  now: Date,
+): Promise<string> {
+  return tenant.transaction(async (tx) => {
+    const agent = await tx.db
+      .selectFrom('agents')
+      .select(AGENT_COLUMNS)
+      .where('agent_id', '=', agentId)
+      .forShare()
+      .executeTakeFirst()
+    if (!agent) throw notFound('agent')
+    await requireFewOpen(tx)
+    const requested = contactIds === null ? null : await requireContacts(tx, contactIds)
+    const runId = await queueRun(tx, jobs, agent, { trigger: 'manual', requested, actor }, now)
+    const entry = { action: 'agent.triggered', subjectKind: 'agent', subjectId: agentId }
+    await audit(tx, { actor, ...entry, details: { run_id: runId } }, now)
+    return runId
+  })
+}
+
+interface Request {
+  trigger: 'manual' | 'schedule'
+  requested: readonly string[] | null
+  actor: Actor
+}
+
+/** Writes a run down, with the agent as it is now, and the job that does it, in the caller's transaction. */
+export async function queueRun(
+  tx: Tenant,
+  jobs: Pick<Jobs, 'send'>,
+  agent: AgentRow,
+  { trigger, requested, actor }: Request,
+  now: Date,
+): Promise<string> {
+  const runId = newId()
+  await tx.db
+    .insertInto('agent_runs')
+    .values({
+      run_id: runId,
+      agent_id: agent.agent_id,
+      status: 'queued',
+      trigger,
+      requested_by: JSON.stringify(actor),
+      requested_contact_ids: requested === null ? null : [...requested],
+      configuration: JSON.stringify(configurationOf(agent)),
+      created_at: now,
+    })
+    .execute()
+  await jobs.send(tx, RUN_QUEUE, { runId })
+  return runId
+}
+
+async function requireFewOpen(tx: Tenant): Promise<void> {
+  const { count } = await tx.db
+    .selectFrom('agent_runs')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('status', 'in', ['queued', 'running'])
+    .executeTakeFirstOrThrow()
+  if (Number(count) >= OPEN_MAX) {
+    throw conflict('too_many_runs', `${OPEN_MAX} runs are waiting or under way. Trigger again when some have ended.`)
+  }
+}
+
+async function requireContacts(tx: Tenant, contactIds: readonly string[]): Promise<string[]> {
+  const distinct = [...new Set(contactIds.map((id) => id.toLowerCase()))]
+  const known = await knownContacts(tx, distinct.filter(isUuid))
+  const details = contactIds.flatMap((id, index) =>
+    known.has(id.toLowerCase())
+      ? []
+      : [{ path: `contact_ids[${index}]`, message: `${id.slice(0, 100)} is not the id of a contact of yours` }],
+  )
+  if (details.length > 0) throw validationError(details.slice(0, NAMED_MAX))
+  return distinct
+}

@@ -1,0 +1,165 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import type { Values } from '../cli/command.ts'
+import { COMMANDS } from '../cli/commands.ts'
+import type { Session } from '../cli/session.ts'
+import { openTenant } from '../platform/tenant.ts'
+import { listAudit } from './list.ts'
+import { audit } from './log.ts'
+
+let service: TestService
+let tenant: TestTenant
+let session: Session
+
+beforeAll(async () => {
+  service = await startTestService({ CDS_WEBHOOK_ALLOW_PRIVATE: '1' })
+  const { stores, config, writing } = service
+  session = {
+    stores,
+    config,
+    serviceRuns: true,
+    tenant: (id) => openTenant(stores, id),
+    writing: () => writing,
+    close: async () => {},
+  }
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+afterAll(() => service.close())
+
+const entry = (action: string, subjectId: string | null = null) =>
+  ({ actor: { kind: 'service' }, action, subjectKind: action.split('.')[0] ?? '', subjectId }) as const
+const all = async () => (await listAudit(tenant.handle, {}, { page: 1, limit: 100 })).entries
+
+describe('the audit log', () => {
+  test('refuses every change and removal, to the owner of the table too', async () => {
+    await audit(tenant.handle, entry('agent.created'), new Date())
+    const before = await all()
+    const { database } = service.stores
+    const attempts = [
+      sql`UPDATE audit_log SET action = 'nothing'`,
+      sql`UPDATE audit_log SET at = now() WHERE tenant_id = ${tenant.id}`,
+      sql`DELETE FROM audit_log WHERE tenant_id = ${tenant.id}`,
+      sql`DELETE FROM audit_log`,
+      sql`INSERT INTO audit_log SELECT * FROM audit_log ON CONFLICT (tenant_id, entry_id) DO UPDATE SET action = 'x'`,
+      sql`TRUNCATE audit_log`,
+    ]
+    for (const attempt of attempts) await expect(attempt.execute(database)).rejects.toThrow('append-only')
+    const throughHandle = tenant.handle.db.deleteFrom('audit_log').execute()
+    await expect(throughHandle).rejects.toThrow('append-only')
+    expect(await all()).toEqual(before)
+    expect(before).toHaveLength(1)
+  })
+
+  test('goes with its tenant, and only then', async () => {
+    await audit(tenant.handle, entry('agent.created'), new Date())
+    const other = await createTestTenant(service)
+    await audit(other.handle, entry('agent.created'), new Date())
+    await service.stores.database.deleteFrom('tenants').where('tenant_id', '=', tenant.id).execute()
+    expect(await all()).toEqual([])
+    expect((await listAudit(other.handle, {}, { page: 1, limit: 10 })).total).toBe(1)
+  })
+
+  test('is written with what it tells of, or not at all', async () => {
+    const failing = tenant.handle.transaction(async (tx) => {
+      await audit(tx, entry('agent.created'), new Date())
+      throw new Error('rolled back')
+    })
+    await expect(failing).rejects.toThrow('rolled back')
+    expect(await all()).toEqual([])
+  })
+
+  test('is read newest first, by page and by what it is about, and by its own tenant alone', async () => {
+    const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second))
+    await audit(tenant.handle, entry('agent.created', 'a'), at(1))
+    await audit(tenant.handle, entry('agent.updated', 'a'), at(3))
+    await audit(tenant.handle, { ...entry('webhook.created', 'w'), actor: { kind: 'command_line' } }, at(2))
+    const actions = async (filters: Parameters<typeof listAudit>[1], page = { page: 1, limit: 10 }) =>
+      (await listAudit(tenant.handle, filters, page)).entries.map(({ action }) => action)
+    expect(await actions({})).toEqual(['agent.updated', 'webhook.created', 'agent.created'])
+    expect(await actions({}, { page: 2, limit: 2 })).toEqual(['agent.created'])
+    expect(await actions({ subject_kind: 'agent', subject_id: 'a' })).toEqual(['agent.updated', 'agent.created'])
+    expect(await actions({ actor: 'command_line' })).toEqual(['webhook.created'])
+    const stranger = await createTestTenant(service)
+    expect((await listAudit(stranger.handle, {}, { page: 1, limit: 10 })).total).toBe(0)
+  })
+})
+
+describe('the command line', () => {
+  const run = (name: string, values: Values): Promise<Record<string, unknown>> => {
+    const command = COMMANDS[name]
+    if (!command) throw new Error(`There is no command ${name}.`)
+    return command.run(session, { tenant: tenant.id, ...values }, new Date())
+  }
+
+  test('leaves a line for every change of configuration, without a secret', async () => {
+    const key = await run('key create', { name: 'crm', scopes: 'contacts:read' })
+    await run('key revoke', { key: key.key_id as string })
+    const domain = await run('domain add', { domain: 'audited.example', verified: true })
+    const segment = await run('segment create', { name: 'All', filter: '{"match":"all","conditions":[]}' })
+    const webhook = await run('webhook create', {
+      event: 'page_view',
+      url: 'https://127.0.0.1:9999/hook',
+      header: ['X-Token: secret-value'],
+    })
+    const named = { webhook: webhook.subscription_id as string }
+    await run('webhook pause', named)
+    await run('webhook resume', named)
+    const rotated = await run('webhook rotate', named)
+    await run('webhook delete', named)
+    await run('agent settings', { 'outreach-interval-days': '3', 'quiet-hours': '20:00-08:00' })
+    const entries = (await all()).reverse()
+    expect(entries.map(({ action, subject_id }) => [action, subject_id])).toEqual([
+      ['api_key.created', key.key_id],
+      ['api_key.revoked', key.key_id],
+      ['domain.verified', domain.domain_id],
+      ['segment.created', segment.segment_id],
+      ['webhook.created', webhook.subscription_id],
+      ['webhook.paused', webhook.subscription_id],
+      ['webhook.resumed', webhook.subscription_id],
+      ['webhook.secret_rotated', webhook.subscription_id],
+      ['webhook.deleted', webhook.subscription_id],
+      ['agent_settings.updated', null],
+    ])
+    expect(new Set(entries.map(({ actor }) => actor.kind))).toEqual(new Set(['command_line']))
+    const text = JSON.stringify(entries)
+    for (const secret of [key.api_key, webhook.signing_secret, rotated.signing_secret, 'secret-value']) {
+      expect(text).not.toContain(secret)
+    }
+  })
+
+  test('leaves none for what it refuses', async () => {
+    const refused: [string, Values][] = [
+      ['key create', { name: 'x', scopes: 'everything' }],
+      ['key revoke', { key: tenant.id }],
+      ['domain add', { domain: 'no domain' }],
+      ['segment create', { name: '', filter: '{"match":"all","conditions":[]}' }],
+      ['webhook create', { event: 'x', url: 'http://example.com' }],
+      ['webhook delete', { webhook: tenant.id }],
+      ['agent settings', { 'outreach-interval-days': '400' }],
+      ['agent settings', { 'outreach-interval-days': '-1' }],
+      ['agent settings', { 'quiet-hours': '20:00' }],
+      ['agent settings', { 'quiet-hours': '20:00-08:00-10:00' }],
+      ['agent settings', { 'time-zone': 'Mars' }],
+      ['agent settings', { 'monthly-cost-cap-usd': 'much' }],
+    ]
+    for (const [name, values] of refused)
+      await expect(run(name, values)).rejects.toMatchObject({ name: 'ServiceError' })
+    expect(await all()).toEqual([])
+  })
+
+  test('shows and changes the rules for agents', async () => {
+    const given = { 'quiet-hours': '22:00-07:30', 'time-zone': 'Europe/Berlin', 'monthly-cost-cap-usd': '12.5' }
+    const settings = {
+      quiet_hours: { from: '22:00', to: '07:30' },
+      time_zone: 'Europe/Berlin',
+      monthly_cost_cap_usd: 12.5,
+    }
+    expect(await run('agent settings', given)).toMatchObject({ ...settings, outreach_interval_days: 7 })
+    expect(await run('agent settings', {})).toMatchObject(settings)
+    const cleared = await run('agent settings', { 'quiet-hours': 'none', 'monthly-cost-cap-usd': 'none' })
+    expect(cleared).toMatchObject({ quiet_hours: null, monthly_cost_cap_usd: null, time_zone: 'Europe/Berlin' })
+  })
+})

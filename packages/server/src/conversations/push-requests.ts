@@ -1,0 +1,159 @@
+import Type from 'typebox'
+import { parseEmail } from '../platform/email.ts'
+import { type ErrorDetail, type ServiceError, validationError } from '../platform/errors.ts'
+import { compileBodyCheck } from '../platform/http/body-validation.ts'
+import { TIMESTAMP_FORM } from '../platform/http/query-parameters.ts'
+import { parseTimestamp } from '../platform/time.ts'
+import { parseSourceName } from '../sources/requests.ts'
+import { EMAIL_DIRECTORY } from './clean.ts'
+import type { IncomingMessage, Participant } from './message.ts'
+
+const ThreadKey = Type.String({ minLength: 1, maxLength: 200, description: 'The id of the conversation in the tool.' })
+
+const EXAMPLE = {
+  thread_key: '4711',
+  subject: 'Cannot log in',
+  contact: { external_id: '701', email: 'ada@example.com' },
+  messages: [
+    {
+      message_id: '4711-1',
+      direction: 'inbound',
+      from: { address: 'ada@example.com', name: 'Ada Lovelace' },
+      to: [{ name: 'Support' }],
+      sent_at: '2026-01-31T08:00:00.000Z',
+      text: 'The page stays white.',
+    },
+  ],
+}
+
+/** Body of POST /v1/sources/:source/conversations. What is in a record fails for it alone, so the schema does not check it. */
+export const PushBody = Type.Object(
+  {
+    records: Type.Array(
+      Type.Object(
+        {
+          thread_key: ThreadKey,
+          subject: Type.Optional(Type.Unknown({ description: 'A text, or null.', examples: [EXAMPLE.subject] })),
+          contact: Type.Optional(
+            Type.Unknown({
+              description:
+                'Who talks with the tenant: {external_id?, email?}, at least one. It stands for every sender or recipient that has no address of its own.',
+              examples: [EXAMPLE.contact],
+            }),
+          ),
+          messages: Type.Unknown({
+            description:
+              '1 to 100 of {message_id, direction: inbound | outbound, from: {address?, name?}, to: [{address?, name?}], sent_at, text, html?}.',
+            examples: [EXAMPLE.messages],
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: 100 },
+    ),
+  },
+  { additionalProperties: false, examples: [{ records: [EXAMPLE] }] },
+)
+
+const nullable = (length: number) =>
+  Type.Optional(
+    Type.Union([Type.String({ maxLength: length }), Type.Null()], {
+      'x-expected': `a text of at most ${length} characters, or null`,
+    }),
+  )
+const Person = Type.Object({ address: nullable(254), name: nullable(200) }, { additionalProperties: false })
+
+const PushedMessage = Type.Object(
+  {
+    message_id: Type.String({ minLength: 1, maxLength: 200 }),
+    direction: Type.Enum(['inbound', 'outbound']),
+    from: Person,
+    to: Type.Array(Person, { maxItems: 100 }),
+    sent_at: Type.String({ 'x-expected': TIMESTAMP_FORM }),
+    text: Type.String(),
+    html: Type.Optional(Type.Union([Type.String(), Type.Null()], { 'x-expected': 'a text, or null' })),
+  },
+  { additionalProperties: false },
+)
+
+const PushedConversation = Type.Object(
+  {
+    thread_key: ThreadKey,
+    subject: nullable(998),
+    contact: Type.Optional(
+      Type.Object(
+        {
+          external_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+          email: Type.Optional(Type.String({ maxLength: 1_000 })),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    messages: Type.Array(PushedMessage, { minItems: 1, maxItems: 100 }),
+  },
+  { additionalProperties: false },
+)
+
+let checkConversation: ReturnType<typeof compileBodyCheck> | undefined
+
+/** @throws ServiceError 400 for a name that cannot be a messaging tool's. */
+export function parseConversationSource(source: string): string {
+  if (source === EMAIL_DIRECTORY) {
+    throw validationError([
+      { path: 'source', message: 'is where the mail of connected mailboxes is; choose another name' },
+    ])
+  }
+  return parseSourceName(source)
+}
+
+/** Checks one record. @returns its messages, or the error that it fails with. */
+export function parseConversation(record: unknown, source: string): IncomingMessage[] | ServiceError {
+  checkConversation ??= compileBodyCheck(PushedConversation)
+  const details = checkConversation(record)
+  if (details.length > 0) return validationError(details)
+  const { thread_key, subject, contact, messages } = record as Type.Static<typeof PushedConversation>
+  const email = contact?.email === undefined ? null : parseEmail(contact.email)
+  if (contact?.email !== undefined && email === null) {
+    details.push({ path: 'contact.email', message: 'is not a valid e-mail address' })
+  }
+  if (contact && contact.email === undefined && contact.external_id === undefined) {
+    details.push({ path: 'contact', message: 'needs an external_id or an email' })
+  }
+  const moments = messages.map(({ sent_at }, index) => momentOf(sent_at, `messages[${index}].sent_at`, details))
+  if (details.length > 0) return validationError(details)
+  const known = contact ? { address: email, externalId: contact.external_id ?? null } : null
+  return messages.map((message, index) => {
+    const isInbound = message.direction === 'inbound'
+    const to = message.to.map((person) => participantOf(person, isInbound ? null : known))
+    return {
+      channel: 'chat',
+      source,
+      messageId: message.message_id,
+      threadKey: thread_key,
+      inReplyTo: null,
+      references: [],
+      subject: subject ?? null,
+      from: participantOf(message.from, isInbound ? known : null),
+      to: to.length === 0 && known && !isInbound ? [{ ...known, name: null }] : to,
+      cc: [],
+      sentAt: moments[index] ?? new Date(Number.NaN),
+      direction: message.direction,
+      text: message.text,
+      html: message.html ?? null,
+      attachments: [],
+      identityId: null,
+    }
+  })
+}
+
+/** A person as named; who has no address is the record's contact, where there is one. */
+function participantOf({ address, name }: Type.Static<typeof Person>, contact: Omit<Participant, 'name'> | null) {
+  const isContact = contact !== null && (!address || parseEmail(address) === contact.address)
+  return isContact ? { ...contact, name: name ?? null } : { address: address ?? null, name: name ?? null }
+}
+
+function momentOf(text: string, path: string, details: ErrorDetail[]): Date | null {
+  const moment = parseTimestamp(text)
+  if (moment === null) details.push({ path, message: `must be ${TIMESTAMP_FORM}` })
+  return moment
+}

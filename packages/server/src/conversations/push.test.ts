@@ -1,0 +1,242 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+
+let service: TestService
+let tenant: TestTenant
+const PATH = '/v1/sources/helpdesk/conversations'
+
+beforeAll(async () => {
+  service = await startTestService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+afterAll(() => service.close())
+
+const message = (id: string, more: object = {}) => ({
+  message_id: id,
+  direction: 'inbound',
+  from: { address: 'ada@example.com', name: 'Ada' },
+  to: [{ name: 'Support' }],
+  sent_at: '2026-01-31T08:00:00Z',
+  text: `text of ${id}`,
+  ...more,
+})
+const conversation = (key: string, messages: object[], more: object = {}) => ({ thread_key: key, messages, ...more })
+
+async function push(...records: object[]) {
+  const { status, body } = await tenant.call('POST', PATH, { records })
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  return body
+}
+
+async function read(contactId: string, query = 'include_messages=true') {
+  return (await tenant.call('GET', `/v1/contacts/${contactId}/conversations?${query}`)).body
+}
+
+test('a conversation is created, grows, and is left alone by what was sent before', async () => {
+  const ada = await tenant.contact('ada@example.com')
+  const reply = message('2', {
+    direction: 'outbound',
+    from: { name: 'Sam' },
+    to: [{ address: 'ada@example.com' }],
+    sent_at: '2026-01-31T09:00:00+01:00',
+    html: '<p onclick="x">Yes</p>',
+  })
+  const first = await push(conversation('t', [message('1')], { subject: 'Help' }))
+  expect(first).toEqual({
+    status: 'success',
+    results: [{ index: 0, thread_key: 't', status: 'created', thread_id: expect.any(String), recorded: 1 }],
+    failed: 0,
+  })
+  expect((await push(conversation('t', [message('1')]))).results[0]).toMatchObject({ status: 'unchanged', recorded: 0 })
+  const grown = await push(conversation('t', [message('1'), reply], { subject: 'Solved' }))
+  expect(grown.results[0]).toMatchObject({ status: 'updated', recorded: 1, thread_id: first.results[0].thread_id })
+  expect(await read(ada)).toEqual({
+    status: 'success',
+    conversations: [
+      {
+        thread_id: first.results[0].thread_id,
+        channel: 'chat',
+        source: 'helpdesk',
+        subject: 'Solved',
+        participants: [
+          { address: 'ada@example.com', name: 'Ada' },
+          { address: null, name: 'Support' },
+          { address: null, name: 'Sam' },
+        ],
+        message_count: 2,
+        last_message_at: '2026-01-31T08:00:00.000Z',
+        messages: [
+          {
+            message_id: '2',
+            direction: 'outbound',
+            from: { address: null, name: 'Sam' },
+            to: [{ address: 'ada@example.com', name: null }],
+            cc: [],
+            sent_at: '2026-01-31T08:00:00.000Z',
+            text: 'text of 2',
+            html: '<p>Yes</p>',
+            attachments: [],
+          },
+          {
+            message_id: '1',
+            direction: 'inbound',
+            from: { address: 'ada@example.com', name: 'Ada' },
+            to: [{ address: null, name: 'Support' }],
+            cc: [],
+            sent_at: '2026-01-31T08:00:00.000Z',
+            text: 'text of 1',
+            attachments: [],
+          },
+        ],
+      },
+    ],
+    total_items: 1,
+    returned: 1,
+  })
+  const { body } = await tenant.call('GET', `/v1/contacts/events/${ada}?sort_dir=asc`)
+  const names = body.events.map(({ event }: { event: string }) => event).sort()
+  expect(names).toEqual(['chat_message_received', 'chat_message_sent'])
+  expect((await tenant.call('GET', `/v1/contacts/${ada}/email-threads`)).body).toEqual({
+    status: 'success',
+    email_threads: [],
+    total_items: 0,
+  })
+})
+
+test('a contact without an address is found by the id that the tool has for it', async () => {
+  const records = [{ external_id: '701', properties: { firstname: 'Ada' } }]
+  const { body } = await tenant.call('POST', '/v1/sources/helpdesk/contacts', { kind: 'messaging', records })
+  const contactId = body.results[0].contact_id
+  await push(
+    conversation(
+      't',
+      [message('1', { from: { name: 'Ada' } }), message('2', { direction: 'outbound', from: { name: 'Sam' }, to: [] })],
+      { contact: { external_id: '701' } },
+    ),
+  )
+  expect((await read(contactId)).total_items).toBe(1)
+  const events = (await tenant.call('GET', `/v1/contacts/events/${contactId}`)).body.events
+  expect(events.map(({ event }: { event: string }) => event).sort()).toEqual([
+    'chat_message_received',
+    'chat_message_sent',
+  ])
+  // The same id in another tool is somebody else.
+  await tenant.call('POST', '/v1/sources/other/conversations', {
+    records: [conversation('t', [message('1', { from: {} })], { contact: { external_id: '701' } })],
+  })
+  expect((await read(contactId)).total_items).toBe(1)
+  await tenant.call('DELETE', `/v1/contacts/${contactId}`)
+  const left = await tenant.handle.db.selectFrom('conversation_threads').select('source').execute()
+  expect(left).toEqual([{ source: 'other' }])
+})
+
+test('one bad record fails alone, and says where', async () => {
+  const bad: [object, string][] = [
+    [conversation('a', []), 'messages: must be a list from 1 to 100 items'],
+    [{ thread_key: 'b', messages: 7 }, 'messages: must be a list'],
+    [conversation('c', [message('')]), 'messages[0].message_id: must be a text from 1 to 200 characters'],
+    [conversation('d', [message('x', { direction: 'up' })]), 'messages[0].direction: must be one of inbound, outbound'],
+    [conversation('e', [message('x', { sent_at: 'yesterday' })]), 'messages[0].sent_at: must be an ISO 8601'],
+    [conversation('f', [message('x', { from: 'Ada' })]), 'messages[0].from: must be an object'],
+    [conversation('g', [message('x', { text: 7 })]), 'messages[0].text: must be a text'],
+    [conversation('h', [message('x', { cc: [] })]), 'messages[0].cc: is not a known field'],
+    [conversation('i', [message('x')], { contact: {} }), 'contact: needs an external_id or an email'],
+    [conversation('j', [message('x')], { contact: { email: 'nobody' } }), 'contact.email: is not a valid'],
+    [conversation('k', [message('x')], { subject: 7 }), 'subject: must be a text of at most 998'],
+    [conversation('l', [{ ...message('x'), from: undefined }]), 'messages[0].from: is required'],
+  ]
+  const ada = await tenant.contact('ada@example.com')
+  const body = await push(conversation('good', [message('1')]), ...bad.map(([record]) => record))
+  expect(body.failed).toBe(bad.length)
+  expect(body.results[0].status).toBe('created')
+  for (const [index, [, expected]] of bad.entries()) {
+    const { error, status } = body.results[index + 1]
+    expect([status, error.code, error.message.slice(0, expected.length)]).toEqual([
+      'failed',
+      'validation_error',
+      expected,
+    ])
+  }
+  expect((await read(ada)).total_items).toBe(1)
+})
+
+describe('what is wrong as a whole is 400', () => {
+  test.each([
+    [PATH, {}, 'records'],
+    [PATH, { records: [] }, 'records'],
+    [PATH, { records: Array.from({ length: 101 }, () => conversation('t', [message('1')])) }, 'records'],
+    [PATH, { records: [{ messages: [] }] }, 'records[0].thread_key'],
+    [PATH, { records: [conversation('', [message('1')])] }, 'records[0].thread_key'],
+    [PATH, { records: [conversation('t', [message('1')], { x: 1 })] }, 'records[0].x'],
+    [PATH, { records: [conversation('t', [message('a\u0000')])] }, 'records[0].messages[0].message_id'],
+    ['/v1/sources/email/conversations', { records: [conversation('t', [message('1')])] }, 'source'],
+    ['/v1/sources/tracker/conversations', { records: [conversation('t', [message('1')])] }, 'source'],
+    ['/v1/sources/No%20Name/conversations', { records: [conversation('t', [message('1')])] }, 'source'],
+  ])('%s %.60j', async (path, body, place) => {
+    const answer = await tenant.call('POST', path, body)
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+    expect(answer.body.error.details[0].path).toBe(place)
+    const stored = await tenant.handle.db.selectFrom('conversation_threads').select('thread_id').execute()
+    expect(stored).toEqual([])
+  })
+})
+
+describe('reading', () => {
+  test('limit, order, and how many messages of each thread', async () => {
+    const ada = await tenant.contact('ada@example.com')
+    const at = (minute: number) => ({ sent_at: `2026-01-31T08:${String(minute).padStart(2, '0')}:00Z` })
+    await push(
+      ...Array.from({ length: 25 }, (_, n) =>
+        conversation(
+          `t${n}`,
+          Array.from({ length: 7 }, (_, m) => message(`${n}-${m}`, at(n + m))),
+        ),
+      ),
+    )
+    const byDefault = await read(ada, '')
+    expect([byDefault.returned, byDefault.total_items]).toEqual([20, 25])
+    expect(byDefault.conversations[0]).not.toHaveProperty('messages')
+    const times = byDefault.conversations.map((each: { last_message_at: string }) => each.last_message_at)
+    expect(times).toEqual(times.toSorted().toReversed())
+    const some = await read(ada, 'include_messages=1&limit=2')
+    expect(some.conversations.map((each: { messages: object[] }) => each.messages.length)).toEqual([5, 5])
+    const ids = some.conversations[0].messages.map((each: { message_id: string }) => each.message_id)
+    expect(ids).toEqual(['24-6', '24-5', '24-4', '24-3', '24-2'])
+    const few = await read(ada, 'include_messages=true&limit=100&messages_per_thread=1')
+    expect([few.returned, few.conversations[24].messages[0].message_id]).toEqual([25, '0-6'])
+  })
+
+  test.each([
+    ['limit=0'],
+    ['limit=101'],
+    ['limit=x'],
+    ['messages_per_thread=0'],
+    ['messages_per_thread=51'],
+    ['include_messages=maybe'],
+    ['limit=1&limit=2'],
+  ])('%s is 400', async (query) => {
+    const ada = await tenant.contact('ada@example.com')
+    const { status, body } = await tenant.call('GET', `/v1/contacts/${ada}/conversations?${query}`)
+    expect([status, body.error.code]).toEqual([400, 'validation_error'])
+  })
+
+  test('an unknown contact, an ill-formed id, and that of another tenant are 404', async () => {
+    const other = await createTestTenant(service)
+    const theirs = await other.contact('theirs@example.com')
+    for (const id of [newId(), 'nonsense', theirs]) {
+      for (const what of ['conversations', 'email-threads']) {
+        const { status, body } = await tenant.call('GET', `/v1/contacts/${id}/${what}`)
+        expect([status, body.error.code]).toEqual([404, 'not_found'])
+      }
+    }
+  })
+
+  test('a contact without an address has none', async () => {
+    const { body } = await tenant.call('POST', '/v1/sources/crm/contacts', { records: [{ external_id: '1' }] })
+    const path = `/v1/contacts/${body.results[0].contact_id}/conversations`
+    expect((await tenant.call('GET', path)).body).toMatchObject({ conversations: [], total_items: 0, returned: 0 })
+  })
+})

@@ -1,0 +1,38 @@
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { noteSource } from '../sources/source-kinds.ts'
+import type { IncomingMessage } from './message.ts'
+import { recordMessages } from './record.ts'
+
+/** What became of a conversation that a tool sent. */
+export type PushResult =
+  | { status: 'created' | 'updated' | 'unchanged'; threadId: string; recorded: number }
+  | { status: 'failed'; error: { code: string; message: string } }
+
+/**
+ * Records conversations of a messaging tool.
+ * @param conversations the messages of each; an error stands for one that was refused already.
+ */
+export async function pushConversations(
+  tenant: Tenant,
+  writing: WriteDependencies,
+  source: string,
+  conversations: readonly (readonly IncomingMessage[] | ServiceError)[],
+): Promise<PushResult[]> {
+  const messages = conversations.flatMap((conversation) => (conversation instanceof ServiceError ? [] : conversation))
+  if (messages.length > 0) await noteSource(tenant, source, undefined, writing.clock(), 'messaging')
+  const recorded = await recordMessages(tenant, writing, messages)
+  let at = 0
+  return conversations.map((conversation) => {
+    if (conversation instanceof ServiceError) {
+      return { status: 'failed', error: { code: conversation.code, message: conversation.message } }
+    }
+    const own = recorded.slice(at, at + conversation.length)
+    at += conversation.length
+    const news = own.filter(({ status }) => status === 'recorded')
+    const threadId = own.findLast((each) => each.threadId !== null)?.threadId ?? ''
+    const status = own.some(({ isNewThread }) => isNewThread) ? 'created' : news.length > 0 ? 'updated' : 'unchanged'
+    return { status, threadId, recorded: news.length }
+  })
+}

@@ -1,0 +1,159 @@
+import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
+import { notFound } from '../platform/errors.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { ParticipantKey } from './clean.ts'
+import type { ConversationObject, EmailThreadObject } from './conversation-object.ts'
+import { newestMessages } from './messages.ts'
+import { keysOfContact } from './participants.ts'
+
+/** The compact list is not paged. */
+const EMAIL_THREADS_MAX = 1_000
+
+export interface ConversationOptions {
+  includeMessages: boolean
+  messagesPerThread: number
+  /** Threads. */
+  limit: number
+}
+
+/**
+ * The conversations in which a contact takes part, by its address or by the id that a tool has for it, the latest first.
+ * @returns at most `limit`, and how many there are.
+ * @throws ServiceError 404 for an unknown contact.
+ */
+export async function conversationsOf(
+  tenant: Tenant,
+  contactId: string,
+  { includeMessages, messagesPerThread, limit }: ConversationOptions,
+): Promise<{ conversations: ConversationObject[]; total: number }> {
+  const keys = await keysOfExistingContact(tenant, contactId)
+  if (keys.length === 0) return { conversations: [], total: 0 }
+  const rows = await tenant.db
+    .selectFrom('conversation_threads')
+    .select(['thread_id', 'channel', 'source', 'subject', 'participants', 'message_count', 'last_message_at'])
+    .where((from) => takesPart(from, keys))
+    .orderBy('last_message_at', 'desc')
+    .orderBy('thread_id', 'desc')
+    .limit(limit)
+    .execute()
+  const threadIds = rows.map(({ thread_id }) => thread_id)
+  const [total, messages] = await Promise.all([
+    rows.length < limit ? rows.length : countThreads(tenant, keys),
+    includeMessages ? newestMessages(tenant, threadIds, messagesPerThread) : null,
+  ])
+  const conversations = rows.map((row) => ({
+    thread_id: row.thread_id,
+    channel: row.channel as ConversationObject['channel'],
+    source: row.source,
+    subject: row.subject,
+    participants: row.participants as unknown as ConversationObject['participants'],
+    message_count: row.message_count,
+    last_message_at: row.last_message_at.toISOString(),
+    ...(messages ? { messages: messages.get(row.thread_id) ?? [] } : {}),
+  }))
+  return { conversations, total }
+}
+
+/**
+ * The e-mail threads of a contact, the latest first, at most 1,000.
+ * @throws ServiceError 404 for an unknown contact.
+ */
+export async function emailThreadsOf(
+  tenant: Tenant,
+  contactId: string,
+): Promise<{ emailThreads: EmailThreadObject[]; total: number }> {
+  const keys = await keysOfExistingContact(tenant, contactId)
+  if (keys.length === 0) return { emailThreads: [], total: 0 }
+  const emailThreads = await tenant.db
+    .selectFrom('conversation_threads')
+    .select(['thread_id', 'last_message_id', 'subject'])
+    .where('channel', '=', 'email')
+    .where((from) => takesPart(from, keys))
+    .orderBy('last_message_at', 'desc')
+    .orderBy('thread_id', 'desc')
+    .limit(EMAIL_THREADS_MAX)
+    .execute()
+  const isAll = emailThreads.length < EMAIL_THREADS_MAX
+  return { emailThreads, total: isAll ? emailThreads.length : await countThreads(tenant, keys, 'email') }
+}
+
+/** A message that somebody has written to the tenant. */
+export interface InboundMessage {
+  threadId: string
+  messageId: string
+  sentAt: Date
+}
+
+/** The latest message that a contact has written itself, not a machine for it, at or after a moment. */
+export async function lastInboundFrom(tenant: Tenant, contactId: string, since: Date): Promise<InboundMessage | null> {
+  const keys = await keysOfContact(tenant, contactId)
+  if (keys.length === 0) return null
+  const row = await tenant.db
+    .selectFrom('conversation_messages')
+    .innerJoin('conversation_participants', 'conversation_participants.thread_id', 'conversation_messages.thread_id')
+    .select(['conversation_messages.thread_id', 'message_id', 'sent_at'])
+    .where(({ or, and, eb }) =>
+      or(
+        keys.map(({ directory, key }) =>
+          and([
+            eb('conversation_participants.directory', '=', directory),
+            eb('conversation_participants.key', '=', key),
+            eb('sender_directory', '=', directory),
+            eb('sender_key', '=', key),
+          ]),
+        ),
+      ),
+    )
+    .where('direction', '=', 'inbound')
+    .where('is_automatic', '=', false)
+    .where('sent_at', '>=', since)
+    .orderBy('sent_at', 'desc')
+    .orderBy('message_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row ? { threadId: row.thread_id, messageId: row.message_id, sentAt: row.sent_at } : null
+}
+
+/** Whether a thread is one of those that somebody with these keys takes part in. */
+export function takesPart(
+  from: ExpressionBuilder<TenantTables, 'conversation_threads'>,
+  keys: readonly ParticipantKey[],
+) {
+  return from(
+    'conversation_threads.thread_id',
+    'in',
+    from
+      .selectFrom('conversation_participants')
+      .select('conversation_participants.thread_id')
+      .where(({ or }) => or(keysByDirectory(keys))),
+  )
+}
+
+function keysByDirectory(keys: readonly ParticipantKey[]) {
+  return [...Map.groupBy(keys, ({ directory }) => directory)].map(
+    ([directory, ofDirectory]) =>
+      sql<SqlBool>`(conversation_participants.directory = ${directory}
+        AND conversation_participants.key = any(${ofDirectory.map(({ key }) => key)}))`,
+  )
+}
+
+async function countThreads(tenant: Tenant, keys: readonly ParticipantKey[], channel?: 'email'): Promise<number> {
+  let query = tenant.db
+    .selectFrom('conversation_threads')
+    .select(({ fn }) => fn.countAll().as('threads'))
+    .where((from) => takesPart(from, keys))
+  if (channel) query = query.where('channel', '=', channel)
+  const { threads } = await query.executeTakeFirstOrThrow()
+  return Number(threads)
+}
+
+async function keysOfExistingContact(tenant: Tenant, contactId: string): Promise<ParticipantKey[]> {
+  const contact = await tenant.db
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('contact_id', '=', contactId)
+    .executeTakeFirst()
+  if (!contact) throw notFound('contact')
+  return keysOfContact(tenant, contactId)
+}

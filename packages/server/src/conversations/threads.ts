@@ -1,0 +1,224 @@
+import { sql } from 'kysely'
+import { newId } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { type CleanMessage, EMAIL_DIRECTORY, keysOf } from './clean.ts'
+import type { Participant } from './message.ts'
+import { participantsOf } from './participants.ts'
+
+/** Mails of one subject and with a common participant are one thread when no more than this lies between them. */
+const SUBJECT_WINDOW_DAYS = 30
+/** A mail that refers to more threads than this joins the nearest, and they stay apart. */
+const MERGED_MAX = 8
+const SHOWN_PARTICIPANTS_MAX = 100
+
+/** Makes all recording of a tenant's messages happen in turn, so that two of one thread find the same thread. */
+export async function takeConversations(tx: Tenant): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`conversations ${tx.id}`}, 0))`.execute(tx.db)
+}
+
+/** The threads that a mail's own id and its references lead to, the nearest reference first. */
+export async function linkedThreads(tx: Tenant, { source, messageId, links }: CleanMessage): Promise<string[]> {
+  const ids = [messageId, ...links.toReversed()]
+  const rows = await tx.db
+    .selectFrom('conversation_references')
+    .select(['message_id', 'thread_id'])
+    .where('source', '=', source)
+    .where('message_id', '=', sql<string>`any(${ids})`)
+    .execute()
+  const byId = new Map(rows.map((row) => [row.message_id, row.thread_id]))
+  return [...new Set(ids.flatMap((id) => byId.get(id) ?? []))]
+}
+
+export interface FoundThread {
+  threadId: string
+  isNew: boolean
+  /** Threads that have become part of this one. */
+  gone: readonly string[]
+}
+
+/**
+ * The thread that a message belongs to, made if need be.
+ * @param linked what `linkedThreads` found.
+ * @param own the tenant's own addresses: that two mails have those in common says nothing.
+ */
+export async function findThread(
+  tx: Tenant,
+  message: CleanMessage,
+  linked: readonly string[],
+  own: ReadonlySet<string>,
+  now: Date,
+): Promise<FoundThread> {
+  const joined = await join(tx, linked)
+  if (joined !== null) return joined
+  const known =
+    message.threadKey === null
+      ? await threadOfSubject(tx, message, own)
+      : await threadOfKey(tx, message.source, message.threadKey)
+  if (known !== null) return { threadId: known, isNew: false, gone: [] }
+  const threadId = newId()
+  await tx.db
+    .insertInto('conversation_threads')
+    .values({
+      thread_id: threadId,
+      channel: message.channel,
+      source: message.source,
+      thread_key: message.threadKey,
+      subject: message.subject,
+      subject_key: message.subjectKey,
+      participants: '[]',
+      message_count: 0,
+      last_message_at: message.sentAt,
+      last_message_id: message.messageId,
+      created_at: now,
+    })
+    .execute()
+  return { threadId, isNew: true, gone: [] }
+}
+
+/** Adds to a thread what a message that has just been stored says of it. */
+export async function growThread(tx: Tenant, threadId: string, message: CleanMessage): Promise<void> {
+  const thread = await tx.db
+    .selectFrom('conversation_threads')
+    .select(['subject', 'thread_key', 'participants', 'last_message_at', 'last_message_id', 'subject_key'])
+    .where('thread_id', '=', threadId)
+    .executeTakeFirstOrThrow()
+  const isLast =
+    message.sentAt > thread.last_message_at ||
+    (message.sentAt.getTime() === thread.last_message_at.getTime() && message.messageId >= thread.last_message_id)
+  // A tool's thread is called what the tool calls it now; a mail thread keeps its first subject.
+  const isNamedAnew = message.subject !== null && (thread.subject === null || thread.thread_key !== null)
+  await tx.db
+    .updateTable('conversation_threads')
+    .set(({ eb }) => ({
+      message_count: eb('message_count', '+', 1),
+      participants: JSON.stringify(united(thread.participants as unknown as Participant[], participantsOf(message))),
+      ...(isNamedAnew ? { subject: message.subject, subject_key: message.subjectKey } : {}),
+      ...(isLast ? { last_message_at: message.sentAt, last_message_id: message.messageId } : {}),
+    }))
+    .where('thread_id', '=', threadId)
+    .execute()
+  const keys = participantsOf(message).flatMap((participant) => keysOf(participant, message.source))
+  if (keys.length > 0) {
+    await tx.db
+      .insertInto('conversation_participants')
+      .values(keys.map((each) => ({ ...each, thread_id: threadId })))
+      .onConflict((row) => row.columns(['directory', 'key', 'thread_id']).doNothing())
+      .execute()
+  }
+  if (message.threadKey !== null) return
+  await tx.db
+    .insertInto('conversation_references')
+    .values([message.messageId, ...message.links].map((id) => referenceOf(message.source, id, threadId)))
+    .onConflict((row) => row.columns(['source', 'message_id']).doNothing())
+    .execute()
+}
+
+function referenceOf(source: string, messageId: string, threadId: string) {
+  return { source, message_id: messageId, thread_id: threadId }
+}
+
+async function threadOfKey(tx: Tenant, source: string, threadKey: string): Promise<string | null> {
+  const thread = await tx.db
+    .selectFrom('conversation_threads')
+    .select('thread_id')
+    .where('source', '=', source)
+    .where('thread_key', '=', threadKey)
+    .executeTakeFirst()
+  return thread?.thread_id ?? null
+}
+
+async function threadOfSubject(tx: Tenant, message: CleanMessage, own: ReadonlySet<string>): Promise<string | null> {
+  const addresses = participantsOf(message)
+    .flatMap((participant) => keysOf(participant, message.source))
+    .filter(({ directory, key }) => directory === EMAIL_DIRECTORY && !own.has(key))
+    .map(({ key }) => key)
+  if (message.subjectKey === '' || addresses.length === 0) return null
+  const windowMs = SUBJECT_WINDOW_DAYS * 86_400_000
+  const thread = await tx.db
+    .selectFrom('conversation_threads')
+    .select('thread_id')
+    .where('source', '=', message.source)
+    .where('thread_key', 'is', null)
+    .where('subject_key', '=', message.subjectKey)
+    .where('last_message_at', '>=', new Date(message.sentAt.getTime() - windowMs))
+    .where('last_message_at', '<=', new Date(message.sentAt.getTime() + windowMs))
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('conversation_participants')
+          .select('conversation_participants.thread_id')
+          .whereRef('conversation_participants.thread_id', '=', 'conversation_threads.thread_id')
+          .where('directory', '=', EMAIL_DIRECTORY)
+          .where('key', '=', sql<string>`any(${addresses})`),
+      ),
+    )
+    .orderBy('last_message_at', 'desc')
+    .orderBy('thread_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return thread?.thread_id ?? null
+}
+
+/**
+ * One thread out of those that a mail links: a reply that came before what it answers began a thread of its own. The
+ * oldest stays.
+ */
+async function join(tx: Tenant, linked: readonly string[]): Promise<FoundThread | null> {
+  const [nearest] = linked
+  if (nearest === undefined) return null
+  if (linked.length === 1 || linked.length > MERGED_MAX) return { threadId: nearest, isNew: false, gone: [] }
+  const threads = await tx.db
+    .selectFrom('conversation_threads')
+    .selectAll()
+    .where('thread_id', 'in', linked)
+    .orderBy('thread_id')
+    .execute()
+  const [kept, ...others] = threads
+  if (!kept) return null
+  for (const other of others) {
+    await moveRows(tx, other.thread_id, kept.thread_id)
+    await tx.db.deleteFrom('conversation_threads').where('thread_id', '=', other.thread_id).execute()
+  }
+  const latest = threads.reduce((a, b) => (b.last_message_at > a.last_message_at ? b : a))
+  const participants = threads.flatMap((thread) => thread.participants as unknown as Participant[])
+  await tx.db
+    .updateTable('conversation_threads')
+    .set({
+      message_count: threads.reduce((sum, { message_count }) => sum + message_count, 0),
+      participants: JSON.stringify(united([], participants)),
+      last_message_at: latest.last_message_at,
+      last_message_id: latest.last_message_id,
+    })
+    .where('thread_id', '=', kept.thread_id)
+    .execute()
+  return { threadId: kept.thread_id, isNew: false, gone: others.map(({ thread_id }) => thread_id) }
+}
+
+async function moveRows(tx: Tenant, from: string, to: string): Promise<void> {
+  for (const table of ['conversation_messages', 'conversation_references'] as const) {
+    await tx.db.updateTable(table).set({ thread_id: to }).where('thread_id', '=', from).execute()
+  }
+  const keys = await tx.db
+    .selectFrom('conversation_participants')
+    .select(['directory', 'key'])
+    .where('thread_id', '=', from)
+    .execute()
+  if (keys.length === 0) return
+  await tx.db
+    .insertInto('conversation_participants')
+    .values(keys.map((each) => ({ ...each, thread_id: to })))
+    .onConflict((row) => row.columns(['directory', 'key', 'thread_id']).doNothing())
+    .execute()
+}
+
+/** Everyone once, with the first name that was given. */
+function united(before: readonly Participant[], more: readonly Participant[]) {
+  const all = new Map<string, { address: string | null; name: string | null }>()
+  for (const { address, name, externalId } of [...before, ...more]) {
+    const identity = address ?? externalId ?? name
+    if (!identity) continue
+    const known = all.get(identity)
+    if (known) known.name ??= name
+    else if (all.size < SHOWN_PARTICIPANTS_MAX) all.set(identity, { address, name })
+  }
+  return [...all.values()]
+}

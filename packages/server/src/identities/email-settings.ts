@@ -1,0 +1,97 @@
+import { parseEmail } from '../platform/email.ts'
+import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
+import { isStorableText } from '../platform/http/json-body.ts'
+import type { Connector } from '../platform/outbound/connect.ts'
+import { RefusedAddress } from '../platform/outbound/urls.ts'
+import type { MailLogin, MailServer } from './email-account.ts'
+
+/** What is set of a mailbox. */
+export interface EmailAccountSettings {
+  address: string
+  smtp: MailServer
+  /** null: mail is sent, and nothing is received. */
+  imap: MailServer | null
+  /** Mails in any 24 hours. */
+  dailyLimit?: number
+  /** Between two mails. */
+  spacingSeconds?: number
+}
+
+export interface CheckedEmailSettings extends EmailAccountSettings {
+  dailyLimit: number
+  spacingSeconds: number
+}
+
+const PORTS = { smtp: [25, 465, 587, 2525], imap: [143, 993] }
+const SECURITIES = ['tls', 'starttls', 'none']
+const DAILY_LIMIT = 100
+const DAILY_LIMIT_MAX = 10_000
+const SPACING_SECONDS = 60
+const SPACING_SECONDS_MAX = 86_400
+const USER_LENGTH_MAX = 320
+const SECRET_LENGTH_MAX = 8_192
+
+/**
+ * Checks everything about a mailbox that can be known without asking its servers. No message repeats a secret.
+ * @throws ServiceError 400 naming every wrong place.
+ */
+export function checkEmailSettings(
+  { address, smtp, imap, dailyLimit = DAILY_LIMIT, spacingSeconds = SPACING_SECONDS }: EmailAccountSettings,
+  connector: Connector,
+): CheckedEmailSettings {
+  const details: ErrorDetail[] = []
+  const parsed = parseEmail(address)
+  if (parsed === null) details.push({ path: 'address', message: 'is not a valid e-mail address' })
+  details.push(...serverProblems('smtp', smtp, connector), ...(imap ? serverProblems('imap', imap, connector) : []))
+  const limits = [
+    { path: 'daily_limit', value: dailyLimit, min: 1, max: DAILY_LIMIT_MAX },
+    { path: 'spacing_seconds', value: spacingSeconds, min: 0, max: SPACING_SECONDS_MAX },
+  ]
+  for (const { path, value, min, max } of limits) {
+    if (!Number.isInteger(value) || value < min || value > max) {
+      details.push({ path, message: `must be a whole number from ${min} to ${max}` })
+    }
+  }
+  if (parsed === null || details.length > 0) throw validationError(details)
+  return { address: parsed, smtp, imap, dailyLimit, spacingSeconds }
+}
+
+function serverProblems(kind: 'smtp' | 'imap', server: MailServer, connector: Connector): ErrorDetail[] {
+  const { host, port, security, login } = server
+  const details: ErrorDetail[] = []
+  const problem = (name: string, message: string) => details.push({ path: `${kind}.${name}`, message })
+  try {
+    connector.guard(host)
+  } catch (error) {
+    if (!(error instanceof RefusedAddress)) throw error
+    problem('host', error.message)
+  }
+  // Within a private network people run mail where they like; elsewhere another port is another protocol's.
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) problem('port', 'must be a whole number from 1 to 65535')
+  else if (!connector.allowPrivate && !PORTS[kind].includes(port)) {
+    problem('port', `must be one of ${PORTS[kind].join(', ')}`)
+  }
+  if (!SECURITIES.includes(security)) problem('security', `must be one of ${SECURITIES.join(', ')}`)
+  else if (security === 'none' && !connector.allowPrivate) {
+    problem('security', 'must be tls or starttls: the password would cross the internet in the clear')
+  }
+  if (!isLine(login.user, USER_LENGTH_MAX)) problem('user', `must be a line of 1 to ${USER_LENGTH_MAX} characters`)
+  const [name, secret] = secretOf(login)
+  if (!isLine(secret, SECRET_LENGTH_MAX)) problem(name, `must be a line of 1 to ${SECRET_LENGTH_MAX} characters`)
+  return details
+}
+
+/** What proves who logs in, and what it is called. */
+export function secretOf(login: MailLogin): [name: 'password' | 'access_token', secret: string] {
+  return 'password' in login ? ['password', login.password] : ['access_token', login.accessToken]
+}
+
+function isLine(text: string, lengthMax: number): boolean {
+  return text.length > 0 && text.length <= lengthMax && isStorableText(text) && !/\p{Cc}/u.test(text)
+}
+
+/** 400: a mail server did not let the identity in; each detail says which, and what it answered. */
+export function loginFailed(details: ErrorDetail[]): ServiceError {
+  const said = details.map(({ path, message }) => `${path.toUpperCase()}: ${message}`).join('; ')
+  return new ServiceError(400, 'mail_login_failed', `The log-in did not work. ${said}`, { details })
+}

@@ -1,0 +1,154 @@
+import { sql } from 'kysely'
+import { type Actor, audit } from '../audit/log.ts'
+import { conflict, notFound } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { IDENTITY_COLUMNS, type IdentityObject, type SocialState, toIdentityObject } from './identity-object.ts'
+
+/** All of a tenant's identities are answered at once, so there is an end to them. */
+const IDENTITIES_MAX = 10_000
+/** Distinguishes this lock from others of the same tenant. */
+const LIMIT_LOCK = 6
+
+export interface NewIdentity {
+  firstName: string
+  lastName: string
+  role: string
+}
+
+export interface IdentityChanges {
+  firstName?: string
+  lastName?: string
+  jobTitle?: string
+}
+
+/** All identities, newest first. */
+export async function listIdentities(tenant: Tenant): Promise<IdentityObject[]> {
+  const rows = await selectIdentities(tenant)
+    .orderBy('identities.created_at', 'desc')
+    .orderBy('identities.identity_id', 'desc')
+    .execute()
+  return toObjects(tenant, rows)
+}
+
+/** @throws ServiceError 404 */
+export async function readIdentity(tenant: Tenant, identityId: string): Promise<IdentityObject> {
+  const rows = await selectIdentities(tenant).where('identities.identity_id', '=', identityId).execute()
+  const [identity] = await toObjects(tenant, rows)
+  if (!identity) throw notFound('identity')
+  return identity
+}
+
+/** @throws ServiceError 409 `too_many_identities`. */
+export async function createIdentity(
+  tenant: Tenant,
+  actor: Actor,
+  { firstName, lastName, role }: NewIdentity,
+  now: Date,
+): Promise<IdentityObject> {
+  const identityId = newId()
+  return tenant.transaction(async (tx) => {
+    await requireRoom(tx)
+    await tx.db
+      .insertInto('identities')
+      .values({
+        identity_id: identityId,
+        first_name: firstName,
+        last_name: lastName,
+        role,
+        created_at: now,
+        updated_at: now,
+      })
+      .execute()
+    await audit(
+      tx,
+      { actor, action: 'identity.created', ...subject(identityId), details: { firstName, lastName, role } },
+      now,
+    )
+    return readIdentity(tx, identityId)
+  })
+}
+
+/** Changes what is sent; the rest stays. @throws ServiceError 404 */
+export async function updateIdentity(
+  tenant: Tenant,
+  actor: Actor,
+  identityId: string,
+  { firstName, lastName, jobTitle }: IdentityChanges,
+  now: Date,
+): Promise<IdentityObject> {
+  return tenant.transaction(async (tx) => {
+    const before = await tx.db
+      .selectFrom('identities')
+      .select(['first_name', 'last_name', 'job_title'])
+      .where('identity_id', '=', identityId)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!before) throw notFound('identity')
+    const wanted = {
+      first_name: firstName ?? before.first_name,
+      last_name: lastName ?? before.last_name,
+      job_title: jobTitle ?? before.job_title,
+    }
+    const changed = (['first_name', 'last_name', 'job_title'] as const).filter((key) => wanted[key] !== before[key])
+    if (changed.length > 0) {
+      await tx.db
+        .updateTable('identities')
+        .set({ ...wanted, updated_at: now })
+        .where('identity_id', '=', identityId)
+        .execute()
+      const details = Object.fromEntries(changed.map((key) => [key, { from: before[key], to: wanted[key] }]))
+      await audit(tx, { actor, action: 'identity.updated', ...subject(identityId), details }, now)
+    }
+    return readIdentity(tx, identityId)
+  })
+}
+
+/** Removes an identity with its mailbox and its log-ins; agents that used it lose their default. @throws ServiceError 404 */
+export async function deleteIdentity(tenant: Tenant, actor: Actor, identityId: string, now: Date): Promise<void> {
+  await tenant.transaction(async (tx) => {
+    const row = await tx.db
+      .deleteFrom('identities')
+      .where('identity_id', '=', identityId)
+      .returning(['first_name', 'last_name'])
+      .executeTakeFirst()
+    if (!row) throw notFound('identity')
+    const details = { firstName: row.first_name, lastName: row.last_name }
+    await audit(tx, { actor, action: 'identity.deleted', ...subject(identityId), details }, now)
+  })
+}
+
+/** How the audit log names an identity. */
+export function subject(identityId: string) {
+  return { subjectKind: 'identity', subjectId: identityId }
+}
+
+function selectIdentities(tenant: Tenant) {
+  return tenant.db
+    .selectFrom('identities')
+    .leftJoin('email_accounts', 'email_accounts.identity_id', 'identities.identity_id')
+    .select(IDENTITY_COLUMNS)
+    .select(['email_accounts.address', 'email_accounts.verified_at', 'email_accounts.error'])
+}
+
+type Rows = Awaited<ReturnType<ReturnType<typeof selectIdentities>['execute']>>
+
+async function toObjects(_tenant: Tenant, rows: Rows): Promise<IdentityObject[]> {
+  const social = new Map<string, SocialState>()
+  return rows.map((row) => {
+    const email = { address: row.address, connected: row.verified_at !== null && row.error === null }
+    return toIdentityObject(row, email, social.get(row.identity_id))
+  })
+}
+
+/** Waits for whoever else is adding one, then counts. */
+async function requireRoom(tx: Tenant): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
+  const { identities } = await tx.db
+    .selectFrom('identities')
+    .select(({ fn }) => fn.countAll<number>().as('identities'))
+    .executeTakeFirstOrThrow()
+  if (Number(identities) >= IDENTITIES_MAX) {
+    throw conflict('too_many_identities', `A tenant has at most ${IDENTITIES_MAX} identities. Delete one first.`)
+  }
+}

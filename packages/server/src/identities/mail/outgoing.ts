@@ -1,0 +1,58 @@
+import { parseEmail } from '../../platform/email.ts'
+import { type ErrorDetail, validationError } from '../../platform/errors.ts'
+import { isStorableText } from '../../platform/http/json-body.ts'
+
+/** A mail to a contact. */
+export interface OutgoingMail {
+  identityId: string
+  contactId: string
+  to: string
+  subject: string
+  /** The body; it becomes plain text and HTML. */
+  markdown: string
+  /** Chosen by the caller, `uuid@domain` without angle brackets: the same id is never sent twice. */
+  messageId: string
+  /** What it answers: message ids without angle brackets. */
+  inReplyTo?: string
+  references?: readonly string[]
+  /** Mail that nobody asked for: it can be unsubscribed from. */
+  isOutreach: boolean
+}
+
+const SUBJECT_LENGTH_MAX = 500
+const MARKDOWN_LENGTH_MAX = 100_000
+const MESSAGE_ID = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,128}@[A-Za-z0-9.-]{1,120}$/
+/** As other programs make them: anything that stays within its angle brackets and its line. */
+const FOREIGN_ID = /^[\x21-\x3b\x3d\x3f-\x7e]{1,500}$/
+const REFERENCES_MAX = 30
+
+/**
+ * Checks a mail and makes every part of it safe for a header: no line break survives.
+ * @throws ServiceError 400 naming every wrong place.
+ */
+export function checkOutgoing(mail: OutgoingMail): OutgoingMail {
+  const details: ErrorDetail[] = []
+  const to = parseEmail(mail.to)
+  const subject = mail.subject.replace(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim()
+  if (to === null) details.push({ path: 'to', message: 'is not a valid e-mail address' })
+  if (subject === '' || subject.length > SUBJECT_LENGTH_MAX || !isStorableText(mail.subject)) {
+    details.push({ path: 'subject', message: `must be a text from 1 to ${SUBJECT_LENGTH_MAX} characters` })
+  }
+  if (mail.markdown.trim() === '' || mail.markdown.length > MARKDOWN_LENGTH_MAX || !isStorableText(mail.markdown)) {
+    details.push({ path: 'markdown', message: `must be a text from 1 to ${MARKDOWN_LENGTH_MAX} characters` })
+  }
+  if (!MESSAGE_ID.test(mail.messageId)) {
+    details.push({ path: 'messageId', message: 'must look like uuid@example.com, without angle brackets' })
+  }
+  if (to === null || details.length > 0) throw validationError(details)
+  const { inReplyTo, references = [], ...rest } = mail
+  // They come out of received mails. One that cannot be written is left out: the thread is found by the others.
+  const answered = inReplyTo !== undefined && FOREIGN_ID.test(inReplyTo) ? { inReplyTo } : {}
+  return { ...rest, to, subject, ...answered, references: shortened(references.filter((id) => FOREIGN_ID.test(id))) }
+}
+
+/** The first begins the thread and the last are what is answered; those between can go. */
+function shortened(references: readonly string[]): string[] {
+  if (references.length <= REFERENCES_MAX) return [...references]
+  return [...references.slice(0, 1), ...references.slice(1 - REFERENCES_MAX)]
+}

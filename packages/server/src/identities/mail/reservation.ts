@@ -1,0 +1,127 @@
+import type { Selectable } from 'kysely'
+import { notFound } from '../../platform/errors.ts'
+import type { TenantTables } from '../../platform/postgres/database.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { EmailAccount } from '../email-account.ts'
+import { suppressionOf } from '../suppressions.ts'
+import { identityWithoutEmail, limitReached, messageIdTaken, recipientSuppressed } from './errors.ts'
+import type { OutgoingMail } from './outgoing.ts'
+
+const DAY_MS = 24 * 3_600_000
+/** Longer than any conversation with a mail server takes. */
+const LEASE_MS = 5 * 60_000
+
+export type MailSend = Selectable<TenantTables['mail_sends']>
+
+/** Either the right to send the mail now, or what is known of it from before. */
+export type Reservation = { isNew: true } | { isNew: false; send: MailSend }
+
+/**
+ * Takes one of the mails that an identity may send. All processes wait for one another here, identity by identity, so
+ * that together they keep its limits and a mail is sent by one of them.
+ * @throws ServiceError `identity_without_email`, `recipient_suppressed`, `mail_daily_limit`, `mail_spacing`, `message_id_taken`.
+ */
+export async function reserveSend(
+  tenant: Tenant,
+  account: EmailAccount,
+  mail: OutgoingMail,
+  unsubscribeHash: string | null,
+  now: Date,
+): Promise<Reservation> {
+  return tenant.transaction(async (tx) => {
+    const locked = await tx.db
+      .selectFrom('email_accounts')
+      .select('identity_id')
+      .where('identity_id', '=', account.identityId)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!locked) throw identityWithoutEmail()
+    const send = await findSend(tx, mail.messageId)
+    if (send) {
+      if (send.identity_id !== account.identityId || send.recipient !== mail.to) throw messageIdTaken()
+      return { isNew: false, send }
+    }
+    const suppression = await suppressionOf(tx, mail.to)
+    if (suppression) throw recipientSuppressed(suppression)
+    await requireLimits(tx, account, now)
+    await requireContact(tx, mail.contactId)
+    await tx.db
+      .insertInto('mail_sends')
+      .values({
+        message_id: mail.messageId,
+        identity_id: account.identityId,
+        contact_id: mail.contactId,
+        recipient: mail.to,
+        status: 'sending',
+        reserved_at: now,
+        lease_until: new Date(now.getTime() + LEASE_MS),
+        unsubscribe_hash: unsubscribeHash,
+      })
+      .execute()
+    return { isNew: true }
+  })
+}
+
+/** Gives a reservation back: the mail was certainly not sent. */
+export async function releaseSend(tenant: Tenant, messageId: string): Promise<void> {
+  await tenant.db.deleteFrom('mail_sends').where('message_id', '=', messageId).where('status', '=', 'sending').execute()
+}
+
+/** The server took it. @returns what is known of it now. */
+export async function markSent(tenant: Tenant, messageId: string, sentAt: Date, response: string): Promise<MailSend> {
+  return tenant.db
+    .updateTable('mail_sends')
+    .set({ status: 'sent', sent_at: sentAt, response })
+    .where('message_id', '=', messageId)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** Nobody can tell whether the server took it. */
+export async function markUnknown(tenant: Tenant, messageId: string): Promise<void> {
+  await tenant.db
+    .updateTable('mail_sends')
+    .set({ status: 'unknown' })
+    .where('message_id', '=', messageId)
+    .where('status', '=', 'sending')
+    .execute()
+}
+
+/** The mail is among the messages of its contact. */
+export async function markRecorded(tenant: Tenant, messageId: string, now: Date): Promise<void> {
+  await tenant.db.updateTable('mail_sends').set({ recorded_at: now }).where('message_id', '=', messageId).execute()
+}
+
+async function findSend(tx: Tenant, messageId: string): Promise<MailSend | undefined> {
+  return tx.db.selectFrom('mail_sends').selectAll().where('message_id', '=', messageId).executeTakeFirst()
+}
+
+/** Mails whose outcome is unknown count: they may have gone out. */
+async function requireLimits(tx: Tenant, account: EmailAccount, now: Date): Promise<void> {
+  const { identityId, dailyLimit, spacingSeconds } = account
+  const latest = await tx.db
+    .selectFrom('mail_sends')
+    .select('reserved_at')
+    .where('identity_id', '=', identityId)
+    .where('reserved_at', '>', new Date(now.getTime() - DAY_MS))
+    .orderBy('reserved_at', 'desc')
+    .limit(dailyLimit)
+    .execute()
+  const [newest] = latest
+  const oldest = latest[dailyLimit - 1]
+  // Of as many as may be sent in a day, the oldest must be a day old.
+  if (oldest) throw limitReached('mail_daily_limit', new Date(oldest.reserved_at.getTime() + DAY_MS), now)
+  if (!newest) return
+  const free = new Date(newest.reserved_at.getTime() + spacingSeconds * 1000)
+  if (free > now) throw limitReached('mail_spacing', free, now)
+}
+
+async function requireContact(tx: Tenant, contactId: string): Promise<void> {
+  const contact = await tx.db
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('contact_id', '=', contactId)
+    .forKeyShare()
+    .executeTakeFirst()
+  if (!contact) throw notFound('contact')
+}

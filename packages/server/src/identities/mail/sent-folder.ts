@@ -1,0 +1,81 @@
+import type { ImapFlow } from 'imapflow'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { EmailAccount } from '../email-account.ts'
+import { openEmailAccount } from '../email-accounts.ts'
+import type { MailDependencies } from './dependencies.ts'
+import { identityWithoutEmail, mailUnavailable } from './errors.ts'
+import { serverError } from './server-error.ts'
+import { openImap } from './servers.ts'
+
+/** A mail as it lies in the Sent folder. */
+export interface FoundMail {
+  messageId: string
+  sentAt: Date
+}
+
+/**
+ * Looks for a mail in the identity's Sent folder.
+ * @returns null when it is not there, and when the identity has no IMAP server to look at.
+ * @throws ServiceError `identity_without_email`, `mail_unavailable`.
+ */
+export async function findSentMessage(
+  tenant: Tenant,
+  { secrets, connector }: Pick<MailDependencies, 'secrets' | 'connector'>,
+  identityId: string,
+  messageId: string,
+): Promise<FoundMail | null> {
+  const account = await openEmailAccount(tenant, secrets, identityId)
+  if (!account) throw identityWithoutEmail()
+  return withSentFolder({ connector }, account, (client, folder) => findIn(client, folder, messageId))
+}
+
+/**
+ * Puts a mail into the Sent folder, unless the provider has done so itself.
+ * @throws ServiceError `mail_unavailable`.
+ */
+export async function keepInSent(
+  dependencies: Pick<MailDependencies, 'connector'>,
+  account: EmailAccount,
+  { messageId, sentAt }: FoundMail,
+  raw: Buffer,
+): Promise<void> {
+  await withSentFolder(dependencies, account, async (client, folder) => {
+    if (await findIn(client, folder, messageId)) return null
+    await client.append(folder, raw, ['\\Seen'], sentAt)
+    return null
+  })
+}
+
+async function withSentFolder<T>(
+  { connector }: Pick<MailDependencies, 'connector'>,
+  { imap }: EmailAccount,
+  work: (client: ImapFlow, folder: string) => Promise<T>,
+): Promise<T | null> {
+  if (imap === null) return null
+  let client: ImapFlow | undefined
+  try {
+    client = await openImap(connector, imap)
+    const folders = await client.list()
+    const folder = folders.find(({ specialUse }) => specialUse === '\\Sent')
+    return folder ? await work(client, folder.path) : null
+  } catch (error) {
+    throw mailUnavailable(serverError(error, imap.login).text, error)
+  } finally {
+    await client?.logout().catch(() => client?.close())
+  }
+}
+
+async function findIn(client: ImapFlow, folder: string, messageId: string): Promise<FoundMail | null> {
+  // Read-only: looking must not change what the mailbox's owner sees.
+  const lock = await client.getMailboxLock(folder, { readOnly: true })
+  try {
+    const found = await client.search({ header: { 'message-id': `<${messageId}>` } }, { uid: true })
+    const uid = found ? found.at(-1) : undefined
+    if (uid === undefined) return null
+    const message = await client.fetchOne(String(uid), { internalDate: true }, { uid: true })
+    const sentAt = message ? message.internalDate : undefined
+    return { messageId, sentAt: sentAt === undefined ? new Date() : new Date(sentAt) }
+  } finally {
+    lock.release()
+  }
+}

@@ -1,0 +1,107 @@
+import type { Socket } from 'node:net'
+import type { ImapFlow, ImapFlowOptions } from 'imapflow'
+import type SMTPConnection from 'nodemailer/lib/smtp-connection'
+import type { Connector } from '../../platform/outbound/connect.ts'
+import type { MailServer } from '../email-account.ts'
+
+const GREETING_MS_MAX = 10_000
+const SILENCE_MS_MAX = 60_000
+
+/**
+ * Logs in at an SMTP server. Close the connection when done.
+ * @throws whatever went wrong; `serverError` puts it into words.
+ */
+export async function openSmtp(
+  connector: Connector,
+  { host, port, security, login }: MailServer,
+): Promise<SMTPConnection> {
+  // Loaded when first needed: a service that sends no mail does not pay for it.
+  const { default: Connection } = await import('nodemailer/lib/smtp-connection')
+  const socket: Socket = await connector.connect(host, port)
+  const connection = new Connection({
+    host,
+    port,
+    connection: socket,
+    secure: security === 'tls',
+    ...(security === 'starttls' ? { requireTLS: true } : {}),
+    ...(security === 'none' ? { ignoreTLS: true } : {}),
+    greetingTimeout: GREETING_MS_MAX,
+    socketTimeout: SILENCE_MS_MAX,
+    logger: false,
+    tls: connector.ca === undefined ? {} : { ca: connector.ca },
+  })
+  // Errors arrive at whoever waits; one that comes when nobody does must not end the process.
+  connection.on('error', () => {})
+  try {
+    await new Promise<void>((resolve, reject) => {
+      connection.once('error', reject)
+      connection.connect((error) => (error ? reject(error) : resolve()))
+    })
+    const credentials =
+      'password' in login
+        ? { user: login.user, pass: login.password }
+        : { user: login.user, method: 'XOAUTH2', oauth2: accessTokenOf(login.user, login.accessToken) }
+    await new Promise<void>((resolve, reject) => {
+      connection.once('error', reject)
+      connection.login(credentials as Parameters<SMTPConnection['login']>[0], (error) =>
+        error ? reject(error) : resolve(),
+      )
+    })
+    return connection
+  } catch (error) {
+    connection.close()
+    socket.destroy()
+    throw error
+  }
+}
+
+/** What the SMTP client asks for an access token; a refused one is not asked for again. */
+function accessTokenOf(user: string, accessToken: string) {
+  const buildXOAuth2Token = (token: string) =>
+    Buffer.from(`user=${user}\u0001auth=Bearer ${token}\u0001\u0001`).toString('base64')
+  return {
+    getToken: (renew: boolean, done: (error: Error | null, token?: string) => void) =>
+      renew ? done(new Error('The access token was not accepted.')) : done(null, accessToken),
+    buildXOAuth2Token,
+  }
+}
+
+/**
+ * Logs in at an IMAP server. Log out or close when done, and listen for `error` if it is kept.
+ * @param options for connections that are kept: IDLE, QRESYNC …
+ * @throws whatever went wrong; `serverError` puts it into words.
+ */
+export async function openImap(
+  connector: Connector,
+  { host, port, security, login }: MailServer,
+  options: Omit<ImapFlowOptions, 'host' | 'port' | 'auth' | 'secure' | 'doSTARTTLS' | 'tls' | 'logger'> = {},
+): Promise<ImapFlow> {
+  const { ImapFlow } = await import('imapflow')
+  const client = new ImapFlow({
+    disableAutoIdle: true,
+    connectionTimeout: GREETING_MS_MAX,
+    greetingTimeout: GREETING_MS_MAX,
+    socketTimeout: SILENCE_MS_MAX,
+    ...options,
+    host,
+    port,
+    secure: security === 'tls',
+    ...(security === 'tls' ? {} : { doSTARTTLS: security === 'starttls' }),
+    auth:
+      'password' in login
+        ? { user: login.user, pass: login.password }
+        : { user: login.user, accessToken: login.accessToken },
+    // The socket's own options go the same way as those of TLS.
+    tls: { ...connector.guard(host), ...(connector.ca === undefined ? {} : { ca: connector.ca }) },
+    logger: false,
+  })
+  // A connection that breaks later says so at the next command; without a listener it would end the process.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return client
+  } catch (error) {
+    client.close()
+    throw error
+  }
+}

@@ -1,0 +1,46 @@
+import Type from 'typebox'
+import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import type { IdentityChanges, NewIdentity } from './identities.ts'
+
+const LENGTH_MAX = 200
+const Name = (example: string) => Type.String({ minLength: 1, maxLength: LENGTH_MAX, examples: [example] })
+
+/** Body of POST /v1/identities. */
+export const CreateIdentityBody = Type.Object(
+  { firstName: Name('Ada'), lastName: Name('Lovelace'), role: Name('Account executive') },
+  { additionalProperties: false },
+)
+
+/** Body of PUT /v1/identities/:identity_id. */
+export const UpdateIdentityBody = Type.Object(
+  {
+    firstName: Type.Optional(Name('Ada')),
+    lastName: Type.Optional(Name('Lovelace')),
+    jobTitle: Type.Optional(Name('Head of sales')),
+  },
+  { additionalProperties: false },
+)
+
+/** @throws ServiceError 400 naming every wrong place. */
+export function parseNewIdentity(body: Type.Static<typeof CreateIdentityBody>): NewIdentity {
+  requireNames(body)
+  return { firstName: body.firstName.trim(), lastName: body.lastName.trim(), role: body.role.trim() }
+}
+
+/** @throws ServiceError 400 naming every wrong place. */
+export function parseIdentityChanges(body: Type.Static<typeof UpdateIdentityBody>): IdentityChanges {
+  requireNames(body)
+  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, value.trim()]))
+}
+
+/** Names stand in the headers of mails: a blank one is no name, and a line break would end the header. */
+function requireNames(body: Record<string, string>): void {
+  const details: ErrorDetail[] = []
+  for (const [path, value] of Object.entries(body)) {
+    if (value.trim() === '') details.push({ path, message: `must be a text from 1 to ${LENGTH_MAX} characters` })
+    else if (/\p{Cc}|\u2028|\u2029/u.test(value.trim())) {
+      details.push({ path, message: 'must not hold line breaks or other control characters' })
+    }
+  }
+  if (details.length > 0) throw validationError(details)
+}

@@ -1,0 +1,31 @@
+import type { Tenant } from '../../platform/tenant.ts'
+import { profileOf, storeCheck } from './profiles.ts'
+import { requireIdentity, type SendDependencies, toServiceError } from './send.ts'
+
+/** What the network says of an identity's session now. */
+export interface Checked {
+  connected: boolean
+  profile_id: string | null
+  checked_at: string
+}
+
+/**
+ * Asks the network whether the identity's session is still good, and remembers the answer.
+ * @throws ServiceError 404 for an unknown identity, 503 `social_unavailable`.
+ */
+export async function checkSocial(
+  tenant: Tenant,
+  { social, clock }: SendDependencies,
+  identityId: string,
+): Promise<Checked> {
+  await requireIdentity(tenant, identityId)
+  const profileId = await profileOf(tenant, identityId)
+  // Taken before the question, so that the answer never passes for newer than a login that ends meanwhile.
+  const now = clock()
+  if (profileId === null) return { connected: false, profile_id: null, checked_at: now.toISOString() }
+  const connected = await social.check(tenant, profileId).catch((error) => {
+    throw toServiceError(error)
+  })
+  await storeCheck(tenant, identityId, profileId, connected, now)
+  return { connected, profile_id: profileId, checked_at: now.toISOString() }
+}

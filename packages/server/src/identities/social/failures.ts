@@ -1,0 +1,71 @@
+import { ServiceError } from '../../platform/errors.ts'
+import type { LoginReason } from './connector.ts'
+
+/** Why a login failed: what the network said, or what came between. */
+export type LoginFailure =
+  | LoginReason
+  | 'verification_timed_out'
+  | 'superseded'
+  | 'network_unavailable'
+  | 'credentials_unreadable'
+
+/** The statuses 401, 408 and 423 are the interface's. */
+const FAILURES: Record<LoginFailure, { status: number; message: string }> = {
+  credentials_rejected: {
+    status: 401,
+    message: 'The network rejected the credentials. Check the user name and password, and log in again with both.',
+  },
+  code_rejected: {
+    status: 401,
+    message: 'The network rejected the code, and takes no other for this login. Log in again.',
+  },
+  verification_timed_out: {
+    status: 408,
+    message:
+      'The login was not verified within max_verification_wait_time. Log in again, with a longer time if need be.',
+  },
+  account_locked: {
+    status: 423,
+    message: "The account is locked. Unlock it on the network's own site, then log in again.",
+  },
+  login_refused: {
+    status: 409,
+    message: "The network refused the login. Log in once on the network's own site to see why, then log in again here.",
+  },
+  superseded: { status: 409, message: 'A later login of this identity took the place of this one. Follow that one.' },
+  network_unavailable: {
+    status: 503,
+    message: 'The network could not be reached, so the login was given up. Log in again later.',
+  },
+  credentials_unreadable: {
+    status: 409,
+    message: 'The encryption key was changed during the login, so what was sent cannot be read any more. Log in again.',
+  },
+}
+
+/** A failure as the status call shows it; `http_status` is what a call answers that meets it. */
+export interface FailureObject {
+  code: string
+  message: string
+  http_status: number
+}
+
+/** How a stored failure reads. */
+export function failureObject(code: LoginFailure): FailureObject {
+  const { status, message } = FAILURES[code]
+  return { code, message, http_status: status }
+}
+
+/** A code that was wrong while the network takes another. */
+export const CODE_REJECTED: FailureObject = {
+  code: 'code_rejected',
+  message: 'The network rejected the code. Send the right one.',
+  http_status: 401,
+}
+
+/** The error of a call that meets a failure; it names the session, which the status call still shows. */
+export function failureError({ code, message, http_status }: FailureObject, sessionId: string): ServiceError {
+  const details = [{ path: 'session_id', message: sessionId }]
+  const headers: Record<string, string> = http_status === 503 ? { 'retry-after': '30' } : {}
+  return new ServiceError(http_status, code, message, { details, headers })
+}

@@ -1,0 +1,124 @@
+import Type from 'typebox'
+import { type ErrorDetail, validationError } from '../../platform/errors.ts'
+import { Id, Nullable, success, Timestamp } from '../../platform/http/responses.ts'
+import { parseCountry } from './countries.ts'
+import { CODE_REJECTED, failureObject, type LoginFailure } from './failures.ts'
+import type { Login, SessionRow, SessionStatus } from './sessions.ts'
+
+const WAIT_SECONDS_MAX = 3_600
+const WAIT_SECONDS_DEFAULT = 600
+
+/** Body of the login call; all of it may be missing. */
+export const LoginBody = Type.Object(
+  {
+    username: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Needs `password` beside it.' })),
+    password: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
+    country: Type.Optional(
+      Type.String({
+        maxLength: 10,
+        default: 'US',
+        description: 'Where the login should seem to come from: two letters of ISO 3166-1.',
+      }),
+    ),
+    max_verification_wait_time: Type.Optional(
+      Type.Number({
+        minimum: 1,
+        maximum: WAIT_SECONDS_MAX,
+        default: WAIT_SECONDS_DEFAULT,
+        description: 'Seconds from the login call until it is given up.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ username: 'ada@example.com', password: 'correct horse', country: 'GB' }],
+  },
+)
+
+/** Body of the code call. */
+export const CodeBody = Type.Object(
+  {
+    code: Type.String({
+      pattern: '^[A-Za-z0-9]{4,12}$',
+      'x-expected': 'the code as the network sent it, 4 to 12 letters and digits',
+      examples: ['123456'],
+    }),
+  },
+  { additionalProperties: false },
+)
+
+/** Checks what a schema cannot. @throws ServiceError 400 naming every wrong place. */
+export function parseLogin(body: Type.Static<typeof LoginBody>): Login {
+  const { username, password, max_verification_wait_time: waitSeconds = WAIT_SECONDS_DEFAULT } = body
+  const country = parseCountry(body.country ?? 'US')
+  const details: ErrorDetail[] = []
+  if (username === undefined && password !== undefined) {
+    details.push({ path: 'username', message: 'is required beside password; leave both out to log in again' })
+  }
+  if (username !== undefined && username.trim() === '') details.push({ path: 'username', message: 'is blank' })
+  if (username !== undefined && password === undefined) {
+    details.push({ path: 'password', message: 'is required beside username; leave both out to log in again' })
+  }
+  if (country === null) details.push({ path: 'country', message: 'must be a two-letter ISO 3166-1 code, such as US' })
+  if (details.length > 0 || country === null) throw validationError(details)
+  const credentials = username === undefined || password === undefined ? null : { username, password }
+  return { credentials, country, waitSeconds }
+}
+
+const Status = Type.Enum(['queued', 'running', 'awaiting_2fa', 'awaiting_email', 'completed', 'failed'] as const)
+
+const LoginResult = Type.Object({ profile_id: Nullable(Type.String()), session_id: Id, status: Status })
+
+export const LoginAnswer = success({ message: Type.String(), identity_id: Id, login_result: LoginResult })
+export const CodeAnswer = success({ session_id: Id, login_result: LoginResult })
+export const CheckAnswer = success({
+  connected: Type.Boolean(),
+  profile_id: Nullable(Type.String()),
+  checked_at: Timestamp,
+})
+
+/** The one success answer whose \`status\` is not \`success\`, but the session's. */
+export const StatusAnswer = Type.Object({
+  status: Status,
+  session_id: Id,
+  identity_id: Id,
+  profile_id: Nullable(Type.String()),
+  error: Type.Optional(
+    Type.Object(
+      {
+        code: Type.String(),
+        message: Type.String(),
+        http_status: Type.Integer({ description: 'What a call of this flow answers that meets this error.' }),
+      },
+      { description: 'Why the login failed; beside `awaiting_2fa`, that the last code was wrong.' },
+    ),
+  ),
+  login_result: LoginResult,
+  warnings: Type.Optional(Type.Array(Type.String())),
+})
+
+export function loginResult({ profile_id, session_id, status }: SessionRow): Type.Static<typeof LoginResult> {
+  return { profile_id, session_id, status: status as SessionStatus }
+}
+
+/** The session as the status call answers it. */
+export function statusAnswer(session: SessionRow): Type.Static<typeof StatusAnswer> {
+  const { session_id, identity_id, profile_id } = session
+  const error = errorOf(session)
+  const result = loginResult(session)
+  return {
+    status: result.status,
+    session_id,
+    identity_id,
+    profile_id,
+    ...(error ? { error } : {}),
+    login_result: result,
+  }
+}
+
+/** What has gone wrong with a session, or with its last code. */
+export function errorOf(session: SessionRow) {
+  if (session.error_code !== null) return failureObject(session.error_code as LoginFailure)
+  const isRejected = session.status === 'awaiting_2fa' && session.code_rejected === session.code_count
+  return isRejected && session.code_count > 0 ? CODE_REJECTED : null
+}

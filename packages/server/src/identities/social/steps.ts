@@ -1,0 +1,204 @@
+import { type Actor, audit } from '../../audit/log.ts'
+import type { SecretBox } from '../../platform/crypto/secret-box.ts'
+import type { Jobs, TenantJob } from '../../platform/jobs/jobs.ts'
+import type { Logger } from '../../platform/log.ts'
+import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
+import type { Clock } from '../../platform/time.ts'
+import { type LoginState, type SocialConnector, SocialUnavailable } from './connector.ts'
+import { storeCheck, storeProfile } from './profiles.ts'
+import {
+  codePlace,
+  credentialsPlace,
+  expireSession,
+  failSession,
+  LOST_AFTER_MS,
+  type SessionRow,
+  SOCIAL_LOGINS,
+  subject,
+} from './sessions.ts'
+
+const LOOK_EVERY_SECONDS = 2
+/** So many calls in a row may get no answer before a login is given up. */
+const FAILURES_MAX = 4
+
+export interface StepDependencies {
+  stores: Stores
+  social: SocialConnector
+  jobs: Jobs
+  secrets: SecretBox
+  clock: Clock
+  log: Logger
+}
+
+/** What came of asking: the network's answer, or why there is none. */
+type Answer = LoginState | { state: 'no_answer'; isPassing: boolean } | { state: 'unreadable' }
+
+/**
+ * Asks the network one thing for a session (to begin, to take a code, how it stands) and writes the answer down. Whoever
+ * raises the session's step first does it; any other process with the same job finds nothing to do.
+ */
+export async function takeStep(
+  dependencies: StepDependencies,
+  { tenantId, sessionId, step }: TenantJob & { sessionId: string; step: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { stores, log, clock } = dependencies
+  const tenant = openTenant(stores, tenantId)
+  const session = await claimStep(tenant, sessionId, step, clock())
+  if (!session) {
+    await expireSession(tenant, sessionId, clock())
+    return
+  }
+  let answer: Answer
+  try {
+    answer = await ask(dependencies, tenant, session, signal)
+  } catch (error) {
+    if (signal.aborted || !(error instanceof SocialUnavailable)) {
+      // Nobody knows what came of it: whoever gets the job next asks again, which the connector allows.
+      await giveBack(tenant, session)
+      throw error
+    }
+    log.warn({ err: error, session_id: sessionId }, 'the social network gave no usable answer to a login')
+    answer = { state: 'no_answer', isPassing: error.isPassing }
+  }
+  await recordAnswer(dependencies, tenant, session, answer)
+}
+
+async function claimStep(tenant: Tenant, sessionId: string, step: number, now: Date): Promise<SessionRow | undefined> {
+  return tenant.db
+    .updateTable('social_sessions')
+    .set(({ eb }) => ({
+      step: step + 1,
+      status: eb.case().when('status', '=', 'queued').then('running').else(eb.ref('status')).end(),
+      wake_by: new Date(now.getTime() + LOST_AFTER_MS),
+      updated_at: now,
+    }))
+    .where('session_id', '=', sessionId)
+    .where('step', '=', step)
+    .where('finished_at', 'is', null)
+    .where('deadline_at', '>', now)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+async function giveBack(tenant: Tenant, { session_id, step }: SessionRow): Promise<void> {
+  await tenant.db
+    .updateTable('social_sessions')
+    .set({ step: step - 1 })
+    .where('session_id', '=', session_id)
+    .where('step', '=', step)
+    .execute()
+}
+
+async function ask(
+  { social, secrets, clock }: StepDependencies,
+  tenant: Tenant,
+  session: SessionRow,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { session_id: sessionId, credentials_sealed, code_sealed } = session
+  const open = (sealed: string | null, place: string): string | null | undefined => {
+    try {
+      return sealed === null ? null : secrets.open(sealed, place)
+    } catch {
+      return undefined
+    }
+  }
+  if (!session.is_begun) {
+    const credentials = open(credentials_sealed, credentialsPlace(tenant.id, sessionId))
+    if (credentials === undefined) return { state: 'unreadable' }
+    const request = {
+      sessionId,
+      profileId: session.profile_id,
+      credentials: credentials === null ? null : (JSON.parse(credentials) as { username: string; password: string }),
+      country: session.country,
+      expiresInSeconds: Math.max(1, Math.ceil((session.deadline_at.getTime() - clock().getTime()) / 1_000)),
+    }
+    return social.begin(tenant, request, signal)
+  }
+  const code = open(code_sealed, codePlace(tenant.id, sessionId))
+  if (code === undefined) return { state: 'unreadable' }
+  return code === null
+    ? social.look(tenant, sessionId, signal)
+    : social.submitCode(tenant, sessionId, code, session.code_count, signal)
+}
+
+/** Writes an answer down, unless the session has ended or another step has begun meanwhile. */
+async function recordAnswer(
+  { jobs, clock, social }: StepDependencies,
+  tenant: Tenant,
+  asked: SessionRow,
+  answer: Answer,
+): Promise<void> {
+  const { session_id: sessionId, identity_id: identityId } = asked
+  const actor = asked.actor as unknown as Actor
+  await tenant.transaction(async (tx) => {
+    // In the order of a deletion, which takes the identity before its sessions: neither waits for the other then.
+    await tx.db
+      .selectFrom('identities')
+      .select('identity_id')
+      .where('identity_id', '=', identityId)
+      .forKeyShare()
+      .execute()
+    const session = await tx.db
+      .selectFrom('social_sessions')
+      .select(['session_id', 'identity_id', 'code_count', 'failures'])
+      .where('session_id', '=', sessionId)
+      .where('step', '=', asked.step)
+      .where('finished_at', 'is', null)
+      .forUpdate()
+      .executeTakeFirst()
+    if (!session) return
+    const now = clock()
+    if (answer.state === 'unreadable') return failSession(tx, session, 'credentials_unreadable', actor, now)
+    if (answer.state === 'failed') {
+      if (asked.is_renewal && asked.profile_id) await storeCheck(tx, identityId, asked.profile_id, false, now)
+      return failSession(tx, session, answer.reason, actor, now)
+    }
+    if (answer.state === 'completed') {
+      await storeProfile(tx, identityId, answer.profileId, now)
+      await completeSession(tx, sessionId, answer.profileId, now)
+      const details = { session_id: sessionId, connector: social.name, profile_id: answer.profileId }
+      return audit(tx, { actor, action: 'identity.social_connected', ...subject(identityId), details }, now)
+    }
+    // A code has come while we looked. Its job is queued, and what the look has said is old.
+    if (session.code_count > asked.code_count) return
+    const failures = answer.state === 'no_answer' ? session.failures + 1 : 0
+    if (answer.state === 'no_answer' && (!answer.isPassing || failures >= FAILURES_MAX)) {
+      return failSession(tx, session, 'network_unavailable', actor, now)
+    }
+    const pauseSeconds = LOOK_EVERY_SECONDS * 2 ** failures
+    await tx.db
+      .updateTable('social_sessions')
+      .set({
+        ...(answer.state === 'no_answer' ? {} : heard(answer, asked)),
+        failures,
+        wake_by: new Date(now.getTime() + pauseSeconds * 1_000 + LOST_AFTER_MS),
+        updated_at: now,
+      })
+      .where('session_id', '=', sessionId)
+      .execute()
+    await jobs.send(tx, SOCIAL_LOGINS, { sessionId, step: asked.step }, { startAfter: pauseSeconds })
+  })
+}
+
+/** What the network has got needs not be kept any more. */
+function heard(answer: Exclude<LoginState, { state: 'completed' | 'failed' }>, { code_count }: SessionRow) {
+  const rejected = answer.state === 'awaiting_2fa' && answer.codeRejected === true
+  return {
+    status: answer.state,
+    is_begun: true,
+    credentials_sealed: null,
+    code_sealed: null,
+    ...(rejected ? { code_rejected: code_count } : {}),
+  }
+}
+
+async function completeSession(tx: Tenant, sessionId: string, profileId: string, now: Date): Promise<void> {
+  const ended = { status: 'completed', profile_id: profileId, finished_at: now, updated_at: now }
+  await tx.db
+    .updateTable('social_sessions')
+    .set({ ...ended, credentials_sealed: null, code_sealed: null })
+    .where('session_id', '=', sessionId)
+    .execute()
+}

@@ -1,0 +1,61 @@
+import { every, type Repeated } from '../../platform/every.ts'
+import { openTenant } from '../../platform/tenant.ts'
+import { expireSession, LOST_AFTER_MS, SOCIAL_LOGINS } from './sessions.ts'
+import type { StepDependencies } from './steps.ts'
+
+const EVERY_MS = 5_000
+const ROWS_AT_ONCE = 500
+const KEEP_MS = 30 * 86_400_000
+
+type Dependencies = Omit<StepDependencies, 'social' | 'secrets'>
+
+/**
+ * Ends the logins whose time is over, which erases their secrets; queues again those whose job was lost with its
+ * process; forgets what ended long ago.
+ */
+export async function sweepLogins({ stores, jobs, clock }: Dependencies): Promise<void> {
+  const { database } = stores
+  const now = clock()
+  const over = await database
+    .selectFrom('social_sessions')
+    .select(['tenant_id', 'session_id'])
+    .where('finished_at', 'is', null)
+    .where('deadline_at', '<=', now)
+    .limit(ROWS_AT_ONCE)
+    .execute()
+  for (const { tenant_id, session_id } of over) await expireSession(openTenant(stores, tenant_id), session_id, now)
+
+  const lost = await database
+    .selectFrom('social_sessions')
+    .select(['tenant_id', 'session_id', 'step'])
+    .where('finished_at', 'is', null)
+    .where('wake_by', '<=', now)
+    .limit(ROWS_AT_ONCE)
+    .execute()
+  for (const { tenant_id, session_id, step } of lost) {
+    await openTenant(stores, tenant_id).transaction(async (tx) => {
+      const { numUpdatedRows } = await tx.db
+        .updateTable('social_sessions')
+        .set({ wake_by: new Date(now.getTime() + LOST_AFTER_MS) })
+        .where('session_id', '=', session_id)
+        .where('step', '=', step)
+        .where('wake_by', '<=', now)
+        .where('finished_at', 'is', null)
+        .executeTakeFirst()
+      if (numUpdatedRows > 0n) await jobs.send(tx, SOCIAL_LOGINS, { sessionId: session_id, step })
+    })
+  }
+
+  const old = new Date(now.getTime() - KEEP_MS)
+  await database.deleteFrom('social_sessions').where('finished_at', '<', old).execute()
+  await database.deleteFrom('social_sandbox_logins').where('created_at', '<', old).execute()
+}
+
+/** Sweeps again and again. */
+export function keepSweeping(dependencies: Dependencies): Repeated {
+  return every(EVERY_MS, () =>
+    sweepLogins(dependencies).catch((error) => {
+      dependencies.log.warn({ err: error }, 'social logins could not be swept; the next round tries again')
+    }),
+  )
+}

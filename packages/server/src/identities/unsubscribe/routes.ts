@@ -1,0 +1,45 @@
+import type { FastifyReply } from 'fastify'
+import Type from 'typebox'
+import type { App } from '../../platform/http/app-types.ts'
+import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
+import type { MailDependencies } from '../mail/dependencies.ts'
+import { askPage, donePage, PAGE_HEADERS, unknownPage } from './page.ts'
+import { readUnsubscribeToken } from './token.ts'
+import { findUnsubscribeLink, type UnsubscribeLink, unsubscribe } from './unsubscribe.ts'
+
+const PATH = '/unsubscribe/:token'
+const BODY_BYTES_MAX = 16 * 1024
+const Path = Type.Object({ token: Type.String() })
+const PAGES = { config: { access: 'public' as const }, schema: { hide: true, params: Path } as object }
+
+/** Where the links of outreach mails lead: people to a page with a button, mail programs straight to its POST. */
+export async function unsubscribeRoutes(app: App, dependencies: MailDependencies & { stores: Stores }): Promise<void> {
+  const { stores, clock, writing } = dependencies
+  // RFC 8058 has mail programs POST a form, which says nothing that the link does not say; whatever comes is passed over.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, async () => undefined)
+
+  async function find(token: string): Promise<{ tenant: Tenant; link: UnsubscribeLink } | null> {
+    const known = readUnsubscribeToken(token)
+    if (!known) return null
+    const tenant = openTenant(stores, known.tenantId)
+    const link = await findUnsubscribeLink(tenant, known.hash, clock())
+    return link ? { tenant, link } : null
+  }
+
+  app.get(PATH, PAGES, async ({ params }, reply) => {
+    const found = await find((params as Type.Static<typeof Path>).token)
+    return found ? send(reply, 200, askPage()) : send(reply, 404, unknownPage())
+  })
+
+  app.post(PATH, PAGES, async ({ params }, reply) => {
+    const found = await find((params as Type.Static<typeof Path>).token)
+    if (!found) return send(reply, 404, unknownPage())
+    await unsubscribe(found.tenant, writing, found.link)
+    return send(reply, 200, donePage())
+  })
+}
+
+function send(reply: FastifyReply, status: number, page: string) {
+  return reply.code(status).headers(PAGE_HEADERS).send(page)
+}

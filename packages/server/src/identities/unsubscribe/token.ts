@@ -1,0 +1,27 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { isUuid } from '../../platform/ids.ts'
+
+const RANDOM_BYTES = 16
+const TOKEN_LENGTH = 43
+
+/**
+ * A token for the links of one mail: its tenant and 128 random bits. What it stands for is stored under its hash, and
+ * not signed into it, so that a link outlives the keys of the service and says nothing of whom it was sent to.
+ */
+export function newUnsubscribeToken(tenantId: string): { token: string; hash: string } {
+  const bytes = Buffer.concat([Buffer.from(tenantId.replaceAll('-', ''), 'hex'), randomBytes(RANDOM_BYTES)])
+  const token = bytes.toString('base64url')
+  return { token, hash: hashOf(token) }
+}
+
+/** Whose it is and what it is stored under; null for a text that is no token. */
+export function readUnsubscribeToken(token: string): { tenantId: string; hash: string } | null {
+  if (token.length !== TOKEN_LENGTH) return null
+  const hex = Buffer.from(token, 'base64url').toString('hex')
+  const tenantId = hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return isUuid(tenantId) ? { tenantId, hash: hashOf(token) } : null
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('base64url')
+}

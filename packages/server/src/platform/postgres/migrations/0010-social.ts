@@ -1,0 +1,87 @@
+import { type Kysely, sql } from 'kysely'
+
+/** Social-network profiles of identities, the logins that connect them, and what the sandbox plays. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
+}
+
+const STATEMENTS = [
+  // \`connected\` is what the network said last, at \`checked_at\`.
+  `CREATE TABLE social_profiles (
+    tenant_id uuid NOT NULL,
+    identity_id uuid NOT NULL,
+    profile_id text NOT NULL,
+    connected boolean NOT NULL,
+    checked_at timestamptz NOT NULL,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, identity_id),
+    FOREIGN KEY (tenant_id, identity_id) REFERENCES identities ON DELETE CASCADE
+  )`,
+
+  // A login. \`step\` counts what was asked of the network: whoever raises it may ask next, and may write the answer down
+  // as long as it has not been raised again. \`wake_by\`: when nothing has happened by then, the job was lost.
+  // The ciphertexts are erased as soon as the network has them; no login can end and keep one.
+  `CREATE TABLE social_sessions (
+    tenant_id uuid NOT NULL,
+    session_id uuid NOT NULL,
+    identity_id uuid NOT NULL,
+    status text NOT NULL
+      CHECK (status IN ('queued', 'running', 'awaiting_2fa', 'awaiting_email', 'completed', 'failed')),
+    profile_id text,
+    country text NOT NULL,
+    actor jsonb NOT NULL,
+    is_renewal boolean NOT NULL,
+    is_begun boolean NOT NULL DEFAULT false,
+    credentials_sealed text,
+    code_sealed text,
+    code_count integer NOT NULL DEFAULT 0,
+    code_rejected integer NOT NULL DEFAULT 0,
+    step integer NOT NULL DEFAULT 0,
+    failures integer NOT NULL DEFAULT 0,
+    wake_by timestamptz NOT NULL,
+    deadline_at timestamptz NOT NULL,
+    error_code text,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    finished_at timestamptz,
+    PRIMARY KEY (tenant_id, session_id),
+    FOREIGN KEY (tenant_id, identity_id) REFERENCES identities ON DELETE CASCADE,
+    CHECK ((status IN ('completed', 'failed')) = (finished_at IS NOT NULL)),
+    CHECK ((status = 'failed') = (error_code IS NOT NULL)),
+    CHECK (finished_at IS NULL OR (credentials_sealed IS NULL AND code_sealed IS NULL))
+  )`,
+  // One login at a time for an identity.
+  `CREATE UNIQUE INDEX social_sessions_live ON social_sessions (tenant_id, identity_id) WHERE finished_at IS NULL`,
+  'CREATE INDEX social_sessions_waking ON social_sessions (wake_by) WHERE finished_at IS NULL',
+  'CREATE INDEX social_sessions_deadline ON social_sessions (deadline_at) WHERE finished_at IS NULL',
+  'CREATE INDEX social_sessions_finished ON social_sessions (finished_at) WHERE finished_at IS NOT NULL',
+
+  // The sandbox's side of logins: it holds a user name's first part, never a password or a code.
+  `CREATE TABLE social_sandbox_logins (
+    tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    session_id uuid NOT NULL,
+    scenario text NOT NULL,
+    profile_id text NOT NULL,
+    state text NOT NULL,
+    reason text,
+    looks integer NOT NULL DEFAULT 0,
+    codes integer NOT NULL DEFAULT 0,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, session_id)
+  )`,
+  'CREATE INDEX social_sandbox_logins_oldest ON social_sandbox_logins (created_at)',
+  // What the sandbox would have sent.
+  `CREATE TABLE social_sandbox_outbox (
+    tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+    external_id uuid NOT NULL,
+    idempotency_key text NOT NULL,
+    profile_id text NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('message', 'connect')),
+    recipient_profile_url text NOT NULL,
+    text text,
+    created_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, external_id),
+    UNIQUE (tenant_id, idempotency_key)
+  )`,
+]

@@ -1,0 +1,66 @@
+import { sql } from 'kysely'
+import type { Tenant } from '../platform/tenant.ts'
+import { compileFilter } from './conditions.ts'
+import { askEvents, EventAnswers, type Whom } from './events.ts'
+import { eventsOf, type SegmentFilter } from './filter.ts'
+import { hasEventsBy } from './judge.ts'
+
+/** ClickHouse reads the tenant's events once for so many contacts, and holds the answer in memory. */
+const CONTACTS_A_RANGE = 20_000
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
+/** Those of some contacts that a filter means now, whether or not it is a segment's. */
+export async function contactsMatching(
+  tenant: Tenant,
+  filter: SegmentFilter,
+  contactIds: readonly string[],
+  now: Date,
+): Promise<Set<string>> {
+  if (contactIds.length === 0) return new Set()
+  const condition = await conditionOf(tenant, filter, { contactIds }, now)
+  const rows = await tenant.db
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('contact_id', '=', sql<string>`any(${contactIds}::uuid[])`)
+    .where(condition)
+    .execute()
+  return new Set(rows.map((row) => row.contact_id))
+}
+
+/** The contacts that a filter means now, some at a time, the newest first: a caller that has enough stops asking. */
+export async function* contactsOf(tenant: Tenant, filter: SegmentFilter, now: Date): AsyncGenerator<string[]> {
+  for (let upTo = LAST_ID; upTo !== FIRST_ID; ) {
+    const after = await startOfRange(tenant, upTo)
+    const condition = await conditionOf(tenant, filter, { after, upTo }, now)
+    const rows = await tenant.db
+      .selectFrom('contacts')
+      .select('contact_id')
+      .where('contact_id', '>', after)
+      .where('contact_id', '<=', upTo)
+      .where(condition)
+      .orderBy('contact_id', 'desc')
+      .execute()
+    yield rows.map((row) => row.contact_id)
+    upTo = after
+  }
+}
+
+async function conditionOf(tenant: Tenant, filter: SegmentFilter, whom: Whom, now: Date) {
+  const matches = eventsOf(filter)
+  const answers = matches.length > 0 ? await askEvents(tenant, matches, whom, now) : new EventAnswers()
+  return compileFilter(filter, { now, hasEvents: hasEventsBy(answers) })
+}
+
+/** The id after which the range begins that ends with `upTo`. */
+async function startOfRange(tenant: Tenant, upTo: string): Promise<string> {
+  const row = await tenant.db
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('contact_id', '<=', upTo)
+    .orderBy('contact_id', 'desc')
+    .offset(CONTACTS_A_RANGE)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.contact_id ?? FIRST_ID
+}

@@ -1,0 +1,157 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { listAudit } from '../src/audit/list.ts'
+import { readConfig } from '../src/config.ts'
+import { setEmailAccount } from '../src/identities/email-accounts.ts'
+import { createIdentity } from '../src/identities/identities.ts'
+import type { ClickHouse } from '../src/platform/clickhouse/connect.ts'
+import { openSecretBox } from '../src/platform/crypto/secret-key.ts'
+import { openJobs } from '../src/platform/jobs/jobs.ts'
+import { createLog } from '../src/platform/log.ts'
+import { createConnector } from '../src/platform/outbound/connect.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { openTenant } from '../src/platform/tenant.ts'
+import { QUEUES } from '../src/service.ts'
+import { createApiKey } from '../src/tenants/api-keys.ts'
+import { createTenant } from '../src/tenants/tenants.ts'
+import { actionOf, insertAgent, MAIL, NOTE, propose } from './actions.ts'
+import { hasDovecot } from './dovecot.ts'
+import { settingsOf, TESTER } from './mail.ts'
+import { startMailServers } from './mail-servers.ts'
+import { openDirectory, RUNNING, type Started, startProcess } from './process.ts'
+import { createDatabase } from './service.ts'
+
+const SHIFTED_MAIN = 'packages/server/test/shifted-main.ts'
+
+/** When the process dies, seen from the mail server, and how often that is tried. */
+const DEATHS = ['before the mail', 'after it, in Sent', 'after it', 'a moment later'] as const
+const ROUNDS = 3
+const NOTES_A_KILL = 4
+/** Beyond every lease, so that the next process need not wait for one. */
+const AHEAD_A_KILL_MS = 600_000
+
+describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
+  /**
+   * A mail is never sent twice. It is said to be executed when the server's answer was written down or the mail lies in
+   * the Sent folder; else its outcome is said to be unknown, which a person has to look into. A note is written once.
+   */
+  test('it sends no mail twice, writes each note once, and says of each action what became of it', async () => {
+    const directory = await openDirectory()
+    const servers = await startMailServers()
+    const authority = join(directory, 'authority.pem')
+    await writeFile(authority, servers.certificate.certificate)
+    const databaseUrl = await createDatabase()
+    const environment = {
+      CDS_DATA_DIR: directory,
+      DATABASE_URL: databaseUrl,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      CDS_RATE_LIMITS: 'off',
+      CDS_LOG_LEVEL: 'warn',
+      CDS_MAIL_ALLOW_PRIVATE: '1',
+      NODE_EXTRA_CA_CERTS: authority,
+    }
+    const postgres = connectPostgres<DB>({ connectionString: databaseUrl }, 4)
+    const jobs = await openJobs({ connectionString: databaseUrl }, QUEUES, createLog('silent'), false)
+    let service: Started | undefined
+    try {
+      const tenantId = await createTenant(postgres.db, 'Crash', new Date())
+      const tenant = openTenant({ database: postgres.db, clickhouse: null as unknown as ClickHouse }, tenantId)
+      const { apiKey } = await createApiKey(postgres.db, tenantId, { name: 'k', scopes: ['all'] }, new Date())
+      const person = { firstName: 'Grace', lastName: 'Hopper', role: 'Sales' }
+      const { identity_id: identityId } = await createIdentity(tenant, TESTER, person, new Date())
+      const mailbox = await servers.addMailbox('grace@mail.example')
+      const secrets = await openSecretBox(readConfig(environment))
+      const connector = createConnector({ allowPrivate: true, ca: servers.certificate.certificate })
+      const settings = { ...settingsOf(servers, mailbox), spacingSeconds: 0 }
+      await setEmailAccount(tenant, { secrets, connector }, TESTER, identityId, settings, new Date())
+      const agentId = await insertAgent(tenant, identityId)
+
+      const kills: { death: (typeof DEATHS)[number]; address: string; contactId: string; runId: string }[] = []
+      for (let kill = 0; kill <= DEATHS.length * ROUNDS; kill++) {
+        const ahead = kill * AHEAD_A_KILL_MS
+        service = await startProcess(SHIFTED_MAIN, [], { ...environment, TEST_CLOCK_AHEAD_MS: String(ahead) }, RUNNING)
+        const death = DEATHS[kill % DEATHS.length]
+        if (kill === DEATHS.length * ROUNDS || death === undefined) break
+        const url = RUNNING.exec(service.output())?.[1] ?? ''
+        const post = async (path: string, body?: object) => {
+          const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+          const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body ?? {}) })
+          expect(response.ok).toBe(true)
+          return (await response.json()) as { contact: { contact_id: string } }
+        }
+        const address = `contact${kill}@example.com`
+        const contactId = (await post('/v1/contacts', { email: address })).contact.contact_id
+        const now = new Date(Date.now() + ahead)
+        const { ref, path } = await propose(tenant, jobs, { contactId, identityId, agentId, ...MAIL, now })
+        for (let index = 1; index <= NOTES_A_KILL; index++) {
+          await propose(tenant, jobs, { contactId, agentId, runId: ref.runId, actionIndex: index, ...NOTE, now })
+        }
+        kills.push({ death, address, contactId, runId: ref.runId })
+        const killed = Promise.withResolvers<void>()
+        const running = service
+        const strike = () => running.end('SIGKILL').then(() => killed.resolve())
+        servers.smtp.onRecipient = (recipient) => {
+          if (recipient === address && death === 'before the mail') strike()
+          return null
+        }
+        servers.smtp.onMail = async ({ to, raw }) => {
+          if (to[0] !== address) return null
+          if (death === 'after it, in Sent') await servers.imap.append(mailbox, raw, { folder: 'Sent' })
+          if (death === 'a moment later') setTimeout(strike, Math.random() * 60)
+          else await strike()
+          return null
+        }
+        await post(`${path}/approve`)
+        await killed.promise
+      }
+
+      // Jobs of dead processes are taken up again when their heartbeats have been missing for a while.
+      const actions = () => tenant.db.selectFrom('agent_actions').select(['run_id', 'status', 'type']).execute()
+      const isOpen = async () => (await actions()).some(({ status }) => status === 'approved')
+      for (let round = 0; round < 300 && (await isOpen()); round++) await sleep(1_000)
+
+      const outcomes: Record<string, string[]> = {}
+      for (const { death, address, contactId, runId } of kills) {
+        const mail = await actionOf(tenant, { runId, contactId, actionIndex: 0 })
+        const arrived = servers.smtp.accepted.filter(({ to }) => to.includes(address)).length
+        const error = mail.error as { code: string } | null
+        const outcome = `${error?.code ?? mail.status}, arrived ${arrived}`
+        outcomes[death] = [...(outcomes[death] ?? []), outcome]
+        const notes = await tenant.db
+          .selectFrom('notes')
+          .select('note_id')
+          .where('contact_id', '=', contactId)
+          .execute()
+        expect(notes).toHaveLength(NOTES_A_KILL)
+        for (let actionIndex = 0; actionIndex <= NOTES_A_KILL; actionIndex++) {
+          const subject_id = `${runId}/${contactId}/${actionIndex}`
+          const { entries } = await listAudit(tenant, { subject_kind: 'action', subject_id }, { page: 1, limit: 10 })
+          const ends = entries.filter(({ action }) => ['action.executed', 'action.failed'].includes(action))
+          expect(ends).toHaveLength(1)
+        }
+      }
+      expect((await actions()).filter(({ type, status }) => type === 'note' && status !== 'executed')).toEqual([])
+      const unknown = 'mail_outcome_unknown'
+      // Mostly it has not arrived; but between the two there is no moment in which a signal is sure to come first.
+      for (const outcome of outcomes['before the mail'] ?? []) {
+        expect([`${unknown}, arrived 0`, `${unknown}, arrived 1`]).toContain(outcome)
+      }
+      expect(outcomes['after it, in Sent']).toEqual(Array(ROUNDS).fill('executed, arrived 1'))
+      expect(outcomes['after it']).toEqual(Array(ROUNDS).fill(`${unknown}, arrived 1`))
+      expect(outcomes['a moment later']).toHaveLength(ROUNDS)
+      for (const outcome of outcomes['a moment later'] ?? []) {
+        expect(['executed, arrived 1', `${unknown}, arrived 1`]).toContain(outcome)
+      }
+    } finally {
+      await service?.end('SIGTERM')
+      await jobs.stop()
+      await postgres.close()
+      await servers.close()
+      await rm(directory, { recursive: true, force: true })
+    }
+  }, 600_000)
+})

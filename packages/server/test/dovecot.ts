@@ -1,0 +1,266 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ImapFlow } from 'imapflow'
+import { type ServerUser, serverUser } from '../src/platform/embedded/unprivileged-user.ts'
+import type { Certificate } from './receiver.ts'
+import { until } from './webhooks.ts'
+
+const DOVECOT = '/usr/sbin/dovecot'
+
+/** Without Debian's dovecot-imapd the tests that need it are skipped; scripts/prepare-tests.ts installs it. */
+export const hasDovecot = existsSync(DOVECOT) && existsSync('/usr/lib/dovecot/imap')
+
+export interface Mailbox {
+  user: string
+  password: string
+  /** Accepted for the user in place of the password (XOAUTH2). */
+  accessToken: string
+}
+
+export interface Dovecot {
+  /** STARTTLS, or in the clear. */
+  port: number
+  /** TLS from the first byte. */
+  tlsPort: number
+  /** Adds a mailbox; any user name will do. It has INBOX and Sent. */
+  addMailbox(user: string): Promise<Mailbox>
+  /** Stores a message as an IMAP client would. @returns its UID. */
+  append(mailbox: Mailbox, message: string | Buffer, options?: AppendOptions): Promise<number>
+  /** Delivers a message into INBOX byte by byte as given, however malformed, as a mail server would. */
+  deliver(mailbox: Mailbox, message: string | Buffer): Promise<void>
+  /** Runs work in a connection of its own: to create, move or expunge as the mailbox's owner would. */
+  asOwner<T>(mailbox: Mailbox, work: (client: ImapFlow) => Promise<T>): Promise<T>
+  /** Ends every connection, and begins again on the same ports. */
+  restart(pauseMs?: number): Promise<void>
+  /** What it logged. */
+  log(): Promise<string>
+  close(): Promise<void>
+}
+
+export interface AppendOptions {
+  /** INBOX unless said otherwise. */
+  folder?: string
+  flags?: string[]
+  /** When the server received it. */
+  receivedAt?: Date
+}
+
+/** Debian's dovecot on ports of its own, with its own configuration; as root it runs as an unprivileged user. */
+export async function startDovecot({ key, certificate }: Certificate): Promise<Dovecot> {
+  const owner = serverUser()
+  const directory = await mkdtemp(join(tmpdir(), 'cds-dovecot-'))
+  await chmod(directory, 0o755)
+  const at = (name: string) => join(directory, name)
+  for (const name of ['state', 'mail']) {
+    await mkdir(at(name))
+    await chown(at(name), owner.uid, owner.gid)
+  }
+  const mailboxes: Mailbox[] = []
+  const tokens = await startTokenServer(mailboxes)
+  const [port, tlsPort] = await freePorts()
+  await writeFile(at('certificate.pem'), certificate)
+  await writeFile(at('key.pem'), key)
+  await writeFile(
+    at('oauth2'),
+    `tokeninfo_url = http://127.0.0.1:${tokens.port}/?token=\nusername_attribute = user\nactive_attribute = active\nactive_value = true\n`,
+  )
+  await writeFile(at('configuration'), configuration(directory, owner, port, tlsPort))
+  let child = await run(directory, owner, port)
+
+  const asOwner = async <T>({ user, password }: Mailbox, work: (client: ImapFlow) => Promise<T>) => {
+    const client = new ImapFlow({
+      host: '127.0.0.1',
+      port,
+      secure: false,
+      auth: { user, pass: password },
+      logger: false,
+      tls: { rejectUnauthorized: false },
+    })
+    await client.connect()
+    try {
+      return await work(client)
+    } finally {
+      await client.logout()
+    }
+  }
+  const stop = async () => {
+    child.kill('SIGTERM')
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  }
+  let delivered = 0
+  return {
+    port,
+    tlsPort,
+    addMailbox: async (user) => {
+      const mailbox = { user, password: `password-of-${user}`, accessToken: `token-of-${user}` }
+      mailboxes.push(mailbox)
+      await asOwner(mailbox, (client) => client.status('INBOX', { messages: true }))
+      return mailbox
+    },
+    append: (mailbox, message, { folder = 'INBOX', flags, receivedAt } = {}) =>
+      asOwner(mailbox, async (client) => {
+        const stored = await client.append(folder, message, flags, receivedAt)
+        if (!stored || stored.uid === undefined) throw new Error(`nothing was appended to ${folder}`)
+        return stored.uid
+      }),
+    deliver: async ({ user }, message) => {
+      const name = `${Date.now()}.${process.pid}_${++delivered}.test`
+      const maildir = join(at('mail'), user)
+      await writeFile(join(maildir, 'tmp', name), message)
+      await chown(join(maildir, 'tmp', name), owner.uid, owner.gid)
+      await rename(join(maildir, 'tmp', name), join(maildir, 'new', name))
+    },
+    asOwner,
+    restart: async (pauseMs = 0) => {
+      await stop()
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      child = await run(directory, owner, port)
+    },
+    log: () => readFile(at('state/log'), 'utf8'),
+    close: async () => {
+      await stop()
+      await tokens.close()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function run(directory: string, owner: ServerUser, port: number) {
+  const child = spawn(DOVECOT, ['-F', '-c', join(directory, 'configuration')], {
+    ...(owner.isOther ? { uid: owner.uid, gid: owner.gid } : {}),
+    cwd: '/',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += chunk))
+  child.stderr.on('data', (chunk) => (output += chunk))
+  const gone = once(child, 'exit').then(() => {
+    throw new Error(`dovecot ended: ${output}`)
+  })
+  gone.catch(() => {})
+  await Promise.race([gone, until(() => greeted(port))])
+  return child
+}
+
+async function greeted(port: number): Promise<void> {
+  const client = new ImapFlow({
+    host: '127.0.0.1',
+    port,
+    verifyOnly: true,
+    logger: false,
+    auth: { user: 'nobody', pass: 'x' },
+    tls: { rejectUnauthorized: false },
+  })
+  await client.connect().catch((error: { authenticationFailed?: boolean }) => {
+    if (error.authenticationFailed !== true) throw error
+  })
+}
+
+/** Says which mailbox an access token is of, as an identity provider would. */
+async function startTokenServer(mailboxes: readonly Mailbox[]) {
+  const server = createServer((request, response) => {
+    const token = new URL(request.url ?? '', 'http://localhost').searchParams.get('token')
+    const mailbox = mailboxes.find(({ accessToken }) => accessToken === token)
+    response.writeHead(mailbox ? 200 : 401, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(mailbox ? { user: mailbox.user, active: 'true' } : { error: 'invalid_token' }))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+/** Two ports that were free a moment ago. */
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createTcpServer(), createTcpServer()]
+  const ports: number[] = []
+  for (const server of servers) {
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    ports.push((server.address() as AddressInfo).port)
+  }
+  for (const server of servers) {
+    server.close()
+    await once(server, 'close')
+  }
+  const [first = 0, second = 0] = ports
+  return [first, second]
+}
+
+/** Dovecot wants groups by name. */
+function groupName(gid: number): string {
+  const groups = readFileSync('/etc/group', 'utf8').split('\n')
+  return groups.find((line) => line.split(':')[2] === String(gid))?.split(':')[0] ?? String(gid)
+}
+
+function configuration(directory: string, { name, uid, gid }: ServerUser, port: number, tlsPort: number): string {
+  return `
+base_dir = ${directory}/state
+state_dir = ${directory}/state
+log_path = ${directory}/state/log
+listen = 127.0.0.1
+protocols = imap
+default_internal_user = ${name}
+default_internal_group = ${groupName(gid)}
+default_login_user = ${name}
+first_valid_uid = 1
+first_valid_gid = 1
+ssl = yes
+ssl_cert = <${directory}/certificate.pem
+ssl_key = <${directory}/key.pem
+auth_mechanisms = plain login xoauth2 oauthbearer
+auth_failure_delay = 0
+disable_plaintext_auth = no
+mail_location = maildir:${directory}/mail/%u
+mail_max_userip_connections = 100
+namespace inbox {
+  inbox = yes
+  mailbox Sent {
+    special_use = \\Sent
+    auto = subscribe
+  }
+}
+passdb {
+  driver = oauth2
+  mechanisms = xoauth2 oauthbearer
+  args = ${directory}/oauth2
+}
+passdb {
+  driver = static
+  mechanisms = plain login
+  args = password=password-of-%u
+}
+userdb {
+  driver = static
+  args = uid=${uid} gid=${gid} home=${directory}/mail/%u
+}
+service anvil {
+  chroot =
+}
+service stats {
+  chroot =
+}
+service imap-login {
+  chroot =
+  inet_listener imap {
+    port = ${port}
+  }
+  inet_listener imaps {
+    port = ${tlsPort}
+    ssl = yes
+  }
+}
+`
+}

@@ -1,0 +1,44 @@
+import { newId } from '../src/platform/ids.ts'
+import type { Answer, TestTenant } from './service.ts'
+
+/** An identity as the identities' own endpoints would make it. @returns its id. */
+export async function createIdentity(tenant: TestTenant): Promise<string> {
+  const identity_id = newId()
+  const now = new Date()
+  const names = { first_name: 'Ada', last_name: 'Byron', role: 'sales' }
+  await tenant.handle.db
+    .insertInto('identities')
+    .values({ identity_id, ...names, created_at: now, updated_at: now })
+    .execute()
+  return identity_id
+}
+
+/** The login flow of one identity, call by call. */
+export function socialOf(tenant: TestTenant, identityId: string, network = 'social') {
+  const base = `/v1/identities/${identityId}/${network}`
+  const flow = {
+    base,
+    login: (body?: object): Promise<Answer> => tenant.call('POST', `${base}/login`, body),
+    status: (sessionId: string): Promise<Answer> => tenant.call('GET', `${base}/status/${sessionId}`),
+    code: (sessionId: string, code: unknown): Promise<Answer> =>
+      tenant.call('POST', `${base}/code/${sessionId}`, { code }),
+    check: (): Promise<Answer> => tenant.call('GET', `${base}/check`),
+    /** Logs in, which must be taken. @returns the session's id. */
+    begin: async (username: string, more: object = {}): Promise<string> => {
+      const { status, body } = await flow.login({ username, password: 'a password', ...more })
+      if (status !== 200) throw new Error(JSON.stringify(body))
+      return body.login_result.session_id
+    },
+    /** Polls until the status is one of those. */
+    until: async (sessionId: string, ...wanted: string[]): Promise<Answer> => {
+      for (;;) {
+        const answer = await flow.status(sessionId)
+        if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
+        if (wanted.includes(answer.body.status)) return answer
+        if (['completed', 'failed'].includes(answer.body.status)) throw new Error(JSON.stringify(answer.body))
+        await new Promise((resolve) => setTimeout(resolve, 100))
+      }
+    },
+  }
+  return flow
+}
