@@ -13,8 +13,8 @@ import { scriptRoutes } from './collector/script-routes.ts'
 import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
 import { contactRoutes } from './contacts/routes.ts'
-import { type DashboardDependencies, dashboardRoutes } from './dashboard/routes.ts'
 import { conversationRoutes } from './conversations/routes.ts'
+import { type DashboardDependencies, dashboardRoutes } from './dashboard/routes.ts'
 import { eventRoutes } from './events/routes.ts'
 import { formRoutes } from './forms/routes.ts'
 import type { MailDependencies } from './identities/mail/dependencies.ts'
@@ -29,6 +29,7 @@ import { noteRoutes } from './notes/routes.ts'
 import type { SecretBox } from './platform/crypto/secret-box.ts'
 import type { App } from './platform/http/app-types.ts'
 import { answerClientError } from './platform/http/client-errors.ts'
+import { watchClosing } from './platform/http/closing.ts'
 import { answerFrameworkError, answerOtherMethods, applyConventions, requestIdOf } from './platform/http/conventions.ts'
 import { observeRequests } from './platform/http/observe.ts'
 import { describeApi } from './platform/http/openapi.ts'
@@ -93,6 +94,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   const script = await makeTrackerScript(scriptPath, collectPath)
   const rateLimiter = createRateLimiter(config.rateLimits, clock)
   applyConventions(app)
+  const isClosing = watchClosing(app)
   const otherMethods = answerOtherMethods(app)
   observeRequests(app, metrics)
   // What a client expects beyond 100-continue is no reason to refuse its request.
@@ -126,7 +128,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   agentRoutes(app, dependencies)
   identityRoutes(app, dependencies)
   conversationRoutes(app, dependencies)
-  socialRoutes(app, dependencies)
+  socialRoutes(app, { ...dependencies, isClosing })
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))

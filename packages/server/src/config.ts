@@ -41,6 +41,12 @@ export interface Config {
   mailAllowPrivate: boolean
   /** The hosted gateway that reaches the social network; null: the sandbox plays it. */
   socialGateway: { url: string; token: string } | null
+  /** How far back a mailbox is read that is new. */
+  mailFirstSyncDays: number
+  /** How often what was sent from a mailbox is looked at; what comes in is announced by its server. */
+  mailPollSeconds: number
+  /** How often a connected messaging tool is asked for what is new. */
+  messagingPullMinutes: number
   llm: LlmConfig
 }
 
@@ -205,6 +211,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       prices: read('CDS_LLM_PRICES', {}, pricesOf, 'JSON like {"my-model": {"input": 0.5, "output": 2}}'),
       allowPrivate: onOff('CDS_LLM_ALLOW_PRIVATE', false),
     },
+    mailFirstSyncDays: integer('CDS_MAIL_FIRST_SYNC_DAYS', 90, 0, 3_650),
+    mailPollSeconds: integer('CDS_MAIL_POLL_SECONDS', 60, 1, 3_600),
+    messagingPullMinutes: integer('CDS_MESSAGING_PULL_MINUTES', 10, 1, 1_440),
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config

@@ -9,10 +9,13 @@ import { createApp } from './app.ts'
 import { makeTrackerScript } from './collector/script.ts'
 import type { Config } from './config.ts'
 import type { WriteDependencies } from './contacts/change-log.ts'
+import { PULL_QUEUE, schedulePulls } from './conversations/intercom/schedule.ts'
+import { keepMailboxes } from './conversations/mailbox/keep-mailboxes.ts'
 import { prepareSignIn } from './dashboard/sign-in/start.ts'
 import { startTasks, TASK_QUEUES } from './dashboard/tasks.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import type { MailDependencies } from './identities/mail/dependencies.ts'
+import type { SocialConnector } from './identities/social/connector.ts'
 import { openConnector, startSocialLogins } from './identities/social/open.ts'
 import { SOCIAL_LOGINS } from './identities/social/sessions.ts'
 import { keepEventIds } from './journal/event-ids.ts'
@@ -33,8 +36,9 @@ import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createApiFetch } from './platform/outbound/api-fetch.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
+import { type Connector, createConnector } from './platform/outbound/connect.ts'
+import { createJsonApi } from './platform/outbound/json-api.ts'
 import { createTxtLookup } from './platform/outbound/txt-records.ts'
-import { createConnector } from './platform/outbound/connect.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
@@ -68,7 +72,7 @@ export interface Engines {
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /** Every queue of jobs, so that the command line can send to each. */
-export const QUEUES: readonly JobQueue<object>[] = [ACTION_QUEUE, RUN_QUEUE, SOCIAL_LOGINS, ...TASK_QUEUES]
+export const QUEUES: readonly JobQueue<object>[] = [ACTION_QUEUE, RUN_QUEUE, SOCIAL_LOGINS, PULL_QUEUE, ...TASK_QUEUES]
 
 /** What has to be undone, latest first. */
 type Cleanup = (() => Promise<unknown>)[]
@@ -147,7 +151,9 @@ export interface Service extends Engines {
   outbound: Outbound
   /** What sending and receiving mail need. */
   mail: MailDependencies
+  connector: Connector
   jobs: Jobs
+  social: SocialConnector
   deliveryWorker: DeliveryWorker
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
@@ -162,6 +168,8 @@ export interface ServiceOptions extends EngineOptions {
   outbound?: Partial<OutboundOptions>
   /** Who is asked for TXT records, as `address:port`, in place of the system's name servers; for tests. */
   dnsServers?: string[]
+  /** Where Intercom is; for tests. */
+  intercomUrl?: string
   /** Sees the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }
@@ -220,7 +228,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     })
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
-    const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
+    const connector = createConnector({ allowPrivate: config.mailAllowPrivate, ...options.outbound })
     const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
     const network = openConnector(config, clock, options.outbound)
     cleanup.push(() => network.close())
@@ -236,6 +244,22 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await workOnActions(stores, jobs, { ...writing, senders })
     const agents = await startAgents({ ...writing, stores, jobs, llm: config.llm, llmOutbound })
     cleanup.push(() => agents.stop())
+    const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
+    cleanup.push(() => api.close())
+    const { mailFirstSyncDays: firstSyncDays, mailPollSeconds: pollSeconds } = config
+    const mailboxes = keepMailboxes({ stores, secrets, connector, writing, firstSyncDays, pollSeconds, log })
+    cleanup.push(() => mailboxes.stop())
+    invalidation.onChange(mailboxes.look)
+    const { intercomUrl } = options
+    const pulling = {
+      writing,
+      secrets,
+      api,
+      pullMinutes: config.messagingPullMinutes,
+      ...(intercomUrl ? { intercomUrl } : {}),
+    }
+    const pulls = await schedulePulls({ ...pulling, stores, jobs, log })
+    cleanup.push(() => pulls.stop())
     const app = await createApp({
       ...writing,
       jobs,
@@ -258,7 +282,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => app.close())
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
-    const parts = { projector, mover, writing, secrets, outbound, mail, jobs, deliveryWorker }
+    const parts = { projector, mover, writing, secrets, outbound, mail, connector, jobs, social, deliveryWorker }
     return { ...engines, ...parts, app, url: urlOf(app, config), close }
   } catch (error) {
     await close()

@@ -42,7 +42,7 @@ export async function createDatabase(): Promise<string> {
 /** A whole service on a port of its own, with its own database and its own ClickHouse. */
 export async function startTestService(
   environment: Record<string, string> = {},
-  options: Pick<ServiceOptions, 'clock' | 'outbound' | 'dnsServers' | 'beforeListen'> = {},
+  options: Pick<ServiceOptions, 'clock' | 'outbound' | 'dnsServers' | 'intercomUrl' | 'beforeListen'> = {},
 ): Promise<TestService> {
   const directory = await mkdtemp(join(tmpdir(), 'cds-test-'))
   const config = readConfig({

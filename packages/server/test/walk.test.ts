@@ -3,6 +3,7 @@ import { listWaitingActions } from '../src/agents/actions/waiting.ts'
 import { createSegment } from '../src/segments/segments.ts'
 import { MAIL, propose } from './actions.ts'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+import { socialOf } from './social.ts'
 
 /**
  * Every route is walked without a key, with a bad one, without its scope, and as another tenant that knows the ids.
@@ -105,6 +106,16 @@ const ROUTES: Route[] = [
       ],
     },
   },
+  ...['social', 'linkedin'].flatMap((network) => {
+    const base = `/v1/identities/:identity_id/${network}`
+    const scope = 'identities:write'
+    return [
+      { method: 'POST', path: `${base}/login`, scope, body: { username: 'walk@example.com', password: 'hacked' } },
+      { method: 'GET', path: `${base}/status/:session_id`, scope },
+      { method: 'POST', path: `${base}/code/:session_id`, scope, body: { code: '123456' } },
+      { method: 'GET', path: `${base}/check`, scope },
+    ]
+  }),
   { method: 'GET', path: '/v1/events', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/stats', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/types', scope: 'events:read' },
@@ -166,13 +177,16 @@ beforeAll(async () => {
   const place = { contactId: contact_id, agentId: agent_id, runId: run.body.job_id, actionIndex: 99 }
   await propose(owner.handle, service.jobs, { ...place, ...MAIL })
   const identity = await owner.call('POST', '/v1/identities', { firstName: SECRET, lastName: SECRET, role: SECRET })
+  const { identity_id } = identity.body.identity
   const { body } = await owner.call('GET', '/v1/events')
+  const session_id = await socialOf(owner, identity_id).begin('2fa@example.com')
   ids = {
+    identity_id,
+    session_id,
     contact_id,
     company_id: company.body.company.company_id,
     segment_id: segment.segmentId,
     note_id: note.body.note.note_id,
-    identity_id: identity.body.identity.identity_id,
     contactId: contact_id,
     actionIndex: '99',
     event_id: body.events[0].event_id,

@@ -16,6 +16,10 @@ import { AGENT_SETTINGS_COMMANDS } from './agent-settings-commands.ts'
 import { about, audited } from './audited.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
+import { IDENTITY_COMMANDS } from './identity-commands.ts'
+import { MAILBOX_COMMANDS } from './mailbox-commands.ts'
+import { SECRET_COMMANDS } from './secret-commands.ts'
+import { SOURCE_COMMANDS } from './source-commands.ts'
 import { USER_COMMANDS } from './user-commands.ts'
 import { WEBHOOK_COMMANDS } from './webhook-commands.ts'
 
@@ -115,6 +119,10 @@ export const COMMANDS: Record<string, Command> = {
   },
   ...WEBHOOK_COMMANDS,
   ...AGENT_SETTINGS_COMMANDS,
+  ...IDENTITY_COMMANDS,
+  ...SECRET_COMMANDS,
+  ...SOURCE_COMMANDS,
+  ...MAILBOX_COMMANDS,
   seed: {
     summary: 'Fill a tenant with sample data',
     options: {

@@ -214,8 +214,9 @@ async function moveRows(tx: Tenant, from: string, to: string): Promise<void> {
 function united(before: readonly Participant[], more: readonly Participant[]) {
   const all = new Map<string, { address: string | null; name: string | null }>()
   for (const { address, name, externalId } of [...before, ...more]) {
-    const identity = address ?? externalId ?? name
-    if (!identity) continue
+    // Who is known by an id alone takes part, but there is nothing to show of them.
+    if (address === null && name === null) continue
+    const identity = address ?? externalId ?? name ?? ''
     const known = all.get(identity)
     if (known) known.name ??= name
     else if (all.size < SHOWN_PARTICIPANTS_MAX) all.set(identity, { address, name })

@@ -3,7 +3,8 @@ import { type Actor, audit } from '../audit/log.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { IDENTITY_COLUMNS, type IdentityObject, type SocialState, toIdentityObject } from './identity-object.ts'
+import { IDENTITY_COLUMNS, type IdentityObject, toIdentityObject } from './identity-object.ts'
+import { socialStates } from './social/states.ts'
 
 /** All of a tenant's identities are answered at once, so there is an end to them. */
 const IDENTITIES_MAX = 10_000
@@ -133,8 +134,11 @@ function selectIdentities(tenant: Tenant) {
 
 type Rows = Awaited<ReturnType<ReturnType<typeof selectIdentities>['execute']>>
 
-async function toObjects(_tenant: Tenant, rows: Rows): Promise<IdentityObject[]> {
-  const social = new Map<string, SocialState>()
+async function toObjects(tenant: Tenant, rows: Rows): Promise<IdentityObject[]> {
+  const social = await socialStates(
+    tenant,
+    rows.map(({ identity_id }) => identity_id),
+  )
   return rows.map((row) => {
     const email = { address: row.address, connected: row.verified_at !== null && row.error === null }
     return toIdentityObject(row, email, social.get(row.identity_id))

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
+import type { SocialState } from './social/states.ts'
 
 export const IDENTITY_COLUMNS = [
   'identities.identity_id',
@@ -23,13 +24,6 @@ export interface EmailState {
   address: string | null
   /** Whether both servers accepted the log-in when it was last tried. */
   connected: boolean
-}
-
-/** How an identity stands with its social network. */
-export interface SocialState {
-  connected: boolean
-  profile_id: string | null
-  checked_at: string | null
 }
 
 const NO_SOCIAL_PROFILE: SocialState = { connected: false, profile_id: null, checked_at: null }

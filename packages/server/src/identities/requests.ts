@@ -37,7 +37,9 @@ export function parseIdentityChanges(body: Type.Static<typeof UpdateIdentityBody
 function requireNames(body: Record<string, string>): void {
   const details: ErrorDetail[] = []
   for (const [path, value] of Object.entries(body)) {
-    if (value.trim() === '') details.push({ path, message: `must be a text from 1 to ${LENGTH_MAX} characters` })
+    // The command line has no schema that looks at the length.
+    if (value.trim() === '' || value.length > LENGTH_MAX)
+      details.push({ path, message: `must be a text from 1 to ${LENGTH_MAX} characters` })
     else if (/\p{Cc}|\u2028|\u2029/u.test(value.trim())) {
       details.push({ path, message: 'must not hold line breaks or other control characters' })
     }

@@ -20,16 +20,45 @@ const AGENT_ACTION = {
 const REFUSED = { code: 'mail_refused', message: 'The mail server refused this mail: 550 no such user' }
 const SEGMENT = { segment_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6073', name: 'Trial users' }
 
+const MESSAGE = {
+  source: 'intercom',
+  subject: 'Pricing',
+  thread_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6075',
+  message_id: 'message-1@example.com',
+  direction: 'inbound',
+  from: CONTACT.email,
+  to: ['sales@ours.example'],
+}
+const ANSWER = { from: 'sales@ours.example', to: [CONTACT.email] }
+
 interface CatalogueEntry {
   summary: string
   /** Recorded by the service itself about a tenant's records. */
   isSystem: boolean
+  /** Happens on a page of the tenant's. */
+  isOfPage: boolean
   /** What `data.data` holds, by example. */
   data: Record<string, unknown>
 }
 
-const page = (summary: string, data: Record<string, unknown>): CatalogueEntry => ({ summary, isSystem: false, data })
-const own = (summary: string, data: Record<string, unknown>): CatalogueEntry => ({ summary, isSystem: true, data })
+const page = (summary: string, data: Record<string, unknown>): CatalogueEntry => ({
+  summary,
+  isSystem: false,
+  isOfPage: true,
+  data,
+})
+const own = (summary: string, data: Record<string, unknown>): CatalogueEntry => ({
+  summary,
+  isSystem: true,
+  isOfPage: false,
+  data,
+})
+const message = (summary: string, data: Record<string, unknown>): CatalogueEntry => ({
+  summary,
+  isSystem: false,
+  isOfPage: false,
+  data: { ...MESSAGE, ...data },
+})
 
 const ENTRIES: Record<string, CatalogueEntry> = {
   page_view: page('A page was shown', { title: 'Pricing', path: '/pricing', load_time: 420 }),
@@ -44,6 +73,10 @@ const ENTRIES: Record<string, CatalogueEntry> = {
   video_milestone: page('A quarter of a video was seen', { video_id: 'tour', percent: 50 }),
   video_complete: page('A video was seen to its end', { video_id: 'tour' }),
   video_conversion: page('An e-mail address was left in a video', { video_id: 'tour' }),
+  email_received: message('A contact wrote an e-mail', { source: 'email', direction: 'inbound' }),
+  email_sent: message('A contact was written an e-mail', { source: 'email', direction: 'outbound', ...ANSWER }),
+  chat_message_received: message('A contact wrote in a messaging tool', { direction: 'inbound' }),
+  chat_message_sent: message('A contact was answered in a messaging tool', { direction: 'outbound', ...ANSWER }),
   contact_created: own('A contact was created', { properties: { email: CONTACT.email }, source: 'form' }),
   contact_updated: own('A contact was changed', {
     changed: ['city'],
@@ -97,7 +130,7 @@ export function samplePayload(
   const data = JSON.stringify({ ...known?.data, test: true })
   const record: EventRecord = known?.isSystem
     ? { ...common, is_system: true, contact_id: CONTACT._id, data }
-    : { ...common, ...PAGE, contact_id: CONTACT._id, data }
+    : { ...common, ...(known?.isOfPage === false ? {} : PAGE), contact_id: CONTACT._id, data }
   return renderPayload(tenantId, subscriptionId, {
     event: { ...toEventObject(toRow(record)), contact: CONTACT, company: COMPANY },
     title: record.title,

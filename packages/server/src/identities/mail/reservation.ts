@@ -8,6 +8,7 @@ import { identityWithoutEmail, limitReached, messageIdTaken, recipientSuppressed
 import type { OutgoingMail } from './outgoing.ts'
 
 const DAY_MS = 24 * 3_600_000
+const KEPT_MS = 400 * DAY_MS
 /** Longer than any conversation with a mail server takes. */
 const LEASE_MS = 5 * 60_000
 
@@ -45,6 +46,7 @@ export async function reserveSend(
     if (suppression) throw recipientSuppressed(suppression)
     await requireLimits(tx, account, now)
     await requireContact(tx, mail.contactId)
+    await forgetOld(tx, account.identityId, now)
     await tx.db
       .insertInto('mail_sends')
       .values({
@@ -114,6 +116,15 @@ async function requireLimits(tx: Tenant, account: EmailAccount, now: Date): Prom
   if (!newest) return
   const free = new Date(newest.reserved_at.getTime() + spacingSeconds * 1000)
   if (free > now) throw limitReached('mail_spacing', free, now)
+}
+
+/** Nobody sends a mail again after so long, and its link has ended. */
+async function forgetOld(tx: Tenant, identityId: string, now: Date): Promise<void> {
+  await tx.db
+    .deleteFrom('mail_sends')
+    .where('identity_id', '=', identityId)
+    .where('reserved_at', '<', new Date(now.getTime() - KEPT_MS))
+    .execute()
 }
 
 async function requireContact(tx: Tenant, contactId: string): Promise<void> {

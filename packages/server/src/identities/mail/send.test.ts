@@ -1,8 +1,14 @@
+import PostalMime from 'postal-mime'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasDovecot } from '../../../test/dovecot.ts'
 import { type MailBench, mailTo, type Sender, startMailBench } from '../../../test/mail.ts'
 import { createTestTenant, type TestTenant } from '../../../test/service.ts'
+import { suppress, suppressionOf } from '../suppressions.ts'
+import { retryAtOf } from './errors.ts'
+import type { OutgoingMail } from './outgoing.ts'
 import { sendMail } from './send.ts'
+
+const DAY_MS = 24 * 3_600_000
 
 describe.skipIf(!hasDovecot)('sending', () => {
   let bench: MailBench
@@ -24,24 +30,40 @@ describe.skipIf(!hasDovecot)('sending', () => {
     smtp.onMail = () => null
   })
 
+  const to = (more: Partial<OutgoingMail> = {}, from = sender) => mailTo(from, contactId, 'grace@example.com', more)
+  const send = (mail: OutgoingMail) => sendMail(tenant.handle, bench.service.mail, mail)
+  /** The code that sending fails with. */
+  const failure = async (mail: OutgoingMail) => {
+    const error = await send(mail).then(
+      () => new Error('it was sent'),
+      (error: Error) => error,
+    )
+    return 'code' in error ? error.code : error.message
+  }
+  const inSent = () =>
+    bench.servers.imap.asOwner(sender.mailbox, async (client) => {
+      const status = await client.status('Sent', { messages: true })
+      return status ? status.messages : undefined
+    })
+  const events = async () => {
+    const { body } = await tenant.call('GET', `/v1/contacts/events/${contactId}`)
+    return body.events.map(({ event }: { event: string }) => event)
+  }
+
   test('a mail goes out once, lies in the Sent folder, and is an event and a conversation of its contact', async () => {
     const mail = mailTo(sender, contactId, 'Grace@example.com', { subject: 'Hällo', markdown: '**Hi** Grace' })
-    const sent = await sendMail(tenant.handle, bench.service.mail, mail)
+    const sent = await send(mail)
     expect(sent).toEqual({
       messageId: mail.messageId,
       sentAt: expect.any(Date),
       accepted: ['grace@example.com'],
       response: expect.stringContaining('250'),
     })
-    const again = await sendMail(tenant.handle, bench.service.mail, mail)
-    expect(again).toEqual(sent)
+    expect(await send(mail)).toEqual(sent)
     const { accepted } = bench.servers.smtp
     expect(accepted).toHaveLength(1)
     expect(accepted[0]).toMatchObject({ from: sender.mailbox.user, to: ['grace@example.com'], secure: true })
-    const inSent = await bench.servers.imap.asOwner(sender.mailbox, (client) =>
-      client.status('Sent', { messages: true }),
-    )
-    expect(inSent).toMatchObject({ messages: 1 })
+    expect(await inSent()).toBe(1)
     const { body } = await tenant.call('GET', `/v1/contacts/${contactId}/conversations?include_messages=true`)
     expect(body.conversations).toMatchObject([
       {
@@ -50,7 +72,139 @@ describe.skipIf(!hasDovecot)('sending', () => {
         messages: [{ message_id: mail.messageId, direction: 'outbound', text: 'Hi Grace' }],
       },
     ])
-    const events = await tenant.call('GET', `/v1/contacts/events/${contactId}`)
-    expect(events.body.events.map(({ event }: { event: string }) => event)).toEqual(['email_sent'])
+    expect(await events()).toEqual(['email_sent'])
+  })
+
+  test('what arrives says whom it is from, what it answers, and the same in words and in HTML', async () => {
+    const markdown =
+      '# Hello\n\nsee [our page](https://example.com/a?b=1&c=2) & <b>this</b>\n\n- one\n- two\n\n<script>x()</script>\n\n![](https://t.example/p.png)'
+    const references = ['first@example.com', 'second@example.com', 'bad id\r\nBcc: eve@example.com']
+    await send(to({ markdown, subject: 'Grüße', inReplyTo: 'second@example.com', references }))
+    const [{ raw } = { raw: '' }] = bench.servers.smtp.accepted
+    const mail = await PostalMime.parse(raw)
+    expect(mail).toMatchObject({
+      from: { name: 'Ada Lovelace', address: sender.mailbox.user },
+      to: [{ address: 'grace@example.com' }],
+      subject: 'Grüße',
+      inReplyTo: '<second@example.com>',
+      references: '<first@example.com> <second@example.com>',
+    })
+    expect(mail.text?.trimEnd()).toBe('Hello\n\nsee our page (https://example.com/a?b=1&c=2) & this\n\n- one\n- two')
+    expect(mail.html).toContain('<h1>Hello</h1>')
+    expect(mail.html).toContain('<a href="https://example.com/a?b=1&amp;c=2">our page</a>')
+    expect(mail.html).not.toMatch(/script|img|t\.example/)
+    expect(raw).not.toMatch(/^(Bcc|List-Unsubscribe)/im)
+  })
+
+  test('no line break in a subject or a name makes a header', async () => {
+    await send(to({ subject: 'Hello\r\nBcc: eve@example.com\r\n\r\nbody', markdown: '.\r\n.\r\nQUIT\r\n.' }))
+    const [mail] = bench.servers.smtp.accepted
+    expect(mail?.to).toEqual(['grace@example.com'])
+    expect(mail?.raw).not.toMatch(/^Bcc:/im)
+    expect((await PostalMime.parse(mail?.raw ?? '')).subject).toBe('Hello Bcc: eve@example.com body')
+  })
+
+  test.each<[string, Partial<OutgoingMail>, string]>([
+    ['a malformed address', { to: 'grace@example.com\r\nRCPT TO:<eve@example.com>' }, 'to'],
+    ['an empty subject', { subject: ' \r\n ' }, 'subject'],
+    ['a subject beyond measure', { subject: 'x'.repeat(501) }, 'subject'],
+    ['an empty body', { markdown: '\n' }, 'markdown'],
+    ['a body beyond measure', { markdown: 'x'.repeat(100_001) }, 'markdown'],
+    ['a lone surrogate', { markdown: 'a\ud800' }, 'markdown'],
+    ['a message id in brackets', { messageId: '<a@b.example>' }, 'messageId'],
+    ['a message id with a line break', { messageId: 'a\r\nBcc: x@b.example' }, 'messageId'],
+  ])('%s is refused before anything happens', async (_, more, path) => {
+    await expect(send(to(more))).rejects.toMatchObject({ code: 'validation_error', details: [{ path }] })
+    expect(await tenant.handle.db.selectFrom('mail_sends').selectAll().execute()).toEqual([])
+  })
+
+  test('an identity without a mailbox, a contact that is gone and a suppressed address get no mail', async () => {
+    const { identityId } = await bench.addSender(tenant)
+    await tenant.handle.db.deleteFrom('email_accounts').where('identity_id', '=', identityId).execute()
+    expect(await failure(to({ identityId }))).toBe('identity_without_email')
+    expect(await failure(to({ contactId: identityId }))).toBe('not_found')
+    await suppress(tenant.handle, { address: 'Grace@Example.com', reason: 'manual', details: null }, bench.now())
+    expect(await failure(to())).toBe('recipient_suppressed')
+    expect(bench.servers.smtp.accepted).toEqual([])
+  })
+
+  test('a mailbox sends so many in 24 hours and no more, and says when it will again', async () => {
+    const slow = await bench.addSender(tenant, { dailyLimit: 2 })
+    const mails = [1, 2, 3].map(() => to({}, slow))
+    const [first, second, third] = mails as [OutgoingMail, OutgoingMail, OutgoingMail]
+    const { sentAt } = await send(first)
+    await send(second)
+    const error = await send(third).catch((error) => error)
+    expect(error).toMatchObject({ code: 'mail_daily_limit', status: 429 })
+    const retryAt = retryAtOf(error)?.getTime() ?? 0
+    expect(Math.abs(retryAt - sentAt.getTime() - DAY_MS)).toBeLessThan(10_000)
+    expect(await send(first)).toMatchObject({ sentAt })
+    bench.pass(DAY_MS + 1_000)
+    await send(third)
+    expect(bench.servers.smtp.accepted).toHaveLength(3)
+  })
+
+  test('mails of one mailbox keep their distance, however many are sent at once', async () => {
+    const slow = await bench.addSender(tenant, { spacingSeconds: 60 })
+    const mails = Array.from({ length: 5 }, () => to({}, slow))
+    const outcomes = await Promise.allSettled(mails.map(send))
+    const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+    expect(errors.map(({ code }) => code)).toEqual(Array(4).fill('mail_spacing'))
+    expect(retryAtOf(errors[0])?.getTime()).toBeGreaterThan(bench.now().getTime() + 30_000)
+    expect(bench.servers.smtp.accepted).toHaveLength(1)
+    bench.pass(61_000)
+    await send(to({}, slow))
+    await send(to())
+  })
+
+  test('the same mail sent by many at once goes out once', async () => {
+    const mail = to()
+    const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => send(mail)))
+    const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'sent'))
+    expect(codes).toContain('sent')
+    expect(codes.filter((code) => code !== 'sent' && code !== 'mail_in_progress')).toEqual([])
+    expect(bench.servers.smtp.accepted).toHaveLength(1)
+    expect(await events()).toEqual(['email_sent'])
+  })
+
+  test('a message id belongs to its first mail', async () => {
+    const mail = to()
+    await send(mail)
+    const other = await tenant.contact('eve@example.com')
+    expect(await failure({ ...mail, contactId: other, to: 'eve@example.com' })).toBe('message_id_taken')
+  })
+
+  test('a mailbox that does not exist is refused for good, and is not written to again', async () => {
+    bench.servers.smtp.onRecipient = () => ({ code: 550, text: '5.1.1 The account does not exist' })
+    await expect(send(to())).rejects.toMatchObject({
+      code: 'mail_refused',
+      status: 409,
+      message: expect.stringContaining('5.1.1 The account does not exist'),
+    })
+    expect(await suppressionOf(tenant.handle, 'grace@example.com')).toMatchObject({
+      reason: 'bounced',
+      details: expect.stringContaining('5.1.1'),
+    })
+    expect(await failure(to())).toBe('recipient_suppressed')
+    expect(await events()).toEqual([])
+  })
+
+  test('a mail that is refused for what it says does not condemn its address, and does not count', async () => {
+    const slow = await bench.addSender(tenant, { spacingSeconds: 60 })
+    bench.servers.smtp.onMail = () => ({ code: 554, text: '5.7.1 looks like spam' })
+    expect(await failure(to({}, slow))).toBe('mail_refused')
+    bench.servers.smtp.onMail = () => null
+    await send(to({}, slow))
+  })
+
+  test('a server that asks to come again later gets the same mail later', async () => {
+    const mail = to()
+    bench.servers.smtp.onRecipient = () => ({ code: 451, text: '4.7.1 greylisted' })
+    await expect(send(mail)).rejects.toMatchObject({ code: 'mail_unavailable', status: 503 })
+    bench.servers.smtp.onRecipient = () => 'drop'
+    expect(await failure(mail)).toBe('mail_unavailable')
+    bench.servers.smtp.onRecipient = () => null
+    await send(mail)
+    expect(bench.servers.smtp.accepted).toHaveLength(1)
   })
 })

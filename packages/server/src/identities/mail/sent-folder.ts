@@ -7,6 +7,9 @@ import { identityWithoutEmail, mailUnavailable } from './errors.ts'
 import { serverError } from './server-error.ts'
 import { openImap } from './servers.ts'
 
+/** For everything that is done in the folder, log-in and out included. */
+const LOOK_MS_MAX = 60_000
+
 /** A mail as it lies in the Sent folder. */
 export interface FoundMail {
   messageId: string
@@ -53,6 +56,7 @@ async function withSentFolder<T>(
 ): Promise<T | null> {
   if (imap === null) return null
   let client: ImapFlow | undefined
+  const timer = setTimeout(() => client?.close(), LOOK_MS_MAX)
   try {
     client = await openImap(connector, imap)
     const folders = await client.list()
@@ -62,6 +66,7 @@ async function withSentFolder<T>(
     throw mailUnavailable(serverError(error, imap.login).text, error)
   } finally {
     await client?.logout().catch(() => client?.close())
+    clearTimeout(timer)
   }
 }
 

@@ -6,6 +6,9 @@ import type { MailServer } from '../email-account.ts'
 
 const GREETING_MS_MAX = 10_000
 const SILENCE_MS_MAX = 60_000
+/** A server that answers a little at a time is never silent and never done. */
+const LOGIN_MS_MAX = 30_000
+const TOO_SLOW = `the server took more than ${LOGIN_MS_MAX / 1000} seconds to let us in`
 
 /**
  * Logs in at an SMTP server. Close the connection when done.
@@ -30,6 +33,7 @@ export async function openSmtp(
     logger: false,
     tls: connector.ca === undefined ? {} : { ca: connector.ca },
   })
+  const timer = setTimeout(() => socket.destroy(new Error(TOO_SLOW)), LOGIN_MS_MAX)
   // Errors arrive at whoever waits; one that comes when nobody does must not end the process.
   connection.on('error', () => {})
   try {
@@ -52,6 +56,8 @@ export async function openSmtp(
     connection.close()
     socket.destroy()
     throw error
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -97,11 +103,18 @@ export async function openImap(
   })
   // A connection that breaks later says so at the next command; without a listener it would end the process.
   client.on('error', () => {})
+  let isTooSlow = false
+  const timer = setTimeout(() => {
+    isTooSlow = true
+    client.close()
+  }, LOGIN_MS_MAX)
   try {
     await client.connect()
     return client
   } catch (error) {
     client.close()
-    throw error
+    throw isTooSlow ? new Error(TOO_SLOW, { cause: error }) : error
+  } finally {
+    clearTimeout(timer)
   }
 }

@@ -34,7 +34,12 @@ async function auditOf(identityId: string) {
 describe.each(['social', 'linkedin'])('under /%s', (network) => {
   test('a login is queued, completes, and makes the identity connected', async () => {
     const flow = await newFlow(network)
-    const { status, body } = await flow.login({ username: 'ada@example.com', password: 'a password', country: 'gb' })
+    const { status, body } = await flow.login({
+      username: 'ada@example.com',
+      password: 'a password',
+      country: 'gb',
+      max_verification_wait_time: 120.5,
+    })
     expect(status).toBe(200)
     const { session_id } = body.login_result
     expect(body).toMatchObject({
@@ -68,6 +73,31 @@ describe.each(['social', 'linkedin'])('under /%s', (network) => {
         profile_id,
       }),
     ])
+  })
+
+  test('a two-factor code is awaited, may be wrong twice (401), and logs in', async () => {
+    const flow = await newFlow(network)
+    const session = await flow.begin('2fa@example.com')
+    const asked = await flow.until(session, 'awaiting_2fa')
+    expect(asked.body).not.toHaveProperty('error')
+    for (let i = 0; i < 2; i++) {
+      const wrong = await flow.code(session, '000000')
+      expect([wrong.status, wrong.body.error.code]).toEqual([401, 'code_rejected'])
+      const again = await flow.status(session)
+      expect(again.body).toMatchObject({ status: 'awaiting_2fa', error: { code: 'code_rejected', http_status: 401 } })
+    }
+    const right = await flow.code(session, '123456')
+    expect([right.status, right.body]).toEqual([
+      200,
+      {
+        status: 'success',
+        session_id: session,
+        login_result: { profile_id: expect.any(String), session_id: session, status: 'completed' },
+      },
+    ])
+    expect((await flow.status(session)).body).not.toHaveProperty('error')
+    const late = await flow.code(session, '123456')
+    expect([late.status, late.body.error.code]).toEqual([409, 'no_code_awaited'])
   })
 })
 
@@ -123,31 +153,6 @@ test.each([
 )
 
 describe('a two-factor code', () => {
-  test('is awaited, may be wrong twice (401), and logs in', async () => {
-    const flow = await newFlow()
-    const session = await flow.begin('2fa@example.com')
-    const asked = await flow.until(session, 'awaiting_2fa')
-    expect(asked.body).not.toHaveProperty('error')
-    for (let i = 0; i < 2; i++) {
-      const wrong = await flow.code(session, '000000')
-      expect([wrong.status, wrong.body.error.code]).toEqual([401, 'code_rejected'])
-      const again = await flow.status(session)
-      expect(again.body).toMatchObject({ status: 'awaiting_2fa', error: { code: 'code_rejected', http_status: 401 } })
-    }
-    const right = await flow.code(session, '123456')
-    expect([right.status, right.body]).toEqual([
-      200,
-      {
-        status: 'success',
-        session_id: session,
-        login_result: { profile_id: expect.any(String), session_id: session, status: 'completed' },
-      },
-    ])
-    expect((await flow.status(session)).body).not.toHaveProperty('error')
-    const late = await flow.code(session, '123456')
-    expect([late.status, late.body.error.code]).toEqual([409, 'no_code_awaited'])
-  })
-
   test('that is wrong three times ends the login', async () => {
     const flow = await newFlow()
     const session = await flow.begin('2fa+three@example.com')
@@ -223,6 +228,21 @@ test('a later login takes the place of the one under way', async () => {
     expect.objectContaining({ action: 'identity.social_login_superseded', session_id: first }),
   )
   await flow.until(second, 'completed')
+})
+
+test('a caller that waits for a login hears that a later one has taken its place: 409', async () => {
+  const flow = await newFlow()
+  const waiting = flow.login({ username: 'slow@example.com', password: 'x' })
+  const sessions = () =>
+    tenant.handle.db
+      .selectFrom('social_sessions')
+      .select('session_id')
+      .where('identity_id', '=', flow.identityId)
+      .execute()
+  await expect.poll(sessions).toHaveLength(1)
+  await flow.begin('ada@example.com')
+  const { status, body } = await waiting
+  expect([status, body.error.code]).toEqual([409, 'superseded'])
 })
 
 test('of many logins at once one is left, and it completes', async () => {

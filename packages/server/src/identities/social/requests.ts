@@ -77,7 +77,7 @@ export const CheckAnswer = success({
   checked_at: Timestamp,
 })
 
-/** The one success answer whose \`status\` is not \`success\`, but the session's. */
+/** The one success answer whose `status` is not `success`, but the session's. */
 export const StatusAnswer = Type.Object({
   status: Status,
   session_id: Id,

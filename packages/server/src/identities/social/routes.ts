@@ -24,23 +24,18 @@ const CODE_WAIT_MS = 20_000
 const IdentityPath = Type.Object({ identity_id: Type.String() })
 const SessionPath = Type.Object({ identity_id: Type.String(), session_id: Type.String() })
 
-/** The flow that connects an identity to the social network, under both names of the network. */
-export function socialRoutes(app: App, dependencies: SocialDependencies): void {
-  // A caller that waits for the network must not hold up the end of the service.
-  let closing = false
-  app.addHook('preClose', async () => {
-    closing = true
-  })
-  for (const network of ['social', 'linkedin'] as const) addRoutes(app, dependencies, network, () => closing)
+interface Dependencies extends SocialDependencies {
+  /** A caller that waits for the network must not hold up the end of the service. */
+  isClosing(): boolean
 }
 
-function addRoutes(
-  app: App,
-  dependencies: SocialDependencies,
-  network: 'social' | 'linkedin',
-  isClosing: () => boolean,
-): void {
-  const { clock, social } = dependencies
+/** The flow that connects an identity to the social network, under both names of the network. */
+export function socialRoutes(app: App, dependencies: Dependencies): void {
+  for (const network of ['social', 'linkedin'] as const) addRoutes(app, dependencies, network)
+}
+
+function addRoutes(app: App, dependencies: Dependencies, network: 'social' | 'linkedin'): void {
+  const { clock, social, isClosing } = dependencies
   const base = `/v1/identities/:identity_id/${network}`
   const tags = ['Identities']
   const alias = network === 'social' ? '' : ' (the same as under /social)'
@@ -51,7 +46,7 @@ function addRoutes(
       config: { access: 'identities:write' },
       // All of the body is optional, the body itself too.
       preValidation: async (request) => {
-        request.body ??= {}
+        if (request.body === undefined) request.body = {}
       },
       schema: {
         operationId: `${network}Login`,

@@ -22,8 +22,8 @@ export const SOCIAL_LOGINS = jobQueue<{ sessionId: string; step: number }>('soci
   deleteAfterSeconds: 3_600,
 })
 
-/** A job is lost when it has not been done so long after it should have been. */
-export const LOST_AFTER_MS = 60_000
+/** A job is lost when it has not been done so long after it should have been; no step takes as long. */
+export const LOST_AFTER_MS = 45_000
 
 export type SessionStatus = 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed'
 export type SessionRow = Selectable<TenantTables['social_sessions']>

@@ -17,9 +17,10 @@ import {
   subject,
 } from './sessions.ts'
 
-const LOOK_EVERY_SECONDS = 2
+/** With the pause between two looks at the queue, about two seconds. */
+const PAUSE_SECONDS = 1
 /** So many calls in a row may get no answer before a login is given up. */
-const FAILURES_MAX = 4
+const FAILURES_MAX = 3
 
 export interface StepDependencies {
   stores: Stores
@@ -167,7 +168,7 @@ async function recordAnswer(
     if (answer.state === 'no_answer' && (!answer.isPassing || failures >= FAILURES_MAX)) {
       return failSession(tx, session, 'network_unavailable', actor, now)
     }
-    const pauseSeconds = LOOK_EVERY_SECONDS * 2 ** failures
+    const pauseSeconds = PAUSE_SECONDS * 2 ** failures
     await tx.db
       .updateTable('social_sessions')
       .set({
@@ -182,7 +183,7 @@ async function recordAnswer(
   })
 }
 
-/** What the network has got needs not be kept any more. */
+/** What the network has got need not be kept any more. */
 function heard(answer: Exclude<LoginState, { state: 'completed' | 'failed' }>, { code_count }: SessionRow) {
   const rejected = answer.state === 'awaiting_2fa' && answer.codeRejected === true
   return {

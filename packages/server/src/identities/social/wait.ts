@@ -5,7 +5,9 @@ import { failureError } from './failures.ts'
 import { errorOf } from './requests.ts'
 import { readSession, type SessionRow } from './sessions.ts'
 
-const LOOK_EVERY_MS = 100
+/** Most answers are there at once; of those that are not, many callers may wait. */
+const FIRST_PAUSE_MS = 50
+const PAUSE_MS_MAX = 500
 
 /**
  * Waits until the network has said something of a session, but not longer than it is worth keeping a caller.
@@ -20,7 +22,7 @@ export async function waitForWord(
   isGivenUp: () => boolean,
 ): Promise<SessionRow> {
   const until = performance.now() + waitMs
-  for (;;) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, PAUSE_MS_MAX)) {
     const current = await readSession(tenant, session.identity_id, session.session_id, clock())
     // Another caller's code may have come after the one that this caller waits for; it gets that word then.
     const isOpen = current.status === 'queued' || current.status === 'running'
@@ -30,6 +32,6 @@ export async function waitForWord(
       return current
     }
     if (performance.now() >= until || isGivenUp()) return current
-    await sleep(LOOK_EVERY_MS)
+    await sleep(pauseMs)
   }
 }

@@ -15,6 +15,8 @@ export interface SecretBox {
   seal(text: string, place: string): string
   /** @throws Error when the text was changed, moved to another place, or sealed with a key that is not there any more. */
   open(sealed: string, place: string): string
+  /** Whether the key that seals has sealed this too: what an older one sealed is to be sealed anew. */
+  isCurrent(sealed: string): boolean
 }
 
 /**
@@ -43,6 +45,7 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
       decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(-TAG_BYTES))
       return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
     },
+    isCurrent: (sealed) => sealed.startsWith(`${VERSION}.${idOf(first)}.`),
   }
 }
 

@@ -24,7 +24,9 @@ export async function openSecretBox(config: KeyConfig): Promise<SecretBox> {
   const file = join(resolve(config.dataDirectory), KEY_FILE)
   const known = await readKey(file)
   if (known) return createSecretBox([known])
-  if (config.databaseUrl !== null && config.clickhouseUrl !== null) return { seal: missing, open: missing }
+  if (config.databaseUrl !== null && config.clickhouseUrl !== null) {
+    return { seal: missing, open: missing, isCurrent: missing }
+  }
   return createSecretBox([await makeKey(file)])
 }
 

@@ -1,9 +1,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
 import { Agent } from 'undici'
 import { ExchangeTimeout, exchange } from './exchange.ts'
-import { checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
+import { askOnce, checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
 import { checkUrl, hostOf, RefusedAddress, type UrlRules } from './urls.ts'
 
 /** For the whole exchange: name, connection, TLS, request, and the response to its last byte. */
@@ -73,16 +72,9 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
   subscribe('undici:client:sendHeaders', onSend)
 
   const checkedAddresses = createAddressFinder({ allowPrivate, ...(resolve ? { resolve } : {}) })
-  const underWay = new Map<string, Promise<LookupAddress[]>>()
+  // A burst opens hundreds of connections to one host at once; nobody needs to ask for its name as often.
+  const lookup = checkedLookup(askOnce(checkedAddresses))
 
-  /** A burst opens hundreds of connections to one host at once; nobody needs to ask for its name as often. */
-  function sharedAddresses(host: string): Promise<LookupAddress[]> {
-    const asked = underWay.get(host) ?? checkedAddresses(host).finally(() => underWay.delete(host))
-    underWay.set(host, asked)
-    return asked
-  }
-
-  const lookup = checkedLookup(sharedAddresses)
   const agent = new Agent({
     connect: { lookup, timeout: EXCHANGE_MS_MAX, ...(ca === undefined ? {} : { ca }) },
     allowH2: false,

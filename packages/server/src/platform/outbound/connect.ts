@@ -6,7 +6,9 @@ import { checkHost, RefusedAddress } from './urls.ts'
 
 const CONNECT_MS_MAX = 10_000
 const HOST_LENGTH_MAX = 253
-const HOST_NAME = /^(?!-)[A-Za-z0-9-]{1,63}(?<!-)(\.(?!-)[A-Za-z0-9-]{1,63}(?<!-))*\.?$/
+/** The last label of a name is no number: what ends in one is an address in a form of its own, like 0x7f.1 */
+/** A name that ends in a number is an address in a form of its own, like 0x7f.1 */
+const HOST_NAME = /^(?!(.*\.)?(0x[0-9a-f]*|\d+)\.?$)(?!-)[a-z0-9-]{1,63}(?<!-)(\.(?!-)[a-z0-9-]{1,63}(?<!-))*\.?$/i
 
 export interface ConnectorOptions {
   /** Development and tests: lets private and local addresses pass, and nothing else. */

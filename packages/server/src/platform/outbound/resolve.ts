@@ -31,6 +31,16 @@ export function createAddressFinder({
   }
 }
 
+/** A burst opens hundreds of connections to one host at once; nobody needs to ask for its name as often. */
+export function askOnce(find: AddressFinder): AddressFinder {
+  const underWay = new Map<string, Promise<LookupAddress[]>>()
+  return (host) => {
+    const asked = underWay.get(host) ?? find(host).finally(() => underWay.delete(host))
+    underWay.set(host, asked)
+    return asked
+  }
+}
+
 /** The look-up for a socket: it gets the checked addresses themselves, so that no second answer can differ. */
 export function checkedLookup(checkedAddresses: AddressFinder): LookupFunction {
   return (host, options, callback) => {

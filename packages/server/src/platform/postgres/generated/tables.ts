@@ -384,6 +384,7 @@ export interface Journal {
 export interface Mailboxes {
   connected_at: Timestamp | null;
   error: string | null;
+  failed_setting: string | null;
   failures: Generated<number>;
   held_until: Timestamp | null;
   holder: string | null;
@@ -433,7 +434,7 @@ export interface MailSends {
 export interface MessagingConnections {
   created_at: Timestamp;
   error: string | null;
-  job_id: string | null;
+  next_pull_at: Timestamp;
   position: Json;
   sealed: string;
   settings: Json;

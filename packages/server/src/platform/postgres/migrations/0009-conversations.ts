@@ -80,12 +80,14 @@ const STATEMENTS = [
   'CREATE INDEX conversation_references_thread ON conversation_references (tenant_id, thread_id)',
 
   // How the receiving of an identity's mail goes. One process at a time holds a mailbox, for as long as it renews that.
+  // `failed_setting` is a digest of the account that failed: one that is set anew is tried at once.
   `CREATE TABLE mailboxes (
     tenant_id uuid NOT NULL,
     identity_id uuid NOT NULL,
     state text NOT NULL,
     error text,
     failures integer NOT NULL DEFAULT 0,
+    failed_setting text,
     holder uuid,
     held_until timestamptz,
     next_attempt_at timestamptz NOT NULL,
@@ -132,10 +134,11 @@ const STATEMENTS = [
     position jsonb NOT NULL,
     state text NOT NULL,
     error text,
-    job_id uuid,
+    next_pull_at timestamptz NOT NULL,
     synced_at timestamptz,
     created_at timestamptz NOT NULL,
     updated_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, source)
   )`,
+  'CREATE INDEX messaging_connections_due ON messaging_connections (next_pull_at)',
 ]

@@ -1,0 +1,49 @@
+import { placeOf } from '../conversations/intercom/connection.ts'
+import { emailPlace } from '../identities/email-accounts.ts'
+import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
+import type { SealedColumn } from '../platform/crypto/reseal.ts'
+import { headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
+
+const socialSession = { table: 'social_sessions', key: ['tenant_id', 'session_id'] }
+const subscription = { table: 'webhook_subscriptions', key: ['tenant_id', 'subscription_id'] }
+
+/** Every column that holds a ciphertext, so that `secrets rotate` forgets none; a test compares them with the database. */
+export const SEALED_COLUMNS: readonly SealedColumn[] = [
+  {
+    ...subscription,
+    column: 'secret_sealed',
+    place: ({ tenant_id = '', subscription_id = '' }) => secretPlace(tenant_id, subscription_id),
+  },
+  {
+    ...subscription,
+    column: 'previous_secret_sealed',
+    place: ({ tenant_id = '', subscription_id = '' }) => secretPlace(tenant_id, subscription_id),
+  },
+  {
+    ...subscription,
+    column: 'headers_sealed',
+    place: ({ tenant_id = '', subscription_id = '' }) => headersPlace(tenant_id, subscription_id),
+  },
+  {
+    table: 'email_accounts',
+    key: ['tenant_id', 'identity_id'],
+    column: 'sealed',
+    place: ({ tenant_id = '', identity_id = '' }) => emailPlace(tenant_id, identity_id),
+  },
+  {
+    ...socialSession,
+    column: 'credentials_sealed',
+    place: ({ tenant_id = '', session_id = '' }) => credentialsPlace(tenant_id, session_id),
+  },
+  {
+    ...socialSession,
+    column: 'code_sealed',
+    place: ({ tenant_id = '', session_id = '' }) => codePlace(tenant_id, session_id),
+  },
+  {
+    table: 'messaging_connections',
+    key: ['tenant_id', 'source'],
+    column: 'sealed',
+    place: ({ tenant_id = '' }) => placeOf({ id: tenant_id }),
+  },
+]

@@ -1,0 +1,20 @@
+import { type Resealed, resealColumn } from '../platform/crypto/reseal.ts'
+import { openSecretBox } from '../platform/crypto/secret-key.ts'
+import type { Command } from './command.ts'
+import { SEALED_COLUMNS } from './sealed-columns.ts'
+
+/** What `cdsctl secrets …` can do. */
+export const SECRET_COMMANDS: Record<string, Command> = {
+  'secrets rotate': {
+    summary: 'Encrypt every secret in the database anew with the first key of CDS_SECRET_KEY',
+    options: {},
+    run: async (session) => {
+      const secrets = await openSecretBox(session.config)
+      const columns: Resealed[] = []
+      for (const column of SEALED_COLUMNS) columns.push(await resealColumn(session.stores.database, secrets, column))
+      const sum = (name: 'resealed' | 'current' | 'unreadable') =>
+        columns.reduce((total, column) => total + column[name], 0)
+      return { resealed: sum('resealed'), current: sum('current'), unreadable: sum('unreadable'), columns }
+    },
+  },
+}

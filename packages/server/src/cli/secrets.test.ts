@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CLI } from '../../test/process.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { emailPlace, openEmailAccount } from '../identities/email-accounts.ts'
+import { createIdentity } from '../identities/identities.ts'
+import { createSecretBox } from '../platform/crypto/secret-box.ts'
+import { rotateSecret } from '../webhooks/rotate-secret.ts'
+import { createSubscription, headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
+import { SEALED_COLUMNS } from './sealed-columns.ts'
+
+/** More than are looked at in one go. */
+const ACCOUNTS = 450
+
+const [oldKey, newKey] = [randomBytes(32), randomBytes(32)]
+const text = (...keys: Buffer[]) => keys.map((key) => key.toString('base64')).join(',')
+const onlyNew = createSecretBox([newKey])
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await startTestService({ CDS_SECRET_KEY: text(oldKey) })
+  tenant = await createTestTenant(service)
+})
+afterAll(() => service?.close())
+
+async function rotate(keys: string) {
+  const { config } = service
+  const environment = {
+    CDS_DATA_DIR: config.dataDirectory,
+    DATABASE_URL: config.databaseUrl ?? '',
+    CDS_SECRET_KEY: keys,
+  }
+  const env = { ...process.env, ...environment }
+  const { stdout } = await promisify(execFile)(process.execPath, [CLI, 'secrets', 'rotate', '--json'], { env })
+  const { columns: _, ...counts } = JSON.parse(stdout)
+  return counts
+}
+
+test('every column that holds a ciphertext is known to the command', async () => {
+  const { rows } = await sql<{ place: string }>`
+    SELECT table_name || '.' || column_name AS place FROM information_schema.columns
+    WHERE table_schema = 'public' AND column_name ~ '(^|_)sealed$'`.execute(service.stores.database)
+  const known = SEALED_COLUMNS.map(({ table, column }) => `${table}.${column}`)
+  expect(known.sort()).toEqual(rows.map(({ place }) => place).sort())
+})
+
+test('secrets rotate seals everything anew with the first key, once, and leaves what it cannot read', async () => {
+  const { handle } = tenant
+  const now = new Date()
+  const wanted = { event: 'page_view', url: 'https://example.com/hook', headers: [{ name: 'X-A', value: 'header' }] }
+  const dependencies = { secrets: service.secrets, outbound: { check: async () => {} } }
+  const { subscriptionId, signingSecret } = await createSubscription(handle, dependencies, wanted, now)
+  const rotated = await rotateSecret(handle, service.secrets, subscriptionId, {}, now)
+  const names = { firstName: 'A', lastName: 'B', role: 'C' }
+  const identities: string[] = []
+  for (let i = 0; i < ACCOUNTS; i++) {
+    identities.push((await createIdentity(handle, { kind: 'service' }, names, now)).identity_id)
+  }
+  const settings = { smtp: { host: 'h', port: 25, security: 'tls', user: 'u', login: 'password' }, imap: null }
+  const [foreign = ''] = identities
+  const rows = identities.map((identity_id) => ({
+    identity_id,
+    address: 'a@example.com',
+    settings: JSON.stringify(settings),
+    sealed: (identity_id === foreign ? createSecretBox([randomBytes(32)]) : service.secrets).seal(
+      JSON.stringify({ smtp: `password of ${identity_id}`, imap: null }),
+      emailPlace(tenant.id, identity_id),
+    ),
+    daily_limit: 1,
+    spacing_seconds: 1,
+    created_at: now,
+    updated_at: now,
+  }))
+  await handle.db.insertInto('email_accounts').values(rows).execute()
+
+  const all = ACCOUNTS - 1 + 3
+  expect(await rotate(text(newKey, oldKey))).toEqual({ resealed: all, current: 0, unreadable: 1 })
+  expect(await rotate(text(newKey, oldKey))).toEqual({ resealed: 0, current: all, unreadable: 1 })
+  expect(await rotate(text(newKey))).toEqual({ resealed: 0, current: all, unreadable: 1 })
+
+  for (const identityId of identities.slice(1)) {
+    const account = await openEmailAccount(handle, onlyNew, identityId)
+    expect(account?.smtp.login).toEqual({ user: 'u', password: `password of ${identityId}` })
+  }
+  const row = await handle.db.selectFrom('webhook_subscriptions').selectAll().executeTakeFirstOrThrow()
+  expect(onlyNew.open(row.secret_sealed, secretPlace(tenant.id, subscriptionId))).toBe(rotated.signingSecret)
+  expect(onlyNew.open(row.previous_secret_sealed ?? '', secretPlace(tenant.id, subscriptionId))).toBe(signingSecret)
+  expect(JSON.parse(onlyNew.open(row.headers_sealed ?? '', headersPlace(tenant.id, subscriptionId)))).toEqual(
+    wanted.headers,
+  )
+})

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises'
+import {
+  connectIntercom,
+  describeConnection,
+  disconnectSource,
+  syncSource,
+} from '../conversations/intercom/connection.ts'
+import { openSecretBox } from '../platform/crypto/secret-key.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { createJsonApi } from '../platform/outbound/json-api.ts'
+import { type Command, existingTenant, optional, required, tenant } from './command.ts'
+
+const ACTOR = { kind: 'command_line' } as const
+const source = required('SOURCE')
+
+/** What `cdsctl source …` can do. */
+export const SOURCE_COMMANDS: Record<string, Command> = {
+  'source connect-intercom': {
+    summary: 'Connect Intercom with the access token in a file; its contacts and conversations are pulled from then on',
+    options: { tenant, 'token-file': required('FILE'), region: optional('us|eu|au') },
+    run: async (session, values, now) => {
+      const owner = session.tenant(await existingTenant(session.stores, values))
+      const token = await tokenOf(String(values['token-file']))
+      const api = createJsonApi({ allowPrivate: session.config.webhookAllowPrivate })
+      try {
+        const dependencies = { secrets: await openSecretBox(session.config), api }
+        return {
+          ...(await connectIntercom(owner, dependencies, ACTOR, { token, region: String(values.region ?? 'us') }, now)),
+        }
+      } finally {
+        await api.close()
+      }
+    },
+  },
+  'source sync': {
+    summary: 'Pull a connected source as soon as the running service can',
+    options: { tenant, source },
+    run: async (session, values, now) => {
+      const owner = session.tenant(await existingTenant(session.stores, values))
+      return { ...(await syncSource(owner, String(values.source), now)) }
+    },
+  },
+  'source status': {
+    summary: 'Show how the pulling of a connected source goes',
+    options: { tenant, source },
+    run: async (session, values) => {
+      const owner = session.tenant(await existingTenant(session.stores, values))
+      return { ...(await describeConnection(owner, String(values.source))) }
+    },
+  },
+  'source disconnect': {
+    summary: 'End the pulling of a connected source and forget its token; what was pulled stays',
+    options: { tenant, source },
+    run: async (session, values, now) => {
+      const owner = session.tenant(await existingTenant(session.stores, values))
+      await disconnectSource(owner, ACTOR, String(values.source), now)
+      return { source: String(values.source), disconnected: true }
+    },
+  },
+}
+
+async function tokenOf(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).trim()
+  } catch (cause) {
+    const reason = (cause as NodeJS.ErrnoException).code ?? 'unknown error'
+    throw new ServiceError(400, 'invalid_option', `--token-file ${file} cannot be read (${reason}).`, { cause })
+  }
+}

@@ -1,0 +1,147 @@
+import { ServiceError } from '../../platform/errors.ts'
+import { parseRecord } from '../../sources/requests.ts'
+import type { IncomingRecord } from '../../sources/write-records.ts'
+import type { IncomingMessage, MessageAttachment, Participant } from '../message.ts'
+import { isObject } from './api.ts'
+
+export const SOURCE = 'intercom'
+
+/** Parts that are messages when they have a body. Notes are for teammates alone; the others tell of what was done. */
+const MESSAGE_PARTS = ['comment', 'quick_reply', 'open', 'close']
+const CONTACT_AUTHORS = ['user', 'lead', 'contact']
+const ID_LENGTH_MAX = 200
+
+type Json = Record<string, unknown>
+
+/** A contact of Intercom's as a record of the source; null when it has no id. */
+export function contactRecord(contact: Json): IncomingRecord | ServiceError | null {
+  const id = textOf(contact.id)
+  if (id === null || id.length > ID_LENGTH_MAX) return null
+  const [firstname, ...rest] = (textOf(contact.name) ?? '').split(/\s+/).filter(Boolean)
+  const location = isObject(contact.location) ? contact.location : {}
+  const properties = Object.entries({
+    firstname,
+    lastname: rest.join(' '),
+    phone: textOf(contact.phone),
+    city: textOf(location.city),
+    state: textOf(location.region),
+    country: textOf(location.country),
+  }).filter(([, value]) => value)
+  const updatedAt = secondsOf(contact.updated_at)
+  const record = {
+    external_id: id,
+    properties: Object.fromEntries(properties),
+    raw: contact,
+    ...(updatedAt === null ? {} : { updated_at: updatedAt.toISOString() }),
+  }
+  const email = textOf(contact.email)
+  const parsed = parseRecord({ ...record, ...(email === null ? {} : { email }) })
+  // What Intercom takes for an address need not be one; the contact is one all the same.
+  return parsed instanceof ServiceError && email !== null ? parseRecord(record) : parsed
+}
+
+/** The messages of a conversation with its parts, oldest first. */
+export function conversationMessages(conversation: Json): IncomingMessage[] {
+  const id = textOf(conversation.id)
+  if (id === null) return []
+  const source = isObject(conversation.source) ? conversation.source : {}
+  const parts = listOf(conversation.conversation_parts, 'conversation_parts').filter((part) =>
+    MESSAGE_PARTS.includes(textOf(part.part_type) ?? ''),
+  )
+  const people = knownPeople([source, ...parts])
+  const contacts = listOf(conversation.contacts, 'contacts').flatMap((contact) => {
+    const contactId = textOf(contact.id)
+    return contactId === null ? [] : [people.get(contactId) ?? { address: null, name: null, externalId: contactId }]
+  })
+  const subject = textOf(conversation.title) ?? textOf(source.subject)?.replace(/<[^>]*>/g, '') ?? null
+  const common = { threadKey: id, subject: subject === '' ? null : subject, contacts }
+  const messages = [
+    toMessage(`source-${id}`, { ...source, created_at: conversation.created_at }, common),
+    ...parts.map((part) => {
+      const partId = textOf(part.id)
+      return partId === null ? null : toMessage(`part-${partId}`, part, common)
+    }),
+  ]
+  return messages.filter((message) => message !== null)
+}
+
+interface Common {
+  threadKey: string
+  subject: string | null
+  contacts: Participant[]
+}
+
+function toMessage(messageId: string, part: Json, { threadKey, subject, contacts }: Common): IncomingMessage | null {
+  const body = textOf(part.body)
+  const attachments = Array.isArray(part.attachments) ? part.attachments.filter(isObject).map(toAttachment) : []
+  const sentAt = secondsOf(part.created_at)
+  if (((body === null || body === '') && attachments.length === 0) || sentAt === null || part.redacted === true)
+    return null
+  const author = isObject(part.author) ? part.author : {}
+  const isInbound = isContact(author)
+  return {
+    channel: 'chat',
+    source: SOURCE,
+    messageId,
+    threadKey,
+    inReplyTo: null,
+    references: [],
+    subject,
+    from: personOf(author),
+    to: isInbound ? [] : contacts,
+    cc: [],
+    sentAt,
+    direction: isInbound ? 'inbound' : 'outbound',
+    // The body is HTML; its text is made of it.
+    text: '',
+    html: body,
+    attachments,
+    identityId: null,
+    isAutomatic: textOf(author.type) === 'bot',
+  }
+}
+
+/** People by their ids, with what the authors of messages tell of them. */
+function knownPeople(parts: readonly Json[]): Map<string, Participant> {
+  const people = new Map<string, Participant>()
+  for (const { author } of parts) {
+    const id = isObject(author) && isContact(author) ? textOf(author.id) : null
+    if (id !== null && isObject(author)) people.set(id, personOf(author))
+  }
+  return people
+}
+
+function personOf(author: Json): Participant {
+  const person = { address: textOf(author.email), name: textOf(author.name) }
+  return isContact(author) ? { ...person, externalId: textOf(author.id) } : person
+}
+
+function isContact(author: Json): boolean {
+  return CONTACT_AUTHORS.includes(textOf(author.type) ?? '')
+}
+
+function toAttachment(attachment: Json): MessageAttachment {
+  const bytes = Number(attachment.filesize)
+  return {
+    filename: textOf(attachment.name),
+    contentType: textOf(attachment.content_type) ?? 'application/octet-stream',
+    bytes: Number.isSafeInteger(bytes) && bytes > 0 ? bytes : 0,
+  }
+}
+
+/** Lists come inside an object that has the name of the list again. */
+function listOf(value: unknown, name: string): Json[] {
+  const list = isObject(value) ? value[name] : value
+  return Array.isArray(list) ? list.filter(isObject) : []
+}
+
+/** A text; numbers too, because some ids are. */
+function textOf(value: unknown): string | null {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' ? value : null
+}
+
+function secondsOf(value: unknown): Date | null {
+  const date = typeof value === 'number' ? new Date(value * 1000) : null
+  return date === null || Number.isNaN(date.getTime()) ? null : date
+}

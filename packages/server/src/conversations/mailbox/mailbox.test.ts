@@ -1,0 +1,329 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { hasDovecot, type Mailbox } from '../../../test/dovecot.ts'
+import { type MailServers, startMailServers } from '../../../test/mail-servers.ts'
+import { awkwardMail, largeMail, plainMail } from '../../../test/mails.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { emailPlace, removeEmailAccount, setEmailAccount } from '../../identities/email-accounts.ts'
+import { createIdentity } from '../../identities/identities.ts'
+import { suppressionOf } from '../../identities/suppressions.ts'
+import { newId } from '../../platform/ids.ts'
+import { createLog } from '../../platform/log.ts'
+import { keepMailboxes } from './keep-mailboxes.ts'
+import { describeMailboxes, rereadMailbox } from './position.ts'
+
+const ACTOR = { kind: 'service' } as const
+/** A mail from us to Ada. */
+const sentMail = (id: string) =>
+  plainMail(id).replace(
+    'From: Ada <ada@example.com>\r\nTo: sales@ours.example',
+    'From: sales@ours.example\r\nTo: ada@example.com',
+  )
+const WITHIN = { timeout: 30_000, interval: 100 }
+
+describe.skipIf(!hasDovecot)('a mailbox', () => {
+  let servers: MailServers
+  let service: TestService
+  let tenant: TestTenant
+  let mailbox: Mailbox
+  let ada: string
+  let identityId: string
+  let mailboxes = 0
+
+  beforeAll(async () => {
+    servers = await startMailServers()
+    service = await startTestService(
+      { CDS_MAIL_POLL_SECONDS: '1' },
+      { outbound: { allowPrivate: true, ca: servers.certificate.certificate } },
+    )
+  })
+  beforeEach(async () => {
+    tenant = await createTestTenant(service)
+    ada = await tenant.contact('ada@example.com')
+    mailbox = await servers.addMailbox(`sales${++mailboxes}@ours.example`)
+    const person = { firstName: 'Sam', lastName: 'Sales', role: 'sales' }
+    identityId = (await createIdentity(tenant.handle, ACTOR, person, new Date())).identity_id
+  })
+  afterEach(async () => {
+    await removeEmailAccount(tenant.handle, ACTOR, identityId, new Date()).catch(() => {})
+  })
+  afterAll(async () => {
+    await service?.close()
+    await servers?.close()
+  })
+
+  /** Gives the identity its mailbox, from which moment on it is read. */
+  async function connect(): Promise<void> {
+    const login = { user: mailbox.user, password: mailbox.password }
+    const server = { host: 'localhost', security: 'tls', login } as const
+    const settings = {
+      address: 'sales@ours.example',
+      smtp: { ...server, port: servers.smtp.tlsPort },
+      imap: { ...server, port: servers.imap.tlsPort },
+    }
+    await setEmailAccount(tenant.handle, service, ACTOR, identityId, settings, new Date())
+  }
+
+  async function threads(query = 'include_messages=true&limit=100&messages_per_thread=50') {
+    const { body } = await tenant.call('GET', `/v1/contacts/${ada}/conversations?${query}`)
+    return body.conversations as { subject: string; messages: StoredMessage[] }[]
+  }
+  const messages = async () => (await threads()).flatMap((thread) => thread.messages)
+  const ids = async () => (await messages()).map(({ message_id }) => message_id).sort()
+  const description = async () => (await describeMailboxes(tenant.handle))[0]
+  const eventNames = async () => {
+    const { body } = await tenant.call('GET', `/v1/contacts/events/${ada}`)
+    return body.events.map(({ event }: { event: string }) => event).sort()
+  }
+
+  interface StoredMessage {
+    message_id: string
+    direction: string
+    text: string
+    html?: string
+    attachments: { filename: string; bytes: number }[]
+  }
+
+  test('is read as it is, and then as mail comes and goes', async () => {
+    const offer = sentMail('offer@ours.example')
+    await servers.imap.append(mailbox, offer, { folder: 'Sent' })
+    await servers.imap.deliver(
+      mailbox,
+      plainMail('first@example.com', { headers: 'References: <offer@ours.example>\r\n' }),
+    )
+    await servers.imap.deliver(mailbox, plainMail('stranger@example.com').replace('ada@', 'stranger@'))
+    await connect()
+    await expect.poll(ids, WITHIN).toEqual(['first@example.com', 'offer@ours.example'])
+    const [thread] = await threads()
+    expect(thread?.messages.map(({ direction }) => direction).sort()).toEqual(['inbound', 'outbound'])
+    expect(await eventNames()).toEqual(['email_received', 'email_sent'])
+    await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
+    expect(await description()).toMatchObject({
+      identity_id: identityId,
+      error: null,
+      next_attempt_at: null,
+      connected_at: expect.any(String),
+      synced_at: expect.any(String),
+      folders: [
+        { role: 'inbox', path: 'INBOX' },
+        { role: 'sent', path: 'Sent' },
+      ],
+      skipped: 0,
+    })
+    await servers.imap.deliver(mailbox, plainMail('second@example.com'))
+    await expect.poll(ids, WITHIN).toContain('second@example.com')
+    await servers.imap.append(mailbox, sentMail('later@ours.example'), { folder: 'Sent' })
+    await expect.poll(ids, WITHIN).toContain('later@ours.example')
+    const stored = await tenant.handle.db.selectFrom('conversation_messages').select('message_id').execute()
+    expect(stored).toHaveLength(4)
+  })
+
+  test('holds awkward mails, and one that cannot be read does not stand in the way of the others', async () => {
+    const names = [
+      'koi8-r',
+      'duplicate-message-id',
+      'too-deep',
+      'garbage',
+      'nothing',
+      'iso-2022-jp',
+      'broken-base64',
+      'no-message-id',
+      '200-references',
+      'nested-multipart',
+      'winmail',
+      'calendar',
+      'calendar-only',
+      'hostile-html',
+      'emoji-subject',
+      'header-injection',
+      'bare-newlines',
+      'groups',
+      'out-of-office',
+      'no-date',
+      'unknown-charset',
+      'forwarded',
+    ]
+    for (const name of names) await servers.imap.deliver(mailbox, awkwardMail(name))
+    await servers.imap.deliver(mailbox, plainMail('last@example.com'))
+    await connect()
+    await expect.poll(ids, WITHIN).toContain('last@example.com')
+    await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
+    expect((await description())?.skipped).toBe(1)
+    const [skipped] = await tenant.handle.db.selectFrom('mailbox_skipped').select(['role', 'reason']).execute()
+    expect(skipped).toMatchObject({ role: 'inbox', reason: expect.stringMatching(/nesting/i) })
+    // All from Ada, but the one that is too deep, one whose id was taken, and two that are nobody's.
+    expect(await ids()).toHaveLength(names.length - 4 + 1)
+    const all = await messages()
+    const html = all.find(({ message_id }) => message_id === 'html@example.com')?.html ?? ''
+    expect(html).toContain('<b>there</b>')
+    expect(html).toContain('data-src="https://spy.example/pixel.gif"')
+    expect(html).not.toMatch(/script|svg|style|onload|form|\ssrc=/)
+    expect((await threads()).map(({ subject }) => subject)).toContain('Hello Bcc: everybody@example.com body')
+  })
+
+  test('gives of a mail of 30 MB the texts, and a list of what is attached', async () => {
+    await servers.imap.deliver(mailbox, largeMail('large@example.com', 30 * 1024 * 1024))
+    await connect()
+    await expect.poll(ids, WITHIN).toEqual(['large@example.com'])
+    const [message] = await messages()
+    expect(message).toMatchObject({ text: 'Grüße', html: '<p>Hi</p>', attachments: [{ filename: 'large.zip' }] })
+    expect(message?.attachments[0]?.bytes).toBeGreaterThan(29 * 1024 * 1024)
+  })
+
+  test('whose server numbers its mails anew is read again, and nothing is doubled', async () => {
+    for (const id of ['one@x', 'two@x', 'three@x']) await servers.imap.append(mailbox, sentMail(id), { folder: 'Sent' })
+    await connect()
+    await expect.poll(ids, WITHIN).toHaveLength(3)
+    const before = await tenant.handle.db
+      .selectFrom('mailbox_folders')
+      .selectAll()
+      .where('role', '=', 'sent')
+      .executeTakeFirst()
+    await servers.imap.asOwner(mailbox, async (client) => {
+      await client.mailboxDelete('Sent')
+      await client.mailboxCreate('Sent')
+    })
+    for (const id of ['two@x', 'four@x']) await servers.imap.append(mailbox, sentMail(id), { folder: 'Sent' })
+    await expect.poll(ids, WITHIN).toEqual(['four@x', 'one@x', 'three@x', 'two@x'])
+    const after = await tenant.handle.db
+      .selectFrom('mailbox_folders')
+      .selectAll()
+      .where('role', '=', 'sent')
+      .executeTakeFirst()
+    expect(after?.uid_validity).not.toBe(before?.uid_validity)
+    expect(await eventNames()).toEqual(Array(4).fill('email_sent'))
+  })
+
+  test('is read so many days back, and no further', async () => {
+    const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
+    await servers.imap.append(mailbox, plainMail('old@example.com'), { receivedAt: daysAgo(100) })
+    await servers.imap.append(mailbox, plainMail('young@example.com'), { receivedAt: daysAgo(80) })
+    await servers.imap.append(mailbox, plainMail('moved@example.com'), { receivedAt: daysAgo(100) })
+    await connect()
+    await expect.poll(ids, WITHIN).toEqual(['young@example.com'])
+    await servers.imap.deliver(mailbox, plainMail('new@example.com'))
+    await expect.poll(ids, WITHIN).toEqual(['new@example.com', 'young@example.com'])
+  })
+
+  test('is read again for a contact that is new', async () => {
+    await servers.imap.deliver(mailbox, plainMail('bob@example.com').replace('ada@', 'bob@'))
+    await servers.imap.deliver(mailbox, plainMail('ada@example.com'))
+    await connect()
+    await expect.poll(ids, WITHIN).toEqual(['ada@example.com'])
+    const bob = await tenant.contact('bob@example.com')
+    const ofBob = async () => (await tenant.call('GET', `/v1/contacts/${bob}/conversations`)).body.total_items
+    expect(await ofBob()).toBe(0)
+    await rereadMailbox(tenant.handle, identityId)
+    await expect.poll(ofBob, WITHIN).toBe(1)
+    expect(await ids()).toEqual(['ada@example.com'])
+    await expect(rereadMailbox(tenant.handle, newId())).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('whose server goes away is found again when it is back', async () => {
+    await connect()
+    await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
+    const restarting = servers.imap.restart(2_000)
+    await expect.poll(async () => (await description())?.state, WITHIN).toBe('failed')
+    expect((await description())?.error).toEqual(expect.any(String))
+    await restarting
+    await servers.imap.deliver(mailbox, plainMail('meanwhile@example.com'))
+    await expect.poll(ids, WITHIN).toEqual(['meanwhile@example.com'])
+    await expect.poll(async () => (await description())?.error, WITHIN).toBeNull()
+  })
+
+  test('that lets nobody in says so, without the password', async () => {
+    await connect()
+    await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
+    const secret = 'wrong-and-secret'
+    const sealed = service.secrets.seal(
+      JSON.stringify({ smtp: secret, imap: secret }),
+      emailPlace(tenant.id, identityId),
+    )
+    await tenant.handle.db.updateTable('email_accounts').set({ sealed }).execute()
+    await expect.poll(async () => (await description())?.state, WITHIN).toBe('failed')
+    const { error, next_attempt_at } = (await description()) ?? {}
+    expect(error).toMatch(/auth/i)
+    expect(Date.parse(next_attempt_at ?? '')).toBeGreaterThan(Date.now() + 30_000)
+    expect(error + service.logged.join()).not.toContain(secret)
+    // Set anew, it is tried at once.
+    await connect()
+    await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
+  })
+
+  test('that is taken away is read no longer', async () => {
+    await connect()
+    await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
+    await removeEmailAccount(tenant.handle, ACTOR, identityId, new Date())
+    expect(await description()).toBeUndefined()
+    await expect
+      .poll(async () => (await servers.imap.log()).split(`imap(${mailbox.user})`).at(-1), WITHIN)
+      .toMatch(/clos|logged out|disconnect/i)
+    await servers.imap.deliver(mailbox, plainMail('late@example.com'))
+    await new Promise((resolve) => setTimeout(resolve, 1_500))
+    expect(await ids()).toEqual([])
+  })
+
+  test('is read by one process at a time; another goes on when that one stops', async () => {
+    const log = createLog('silent')
+    const shared = { ...service, firstSyncDays: 90, pollSeconds: 1, log }
+    const keepers = [keepMailboxes(shared), keepMailboxes(shared)]
+    await connect()
+    await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
+    for (let n = 0; n < 5; n++) {
+      for (const keeper of keepers) keeper.look()
+      await servers.imap.deliver(mailbox, plainMail(`m${n}@example.com`))
+    }
+    await expect.poll(ids, WITHIN).toHaveLength(5)
+    const logins = (await servers.imap.log())
+      .split('\n')
+      .filter((line) => /Login: user=/.test(line) && line.includes(`<${mailbox.user}>`))
+    // The first is that of the check, and before it those of the test.
+    const { holder } = await tenant.handle.db.selectFrom('mailboxes').select('holder').executeTakeFirstOrThrow()
+    await Promise.all(keepers.map((keeper) => keeper.stop()))
+    await servers.imap.deliver(mailbox, plainMail('after@example.com'))
+    await expect.poll(ids, WITHIN).toContain('after@example.com')
+    expect(holder).not.toBeNull()
+    expect(logins.length).toBeLessThanOrEqual(3)
+    expect(await eventNames()).toEqual(Array(6).fill('email_received'))
+  })
+
+  test('stops the mail to an address that bounces for good or complains, and believes nobody who was not written to', async () => {
+    const victim = await tenant.contact('victim@example.com')
+    expect(victim).toBeDefined()
+    for (const name of ['bounce-temporary', 'bounce-forged', 'bounce-of-another'])
+      await servers.imap.deliver(mailbox, awkwardMail(name))
+    // Somebody pretends that we sent it.
+    await servers.imap.deliver(
+      mailbox,
+      plainMail('never-sent@ours.example')
+        .replace('Ada <ada@example.com>', 'sales@ours.example')
+        .replace('To: sales@ours.example', 'To: ada@example.com'),
+    )
+    await connect()
+    await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
+    await servers.imap.deliver(mailbox, awkwardMail('bounce-forged'))
+    await servers.imap.deliver(mailbox, plainMail('marker@example.com'))
+    await expect.poll(ids, WITHIN).toContain('marker@example.com')
+    expect(await suppressionOf(tenant.handle, 'ada@example.com')).toBeNull()
+    // A bounce may be read before what bounced.
+    await servers.imap.deliver(mailbox, awkwardMail('bounce'))
+    const offer = sentMail('offer@ours.example')
+    await servers.imap.append(mailbox, offer, { folder: 'Sent' })
+    await expect
+      .poll(() => suppressionOf(tenant.handle, 'ada@example.com'), WITHIN)
+      .toMatchObject({
+        reason: 'bounced',
+        details: '550 5.1.1 <ada@example.com>: no such user here',
+      })
+    expect(await suppressionOf(tenant.handle, 'victim@example.com')).toBeNull()
+  })
+
+  test('stops the mail to whoever complains', async () => {
+    const offer = sentMail('offer@ours.example')
+    await servers.imap.append(mailbox, offer, { folder: 'Sent' })
+    await servers.imap.deliver(mailbox, awkwardMail('complaint'))
+    await connect()
+    await expect
+      .poll(() => suppressionOf(tenant.handle, 'ada@example.com'), WITHIN)
+      .toMatchObject({ reason: 'complained' })
+  })
+})

@@ -1,0 +1,220 @@
+import { rm } from 'node:fs/promises'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { openDirectory } from '../../../test/process.ts'
+import { type Certificate, makeCertificate } from '../../../test/receiver.ts'
+import {
+  createDatabase,
+  createTestTenant,
+  startTestService,
+  type TestService,
+  TestTenant,
+} from '../../../test/service.ts'
+import { createIdentity, socialOf } from '../../../test/social.ts'
+import { startGateway, type TestGateway } from '../../../test/social-gateway.ts'
+import { openJobs } from '../../platform/jobs/jobs.ts'
+import { QUEUES } from '../../service.ts'
+import { createApiKey } from '../../tenants/api-keys.ts'
+import { openConnector, startSocialLogins } from './open.ts'
+import { SOCIAL_LOGINS, startLogin } from './sessions.ts'
+import { takeStep } from './steps.ts'
+import { sweepLogins } from './sweep.ts'
+
+let certificate: Certificate
+let ahead = 0
+const clock = () => new Date(Date.now() + ahead)
+const open: { close(): Promise<void> }[] = []
+
+beforeAll(() => {
+  certificate = makeCertificate()
+})
+afterEach(async () => {
+  for (const each of open.splice(0).reverse()) await each.close()
+})
+
+/** A gateway, and a service that can be started again and again on what it has stored. */
+async function newInstallation() {
+  const gateway: TestGateway = await startGateway(certificate)
+  open.push(gateway)
+  const directory = await openDirectory()
+  open.push({ close: () => rm(directory, { recursive: true, force: true }) })
+  const environment = { ...gateway.environment, DATABASE_URL: await createDatabase(), CDS_DATA_DIR: directory }
+  const outbound = { ca: certificate.certificate }
+  const start = async (): Promise<TestService> => {
+    const service = await startTestService(environment, { clock, outbound })
+    let isOpen = true
+    const close = async () => {
+      if (isOpen) await service.close()
+      isOpen = false
+    }
+    open.push({ close })
+    return { ...service, close }
+  }
+  /** What another process on the same database would bring: its own workers, connector and sweep. */
+  const startWorker = async (service: TestService) => {
+    const connector = openConnector(service.config, clock, outbound)
+    const jobs = await openJobs(service.postgresAddress, QUEUES, service.log)
+    const logins = await startSocialLogins({ ...service, social: connector.social, jobs, clock })
+    open.push({
+      close: async () => {
+        await logins.stop()
+        await jobs.stop()
+        await connector.close()
+      },
+    })
+  }
+  return { gateway, start, startWorker }
+}
+
+/** The same tenant, seen through another process. */
+async function seenBy(service: TestService, { id, site }: TestTenant): Promise<TestTenant> {
+  const { apiKey } = await createApiKey(service.stores.database, id, { name: 'other', scopes: ['all'] }, new Date())
+  return new TestTenant(service, id, apiKey, site)
+}
+
+const ACTOR = { kind: 'command_line' } as const
+const LOGIN = { credentials: { username: 'ada@example.com', password: 'x' }, country: 'US', waitSeconds: 600 }
+
+describe('a restart', () => {
+  test('takes up a login that was queued', async () => {
+    const { gateway, start } = await newInstallation()
+    const first = await start()
+    const tenant = await createTestTenant(first)
+    const identityId = await createIdentity(tenant)
+    await first.jobs.stop()
+    const jobs = await openJobs(first.postgresAddress, QUEUES, first.log, false)
+    const { session_id } = await startLogin(tenant.handle, { ...first, jobs, clock }, identityId, LOGIN, ACTOR)
+    await jobs.stop()
+    expect((await socialOf(tenant, identityId).status(session_id)).body.status).toBe('queued')
+    await first.close()
+    expect(gateway.asked).toEqual([])
+    const flow = socialOf(await seenBy(await start(), tenant), identityId)
+    await flow.until(session_id, 'completed')
+  })
+
+  test('asks again what was being asked, and lets the waiting caller go', async () => {
+    const { gateway, start } = await newInstallation()
+    const first = await start()
+    const tenant = await createTestTenant(first)
+    const identityId = await createIdentity(tenant)
+    gateway.overrides.set('/v1/logins/begin', () => {})
+    const login = socialOf(tenant, identityId).login(LOGIN.credentials)
+    await expect.poll(() => gateway.asked.length).toBe(1)
+    const closing = first.close()
+    const { status, body } = await login
+    expect([status, body.login_result.status]).toEqual([200, 'queued'])
+    await closing
+    gateway.overrides.clear()
+    const flow = socialOf(await seenBy(await start(), tenant), identityId)
+    await flow.until(body.login_result.session_id, 'completed')
+    expect(new Set(gateway.askedOf('/v1/logins/begin').map(({ key }) => key))).toEqual(
+      new Set([body.login_result.session_id]),
+    )
+  })
+
+  test('loses no login that awaits a code or runs', async () => {
+    const { gateway, start } = await newInstallation()
+    const first = await start()
+    const tenant = await createTestTenant(first)
+    const [coded, mailed] = [await createIdentity(tenant), await createIdentity(tenant)]
+    const codeSession = await socialOf(tenant, coded).begin('2fa@example.com')
+    gateway.overrides.set('/v1/logins/begin', (response) => response.end('{"state":"awaiting_email"}'))
+    gateway.overrides.set('/v1/logins/status', (response, { body }) =>
+      response.end(JSON.stringify({ state: body.login_id === codeSession ? 'awaiting_2fa' : 'running' })),
+    )
+    const mailSession = await socialOf(tenant, mailed).begin('ada@example.com')
+    expect((await socialOf(tenant, mailed).until(mailSession, 'awaiting_email')).body.status).toBe('awaiting_email')
+    await socialOf(tenant, mailed).until(mailSession, 'running')
+    await first.close()
+    const other = await seenBy(await start(), tenant)
+    gateway.overrides.set('/v1/logins/status', (response, { body }) =>
+      response.end(
+        body.login_id === codeSession ? '{"state":"awaiting_2fa"}' : '{"state":"completed","profile_id":"mailed"}',
+      ),
+    )
+    const done = await socialOf(other, mailed).until(mailSession, 'completed')
+    expect(done.body.profile_id).toBe('mailed')
+    const answer = await socialOf(other, coded).code(codeSession, '424242')
+    expect(answer.body.login_result.status).toBe('completed')
+    expect(gateway.askedOf('/v1/logins/begin')).toHaveLength(2)
+  })
+})
+
+describe('a process that died with a login in hand', () => {
+  test('is replaced by another, whose sweep finds the lost job', async () => {
+    const { gateway, start } = await newInstallation()
+    const service = await start()
+    const tenant = await createTestTenant(service)
+    const identityId = await createIdentity(tenant)
+    const flow = socialOf(tenant, identityId)
+    const session = await flow.begin('2fa@example.com')
+    await flow.until(session, 'awaiting_2fa')
+    // What it leaves: the step was raised, and its job comes to nothing.
+    await tenant.handle.db
+      .updateTable('social_sessions')
+      .set(({ eb }) => ({ step: eb('step', '+', 1) }))
+      .execute()
+    gateway.overrides.set('/v1/logins/status', (response) => response.end('{"state":"completed","profile_id":"p"}'))
+    const dependencies = { ...service, clock }
+    await sweepLogins(dependencies)
+    expect((await flow.status(session)).body.status).toBe('awaiting_2fa')
+    ahead += 120_000
+    await sweepLogins(dependencies)
+    await flow.until(session, 'completed')
+  })
+
+  test('leaves nothing readable behind when the key has changed meanwhile', async () => {
+    const { start } = await newInstallation()
+    const service = await start()
+    const tenant = await createTestTenant(service)
+    const identityId = await createIdentity(tenant)
+    await service.jobs.stop()
+    const jobs = await openJobs(service.postgresAddress, QUEUES, service.log, false)
+    const secrets = { ...service.secrets, seal: () => 'v1.000000000000.AAAA' }
+    const dependencies = { ...service, jobs, secrets, clock }
+    const { session_id } = await startLogin(tenant.handle, dependencies, identityId, LOGIN, ACTOR)
+    const job = { tenantId: tenant.id, sessionId: session_id, step: 0 }
+    await takeStep(dependencies, job, AbortSignal.timeout(60_000))
+    await jobs.stop()
+    const { body } = await socialOf(tenant, identityId).status(session_id)
+    expect(body).toMatchObject({ status: 'failed', error: { code: 'credentials_unreadable' } })
+  })
+})
+
+describe('several processes', () => {
+  test('begin each login once', async () => {
+    const { gateway, start, startWorker } = await newInstallation()
+    const service = await start()
+    await startWorker(service)
+    const tenant = await createTestTenant(service)
+    const sessions = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const flow = socialOf(tenant, await createIdentity(tenant))
+        const session = await flow.begin('ada@example.com')
+        await flow.until(session, 'completed')
+        return session
+      }),
+    )
+    const begun = gateway.askedOf('/v1/logins/begin').map(({ key }) => key)
+    expect(begun.sort()).toEqual(sessions.sort())
+  })
+
+  test('with the same job in hand ask once', async () => {
+    const { gateway, start } = await newInstallation()
+    const service = await start()
+    const tenant = await createTestTenant(service)
+    const identityId = await createIdentity(tenant)
+    await service.jobs.stop()
+    const jobs = await openJobs(service.postgresAddress, QUEUES, service.log, false)
+    const dependencies = { ...service, jobs, clock }
+    const { session_id } = await startLogin(tenant.handle, dependencies, identityId, LOGIN, ACTOR)
+    const job = { tenantId: tenant.id, sessionId: session_id, step: 0 }
+    const signal = new AbortController().signal
+    await Promise.all(Array.from({ length: 6 }, () => takeStep(dependencies, job, signal)))
+    expect(gateway.asked).toHaveLength(1)
+    expect((await socialOf(tenant, identityId).status(session_id)).body.status).toBe('completed')
+    await jobs.send(tenant.handle, SOCIAL_LOGINS, { sessionId: session_id, step: 1 })
+    await takeStep(dependencies, { ...job, step: 1 }, signal)
+    expect(gateway.asked).toHaveLength(1)
+    await jobs.stop()
+  })
+})
