@@ -1,4 +1,4 @@
-import { IconActivity, IconBuilding, IconFilter, IconHome, IconUsers } from '@tabler/icons-react'
+import { IconActivity, IconBuilding, IconFilter, IconHome, IconUsers, IconWebhook } from '@tabler/icons-react'
 import { linkOptions } from '@tanstack/react-router'
 
 /** The pages of the main navigation, in groups. A feature adds its own. */
@@ -12,5 +12,9 @@ export const NAVIGATION = [
       { label: 'Segments', icon: IconFilter, link: linkOptions({ to: '/segments' }) },
       { label: 'Events', icon: IconActivity, link: linkOptions({ to: '/events' }) },
     ],
+  },
+  {
+    label: 'Connections',
+    items: [{ label: 'Webhooks', icon: IconWebhook, link: linkOptions({ to: '/webhooks' }) }],
   },
 ]

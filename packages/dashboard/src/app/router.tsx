@@ -7,12 +7,20 @@ import { homeRoutes } from '../home/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
 import { signInRoutes } from '../sign-in/routes.ts'
 import { NotFoundPage, PageError, PagePending } from '../ui/page-states.tsx'
+import { webhookRoutes } from '../webhooks/routes.ts'
 import { rootRoute, shellRoute } from './root-routes.tsx'
 import { parseSearch, stringifySearch } from './search-params.ts'
 
 const routeTree = rootRoute.addChildren([
   ...signInRoutes,
-  shellRoute.addChildren([...homeRoutes, ...contactRoutes, ...companyRoutes, ...eventRoutes, ...segmentRoutes]),
+  shellRoute.addChildren([
+    ...homeRoutes,
+    ...contactRoutes,
+    ...companyRoutes,
+    ...eventRoutes,
+    ...segmentRoutes,
+    ...webhookRoutes,
+  ]),
 ])
 
 export function createAppRouter(queryClient: QueryClient) {

@@ -12,8 +12,8 @@ export function SecretShown({ secret }: { secret: string }) {
           <CopyButton value={secret} label="signing secret" withText />
         </Group>
         <Text size="sm">
-          Check the header X-Service-Signature against <Code>sha256=</Code> and the HMAC-SHA256 of the raw body, keyed with
-          this text. Any library for Standard Webhooks can check the other signature headers with the same secret.
+          Check the header X-Service-Signature against <Code>sha256=</Code> and the HMAC-SHA256 of the raw body, keyed
+          with this text. Any library for Standard Webhooks can check the other signature headers with the same secret.
         </Text>
       </Stack>
     </Alert>

@@ -35,9 +35,7 @@ export function UrlFilterFields({
             size="xs"
             aria-label="All or any"
             value={match}
-            onChange={(event) =>
-              onChange({ match: event.currentTarget.value === 'any' ? 'any' : 'all', conditions })
-            }
+            onChange={(event) => onChange({ match: event.currentTarget.value === 'any' ? 'any' : 'all', conditions })}
             data={[
               { value: 'all', label: 'meets all of these' },
               { value: 'any', label: 'meets any of these' },

@@ -1,0 +1,54 @@
+import { Alert, Button, Checkbox, Stack, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import type { changeWebhook, Webhook } from '../api/webhooks.ts'
+import { messageOf } from '../ui/states.tsx'
+import { HeaderFields } from './header-fields.tsx'
+import { UrlFilterFields } from './url-filter-fields.tsx'
+
+interface EditWebhookProps {
+  webhook: Webhook
+  onSave: (changes: Parameters<typeof changeWebhook>[1]) => Promise<void>
+}
+
+/** Address, filter and headers. What headers hold is never shown again, so they are kept or all written anew. */
+export function EditWebhook({ webhook, onSave }: EditWebhookProps) {
+  const [url, setUrl] = useState(webhook.url)
+  const [urlFilter, setUrlFilter] = useState(webhook.url_filter)
+  const [replacesHeaders, setReplacesHeaders] = useState(false)
+  const [headers, setHeaders] = useState(webhook.header_names.map((name) => ({ name, value: '' })))
+  const saving = useMutation({ mutationFn: onSave })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    saving.mutate({ url: url.trim(), url_filter: urlFilter, ...(replacesHeaders ? { headers } : {}) })
+  }
+  return (
+    <Stack component="form" gap="md" onSubmit={submit}>
+      <TextInput
+        label="Address"
+        type="url"
+        required
+        value={url}
+        onChange={(event) => setUrl(event.currentTarget.value)}
+        maxLength={2_000}
+      />
+      <UrlFilterFields value={urlFilter} onChange={setUrlFilter} />
+      <Checkbox
+        label={
+          webhook.header_names.length > 0 ? `Replace the headers (${webhook.header_names.join(', ')})` : 'Add headers'
+        }
+        checked={replacesHeaders}
+        onChange={(event) => setReplacesHeaders(event.currentTarget.checked)}
+      />
+      {replacesHeaders ? <HeaderFields value={headers} onChange={setHeaders} /> : null}
+      {saving.isError ? (
+        <Alert color="red" role="alert">
+          {messageOf(saving.error)}
+        </Alert>
+      ) : null}
+      <Button type="submit" ml="auto" loading={saving.isPending}>
+        Save changes
+      </Button>
+    </Stack>
+  )
+}

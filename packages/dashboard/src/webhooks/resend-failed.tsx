@@ -1,0 +1,67 @@
+import { Alert, Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { notifications } from '@mantine/notifications'
+import { IconRefresh } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { refreshWebhooks, resendFailed } from '../api/webhooks.ts'
+import { resolveRange } from '../ui/range.ts'
+import { messageOf } from '../ui/states.tsx'
+import { formatNumber } from '../ui/text.tsx'
+
+/** Sends everything again that failed in some days. */
+export function ResendFailed({ webhookId }: { webhookId: string }) {
+  const queryClient = useQueryClient()
+  const [isOpen, { open, close }] = useDisclosure()
+  const [range, setRange] = useState(() => resolveRange({ range: '7d' }))
+  const sending = useMutation({
+    mutationFn: () => resendFailed(webhookId, range),
+    onSuccess: async ({ resent }) => {
+      close()
+      notifications.show({
+        message: resent === 0 ? 'None failed in these days.' : `${formatNumber(resent)} are sent again.`,
+      })
+      await refreshWebhooks(queryClient)
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    sending.mutate()
+  }
+  return (
+    <>
+      <Button variant="default" leftSection={<IconRefresh size={16} aria-hidden />} onClick={open}>
+        Send failed again
+      </Button>
+      <Modal opened={isOpen} onClose={close} title="Send failed deliveries again">
+        <Stack component="form" gap="md" onSubmit={submit}>
+          <Text size="sm">Every failed delivery of these days gets six new attempts.</Text>
+          <Group grow>
+            <TextInput
+              type="date"
+              label="From"
+              required
+              value={range.from}
+              onChange={(event) => setRange({ ...range, from: event.currentTarget.value })}
+            />
+            <TextInput
+              type="date"
+              label="To"
+              required
+              value={range.to}
+              onChange={(event) => setRange({ ...range, to: event.currentTarget.value })}
+            />
+          </Group>
+          {sending.isError ? (
+            <Alert color="red" role="alert">
+              {messageOf(sending.error)}
+            </Alert>
+          ) : null}
+          <Button type="submit" ml="auto" loading={sending.isPending}>
+            Send again
+          </Button>
+        </Stack>
+      </Modal>
+    </>
+  )
+}

@@ -1,0 +1,71 @@
+import { Alert, Button, NumberInput, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { refreshWebhooks, rotateWebhookSecret } from '../api/webhooks.ts'
+import { messageOf } from '../ui/states.tsx'
+import { formatMoment } from '../ui/text.tsx'
+import { SecretShown } from './secret-shown.tsx'
+
+const OVERLAP_HOURS = 24
+
+/** A new secret, with a time in which both are valid, and the moment from which X-Service-Signature uses the new one. */
+export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone: () => void }) {
+  const queryClient = useQueryClient()
+  const [hours, setHours] = useState<string | number>(OVERLAP_HOURS)
+  const [switchAt, setSwitchAt] = useState('')
+  const rotation = useMutation({
+    mutationFn: () =>
+      rotateWebhookSecret(webhookId, {
+        overlap_hours: Number(hours),
+        ...(switchAt === '' ? {} : { switch_at: new Date(switchAt).toISOString() }),
+      }),
+    onSuccess: () => refreshWebhooks(queryClient),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    rotation.mutate()
+  }
+  if (rotation.data) {
+    const { signing_secret: secret, previous_secret_until: until, switch_at: at } = rotation.data
+    return (
+      <Stack gap="md">
+        <SecretShown secret={secret} />
+        <Text size="sm">
+          The secret before is valid until {formatMoment(until)}; X-Service-Signature uses the new one from{' '}
+          {formatMoment(at)} on.
+        </Text>
+        <Button ml="auto" onClick={onDone}>
+          I have kept it
+        </Button>
+      </Stack>
+    )
+  }
+  return (
+    <Stack component="form" gap="md" onSubmit={submit}>
+      <NumberInput
+        label="Both secrets are valid for"
+        suffix=" hours"
+        min={0}
+        max={720}
+        required
+        value={hours}
+        onChange={setHours}
+      />
+      <TextInput
+        type="datetime-local"
+        label="X-Service-Signature uses the new secret from"
+        description="At once when left empty. The Standard Webhooks header carries both signatures all the while."
+        value={switchAt}
+        onChange={(event) => setSwitchAt(event.currentTarget.value)}
+      />
+      {rotation.isError ? (
+        <Alert color="red" role="alert">
+          {messageOf(rotation.error)}
+        </Alert>
+      ) : null}
+      <Button type="submit" ml="auto" loading={rotation.isPending}>
+        Make a new secret
+      </Button>
+    </Stack>
+  )
+}

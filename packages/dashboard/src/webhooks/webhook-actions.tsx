@@ -1,0 +1,119 @@
+import { Alert, Button, Menu, Modal, Stack } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { notifications } from '@mantine/notifications'
+import { IconDots, IconPlayerPause, IconPlayerPlay, IconTestPipe } from '@tabler/icons-react'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import {
+  changeWebhook,
+  deleteWebhook,
+  pauseWebhook,
+  refreshWebhooks,
+  resumeWebhook,
+  sendTestDelivery,
+  type Webhook,
+} from '../api/webhooks.ts'
+import { useIsAtLeast } from '../app/may.ts'
+import { messageOf } from '../ui/states.tsx'
+import { EditWebhook } from './edit-webhook.tsx'
+import { RotateSecret } from './rotate-secret.tsx'
+
+/** What can be done with a subscription, for those who may. */
+export function WebhookActions({ webhook }: { webhook: Webhook }) {
+  const { subscription_id: id, status } = webhook
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const refresh = () => refreshWebhooks(queryClient)
+  const onError = (error: Error) => notifications.show({ color: 'red', message: messageOf(error) })
+  const test = useMutation({
+    mutationFn: () => sendTestDelivery(id),
+    onSuccess: async ({ delivery_id: deliveryId }) => {
+      await refresh()
+      await navigate({ to: '/webhooks/deliveries/$deliveryId', params: { deliveryId } })
+    },
+    onError,
+  })
+  const toggle = useMutation({
+    mutationFn: () => (status === 'active' ? pauseWebhook(id) : resumeWebhook(id)),
+    onSuccess: refresh,
+    onError,
+  })
+  const [dialog, { open, close }] = useDisclosure()
+  const [rotation, rotating] = useDisclosure()
+  const [removal, removing] = useDisclosure()
+  if (!useIsAtLeast('admin')) return null
+  return (
+    <>
+      <Button
+        leftSection={<IconTestPipe size={16} aria-hidden />}
+        loading={test.isPending}
+        onClick={() => test.mutate()}
+      >
+        Send a test
+      </Button>
+      <Button
+        variant="default"
+        loading={toggle.isPending}
+        leftSection={
+          status === 'active' ? <IconPlayerPause size={16} aria-hidden /> : <IconPlayerPlay size={16} aria-hidden />
+        }
+        onClick={() => toggle.mutate()}
+      >
+        {status === 'active' ? 'Pause' : 'Resume'}
+      </Button>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" px="xs" aria-label="More">
+            <IconDots size={16} aria-hidden />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={open}>Change address, filter, headers</Menu.Item>
+          <Menu.Item onClick={rotating.open}>New signing secret</Menu.Item>
+          <Menu.Item color="red" onClick={removing.open}>
+            Delete
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Modal opened={dialog} onClose={close} title="Change the webhook" size="lg">
+        <EditWebhook
+          webhook={webhook}
+          onSave={async (changes) => {
+            await changeWebhook(id, changes)
+            await refresh()
+            close()
+          }}
+        />
+      </Modal>
+      <Modal opened={rotation} onClose={rotating.close} title="New signing secret" size="lg">
+        <RotateSecret webhookId={id} onDone={rotating.close} />
+      </Modal>
+      <Modal opened={removal} onClose={removing.close} title="Delete the webhook?">
+        <Removal
+          onConfirm={async () => {
+            await deleteWebhook(id)
+            await navigate({ to: '/webhooks' })
+            await refresh()
+          }}
+        />
+      </Modal>
+    </>
+  )
+}
+
+function Removal({ onConfirm }: { onConfirm: () => Promise<void> }) {
+  const removal = useMutation({ mutationFn: onConfirm })
+  return (
+    <Stack gap="md">
+      <div>Its address gets nothing more, and the log of its deliveries goes too. This cannot be undone.</div>
+      {removal.isError ? (
+        <Alert color="red" role="alert">
+          {messageOf(removal.error)}
+        </Alert>
+      ) : null}
+      <Button color="red" ml="auto" loading={removal.isPending} onClick={() => removal.mutate()}>
+        Delete webhook
+      </Button>
+    </Stack>
+  )
+}

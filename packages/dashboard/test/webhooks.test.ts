@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { makeCertificate, type Receiver, startReceiver } from '../../server/test/receiver.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+
+let service: TestService
+let receiver: Receiver
+let browser: TestBrowser
+let tenant: TestTenant
+
+describe.skipIf(!HAS_BROWSER)('the webhooks', () => {
+  beforeAll(async () => {
+    const certificate = makeCertificate()
+    receiver = await startReceiver(certificate)
+    service = await startTestService(
+      { CDS_WEBHOOK_ALLOW_PRIVATE: '1' },
+      { outbound: { ca: certificate.certificate, resolve: async () => [{ address: '127.0.0.1', family: 4 }] } },
+    )
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+    await receiver?.close()
+  })
+
+  test('a webhook is created, tested, paused, given a new secret, and its deliveries are looked at and sent again', async () => {
+    const page = await browser.signedIn(tenant, { path: '/webhooks' })
+    await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor()
+    await page.getByRole('link', { name: 'New webhook' }).first().click()
+    await page.getByLabel('Event').fill('page_view')
+    await page.getByText('"subscription_id"').waitFor()
+    await screenshot(page, 'webhook-new')
+    await page.getByLabel('Address').fill('http://hooks.example/insecure')
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    await page.getByRole('alert').getByText('https').waitFor()
+    await page.getByLabel('Address').fill(receiver.url('/hook', 'hooks.example'))
+    await page.getByRole('button', { name: 'Add a pattern' }).click()
+    await page.getByLabel('Pattern 1').fill('/pricing')
+    await page.getByRole('button', { name: 'Add a header' }).click()
+    await page.getByLabel('Header 1', { exact: true }).fill('X-Team')
+    await page.getByLabel('Value of header 1').fill('very-secret-value')
+    await page.getByRole('button', { name: 'Create webhook' }).click()
+    await page.getByText(/^whsec_/).waitFor()
+    await page.getByRole('link', { name: 'I have kept it' }).click()
+    await page.getByRole('heading', { name: 'page_view', level: 1 }).waitFor()
+    expect(await page.content()).not.toContain('very-secret-value')
+
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByRole('heading', { name: 'Test delivery' }).waitFor()
+    await page.getByText('delivered').waitFor()
+    expect(receiver.received.at(-1)?.headers['x-team']).toBe('very-secret-value')
+    await screenshot(page, 'webhook-delivery')
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await expect.poll(() => receiver.received.length).toBe(2)
+
+    receiver.answer = (response) => response.writeHead(500).end('<b>broken</b>')
+    const events = [{ event: 'page_view', url: `https://${tenant.site}/pricing` }]
+    await tenant.track({ visitor_id: 'v', events })
+    await page.getByRole('link', { name: 'page_view' }).click()
+    await page.getByText('500').waitFor()
+    await page.getByText('failing').waitFor()
+    await screenshot(page, 'webhook')
+
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.getByText('paused').waitFor()
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'New signing secret' }).click()
+    await page.getByRole('button', { name: 'Make a new secret' }).click()
+    await page.getByText(/^whsec_/).waitFor()
+    await page.getByRole('button', { name: 'I have kept it' }).click()
+    await page.getByText('Secret before is valid until').waitFor()
+  })
+
+  test('a viewer sees webhooks but nothing to change them with', async () => {
+    const page = await browser.signedIn(tenant, { path: '/webhooks', role: 'viewer' })
+    await page.getByRole('link', { name: 'page_view' }).click()
+    await page.getByRole('heading', { name: 'page_view', level: 1 }).waitFor()
+    for (const name of ['Send a test', 'Pause', 'More', 'Send failed again']) {
+      expect(await page.getByRole('button', { name }).count()).toBe(0)
+    }
+  })
+
+  test('every page can be used by everybody, small and large, light and dark', async () => {
+    const page = await browser.signedIn(tenant, { path: '/webhooks' })
+    await page.getByRole('link', { name: 'page_view' }).waitFor()
+    expect(await lookAt(page, 'webhooks')).toEqual([])
+    await page.getByRole('link', { name: 'page_view' }).click()
+    await page.getByText('1–3 of 3').waitFor()
+    expect(await lookAt(page, 'webhook')).toEqual([])
+    await page.getByRole('region', { name: 'Deliveries' }).getByRole('link').first().click()
+    await page.getByRole('heading', { name: 'Attempts' }).waitFor()
+    expect(await lookAt(page, 'webhook-delivery')).toEqual([])
+    await page.goto('/webhooks/new')
+    await page.getByRole('button', { name: 'Add a pattern' }).click()
+    expect(await lookAt(page, 'webhook-new')).toEqual([])
+  })
+
+  test('deletes after asking', async () => {
+    const page = await browser.signedIn(tenant, { path: '/webhooks' })
+    await page.getByRole('link', { name: 'page_view' }).click()
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete webhook' }).click()
+    await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor()
+    expect(browser.problems).toEqual([])
+  })
+})
