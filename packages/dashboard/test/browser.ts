@@ -124,8 +124,9 @@ export async function lookAt(page: Page, name: string): Promise<string[]> {
     for (const width of [360, 1600]) {
       await page.emulateMedia({ colorScheme: scheme })
       await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
+      await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' })
       // The colours of the scheme before must not fade out under axe.
-      await page.waitForTimeout(150)
+      await page.waitForTimeout(200)
       const where = `${name}-${width}-${scheme}`
       await screenshot(page, where)
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, type TestBrowser } from './browser.ts'
+import { accessibilityProblems, HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const NOTE =
   'Asked for **pricing**.\n\n- call back\n- [our page](https://example.com)\n\n| a | b |\n|---|---|\n| 1 | 2 |'
@@ -82,7 +82,8 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.keyboard.press('Enter')
     await page.getByRole('alert').waitFor()
     expect(await page.getByRole('textbox', { name: 'E-mail' }).inputValue()).toBe('taken@example.com')
-    expect(await lookAt(page, 'contact-conflict')).toEqual([])
+    await screenshot(page, 'contact-conflict')
+    expect(await accessibilityProblems(page)).toEqual([])
     await page.getByRole('textbox', { name: 'E-mail' }).press('Escape')
     await page.getByRole('button', { name: 'Change E-mail: ada@engines.example' }).waitFor()
     await page.getByRole('button', { name: 'Add a property' }).click()
@@ -153,6 +154,26 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('tab', { name: /Notes/ }).click()
     await page.getByRole('heading', { name: 'No notes yet' }).waitFor()
     expect(await page.getByLabel('New note').count()).toBe(0)
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('erases every trace of a person when an admin says so twice, and gives a receipt', async () => {
+    const erased = await tenant.contact('erase@example.com', { firstname: 'Erase' }, { visitor_id: 'erase' })
+    await tenant.track({ visitor_id: 'erase', events: [{ event: 'page_view', url: `https://${tenant.site}/` }] })
+    await tenant.call('POST', `/v1/contacts/${erased}/notes`, { content: 'A note' })
+    const page = await browser.signedIn(tenant, { role: 'admin', path: `/contacts/${erased}` })
+    await page.getByRole('button', { name: 'Erase' }).click()
+    const sure = page.getByRole('button', { name: 'Erase everything' })
+    expect(await sure.isDisabled()).toBe(true)
+    expect(await lookAt(page, 'contact-erase')).toEqual([])
+    await page.getByLabel('Type erase to confirm').fill('erase')
+    await sure.click()
+    await page.getByText(/^Erased on /).waitFor()
+    expect(await lookAt(page, 'contact-erased')).toEqual([])
+    await page.getByRole('button', { name: 'Close' }).click()
+    await page.waitForURL('**/contacts')
+    expect((await tenant.call('GET', `/v1/contacts/events/${erased}`)).status).toBe(404)
     expect(browser.problems).toEqual([])
     await page.context().close()
   })

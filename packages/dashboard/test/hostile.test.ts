@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const MARKUP = '<img src=x onerror="document.title=\'broken into\'"><script>document.title="broken into"</script>'
 const NOTE = [
@@ -62,7 +62,7 @@ describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
     const page = await browser.signedIn(tenant, { path: path.replace('ID', contactId) })
     await page.getByText('<img src=x', { exact: false }).first().waitFor()
     expect(await lookAt(page, name)).toEqual([])
-    expect(await page.title()).not.toContain('broken into')
+    expect(await page.title()).not.toBe('broken into')
     const links = await page.locator('a').evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).href))
     expect(links.filter((href) => !/^(https?|mailto):/.test(href))).toEqual([])
     expect(await page.locator('img[src*="evil"], script:not([src])').count()).toBe(0)
@@ -76,6 +76,53 @@ describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
     await note.getByText('AT&T <b>').waitFor()
     expect(await note.getByRole('link').allTextContents()).toEqual(['[picture: track]'])
     expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('runs nothing in a mail, even where it was not cleaned', async () => {
+    const from = { name: MARKUP, address: 'eve@example.com' }
+    const message = {
+      message_id: '1',
+      direction: 'inbound',
+      from,
+      to: [from],
+      cc: [],
+      sent_at: '2026-01-01T00:00:00.000Z',
+      text: `Dear you ${MARKUP}`,
+      html: `<p style="color:red">Dear <b>you</b></p><a href="https://example.com/" target="_blank">look</a>${MARKUP}
+        <script>parent.document.title='broken into'</script><form action="/v1"><input></form>`,
+      attachments: [{ filename: MARKUP, content_type: 'text/html', bytes: 2_000 }],
+    }
+    const thread = {
+      thread_id: '1',
+      channel: 'email',
+      source: 'email',
+      subject: MARKUP,
+      participants: [from],
+      message_count: 1,
+      last_message_at: message.sent_at,
+      messages: [message],
+    }
+    const page = await browser.signedIn(tenant, { path: `/contacts/${contactId}` })
+    await page.route('**/v1/contacts/*/conversations*', (route) =>
+      route.fulfill({ json: { status: 'success', conversations: [thread], total_items: 1, returned: 1 } }),
+    )
+    await page.getByRole('tab', { name: 'Conversations' }).click()
+    await page.getByRole('button', { name: /<img src=x/ }).click()
+    await page.getByText('Dear you <img', { exact: false }).waitFor()
+    expect(await lookAt(page, 'hostile-conversations')).toEqual([])
+    await page.getByRole('button', { name: 'Show as sent' }).click()
+    const frame = page.frameLocator('iframe')
+    await frame.locator('b', { hasText: 'you' }).waitFor()
+    expect(await frame.locator('body').evaluate((body) => getComputedStyle(body).fontSize)).toBe('14px')
+    await page.waitForTimeout(200)
+    expect(await page.title()).not.toBe('broken into')
+    expect(await page.locator('iframe').getAttribute('sandbox')).not.toMatch(/allow-(scripts|same-origin|forms|top)/)
+    await screenshot(page, 'hostile-mail')
+    // What the browser refused it reports; nothing else may have happened.
+    const refused = browser.problems.splice(0)
+    expect(refused.filter((problem) => !/Blocked script|Content Security Policy/.test(problem))).toEqual([])
+    expect(refused.length).toBeGreaterThan(0)
     await page.context().close()
   })
 })

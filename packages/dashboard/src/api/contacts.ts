@@ -3,12 +3,13 @@ import type Type from 'typebox'
 import type { Contact as ContactSchema } from '../../../server/src/contacts/contact-object.ts'
 import type { PropertyChanges } from '../../../server/src/contacts/properties.ts'
 import type { UnifiedProfile as ProfileSchema } from '../../../server/src/contacts/unified-profile.ts'
+import type { Receipt } from '../../../server/src/erasure/erasures.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, type Query, queryString, send } from './client.ts'
 
 export type Contact = Type.Static<typeof ContactSchema>
 export type UnifiedProfile = Type.Static<typeof ProfileSchema>
-export type { PropertyChanges }
+export type { PropertyChanges, Receipt }
 
 /** A contact with what its sources say of it. */
 export interface ContactDetails {
@@ -19,14 +20,6 @@ export interface ContactDetails {
 interface ContactPage {
   contacts: Contact[]
   pagination: Type.Static<typeof Pagination>
-}
-
-/** What was removed where, for the records of whoever asked for it. */
-export interface ErasureReceipt {
-  erasure_id: string
-  at: string
-  contact_id: string
-  removed: Record<string, number>
 }
 
 /** What a change of a contact may hold. */
@@ -67,10 +60,21 @@ export function deleteContact(contactId: string) {
   return send('DELETE', `/v1/contacts/${encodeURIComponent(contactId)}`)
 }
 
-/** Removes every trace of a contact, everywhere; it cannot be undone. */
+/** Removes every trace of a contact, everywhere; it cannot be undone. What takes long goes on by itself. */
 export function eraseContact(contactId: string) {
-  return send<{ receipt: ErasureReceipt }>('POST', `/api/contacts/${encodeURIComponent(contactId)}/erase`)
+  return send<{ receipt: Receipt }>('POST', `/api/contacts/${encodeURIComponent(contactId)}/erase`)
 }
+
+/** The receipt of an erasure, read again until all is removed. */
+export const erasureQuery = (erasureId: string) =>
+  queryOptions({
+    queryKey: ['erasures', erasureId],
+    queryFn: ({ signal }) =>
+      get<{ receipt: Receipt }>(`/api/erasures/${encodeURIComponent(erasureId)}`, {}, signal).then(
+        ({ receipt }) => receipt,
+      ),
+    refetchInterval: ({ state }) => (state.data && state.data.status !== 'running' ? false : 1_000),
+  })
 
 /** Where the contacts that match can be downloaded as CSV. */
 export function contactsCsv(filters: Query, columns: readonly string[]): string {

@@ -70,7 +70,3 @@ export function acceptInvitation(token: string, account: { name?: string; passwo
 export function switchTenant(tenantId: string): Promise<unknown> {
   return send('POST', '/api/tenant', { tenant_id: tenantId })
 }
-
-export function createTenant(name: string): Promise<unknown> {
-  return send('POST', '/api/tenants', { name })
-}

@@ -1,4 +1,5 @@
 import { Anchor, Box, Card, Stack, Tabs } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useRouter } from '@tanstack/react-router'
 import { ApiError } from '../api/client.ts'
@@ -30,7 +31,9 @@ const route = getRouteApi('/shell/companies/$companyId')
 /** Everything that is known of one company. */
 export function CompanyPage() {
   const { companyId } = route.useParams()
-  const { tab = 'contacts', page, event_type } = route.useSearch()
+  const { page, event_type, ...search } = route.useSearch()
+  const isNarrow = useMediaQuery('(max-width: 61.99em)', false, { getInitialValueInEffect: false })
+  const tab = search.tab === 'details' && !isNarrow ? 'contacts' : (search.tab ?? 'contacts')
   const navigate = route.useNavigate()
   const { data: company, error, refetch } = useQuery(companyQuery(companyId))
   if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
@@ -51,18 +54,17 @@ export function CompanyPage() {
         actions={<DeleteCompany company={company} />}
       />
       <Box className={classes.columns}>
-        <CompanySide company={company} />
+        {isNarrow ? null : <CompanySide company={company} />}
         <Box miw={0}>
           <Tabs
             value={tab}
-            onChange={(next) =>
-              navigate({ search: { tab: next === 'activity' ? 'activity' : 'contacts' }, replace: true })
-            }
+            onChange={(next) => navigate({ search: { tab: TABS.find((value) => value === next) }, replace: true })}
             keepMounted={false}
           >
             <Tabs.List aria-label="About this company">
               <Tabs.Tab value="contacts">Contacts</Tabs.Tab>
               <Tabs.Tab value="activity">Activity</Tabs.Tab>
+              {isNarrow ? <Tabs.Tab value="details">Details</Tabs.Tab> : null}
             </Tabs.List>
             <Tabs.Panel value="contacts" pt="md">
               <CompanyPeople
@@ -78,12 +80,17 @@ export function CompanyPage() {
                 onEventType={(type) => navigate({ search: { tab: 'activity', event_type: type }, replace: true })}
               />
             </Tabs.Panel>
+            <Tabs.Panel value="details" pt="md">
+              <CompanySide company={company} />
+            </Tabs.Panel>
           </Tabs>
         </Box>
       </Box>
     </>
   )
 }
+
+const TABS = ['contacts', 'activity', 'details'] as const
 
 function CompanySide({ company }: { company: Company }) {
   const queryClient = useQueryClient()

@@ -19,7 +19,7 @@ const list = createRoute({
   component: lazyRouteComponent(() => import('./companies-page.tsx'), 'CompaniesPage'),
 })
 
-const oneSearch = searchParams({ tab: oneOf('contacts', 'activity'), page: pageNumber, event_type: text })
+const oneSearch = searchParams({ tab: oneOf('contacts', 'activity', 'details'), page: pageNumber, event_type: text })
 
 const one = createRoute({
   getParentRoute: () => shellRoute,

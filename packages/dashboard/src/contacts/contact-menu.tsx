@@ -1,19 +1,28 @@
-import { Alert, Code, Modal, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
+import { Alert, Group, Loader, Modal, Stack, Text } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type Contact, deleteContact, type ErasureReceipt, eraseContact, forgetContact } from '../api/contacts.ts'
+import {
+  type Contact,
+  deleteContact,
+  eraseContact,
+  erasureQuery,
+  forgetContact,
+  type Receipt,
+} from '../api/contacts.ts'
 import { useIsAtLeast, useMay } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { formatMoment } from '../ui/text.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { propertyLabel } from '../ui/property-value.ts'
+import { formatMoment, formatNumber } from '../ui/text.tsx'
 import { contactName } from './contact-name.ts'
 
 /** What can be done with the whole of a contact. */
 export function ContactMenu({ contact }: { contact: Contact }) {
   const queryClient = useQueryClient()
   const router = useRouter()
-  const [receipt, setReceipt] = useState<ErasureReceipt | null>(null)
+  const [receipt, setReceipt] = useState<Receipt | null>(null)
   const mayWrite = useMay('contacts:write')
   const mayErase = useIsAtLeast('admin')
   const name = contactName(contact).slice(0, 80)
@@ -58,22 +67,33 @@ export function ContactMenu({ contact }: { contact: Contact }) {
         </ConfirmButton>
       ) : null}
       <Modal opened={receipt !== null} onClose={leave} title="Erased">
-        {receipt ? <Receipt receipt={receipt} /> : null}
+        {receipt ? <ErasureReceipt first={receipt} /> : null}
       </Modal>
     </>
   )
 }
 
-function Receipt({ receipt }: { receipt: ErasureReceipt }) {
+/** What was removed. It proves the erasure to whoever asks, and holds nothing of the person. */
+function ErasureReceipt({ first }: { first: Receipt }) {
+  const { data: receipt } = useQuery({ ...erasureQuery(first.erasure_id), initialData: first })
   const text = JSON.stringify(receipt, null, 2)
+  const removed = Object.entries(receipt.removed)
   return (
     <Stack gap="sm">
-      <Alert color="green" role="status">
-        Erased on {formatMoment(receipt.at)}.
-      </Alert>
-      <Code block mah={280} style={{ overflow: 'auto' }}>
-        {text}
-      </Code>
+      {receipt.status === 'running' ? (
+        <Group gap="xs" role="status">
+          <Loader size={16} aria-hidden />
+          <Text size="sm">There is much to remove. It goes on, also when you leave this page.</Text>
+        </Group>
+      ) : (
+        <Alert color="green" role="status">
+          Erased on {formatMoment(receipt.erased_at ?? receipt.at)}.
+        </Alert>
+      )}
+      <Facts facts={removed.map(([what, count]) => [propertyLabel(what), formatNumber(count)])} />
+      <Text size="xs" c="dimmed">
+        Receipt {receipt.erasure_id}. The settings list all receipts.
+      </Text>
       <div>
         <CopyButton value={text} label="the receipt" withText />
       </div>

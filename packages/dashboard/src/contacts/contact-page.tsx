@@ -1,4 +1,5 @@
 import { Anchor, Badge, Box, Group, Stack, Tabs } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { ApiError } from '../api/client.ts'
@@ -24,7 +25,9 @@ const route = getRouteApi('/shell/contacts/$contactId')
 /** Everything that is known of one person. */
 export function ContactPage() {
   const { contactId } = route.useParams()
-  const { tab = 'timeline', event_type } = route.useSearch()
+  const search = route.useSearch()
+  const isNarrow = useMediaQuery('(max-width: 61.99em)', false, { getInitialValueInEffect: false })
+  const tab = search.tab === 'details' && !isNarrow ? 'timeline' : (search.tab ?? 'timeline')
   const navigate = route.useNavigate()
   const { data, error, refetch } = useQuery(contactQuery(contactId))
   const notes = useQuery(notesQuery(contactId))
@@ -50,11 +53,12 @@ export function ContactPage() {
         actions={<ContactMenu contact={contact} />}
       />
       <Box className={classes.columns}>
-        <ContactSide contact={contact} />
+        {isNarrow ? null : <ContactSide contact={contact} />}
         <Stack miw={0}>
           <Tabs value={tab} onChange={openTab} keepMounted={false}>
             <Tabs.List className={classes.tabs} aria-label="About this contact">
               <Tabs.Tab value="timeline">Timeline</Tabs.Tab>
+              {isNarrow ? <Tabs.Tab value="details">Details</Tabs.Tab> : null}
               <Tabs.Tab value="notes" rightSection={<Count value={notes.data?.total_items ?? contact.notes.length} />}>
                 Notes
               </Tabs.Tab>
@@ -70,9 +74,12 @@ export function ContactPage() {
             <Tabs.Panel value="timeline" pt="md">
               <Timeline
                 subject={{ contactId }}
-                eventType={event_type}
+                eventType={search.event_type}
                 onEventType={(type) => navigate({ search: { tab: 'timeline', event_type: type }, replace: true })}
               />
+            </Tabs.Panel>
+            <Tabs.Panel value="details" pt="md">
+              <ContactSide contact={contact} />
             </Tabs.Panel>
             <Tabs.Panel value="notes" pt="md">
               <Notes contactId={contactId} />
@@ -93,7 +100,7 @@ export function ContactPage() {
   )
 }
 
-const TABS = ['timeline', 'notes', 'conversations', 'profile', 'actions'] as const
+const TABS = ['timeline', 'details', 'notes', 'conversations', 'profile', 'actions'] as const
 
 function Count({ value }: { value: number }) {
   return value > 0 ? <Badge color="gray">{value}</Badge> : null

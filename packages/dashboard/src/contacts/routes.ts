@@ -23,7 +23,7 @@ const one = createRoute({
   getParentRoute: () => shellRoute,
   path: '/contacts/$contactId',
   validateSearch: searchParams({
-    tab: oneOf('timeline', 'notes', 'conversations', 'profile', 'actions'),
+    tab: oneOf('timeline', 'details', 'notes', 'conversations', 'profile', 'actions'),
     event_type: text,
   }),
   loader: ({ context, params }) => {

@@ -60,7 +60,7 @@ export function PropertyRow({ name, value, source, choices, canRemove, onSave }:
             </span>
           </Tooltip>
         </Text>
-        <Text component="dd" size="sm" className={classes.value}>
+        <Text component="dd" size="sm" className={classes.value} data-link={isWebAddress(text)}>
           {onSave ? (
             <>
               {isWebAddress(text) ? <ExternalLink url={text} /> : null}
@@ -150,7 +150,7 @@ function EditLabel({ label, text }: { label: string; text: string }) {
   return (
     <>
       <VisuallyHidden>Change {label}: </VisuallyHidden>
-      <Foreign>{text}</Foreign>
+      <Foreign max={160}>{text}</Foreign>
     </>
   )
 }

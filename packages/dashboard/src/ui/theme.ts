@@ -75,12 +75,14 @@ const NAMED = ['red', 'pink', 'grape', 'violet', 'indigo', 'blue', 'cyan', 'teal
 export const cssVariablesResolver: CSSVariablesResolver = () => {
   const each = (make: (color: string) => [string, string][]) => Object.fromEntries(NAMED.flatMap(make))
   const ninth = (color: string, share: number) => `color-mix(in srgb, var(--mantine-color-${color}-9) ${share}%, black)`
+  const filled = each((color) => [
+    [`--mantine-color-${color}-filled`, ninth(color, 85)],
+    [`--mantine-color-${color}-filled-hover`, ninth(color, 75)],
+  ])
   return {
-    variables: each((color) => [
-      [`--mantine-color-${color}-filled`, ninth(color, 85)],
-      [`--mantine-color-${color}-filled-hover`, ninth(color, 75)],
-    ]),
+    variables: {},
     light: {
+      ...filled,
       ...each((color) => [
         [`--mantine-color-${color}-light-color`, ninth(color, 75)],
         [`--mantine-color-${color}-text`, ninth(color, 85)],
@@ -94,6 +96,7 @@ export const cssVariablesResolver: CSSVariablesResolver = () => {
       '--cds-line': '#e3e6ec',
     },
     dark: {
+      ...filled,
       '--mantine-color-dimmed': 'var(--mantine-color-dark-1)',
       '--mantine-color-placeholder': 'var(--mantine-color-dark-2)',
       '--mantine-color-error': 'var(--mantine-color-red-4)',

@@ -62,7 +62,7 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
     for (const name of [method].flat()) app.accessOfRoutes.push({ method: name, url, access })
   })
 
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     const { access } = request.routeOptions.config
     const ofDashboard = request.routeOptions.url?.startsWith('/api/') ?? false
     if (access === undefined || access === 'public') {
@@ -84,6 +84,8 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
       const signedIn = await findSession(cookie)
       if (!signedIn) throw new ServiceError(401, 'not_signed_in', 'You are not signed in, or not any more. Sign in.')
       requireOwnSite(request, config.publicUrl)
+      // A proxy between may keep what is asked for with an Authorization header for nobody else, but not with a cookie.
+      reply.header('cache-control', 'no-store')
       enter(request, signedIn, access)
     }
     if (access !== 'any-key' && !forPeople) requireScopeOf(request, access)

@@ -70,7 +70,8 @@ test('every way to write is checked, also one that only the dashboard has', asyn
     const { status, body } = await browser.call(method, path, {}, bare)
     expect([path, status, body.error.code]).toEqual([path, 403, 'cross_site_request'])
   }
-  expect((await browser.call('GET', `/v1/contacts/${id}`, undefined, bare)).status).toBe(200)
+  const read = await browser.call('GET', `/v1/contacts/${id}`, undefined, bare)
+  expect([read.status, read.headers.get('cache-control')]).toEqual([200, 'no-store'])
 })
 
 test('a program with an API key sends no such header, and a cookie beside the key changes nothing', async () => {

@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { orderExport } from '../src/tenant-export/exports.ts'
+import { type Browser, signedIn } from './people.ts'
+import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+import { until } from './webhooks.ts'
+
+/**
+ * Every route of the dashboard that is about a tenant's data is walked by the owner of another tenant who knows the
+ * ids, with an API key, and with bodies that are no bodies. A new route adds one line here; a route without fails.
+ */
+const FILTER = { match: 'all', conditions: [] }
+const VIEW = { name: 'hacked', page: 'contacts', query: {}, columns: [] }
+const ROUTES: Route[] = [
+  { method: 'GET', path: '/api/overview' },
+  { method: 'GET', path: '/api/properties' },
+  { method: 'GET', path: '/api/companies/:company_id/events' },
+  { method: 'GET', path: '/api/views' },
+  { method: 'POST', path: '/api/views', body: VIEW },
+  { method: 'PUT', path: '/api/views/:view_id', body: VIEW },
+  { method: 'DELETE', path: '/api/views/:view_id' },
+  { method: 'POST', path: '/api/segments', body: { name: 'hacked', filter: FILTER } },
+  { method: 'PUT', path: '/api/segments/:segment_id', body: { name: 'hacked' } },
+  { method: 'DELETE', path: '/api/segments/:segment_id' },
+  { method: 'POST', path: '/api/segments/preview', body: { filter: FILTER } },
+  { method: 'GET', path: '/api/segments/suggestions', query: 'property=firstname' },
+  { method: 'GET', path: '/api/segments/:segment_id/growth' },
+  { method: 'GET', path: '/api/webhooks' },
+  { method: 'POST', path: '/api/webhooks', body: { event: 'page_view', url: 'https://hooks.example.com/' } },
+  { method: 'GET', path: '/api/webhooks/event-types' },
+  { method: 'GET', path: '/api/webhooks/health' },
+  { method: 'GET', path: '/api/webhooks/:subscription_id' },
+  { method: 'PATCH', path: '/api/webhooks/:subscription_id', body: { url: 'https://hacked.example.com/' } },
+  { method: 'DELETE', path: '/api/webhooks/:subscription_id' },
+  { method: 'POST', path: '/api/webhooks/:subscription_id/pause' },
+  { method: 'POST', path: '/api/webhooks/:subscription_id/resume' },
+  { method: 'POST', path: '/api/webhooks/:subscription_id/rotate', body: {} },
+  { method: 'POST', path: '/api/webhooks/:subscription_id/test' },
+  { method: 'GET', path: '/api/webhooks/:subscription_id/health' },
+  { method: 'GET', path: '/api/webhooks/:subscription_id/deliveries' },
+  { method: 'POST', path: '/api/webhooks/:subscription_id/resend', body: { from: '2020-01-01', to: '2100-01-01' } },
+  { method: 'GET', path: '/api/webhooks/deliveries/:delivery_id' },
+  { method: 'POST', path: '/api/webhooks/deliveries/:delivery_id/resend' },
+  { method: 'GET', path: '/api/scopes' },
+  { method: 'GET', path: '/api/keys' },
+  { method: 'POST', path: '/api/keys', body: { name: 'hacked', scopes: ['all'] } },
+  { method: 'DELETE', path: '/api/keys/:key_id' },
+  { method: 'GET', path: '/api/domains' },
+  { method: 'POST', path: '/api/domains', body: { domain: 'hacked.example' } },
+  { method: 'POST', path: '/api/domains/:domain_id/check' },
+  { method: 'DELETE', path: '/api/domains/:domain_id' },
+  { method: 'GET', path: '/api/tracker' },
+  { method: 'GET', path: '/api/limits' },
+  { method: 'GET', path: '/api/audit' },
+  { method: 'POST', path: '/api/contacts/:contact_id/erase' },
+  { method: 'GET', path: '/api/erasures' },
+  { method: 'GET', path: '/api/erasures/:erasure_id' },
+  { method: 'POST', path: '/api/export' },
+  { method: 'GET', path: '/api/export' },
+  { method: 'GET', path: '/api/export/:export_id' },
+  { method: 'GET', path: '/api/export/:export_id/file' },
+  { method: 'GET', path: '/api/contacts/export.csv', scope: 'contacts:read' },
+  { method: 'GET', path: '/api/companies/export.csv', scope: 'companies:read' },
+  { method: 'GET', path: '/api/events/export.csv', scope: 'events:read' },
+]
+/** Of signing in and the team, which have tests of their own; and the feed, which never ends. */
+const ELSEWHERE = /^\/api\/(auth|setup|me|sign-in-options|tenant|tenants|team|invitations|live)(\/|$)/
+
+interface Route {
+  method: string
+  path: string
+  query?: string
+  body?: unknown
+  /** Keys may use it too. */
+  scope?: string
+}
+
+const SECRET = 'only-for-the-owner'
+let service: TestService
+let owner: TestTenant
+let ownerBrowser: Browser
+let stranger: TestTenant
+let strangerBrowser: Browser
+let ids: Record<string, string>
+
+beforeAll(async () => {
+  service = await startTestService()
+  owner = await createTestTenant(service)
+  stranger = await createTestTenant(service)
+  ownerBrowser = await signedIn(service, owner.id, 'owner')
+  strangerBrowser = await signedIn(service, stranger.id, 'owner')
+  const contact_id = await owner.contact('owner@example.com', { firstname: SECRET }, { visitor_id: 'v' })
+  const erased = await owner.contact('erased@example.com')
+  await owner.track({ visitor_id: 'v', events: [{ event: SECRET, url: `https://${owner.site}/${SECRET}` }] })
+  const make = async (path: string, body?: unknown) => (await ownerBrowser.call('POST', path, body)).body
+  const webhook = await make('/api/webhooks', { event: SECRET, url: `https://hooks.example.com/${SECRET}` })
+  const { subscription_id } = webhook.webhook
+  const { exportId } = await owner.handle.transaction((tx) =>
+    orderExport(tx, { ...service.jobs, send: async () => null }, { kind: 'service' }, new Date()),
+  )
+  const company = await owner.call('POST', '/v1/companies', { name: SECRET })
+  ids = {
+    contact_id,
+    company_id: company.body.company.company_id,
+    subscription_id,
+    delivery_id: (await make(`/api/webhooks/${subscription_id}/test`)).delivery_id,
+    view_id: (await make('/api/views', { ...VIEW, name: SECRET })).view.view_id,
+    segment_id: (await make('/api/segments', { name: SECRET, filter: FILTER })).segment.segment_id,
+    key_id: (await make('/api/keys', { name: SECRET, scopes: ['all'] })).key_id,
+    domain_id: (await make('/api/domains', { domain: `${SECRET}.example` })).domain.domain_id,
+    erasure_id: (await make(`/api/contacts/${erased}/erase`)).receipt.erasure_id,
+    export_id: exportId,
+  }
+  await until(async () => {
+    const { body } = await ownerBrowser.call('GET', `/v1/segments/${ids.segment_id}`)
+    expect(body.segment.contact_count).toBe(1)
+  })
+})
+afterAll(() => service.close())
+
+const fill = ({ path, query }: Route) =>
+  path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name) + (query === undefined ? '' : `?${query}`)
+
+/** Everything that the owner can see of what the walk has the ids of. */
+async function state(): Promise<unknown[]> {
+  const answers = await Promise.all(
+    ['views', 'webhooks', 'keys', 'domains', 'erasures', 'export', 'audit'].map((what) =>
+      ownerBrowser.call('GET', `/api/${what}`),
+    ),
+  )
+  const others = await Promise.all([
+    owner.call('GET', `/v1/segments/${ids.segment_id}`),
+    owner.call('GET', `/v1/contacts/${ids.contact_id}?include_events=false`),
+  ])
+  return [...answers, ...others].map(({ body }) => ({ ...body, timestamp: undefined }))
+}
+
+test('every route about data is walked', () => {
+  const known = service.app.accessOfRoutes.filter(({ method, url }) => method !== 'HEAD' && url.startsWith('/api/'))
+  const routes = known.filter(({ url }) => !ELSEWHERE.test(url)).map(({ method, url }) => `${method} ${url}`)
+  expect(ROUTES.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(routes.sort())
+})
+
+describe.each(ROUTES)('$method $path', (route) => {
+  const { method, body, scope } = route
+
+  test('shows the owner of another tenant nothing, and lets them change nothing', async () => {
+    const before = await state()
+    const { status, body: answer } = await strangerBrowser.call(method, fill(route), body)
+    expect(JSON.stringify(answer)).not.toContain(SECRET)
+    if (route.path.includes(':')) expect([status, answer.error.code]).toEqual([404, 'not_found'])
+    else expect(status).toBeLessThan(300)
+    expect(await state()).toEqual(before)
+  })
+
+  test('is closed to keys, or open to those with its scope alone', async () => {
+    const asked = (key: string) => owner.call(method, fill(route), body, key)
+    if (scope === undefined) {
+      const { status, body: answer } = await asked(owner.key)
+      expect([status, answer.error.code]).toEqual([401, 'not_signed_in'])
+      return
+    }
+    const others = ['contacts:read', 'companies:read', 'events:read', 'segments:read'].filter((each) => each !== scope)
+    expect((await asked(await owner.keyWith(...others))).body.error.code).toBe('insufficient_scope')
+    expect((await asked(await owner.keyWith(scope))).status).toBe(200)
+  })
+
+  test.skipIf(body === undefined)('refuses what is no body, and changes nothing', async () => {
+    const before = await state()
+    const bodies = ['{', '[]', 'null', '"x"', '{"name":"\\u0000"}', '{"__proto__":{}}', `"${'x'.repeat(10_000_000)}"`]
+    for (const text of bodies) {
+      const { status } = await ownerBrowser.call(method, fill(route), text)
+      expect([400, 413], `${text.slice(0, 20)}: ${status}`).toContain(status)
+    }
+    expect(await state()).toEqual(before)
+  })
+})
+
+test('ids that are none are 404 and nothing worse', async () => {
+  for (const route of ROUTES.filter(({ path }) => path.includes(':'))) {
+    for (const id of ['none', '%00', '..%2f..%2fetc', 'x'.repeat(5_000), '%F0%9F%98%80']) {
+      const { status } = await ownerBrowser.call(route.method, route.path.replace(/:\w+/, id), route.body)
+      expect([404], `${route.method} ${route.path} ${id.slice(0, 10)}: ${status}`).toContain(status)
+    }
+  }
+})
+
+test('a request from another site changes nothing', async () => {
+  const before = await state()
+  for (const route of ROUTES.filter(({ method }) => method !== 'GET')) {
+    const headers = { origin: 'https://evil.example', 'x-requested-by': 'dashboard' }
+    const { status, body } = await ownerBrowser.call(route.method, fill(route), route.body, headers)
+    expect([status, body.error.code]).toEqual([403, 'cross_site_request'])
+  }
+  expect(await state()).toEqual(before)
+  const plain = await call(service, 'GET', '/api/overview', { headers: { cookie: ownerBrowser.cookie } })
+  expect(plain.status).toBe(200)
+})
