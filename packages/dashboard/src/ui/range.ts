@@ -30,6 +30,14 @@ export function resolveRange({ range, from, to }: RangeSearch, now = new Date())
   return { from: dayOf(new Date(now.getTime() - (days - 1) * DAY_MS)), to: today }
 }
 
+/** Every day of a range, so that days without anything have a place on the axis. */
+export function daysOf({ from, to }: { from: string; to: string }): string[] {
+  const days: string[] = []
+  for (let at = Date.parse(from); at <= Date.parse(to) && days.length < 1_000; at += DAY_MS)
+    days.push(dayOf(new Date(at)))
+  return days
+}
+
 function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10)
 }

@@ -14,8 +14,27 @@ export async function costCapsOf(tenant: Tenant, { configuration }: ClaimedRun, 
   return {
     perRun: configuration.playbook.max_cost_usd_per_run ?? null,
     perMonth,
-    monthStart: new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1)),
+    monthStart: startOfMonth(now),
   }
+}
+
+/** What a tenant's runs have cost since the calendar month (UTC) began, in US dollars. */
+export function costOfMonth(tenant: Tenant, now: Date): Promise<number> {
+  return costSince(tenant, startOfMonth(now))
+}
+
+async function costSince(tenant: Tenant, since: Date): Promise<number> {
+  const sum = await tenant.db
+    .selectFrom('agent_runs')
+    .select(({ fn }) => fn.sum<string | null>('cost_usd').as('cost'))
+    .where('created_at', '>=', since)
+    .where('cost_usd', '>', '0')
+    .executeTakeFirst()
+  return Number(sum?.cost ?? 0)
+}
+
+function startOfMonth(now: Date): Date {
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1))
 }
 
 /**
@@ -36,16 +55,8 @@ export async function capReached(tenant: Tenant, { runId }: ClaimedRun, caps: Co
       return `The run's cost cap of $${perRun} is reached; the remaining contacts were skipped.`
     }
   }
-  if (perMonth !== null) {
-    const month = await tenant.db
-      .selectFrom('agent_runs')
-      .select(({ fn }) => fn.sum<string | null>('cost_usd').as('cost'))
-      .where('created_at', '>=', monthStart)
-      .where('cost_usd', '>', '0')
-      .executeTakeFirst()
-    if (Number(month?.cost ?? 0) >= perMonth) {
-      return `The monthly cost cap of $${perMonth} is reached; the remaining contacts were skipped.`
-    }
+  if (perMonth !== null && (await costSince(tenant, monthStart)) >= perMonth) {
+    return `The monthly cost cap of $${perMonth} is reached; the remaining contacts were skipped.`
   }
   return null
 }
