@@ -15,9 +15,7 @@ export function GuardrailList({ guardrails }: { guardrails: readonly Guardrail[]
       {failed.map(({ rule, message }) => (
         <Group key={rule} component="li" gap={6} wrap="nowrap" align="flex-start" c="orange">
           <IconAlertTriangle size={16} aria-label="Problem" style={{ flex: 'none', marginTop: 2 }} />
-          <Text size="sm" inherit>
-            {message}
-          </Text>
+          <Text size="sm">{message}</Text>
         </Group>
       ))}
       {passed.length > 0 ? (

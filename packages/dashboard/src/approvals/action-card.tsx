@@ -119,17 +119,23 @@ export function ActionCard(props: ActionCardProps) {
             ) : null}
             {mayDecide && !isEditing ? (
               <Group gap="xs">
-                <Button leftSection={<IconCheck size={16} aria-hidden />} onClick={() => props.onApprove()}>
+                <Button px="sm" leftSection={<IconCheck size={16} aria-hidden />} onClick={() => props.onApprove()}>
                   Approve
                 </Button>
                 <Button
+                  px="sm"
                   variant="default"
                   leftSection={<IconEdit size={16} aria-hidden />}
                   onClick={() => props.onEdit(true)}
                 >
                   Edit
                 </Button>
-                <Button variant="default" leftSection={<IconX size={16} aria-hidden />} onClick={props.onReject}>
+                <Button
+                  px="sm"
+                  variant="default"
+                  leftSection={<IconX size={16} aria-hidden />}
+                  onClick={props.onReject}
+                >
                   Reject
                 </Button>
               </Group>

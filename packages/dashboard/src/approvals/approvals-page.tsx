@@ -118,11 +118,16 @@ function Inbox({ actions, mayDecide, hasShortcuts, openHelp, onAllDecided }: Inb
   }
   const reject = (reason: string) => {
     const [first, ...more] = rejecting
+    setRejecting([])
     if (!first) return
     if (more.length > 0) void decisions.decideMany('reject', rejecting, reason)
     else void decisions.reject(first, reason)
     if (more.length === 0) goOn(actions.findIndex((action) => actionKey(action) === actionKey(first)))
     setSelected(new Set())
+  }
+  const cancelRejection = () => {
+    setRejecting([])
+    focus(active)
   }
   const toggle = (action: ActionPlace) =>
     setSelected((before) => {
@@ -164,7 +169,7 @@ function Inbox({ actions, mayDecide, hasShortcuts, openHelp, onAllDecided }: Inb
         <Card padding="xs" px="md" className={classes.bulk}>
           <Group gap="sm" justify="space-between">
             <Checkbox
-              label={chosen.length === 0 ? `Select all ${open.length}` : `${chosen.length} selected`}
+              label={selectionWords(chosen.length, open.length)}
               checked={open.length > 0 && chosen.length === open.length}
               indeterminate={chosen.length > 0 && chosen.length < open.length}
               disabled={open.length === 0}
@@ -174,12 +179,12 @@ function Inbox({ actions, mayDecide, hasShortcuts, openHelp, onAllDecided }: Inb
               <Button size="xs" onClick={loadMore}>
                 All decided: show what else waits
               </Button>
-            ) : (
+            ) : null}
+            {chosen.length > 0 ? (
               <Group gap="xs">
                 <Button
                   size="xs"
                   leftSection={<IconCheck size={14} aria-hidden />}
-                  disabled={chosen.length === 0}
                   onClick={() => {
                     void decisions.decideMany('approve', chosen)
                     setSelected(new Set())
@@ -191,13 +196,12 @@ function Inbox({ actions, mayDecide, hasShortcuts, openHelp, onAllDecided }: Inb
                   size="xs"
                   variant="default"
                   leftSection={<IconX size={14} aria-hidden />}
-                  disabled={chosen.length === 0}
                   onClick={() => setRejecting(chosen)}
                 >
                   Reject selected
                 </Button>
               </Group>
-            )}
+            ) : null}
           </Group>
         </Card>
       ) : (
@@ -228,7 +232,12 @@ function Inbox({ actions, mayDecide, hasShortcuts, openHelp, onAllDecided }: Inb
           />
         )
       })}
-      <RejectDialog count={rejecting.length} onReject={reject} onClose={() => setRejecting([])} />
+      <RejectDialog count={rejecting.length} onReject={reject} onClose={cancelRejection} />
     </Stack>
   )
+}
+
+function selectionWords(chosen: number, open: number): string {
+  if (open === 0) return 'Nothing is left on this page'
+  return chosen === 0 ? `Select all ${open}` : `${chosen} selected`
 }

@@ -5,6 +5,7 @@ interface RejectDialogProps {
   /** How many are rejected; 0 while it is closed. */
   count: number
   onReject: (reason: string) => void
+  /** Whoever opened it says where the focus goes. */
   onClose: () => void
 }
 
@@ -17,11 +18,16 @@ export function RejectDialog({ count, onReject, onClose }: RejectDialogProps) {
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
+    setReason('')
     onReject(reason.trim())
-    close()
   }
   return (
-    <Modal opened={count > 0} onClose={close} title={count > 1 ? `Reject ${count} actions?` : 'Reject this action?'}>
+    <Modal
+      opened={count > 0}
+      onClose={close}
+      returnFocus={false}
+      title={count > 1 ? `Reject ${count} actions?` : 'Reject this action?'}
+    >
       <Stack component="form" onSubmit={submit}>
         <Textarea
           label="Reason"
