@@ -215,7 +215,7 @@ export function AgentForm({ initial, agent, playbooks, submitLabel, save }: Agen
 
 function Section({ title, description, children }: { title: string; description?: string; children: ReactNode }) {
   return (
-    <Card component="section" aria-label={title}>
+    <Card>
       <Title order={2} size="h5">
         {title}
       </Title>
