@@ -76,7 +76,7 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByText('Sends through').waitFor()
     await page.getByText('40 mails').waitFor()
     await page.getByRole('button', { name: 'Test the log-in' }).click()
-    await page.getByText('Both log-ins work.').waitFor()
+    await page.getByText('The log-in works.').waitFor()
     expect(await lookAt(page, 'identity')).toEqual([])
     // Changed without the password, which stays.
     await page.getByRole('button', { name: 'Change' }).click()

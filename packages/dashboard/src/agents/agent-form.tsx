@@ -143,7 +143,7 @@ export function AgentForm({ initial, agent, playbooks, submitLabel, save }: Agen
           ]}
         />
         {reachesOut && draft.identityId === '' ? (
-          <Alert color="orange" variant="light">
+          <Alert color="orange" variant="light" role="note">
             Without an identity its mails and messages cannot be sent.
           </Alert>
         ) : null}

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, Card, Grid, Group, Stack, Switch, Text, Title } from '@mantine/core'
+import { Alert, Anchor, Button, Card, Grid, Stack, Switch, Text, Title } from '@mantine/core'
 import { IconEdit, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
@@ -8,7 +8,7 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
-import { Foreign, formatNumber, Moment } from '../ui/text.tsx'
+import { Foreign, formatMoment, formatNumber, Moment } from '../ui/text.tsx'
 import { AgentFacts } from './agent-facts.tsx'
 import { RUNS_LENGTH } from './routes.ts'
 import { RunDialog } from './run-dialog.tsx'
@@ -103,25 +103,26 @@ function Enabled({ agent }: { agent: Agent }) {
     onSuccess: () => refreshAgents(queryClient),
   })
   const isOn = switching.isPending ? switching.variables : agent.enabled
+  const { next_run_at: next } = agent
+  const when = next === null ? whyNoRun(agent) : `Next run ${formatMoment(next)}.`
   return (
     <Card>
-      <Group justify="space-between" wrap="nowrap">
-        <div>
+      {isAdmin ? (
+        <Switch
+          label="Enabled"
+          description={when}
+          checked={isOn}
+          disabled={switching.isPending}
+          onChange={(event) => switching.mutate(event.currentTarget.checked)}
+        />
+      ) : (
+        <>
           <Text fw={600}>{isOn ? 'Enabled' : 'Disabled'}</Text>
           <Text size="sm" c="dimmed">
-            {agent.next_run_at === null ? whyNoRun(agent) : 'Next run '}
-            {agent.next_run_at === null ? null : <Moment at={agent.next_run_at} />}
+            {when}
           </Text>
-        </div>
-        {isAdmin ? (
-          <Switch
-            aria-label="Enabled"
-            checked={isOn}
-            disabled={switching.isPending}
-            onChange={(event) => switching.mutate(event.currentTarget.checked)}
-          />
-        ) : null}
-      </Group>
+        </>
+      )}
       {switching.isError ? (
         <Alert color="red" role="alert" mt="sm">
           {messageOf(switching.error)}

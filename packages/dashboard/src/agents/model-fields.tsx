@@ -36,13 +36,13 @@ export function ModelFields({ draft, playbooks, onChange }: ModelFieldsProps) {
         ]}
       />
       {standard === null && provider === '' ? (
-        <Alert color="ink" variant="light">
+        <Alert color="ink" variant="light" role="note">
           The service has no language model yet, so the messages of the template are filled in. Whoever runs the service
           gives it a key in its environment.
         </Alert>
       ) : null}
       {lacksKey ? (
-        <Alert color="orange" variant="light">
+        <Alert color="orange" variant="light" role="note">
           The service has no key for this provider. Until it has one, the messages of the template are filled in, and
           each waits for approval.
         </Alert>

@@ -50,7 +50,7 @@ export function RunPage() {
           </Alert>
         )}
         {run.notices.length > 0 ? (
-          <Alert color="ink" variant="light" title="Good to know">
+          <Alert color="ink" variant="light" role="note" title="Good to know">
             {run.notices.map((notice) => (
               <Text key={notice} size="sm">
                 <Foreign max={1_000}>{notice}</Foreign>

@@ -51,7 +51,8 @@ export const runQuery = (runId: string) =>
 
 export const runContactsQuery = (runId: string, query: { page: number; limit: number }, isUnderWay: boolean) =>
   queryOptions({
-    queryKey: ['agents', 'run', runId, 'contacts', query],
+    // Read once more when the run has ended: the last answer before may be older than its end.
+    queryKey: ['agents', 'run', runId, 'contacts', query, isUnderWay],
     queryFn: ({ signal }) =>
       get<{ contacts: RunContact[] } & Page>(`/api/agents/runs/${encodeURIComponent(runId)}/contacts`, query, signal),
     placeholderData: keepPreviousData,

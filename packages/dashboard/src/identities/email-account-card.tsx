@@ -44,8 +44,8 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
           <Badge color="red">log-in fails</Badge>
         )}
       </Group>
-      {account === null && !mayWrite ? (
-        <Text size="sm" c="dimmed">
+      {account === null ? (
+        <Text size="sm" c="dimmed" mb={mayWrite ? 'sm' : 0}>
           It has none, so it can send no mails.
         </Text>
       ) : null}
@@ -87,7 +87,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
           ) : null}
           {checking.data?.email_account.connected ? (
             <Text size="sm" c="teal" role="status">
-              Both log-ins work.
+              {account.imap === null ? 'The log-in works.' : 'Both log-ins work.'}
             </Text>
           ) : null}
           {mayWrite ? (

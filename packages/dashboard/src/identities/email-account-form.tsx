@@ -81,7 +81,7 @@ export function EmailAccountForm({ identityId, account, onSaved, onCancel }: Ema
         ]}
       />
       {preset ? (
-        <Alert color="ink" variant="light">
+        <Alert color="ink" variant="light" role="note">
           {preset.note}
         </Alert>
       ) : null}
