@@ -56,6 +56,8 @@ export const runContactsQuery = (runId: string, query: { page: number; limit: nu
     queryFn: ({ signal }) =>
       get<{ contacts: RunContact[] } & Page>(`/api/agents/runs/${encodeURIComponent(runId)}/contacts`, query, signal),
     placeholderData: keepPreviousData,
+    // What was fetched on the way to the page may be from before the run began.
+    staleTime: 0,
     refetchInterval: isUnderWay ? 2_000 : false,
   })
 
