@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { orderExport } from '../src/tenant-export/exports.ts'
+import { MAIL, propose } from './actions.ts'
 import { type Browser, signedIn } from './people.ts'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
 import { until } from './webhooks.ts'
@@ -10,6 +11,17 @@ import { until } from './webhooks.ts'
  */
 const FILTER = { match: 'all', conditions: [] }
 const VIEW = { name: 'hacked', page: 'contacts', query: {}, columns: [] }
+const UNKNOWN = '00000000-0000-4000-8000-000000000000'
+const NOWHERE = { run_id: UNKNOWN, contact_id: UNKNOWN, action_index: 0 }
+const MAIL_SERVER = { host: 'smtp.example.com', port: 587, security: 'starttls', user: 'hacked@example.com' }
+const MAILBOX = {
+  address: 'hacked@example.com',
+  smtp: MAIL_SERVER,
+  imap: null,
+  password: 'x',
+  daily_limit: 1,
+  spacing_seconds: 0,
+}
 const ROUTES: Route[] = [
   { method: 'GET', path: '/api/overview' },
   { method: 'GET', path: '/api/properties' },
@@ -40,6 +52,23 @@ const ROUTES: Route[] = [
   { method: 'POST', path: '/api/webhooks/:subscription_id/resend', body: { from: '2020-01-01', to: '2100-01-01' } },
   { method: 'GET', path: '/api/webhooks/deliveries/:delivery_id' },
   { method: 'POST', path: '/api/webhooks/deliveries/:delivery_id/resend' },
+  { method: 'GET', path: '/api/agents' },
+  { method: 'GET', path: '/api/agents/runs/:run_id/contacts' },
+  { method: 'POST', path: '/api/agents/runs/:run_id/cancel' },
+  { method: 'GET', path: '/api/agent-settings' },
+  { method: 'PUT', path: '/api/agent-settings', body: { reply_pause_days: 90 } },
+  { method: 'GET', path: '/api/playbooks' },
+  { method: 'POST', path: '/api/playbooks/check', body: { playbook_md: 'Hello' } },
+  { method: 'GET', path: '/api/schedules', query: 'cron=0+9+*+*+*' },
+  { method: 'GET', path: '/api/approvals' },
+  { method: 'POST', path: '/api/approvals/:run_id/:contact_id/:action_index/approve' },
+  { method: 'POST', path: '/api/approvals/:run_id/:contact_id/:action_index/reject' },
+  { method: 'POST', path: '/api/approvals/approve', body: { actions: [NOWHERE] } },
+  { method: 'POST', path: '/api/approvals/reject', body: { actions: [NOWHERE] } },
+  { method: 'GET', path: '/api/identities/:identity_id/connections' },
+  { method: 'PUT', path: '/api/identities/:identity_id/email-account', body: MAILBOX },
+  { method: 'DELETE', path: '/api/identities/:identity_id/email-account' },
+  { method: 'POST', path: '/api/identities/:identity_id/email-account/check' },
   { method: 'GET', path: '/api/scopes' },
   { method: 'GET', path: '/api/keys' },
   { method: 'POST', path: '/api/keys', body: { name: 'hacked', scopes: ['all'] } },
@@ -98,7 +127,17 @@ beforeAll(async () => {
     orderExport(tx, { ...service.jobs, send: async () => null }, { kind: 'service' }, new Date()),
   )
   const company = await owner.call('POST', '/v1/companies', { name: SECRET })
+  const identity = await owner.call('POST', '/v1/identities', { firstName: SECRET, lastName: SECRET, role: SECRET })
+  const proposed = await propose(owner.handle, service.jobs, {
+    contactId: contact_id,
+    identityId: identity.body.identity.identity_id,
+    ...MAIL,
+    params: { subject: SECRET, message: SECRET },
+  })
   ids = {
+    identity_id: identity.body.identity.identity_id,
+    run_id: proposed.ref.runId,
+    action_index: '0',
     contact_id,
     company_id: company.body.company.company_id,
     subscription_id,
@@ -123,7 +162,7 @@ const fill = ({ path, query }: Route) =>
 /** Everything that the owner can see of what the walk has the ids of. */
 async function state(): Promise<unknown[]> {
   const answers = await Promise.all(
-    ['views', 'webhooks', 'keys', 'domains', 'erasures', 'export', 'audit'].map((what) =>
+    ['views', 'webhooks', 'keys', 'domains', 'erasures', 'export', 'approvals', 'agent-settings', 'audit'].map((what) =>
       ownerBrowser.call('GET', `/api/${what}`),
     ),
   )

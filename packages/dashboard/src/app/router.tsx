@@ -1,9 +1,12 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { createRouter } from '@tanstack/react-router'
+import { agentRoutes } from '../agents/routes.ts'
+import { approvalRoutes } from '../approvals/routes.ts'
 import { companyRoutes } from '../companies/routes.ts'
 import { contactRoutes } from '../contacts/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { homeRoutes } from '../home/routes.ts'
+import { identityRoutes } from '../identities/routes.ts'
 import { segmentRoutes } from '../segments/routes.ts'
 import { settingsRoutes } from '../settings/routes.ts'
 import { signInRoutes } from '../sign-in/routes.ts'
@@ -20,6 +23,9 @@ const routeTree = rootRoute.addChildren([
     ...companyRoutes,
     ...eventRoutes,
     ...segmentRoutes,
+    ...approvalRoutes,
+    ...agentRoutes,
+    ...identityRoutes,
     ...webhookRoutes,
     ...settingsRoutes,
   ]),

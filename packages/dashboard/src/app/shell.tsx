@@ -1,7 +1,9 @@
-import { AppShell, Box, Burger, Group, NavLink, ScrollArea, Text } from '@mantine/core'
+import { AppShell, Badge, Box, Burger, Group, NavLink, ScrollArea, Text, VisuallyHidden } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
+import type { waitingCountQuery } from '../api/approvals.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { NAVIGATION } from './navigation.ts'
 import classes from './shell.module.css'
@@ -43,7 +45,7 @@ export function Shell() {
           {NAVIGATION.map(({ label, items }) => (
             <Box key={label ?? ''} mb="xs">
               {label === null ? null : <Text className={classes.group}>{label}</Text>}
-              {items.map(({ label: name, icon: Icon, link }) => (
+              {items.map(({ label: name, icon: Icon, link, ...more }) => (
                 <NavLink
                   key={name}
                   className={classes.link}
@@ -52,6 +54,7 @@ export function Shell() {
                   )}
                   label={name}
                   leftSection={<Icon size={18} stroke={1.7} aria-hidden />}
+                  rightSection={'count' in more && more.count ? <Waiting query={more.count} /> : null}
                   onClick={close}
                 />
               ))}
@@ -66,6 +69,18 @@ export function Shell() {
         </Box>
       </AppShell.Main>
     </AppShell>
+  )
+}
+
+/** How much waits for somebody behind a link. */
+function Waiting({ query }: { query: typeof waitingCountQuery }) {
+  const { data = 0 } = useQuery(query)
+  if (data === 0) return null
+  return (
+    <Badge variant="filled" size="sm" radius="xl">
+      {data > 99 ? '99+' : data}
+      <VisuallyHidden> waiting</VisuallyHidden>
+    </Badge>
   )
 }
 

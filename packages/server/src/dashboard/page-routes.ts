@@ -1,5 +1,10 @@
+import type { DecisionDependencies } from '../agents/actions/decide.ts'
+import type { ConfigurationDependencies } from '../agents/configuration.ts'
 import type { Config } from '../config.ts'
 import type { App } from '../platform/http/app-types.ts'
+import { agentPageRoutes } from './agent-routes.ts'
+import { agentSettingsRoutes } from './agent-settings-routes.ts'
+import { approvalRoutes } from './approval-routes.ts'
 import { auditRoutes } from './audit-routes.ts'
 import { companyEventRoutes } from './company-routes.ts'
 import { csvRoutes } from './csv-routes.ts'
@@ -7,10 +12,12 @@ import { deliveryRoutes } from './delivery-routes.ts'
 import { type DomainDependencies, domainRoutes } from './domain-routes.ts'
 import { type ErasureDependencies, erasureRoutes } from './erasure-routes.ts'
 import { type ExportRouteDependencies, exportRoutes } from './export-routes.ts'
+import { type IdentityPageDependencies, identityPageRoutes } from './identity-routes.ts'
 import { keyRoutes } from './key-routes.ts'
 import { type LimitDependencies, limitRoutes } from './limit-routes.ts'
 import { type LiveDependencies, liveRoutes } from './live-routes.ts'
 import { overviewRoutes } from './overview-routes.ts'
+import { playbookRoutes } from './playbook-routes.ts'
 import { propertyRoutes } from './property-routes.ts'
 import { segmentBuilderRoutes } from './segment-routes.ts'
 import { type TrackerDependencies, trackerRoutes } from './tracker-routes.ts'
@@ -24,8 +31,10 @@ export interface PageDependencies
     ErasureDependencies,
     Omit<ExportRouteDependencies, 'config'>,
     Omit<LimitDependencies, 'config'>,
-    Omit<TrackerDependencies, 'config'> {
+    Omit<TrackerDependencies, 'config'>,
+    IdentityPageDependencies {
   config: Config
+  jobs: DecisionDependencies['jobs'] & ConfigurationDependencies['jobs'] & ExportRouteDependencies['jobs']
 }
 
 /** What the pages ask for beyond the public API: everything under /api that is not about signing in. */
@@ -37,6 +46,11 @@ export function pageRoutes(app: App, dependencies: PageDependencies): void {
   propertyRoutes(app, dependencies)
   segmentBuilderRoutes(app, dependencies)
   viewRoutes(app, dependencies)
+  agentPageRoutes(app, dependencies)
+  agentSettingsRoutes(app, dependencies)
+  approvalRoutes(app, dependencies)
+  identityPageRoutes(app, dependencies)
+  playbookRoutes(app, dependencies)
   webhookRoutes(app, dependencies)
   deliveryRoutes(app, dependencies)
   keyRoutes(app, dependencies)

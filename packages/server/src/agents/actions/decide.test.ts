@@ -4,7 +4,7 @@ import { call, createTestTenant, startTestService, type TestService, type TestTe
 import { listAudit } from '../../audit/list.ts'
 import type { Actor } from '../../audit/log.ts'
 import { newId } from '../../platform/ids.ts'
-import { approveAction, approveMany, rejectAction } from './decide.ts'
+import { approveAction, decideMany, rejectAction } from './decide.ts'
 import { hashOfParams } from './params-hash.ts'
 import { listWaitingActions } from './waiting.ts'
 
@@ -222,7 +222,9 @@ test('several are approved at once, each for itself', async () => {
   const second = await waiting(1, first.ref.runId, first.agentId)
   await tenant.call('POST', `${second.path}/reject`)
   const unknown = { ...first.ref, runId: newId() }
-  const decided = await approveMany(tenant.handle, deciding, [first.ref, second.ref, unknown], { actor: ADA })
+  const decided = await decideMany([first.ref, second.ref, unknown], (ref) =>
+    approveAction(tenant.handle, deciding, ref, { actor: ADA }),
+  )
   expect(decided.map((each) => ('action' in each ? each.action.status : each.error.code))).toEqual([
     'approved',
     'invalid_action_state',

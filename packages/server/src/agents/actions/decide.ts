@@ -31,7 +31,7 @@ export interface Rejection {
 export type Decided = { ref: ActionRef; action: ActionObject } | { ref: ActionRef; error: ServiceError }
 
 const REASON_LENGTH_MAX = 1_000
-const APPROVED_AT_ONCE_MAX = 100
+const DECIDED_AT_ONCE_MAX = 100
 
 /**
  * Approves a proposed action, for exactly the params that it has now, and queues it for execution in the same
@@ -93,20 +93,21 @@ export async function rejectAction(
   })
 }
 
-/** Approves several actions, each for itself: one that cannot be approved does not hold up the others. */
-export async function approveMany(
-  tenant: Tenant,
-  dependencies: DecisionDependencies,
+/**
+ * Decides about several actions, each for itself: one that cannot be decided does not hold up the others.
+ * @throws ServiceError 400 for too many at once.
+ */
+export async function decideMany(
   refs: readonly ActionRef[],
-  { actor }: { actor: Actor },
+  decideOne: (ref: ActionRef) => Promise<ActionObject>,
 ): Promise<Decided[]> {
-  if (refs.length > APPROVED_AT_ONCE_MAX) {
-    throw validationError([{ path: 'actions', message: `must be at most ${APPROVED_AT_ONCE_MAX} actions` }])
+  if (refs.length > DECIDED_AT_ONCE_MAX) {
+    throw validationError([{ path: 'actions', message: `must be at most ${DECIDED_AT_ONCE_MAX} actions` }])
   }
   const decided: Decided[] = []
   for (const ref of refs) {
     try {
-      decided.push({ ref, action: await approveAction(tenant, dependencies, ref, { actor }) })
+      decided.push({ ref, action: await decideOne(ref) })
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       decided.push({ ref, error })

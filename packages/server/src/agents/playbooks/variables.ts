@@ -6,7 +6,7 @@ const LENGTH_MAX = 200
 const LEADS_AWAY = /:\/\/|\bwww\./i
 
 /** What is known by each first part of a name; a list is closed, `any` takes every property. */
-const KNOWN = {
+export const KNOWN = {
   contact: 'any',
   company: 'any',
   identity: ['firstname', 'lastname', 'name', 'role', 'jobtitle'],

@@ -29,6 +29,16 @@ export async function spend(tx: Tenant, costUsd: number, now: Date): Promise<voi
     .execute()
 }
 
+/** What a tenant's runs have cost since the calendar month (UTC) began, in US dollars. */
+export async function costOfMonth(tenant: Tenant, now: Date): Promise<number> {
+  const month = await tenant.db
+    .selectFrom('agent_costs')
+    .select('cost_usd')
+    .where('month', '=', sql<Date>`${monthOf(now)}::date`)
+    .executeTakeFirst()
+  return Number(month?.cost_usd ?? 0)
+}
+
 function monthOf(now: Date): string {
   return `${now.toISOString().slice(0, 7)}-01`
 }
@@ -56,12 +66,7 @@ export async function capReached(
     }
   }
   if (perMonth !== null) {
-    const month = await tenant.db
-      .selectFrom('agent_costs')
-      .select('cost_usd')
-      .where('month', '=', sql<Date>`${monthOf(now)}::date`)
-      .executeTakeFirst()
-    if (Number(month?.cost_usd ?? 0) >= perMonth) {
+    if ((await costOfMonth(tenant, now)) >= perMonth) {
       return `The monthly cost cap of $${perMonth} is reached; the remaining contacts were skipped.`
     }
   }

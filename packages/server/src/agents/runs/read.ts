@@ -3,7 +3,7 @@ import { notFound } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { ACTION_COLUMNS, type ActionObject, toActionObject } from '../actions/action-object.ts'
 import type { Window } from '../agents.ts'
-import { type ContactResultObject, RUN_COLUMNS, type RunStatus, toRunObject } from './run-object.ts'
+import { type ContactResultObject, RUN_COLUMNS, type RunObject, type RunStatus, toRunObject } from './run-object.ts'
 
 /** Contacts that a run's detail shows. */
 const CONTACTS_MAX = 25
@@ -49,7 +49,46 @@ export async function readRun(tenant: Tenant, runId: string, mode: 'summary' | '
     .executeTakeFirst()
   if (!row) throw notFound('run')
   const run = toRunObject(row, (await pendingOf(tenant, [runId])).get(runId) ?? 0)
-  return mode === 'summary' ? run : { ...run, contact_results: await resultsOf(tenant, runId) }
+  return mode === 'summary'
+    ? run
+    : { ...run, contact_results: await resultsOf(tenant, runId, { limit: CONTACTS_MAX, offset: 0 }) }
+}
+
+/** Some of a run's contacts, in the order in which it looks at them, and how many it has. @throws ServiceError 404. */
+export async function listRunContacts(
+  tenant: Tenant,
+  runId: string,
+  window: Window,
+): Promise<{ contacts: ContactResultObject[]; total: number }> {
+  const run = await tenant.db.selectFrom('agent_runs').select('run_id').where('run_id', '=', runId).executeTakeFirst()
+  if (!run) throw notFound('run')
+  const [contacts, counted] = await Promise.all([
+    resultsOf(tenant, runId, window),
+    tenant.db
+      .selectFrom('agent_run_contacts')
+      .select(({ fn }) => fn.countAll().as('count'))
+      .where('run_id', '=', runId)
+      .executeTakeFirst(),
+  ])
+  return { contacts, total: Number(counted?.count ?? 0) }
+}
+
+/** The latest run of each of these agents that has run at all, by agent. */
+export async function lastRuns(tenant: Tenant, agentIds: readonly string[]): Promise<Map<string, RunObject>> {
+  const rows = await tenant.db
+    .selectFrom('agent_runs')
+    .distinctOn('agent_id')
+    .select(RUN_COLUMNS)
+    .where('agent_id', '=', anyOf(agentIds))
+    .orderBy('agent_id')
+    .orderBy('created_at', 'desc')
+    .orderBy('run_id', 'desc')
+    .execute()
+  const pending = await pendingOf(
+    tenant,
+    rows.map((row) => row.run_id),
+  )
+  return new Map(rows.map((row) => [row.agent_id, toRunObject(row, pending.get(row.run_id) ?? 0)]))
 }
 
 /** How many actions of each run wait for somebody at this moment. */
@@ -64,7 +103,7 @@ async function pendingOf(tenant: Tenant, runIds: readonly string[]): Promise<Map
   return new Map(rows.map((row) => [row.run_id, Number(row.count)]))
 }
 
-async function resultsOf(tenant: Tenant, runId: string): Promise<ContactResultObject[]> {
+async function resultsOf(tenant: Tenant, runId: string, { limit, offset }: Window): Promise<ContactResultObject[]> {
   const property = (key: string) => sql<string | null>`contacts.properties ->> ${key}::text`
   const rows = await tenant.db
     .selectFrom('agent_run_contacts')
@@ -75,7 +114,8 @@ async function resultsOf(tenant: Tenant, runId: string): Promise<ContactResultOb
     .select(property('company').as('company'))
     .where('agent_run_contacts.run_id', '=', runId)
     .orderBy('agent_run_contacts.position')
-    .limit(CONTACTS_MAX)
+    .limit(limit)
+    .offset(offset)
     .execute()
   const actions = await actionsOf(
     tenant,

@@ -36,7 +36,9 @@ const FIELDS = {
 
 export const Run = Type.Object(FIELDS)
 
-const ContactResult = Type.Object({
+export type RunObject = Type.Static<typeof Run>
+
+export const ContactResult = Type.Object({
   contact_id: Id,
   contact: Nullable(
     Type.Object(
@@ -86,7 +88,7 @@ export const RUN_COLUMNS = [
 type RunRow = Pick<Selectable<TenantTables['agent_runs']>, (typeof RUN_COLUMNS)[number]>
 
 /** A run as the API answers it. @param pending how many of its actions wait for somebody at this moment. */
-export function toRunObject(row: RunRow, pending: number): Type.Static<typeof Run> {
+export function toRunObject(row: RunRow, pending: number): RunObject {
   return {
     run_id: row.run_id,
     _id: row.run_id,

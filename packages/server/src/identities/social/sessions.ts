@@ -117,6 +117,18 @@ export async function readSession(
   return (await find()) ?? session
 }
 
+/** The login that an identity began last; undefined before the first. */
+export async function latestSession(tenant: Tenant, identityId: string): Promise<SessionRow | undefined> {
+  return tenant.db
+    .selectFrom('social_sessions')
+    .selectAll()
+    .where('identity_id', '=', identityId)
+    .orderBy('created_at', 'desc')
+    .orderBy('session_id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
 /** Ends a session that nobody needs to wait for any longer; does nothing to others. */
 export async function expireSession(tenant: Tenant, sessionId: string, now: Date): Promise<void> {
   await tenant.transaction(async (tx) => {

@@ -1,0 +1,136 @@
+import type { Agent, AgentInput, Playbooks } from '../api/agents.ts'
+import type { SegmentFilter } from '../api/segments.ts'
+
+export type Provider = NonNullable<Agent['llm_config']['provider']>
+
+/** An agent while somebody writes it: every value as it stands in its field. */
+export interface AgentDraft {
+  name: string
+  description: string
+  template: string | null
+  text: string
+  variables: { id: number; name: string; value: string }[]
+  capabilities: string[]
+  identityId: string
+  audience: 'nobody' | 'segment' | 'filter'
+  segmentId: string
+  cron: string
+  timeZone: string
+  maxContacts: number | string
+  requiresApproval: boolean
+  maxCost: number | string
+  provider: Provider | ''
+  model: string
+  baseUrl: string
+  temperature: number | string
+  maxTokens: number | string
+}
+
+let ids = 0
+export const newVariable = (name = '', value = '') => ({ id: ++ids, name, value })
+
+/** A new agent, as its template says. */
+export function newDraft(playbooks: Playbooks, template: string | null): AgentDraft {
+  const known = playbooks.templates.find(({ name }) => name === template)
+  return {
+    name: known?.title ?? '',
+    description: '',
+    ...templateFields(known),
+    identityId: '',
+    audience: 'nobody',
+    segmentId: '',
+    cron: '',
+    timeZone: '',
+    maxContacts: playbooks.max_contacts.default,
+    requiresApproval: true,
+    maxCost: '',
+    provider: '',
+    model: '',
+    baseUrl: '',
+    temperature: '',
+    maxTokens: '',
+  }
+}
+
+/** What choosing a template sets. */
+export function templateFields(template: Playbooks['templates'][number] | undefined) {
+  return {
+    template: template?.name ?? null,
+    text: template?.prompt ?? '',
+    variables: Object.entries(template?.variables ?? {}).map(([name, value]) => newVariable(name, value)),
+    capabilities: template?.capabilities ?? [],
+  }
+}
+
+/** A stored agent, to be changed. */
+export function draftOf(agent: Agent, playbooks: Playbooks): AgentDraft {
+  const { playbook, monitoring, llm_config: llm } = agent
+  const template = playbooks.templates.find(({ name }) => name === agent.playbook_template)
+  const variables = { ...template?.variables, ...playbook.variables }
+  const filter = monitoring.filter
+  return {
+    name: agent.name,
+    description: agent.description ?? '',
+    template: agent.playbook_template,
+    text: playbook.playbook_md ?? template?.prompt ?? '',
+    variables: Object.entries(variables).map(([name, value]) => newVariable(name, value)),
+    capabilities: agent.capabilities,
+    identityId: agent.identity_id ?? '',
+    audience: filter === undefined ? 'nobody' : 'segment_id' in filter ? 'segment' : 'filter',
+    segmentId: filter !== undefined && 'segment_id' in filter ? filter.segment_id : '',
+    cron: monitoring.schedule_cron ?? '',
+    timeZone: monitoring.time_zone ?? '',
+    maxContacts: monitoring.max_contacts_per_run,
+    requiresApproval: playbook.require_approval ?? true,
+    maxCost: playbook.max_cost_usd_per_run ?? '',
+    provider: llm.provider ?? '',
+    model: llm.model ?? '',
+    baseUrl: llm.base_url ?? '',
+    temperature: llm.temperature ?? '',
+    maxTokens: llm.max_tokens ?? '',
+  }
+}
+
+/** What is sent of a draft; an empty field takes its setting away. */
+export function inputOf(draft: AgentDraft, filter: SegmentFilter, playbooks: Playbooks): AgentInput & { name: string } {
+  const template = playbooks.templates.find(({ name }) => name === draft.template)
+  // The template's own words are left to it, so that they become better with it.
+  const isOwnText = draft.text.trim() !== '' && draft.text !== template?.prompt
+  const own = draft.variables.filter(({ name, value }) => name.trim() !== '' && template?.variables[name] !== value)
+  const variables = Object.fromEntries(own.map(({ name, value }) => [name.trim(), value]))
+  return {
+    name: draft.name.trim(),
+    description: draft.description.trim() || null,
+    playbook_template: draft.template,
+    playbook: {
+      playbook_md: isOwnText ? draft.text : null,
+      require_approval: draft.requiresApproval,
+      max_cost_usd_per_run: numberOf(draft.maxCost),
+      variables: own.length === 0 ? null : variables,
+    },
+    capabilities: draft.capabilities as NonNullable<AgentInput['capabilities']>,
+    identity_id: draft.identityId || null,
+    monitoring: {
+      filter: audienceOf(draft, filter),
+      schedule_cron: draft.cron.trim() || null,
+      time_zone: draft.timeZone.trim() || null,
+      max_contacts_per_run: numberOf(draft.maxContacts),
+    },
+    llm_config: {
+      provider: draft.provider || null,
+      model: draft.model.trim() || null,
+      base_url: draft.provider === 'openai_compatible' ? draft.baseUrl.trim() || null : null,
+      temperature: numberOf(draft.temperature),
+      max_tokens: numberOf(draft.maxTokens),
+    },
+  }
+}
+
+function audienceOf({ audience, segmentId }: AgentDraft, filter: SegmentFilter) {
+  if (audience === 'nobody') return null
+  return audience === 'segment' ? { segment_id: segmentId } : filter
+}
+
+function numberOf(field: number | string): number | null {
+  return field === '' ? null : Number(field)
+}

@@ -1,0 +1,213 @@
+import { Alert, Anchor, Button, Card, Grid, Stack, Switch, Text, Title } from '@mantine/core'
+import { IconEdit, IconPlayerPlay, IconTrash } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { type Agent, agentQuery, deleteAgent, type Run, refreshAgents, runsQuery, updateAgent } from '../api/agents.ts'
+import { useIsAtLeast, useMay } from '../app/may.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
+import { Foreign, formatMoment, formatNumber, Moment } from '../ui/text.tsx'
+import { AgentFacts } from './agent-facts.tsx'
+import { RUNS_LENGTH } from './routes.ts'
+import { RunDialog } from './run-dialog.tsx'
+import { formatCost, RunState } from './run-state.tsx'
+
+const route = getRouteApi('/shell/agents/$agentId')
+
+/** One agent: how it is set up, and its runs. */
+export function AgentPage() {
+  const { agentId } = route.useParams()
+  const { data: agent, error, refetch } = useQuery(agentQuery(agentId))
+  const breadcrumb = (
+    <Anchor inherit renderRoot={(props) => <Link to="/agents" {...props} />}>
+      Agents
+    </Anchor>
+  )
+  if (!agent) {
+    return (
+      <>
+        <PageHeader title="Agent" breadcrumb={breadcrumb} />
+        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
+      </>
+    )
+  }
+  return (
+    <>
+      <PageHeader
+        title={<Foreign max={200}>{agent.name}</Foreign>}
+        documentTitle={agent.name}
+        description={agent.description === null ? undefined : <Foreign max={500}>{agent.description}</Foreign>}
+        breadcrumb={breadcrumb}
+        actions={<Actions agent={agent} />}
+      />
+      <Grid gap="md">
+        <Grid.Col span={{ base: 12, lg: 4 }} order={{ base: 2, lg: 1 }}>
+          <Stack gap="md">
+            <Enabled agent={agent} />
+            <AgentFacts agent={agent} />
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, lg: 8 }} order={{ base: 1, lg: 2 }}>
+          <Runs agent={agent} />
+        </Grid.Col>
+      </Grid>
+    </>
+  )
+}
+
+function Actions({ agent }: { agent: Agent }) {
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const { agent_id: agentId } = agent
+  const mayRun = useMay('agents:trigger')
+  const mayWrite = useMay('agents:write')
+  const remove = async () => {
+    await deleteAgent(agentId)
+    await navigate({ to: '/agents' })
+    await refreshAgents(queryClient)
+  }
+  return (
+    <>
+      {mayRun ? <RunDialog agent={agent} /> : null}
+      {mayWrite ? (
+        <>
+          <Button
+            variant="default"
+            leftSection={<IconEdit size={16} aria-hidden />}
+            renderRoot={(props) => <Link to="/agents/$agentId/edit" params={{ agentId }} {...props} />}
+          >
+            Edit
+          </Button>
+          <ConfirmButton
+            leftSection={<IconTrash size={16} aria-hidden />}
+            title="Delete the agent?"
+            explanation="Its runs go with it, and what it proposed and nobody has decided is not executed. This cannot be undone."
+            confirmLabel="Delete agent"
+            onConfirm={remove}
+          >
+            Delete
+          </ConfirmButton>
+        </>
+      ) : null}
+    </>
+  )
+}
+
+function Enabled({ agent }: { agent: Agent }) {
+  const queryClient = useQueryClient()
+  const isAdmin = useIsAtLeast('admin')
+  const switching = useMutation({
+    mutationFn: (enabled: boolean) => updateAgent(agent.agent_id, { enabled }),
+    onSuccess: () => refreshAgents(queryClient),
+  })
+  const isOn = switching.isPending ? switching.variables : agent.enabled
+  const { next_run_at: next } = agent
+  const when = next === null ? whyNoRun(agent) : `Next run ${formatMoment(next)}.`
+  return (
+    <Card>
+      {isAdmin ? (
+        <Switch
+          label="Enabled"
+          description={when}
+          checked={isOn}
+          disabled={switching.isPending}
+          onChange={(event) => switching.mutate(event.currentTarget.checked)}
+        />
+      ) : (
+        <>
+          <Text fw={600}>{isOn ? 'Enabled' : 'Disabled'}</Text>
+          <Text size="sm" c="dimmed">
+            {when}
+          </Text>
+        </>
+      )}
+      {switching.isError ? (
+        <Alert color="red" role="alert" mt="sm">
+          {messageOf(switching.error)}
+        </Alert>
+      ) : null}
+    </Card>
+  )
+}
+
+function whyNoRun({ enabled, monitoring }: Agent): string {
+  if (monitoring.schedule_cron === undefined) return 'It has no schedule and runs by hand.'
+  return enabled ? 'No run is due.' : 'Its schedule rests.'
+}
+
+function Runs({ agent }: { agent: Agent }) {
+  const { page = 1 } = route.useSearch()
+  const navigate = route.useNavigate()
+  const window = { limit: RUNS_LENGTH, offset: (page - 1) * RUNS_LENGTH }
+  const { data, error, isPlaceholderData, refetch } = useQuery(runsQuery(agent.agent_id, window))
+  return (
+    <section>
+      <Title order={2} size="h4" mb="xs">
+        Runs
+      </Title>
+      <DataTable
+        label="Runs"
+        columns={RUN_COLUMNS}
+        rows={data?.runs}
+        rowKey={({ run_id }) => run_id}
+        error={error}
+        onRetry={refetch}
+        isUpdating={isPlaceholderData}
+        empty={
+          <EmptyState icon={IconPlayerPlay} title="It has not run yet">
+            Run it for a few contacts first, and read how it reasons.
+          </EmptyState>
+        }
+        paging={{
+          page,
+          limit: RUNS_LENGTH,
+          total: data?.total ?? 0,
+          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next }, replace: true }),
+        }}
+      />
+    </section>
+  )
+}
+
+const RUN_COLUMNS: Column<Run>[] = [
+  {
+    id: 'created_at',
+    header: 'Begun',
+    cell: ({ run_id: runId, created_at: at }) => (
+      <Anchor fw={550} inherit renderRoot={(props) => <Link to="/agents/runs/$runId" params={{ runId }} {...props} />}>
+        <Moment at={at} />
+      </Anchor>
+    ),
+  },
+  { id: 'status', header: 'State', cell: (run) => <RunState status={run.status} /> },
+  {
+    id: 'trigger',
+    header: 'By',
+    visibleFrom: 'md',
+    cell: ({ trigger }) => (trigger === 'schedule' ? 'schedule' : 'hand'),
+  },
+  {
+    id: 'contacts',
+    header: 'Contacts',
+    align: 'right',
+    visibleFrom: 'sm',
+    cell: ({ summary }) => formatNumber(summary.contacts_evaluated),
+  },
+  { id: 'proposed', header: 'Proposed', align: 'right', cell: ({ summary }) => formatNumber(summary.actions_proposed) },
+  {
+    id: 'waiting',
+    header: 'Waiting',
+    align: 'right',
+    visibleFrom: 'sm',
+    cell: ({ summary }) => formatNumber(summary.actions_pending_approval),
+  },
+  {
+    id: 'cost',
+    header: 'Cost',
+    align: 'right',
+    visibleFrom: 'md',
+    cell: ({ usage }) => formatCost(usage.cost_usd),
+  },
+]

@@ -1,0 +1,192 @@
+import {
+  Alert,
+  Anchor,
+  Autocomplete,
+  Button,
+  Card,
+  Group,
+  NumberInput,
+  Progress,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { type AgentSettings, agentSettingsQuery, saveAgentSettings } from '../api/agents.ts'
+import { useIsAtLeast } from '../app/may.ts'
+import { PageHeader } from '../ui/page-header.tsx'
+import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
+import { formatCost } from './run-state.tsx'
+
+/** The rules that hold for all agents. */
+export function AgentSettingsPage() {
+  const { data, error, refetch } = useQuery(agentSettingsQuery)
+  return (
+    <>
+      <PageHeader
+        title="Rules for all agents"
+        description="They hold whoever approves, and for every agent."
+        breadcrumb={
+          <Anchor inherit renderRoot={(props) => <Link to="/agents" {...props} />}>
+            Agents
+          </Anchor>
+        }
+      />
+      {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {!error && !data ? <LoadingState lines={8} /> : null}
+      {data ? <SettingsForm settings={data.settings} cost={data.cost_this_month_usd} /> : null}
+    </>
+  )
+}
+
+const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+
+function SettingsForm({ settings, cost }: { settings: AgentSettings; cost: number }) {
+  const queryClient = useQueryClient()
+  const isAdmin = useIsAtLeast('admin')
+  const [draft, setDraft] = useState(() => ({
+    interval: settings.outreach_interval_days as number | string,
+    pause: settings.reply_pause_days as number | string,
+    daily: settings.daily_limit_per_identity as number | string,
+    cap: (settings.monthly_cost_cap_usd ?? '') as number | string,
+    zone: settings.time_zone,
+    isQuiet: settings.quiet_hours !== null,
+    from: settings.quiet_hours?.from ?? '20:00',
+    to: settings.quiet_hours?.to ?? '08:00',
+  }))
+  const change = (changes: Partial<typeof draft>) => {
+    saving.reset()
+    setDraft((before) => ({ ...before, ...changes }))
+  }
+  const saving = useMutation({
+    mutationFn: () =>
+      saveAgentSettings({
+        outreach_interval_days: Number(draft.interval),
+        reply_pause_days: Number(draft.pause),
+        daily_limit_per_identity: Number(draft.daily),
+        monthly_cost_cap_usd: draft.cap === '' ? null : Number(draft.cap),
+        time_zone: draft.zone.trim(),
+        quiet_hours: draft.isQuiet ? { from: draft.from, to: draft.to } : null,
+      }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: agentSettingsQuery.queryKey }),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    saving.mutate()
+  }
+  return (
+    <Stack component="form" gap="md" maw={640} onSubmit={submit}>
+      <Card component="fieldset" disabled={!isAdmin} style={{ minInlineSize: 0, margin: 0 }}>
+        <Stack gap="md">
+          <NumberInput
+            label="Days between two outreaches to a contact"
+            description="Whichever agent they are from. 0: no such rule."
+            required
+            min={0}
+            max={365}
+            allowDecimal={false}
+            value={draft.interval}
+            onChange={(interval) => change({ interval })}
+          />
+          <NumberInput
+            label="Days of silence after a reply"
+            description="Whoever has answered talks with a person. 0: no such rule."
+            required
+            min={0}
+            max={365}
+            allowDecimal={false}
+            value={draft.pause}
+            onChange={(pause) => change({ pause })}
+          />
+          <NumberInput
+            label="Outreaches a day through one identity"
+            required
+            min={1}
+            max={10_000}
+            allowDecimal={false}
+            value={draft.daily}
+            onChange={(daily) => change({ daily })}
+          />
+          <Switch
+            label="Quiet hours"
+            description="Nothing leaves then; it goes out when they end. They follow the time zone of each contact, where it is known."
+            checked={draft.isQuiet}
+            onChange={(event) => change({ isQuiet: event.currentTarget.checked })}
+          />
+          {draft.isQuiet ? (
+            <Group grow>
+              <TextInput
+                type="time"
+                label="Quiet from"
+                required
+                value={draft.from}
+                onChange={(event) => change({ from: event.currentTarget.value })}
+              />
+              <TextInput
+                type="time"
+                label="Quiet until"
+                required
+                value={draft.to}
+                onChange={(event) => change({ to: event.currentTarget.value })}
+              />
+            </Group>
+          ) : null}
+          <Autocomplete
+            label="Time zone"
+            description="Of schedules and of days, and of contacts whose own is not known."
+            required
+            value={draft.zone}
+            onChange={(zone) => change({ zone })}
+            data={ZONES}
+            limit={30}
+            maxLength={64}
+          />
+          <NumberInput
+            label="Most that models may cost a month (US$)"
+            description="Runs end when it is reached. Empty: no cap."
+            min={0}
+            max={1_000_000}
+            decimalScale={2}
+            value={draft.cap}
+            onChange={(cap) => change({ cap })}
+          />
+          <CostSoFar cost={cost} cap={settings.monthly_cost_cap_usd} />
+        </Stack>
+      </Card>
+      {saving.isError ? (
+        <Alert color="red" role="alert" title="The rules were not saved">
+          {messageOf(saving.error)}
+        </Alert>
+      ) : null}
+      {isAdmin ? (
+        <Group gap="sm">
+          <Button type="submit" loading={saving.isPending}>
+            Save the rules
+          </Button>
+          <Text size="sm" c="teal" role="status">
+            {saving.isSuccess ? 'Saved.' : ''}
+          </Text>
+        </Group>
+      ) : (
+        <Text size="sm" c="dimmed">
+          Administrators of the team may change these.
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+function CostSoFar({ cost, cap }: { cost: number; cap: number | null }) {
+  const words = `${formatCost(cost)} so far this month${cap === null ? '' : ` of ${formatCost(cap)}`}`
+  return (
+    <div>
+      <Text size="sm">{words}.</Text>
+      {cap === null || cap === 0 ? null : (
+        <Progress mt={6} value={Math.min(100, (cost / cap) * 100)} aria-label="Cost of this month" />
+      )}
+    </div>
+  )
+}

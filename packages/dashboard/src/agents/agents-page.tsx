@@ -1,0 +1,137 @@
+import { Anchor, Button, Group, Text } from '@mantine/core'
+import { IconAdjustments, IconPlus, IconRobot } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { agentsQuery, type ListedAgent, playbooksQuery } from '../api/agents.ts'
+import { useIsAtLeast } from '../app/may.ts'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { EmptyState } from '../ui/states.tsx'
+import { Foreign, Moment, None } from '../ui/text.tsx'
+import { PAGE_LENGTH } from './routes.ts'
+import { AgentState, RunState } from './run-state.tsx'
+import { ScheduleWords } from './schedule-words.tsx'
+
+const route = getRouteApi('/shell/agents')
+
+/** All agents: whether they work, and how they last did. */
+export function AgentsPage() {
+  const { page = 1 } = route.useSearch()
+  const navigate = route.useNavigate()
+  const isAdmin = useIsAtLeast('admin')
+  const { data, error, isPlaceholderData, refetch } = useQuery(agentsQuery({ page, limit: PAGE_LENGTH }))
+  const { data: playbooks } = useQuery(playbooksQuery)
+  const titles = new Map(playbooks?.templates.map(({ name, title }) => [name, title]))
+  const create = isAdmin ? (
+    <Button
+      leftSection={<IconPlus size={16} aria-hidden />}
+      renderRoot={(props) => <Link to="/agents/new" {...props} />}
+    >
+      New agent
+    </Button>
+  ) : null
+  return (
+    <>
+      <PageHeader
+        title="Agents"
+        description="They look at contacts and propose what to do next. Nothing leaves without your rules and your approval."
+        actions={
+          <>
+            <Button
+              variant="default"
+              leftSection={<IconAdjustments size={16} aria-hidden />}
+              renderRoot={(props) => <Link to="/agents/settings" {...props} />}
+            >
+              Rules for all
+            </Button>
+            {create}
+          </>
+        }
+      />
+      <DataTable
+        label="Agents"
+        columns={columnsWith(titles)}
+        rows={data?.agents}
+        rowKey={({ agent_id }) => agent_id}
+        error={error}
+        onRetry={refetch}
+        isUpdating={isPlaceholderData}
+        empty={
+          <EmptyState icon={IconRobot} title="No agents yet" action={create}>
+            Begin with a template: follow up with people who looked at your prices, welcome new sign-ups, notice who is
+            about to leave.
+          </EmptyState>
+        }
+        paging={{
+          page,
+          limit: PAGE_LENGTH,
+          total: data?.pagination.total_items ?? 0,
+          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next }, replace: true }),
+        }}
+      />
+    </>
+  )
+}
+
+function columnsWith(titles: ReadonlyMap<string, string>): Column<ListedAgent>[] {
+  return [
+    {
+      id: 'name',
+      header: 'Name',
+      cell: ({ agent_id: agentId, name, playbook_template: template }) => (
+        <>
+          <Anchor
+            fw={550}
+            inherit
+            renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}
+          >
+            <Foreign max={120}>{name}</Foreign>
+          </Anchor>
+          <Text size="xs" c="dimmed">
+            {template === null ? 'Its own playbook' : (titles.get(template) ?? template)}
+          </Text>
+        </>
+      ),
+    },
+    { id: 'state', header: 'State', cell: ({ enabled }) => <AgentState isEnabled={enabled} /> },
+    {
+      id: 'schedule',
+      header: 'Runs',
+      visibleFrom: 'md',
+      cell: ({ monitoring: { schedule_cron: cron, time_zone: zone } }) =>
+        cron === undefined ? <Text c="dimmed">by hand</Text> : <ScheduleWords cron={cron} timeZone={zone} />,
+    },
+    {
+      id: 'last',
+      header: 'Last run',
+      visibleFrom: 'sm',
+      cell: ({ last_run: run }) =>
+        run === null ? (
+          <Text c="dimmed">never</Text>
+        ) : (
+          <Group gap={8} wrap="nowrap">
+            <RunState status={run.status} />
+            <Anchor
+              inherit
+              renderRoot={(props) => <Link to="/agents/runs/$runId" params={{ runId: run.run_id }} {...props} />}
+            >
+              <Moment at={run.created_at} />
+            </Anchor>
+          </Group>
+        ),
+    },
+    {
+      id: 'waiting',
+      header: 'Proposed',
+      align: 'right',
+      visibleFrom: 'lg',
+      cell: ({ last_run: run }) => run?.summary.actions_proposed ?? <None />,
+    },
+    {
+      id: 'next',
+      header: 'Next run',
+      visibleFrom: 'lg',
+      cell: ({ next_run_at: at }) => (at === null ? <None /> : <Moment at={at} c="dimmed" />),
+    },
+  ]
+}

@@ -1,0 +1,71 @@
+import { NativeSelect, Radio, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { propertiesQuery } from '../api/properties.ts'
+import { type SegmentFilter, segmentsQuery } from '../api/segments.ts'
+import type { Draft, GroupDraft } from '../segments/draft.ts'
+import { FilterBuilder } from '../segments/filter-builder.tsx'
+import { PreviewPanel } from '../segments/preview-panel.tsx'
+import { formatNumber } from '../ui/text.tsx'
+import type { AgentDraft } from './agent-draft.ts'
+
+interface AudienceFieldsProps {
+  draft: Pick<AgentDraft, 'audience' | 'segmentId'>
+  onChange: (changes: Partial<AgentDraft>) => void
+  filterDraft: GroupDraft
+  filter: SegmentFilter
+  unfinished: number
+  onReplace: (id: string, changed: Draft | null) => void
+}
+
+const SEGMENTS_SHOWN = 100
+
+/** Whom an agent looks at when nobody tells it. */
+export function AudienceFields(props: AudienceFieldsProps) {
+  const { draft, onChange, filterDraft, filter, unfinished, onReplace } = props
+  const { data } = useQuery(segmentsQuery(1, SEGMENTS_SHOWN))
+  const { data: known } = useQuery(propertiesQuery('contacts'))
+  const segments = data?.segments ?? []
+  const isListed = draft.segmentId === '' || segments.some(({ segment_id }) => segment_id === draft.segmentId)
+  return (
+    <Stack gap="sm">
+      <Radio.Group
+        label="Contacts"
+        value={draft.audience}
+        onChange={(audience) => onChange({ audience: audience as AgentDraft['audience'] })}
+      >
+        <Stack gap={6} mt={4}>
+          <Radio value="nobody" label="Only those that somebody chooses for a run" />
+          <Radio value="segment" label="Those of a segment" />
+          <Radio value="filter" label="Those that match a filter of its own" />
+        </Stack>
+      </Radio.Group>
+      {draft.audience === 'segment' ? (
+        <NativeSelect
+          label="Segment"
+          required
+          value={draft.segmentId}
+          onChange={(event) => onChange({ segmentId: event.currentTarget.value })}
+          data={[
+            { value: '', label: 'Choose a segment' },
+            ...(isListed ? [] : [{ value: draft.segmentId, label: draft.segmentId }]),
+            ...segments.map(({ segment_id: value, name, contact_count: count }) => ({
+              value,
+              label: `${name.slice(0, 80)} (${formatNumber(count)})`,
+            })),
+          ]}
+        />
+      ) : null}
+      {draft.audience === 'filter' ? (
+        <>
+          <FilterBuilder draft={filterDraft} properties={known?.properties ?? []} onReplace={onReplace} />
+          <PreviewPanel filter={filter} unfinished={unfinished} />
+        </>
+      ) : null}
+      {draft.audience === 'nobody' ? null : (
+        <Text size="sm" c="dimmed">
+          Each run begins with those that the agent has never looked at, then comes round to the others.
+        </Text>
+      )}
+    </Stack>
+  )
+}

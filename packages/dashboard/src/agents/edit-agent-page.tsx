@@ -1,0 +1,46 @@
+import { Anchor } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { agentQuery, playbooksQuery, updateAgent } from '../api/agents.ts'
+import { PageHeader } from '../ui/page-header.tsx'
+import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { Foreign } from '../ui/text.tsx'
+import { draftOf } from './agent-draft.ts'
+import { AgentForm } from './agent-form.tsx'
+
+const route = getRouteApi('/shell/agents/$agentId/edit')
+
+export function EditAgentPage() {
+  const { agentId } = route.useParams()
+  const agent = useQuery(agentQuery(agentId))
+  const playbooks = useQuery(playbooksQuery)
+  const error = agent.error ?? playbooks.error
+  const isThere = agent.data !== undefined && playbooks.data !== undefined
+  return (
+    <>
+      <PageHeader
+        title="Edit agent"
+        description="Runs under way go on with the settings that they began with."
+        breadcrumb={
+          <Anchor inherit renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}>
+            {agent.data ? <Foreign max={80}>{agent.data.name}</Foreign> : 'Agent'}
+          </Anchor>
+        }
+      />
+      {error && !isThere ? (
+        <ErrorState error={error} onRetry={() => Promise.all([agent.refetch(), playbooks.refetch()])} />
+      ) : null}
+      {!error && !isThere ? <LoadingState lines={8} /> : null}
+      {agent.data && playbooks.data ? (
+        <AgentForm
+          key={agentId}
+          initial={draftOf(agent.data, playbooks.data)}
+          agent={agent.data}
+          playbooks={playbooks.data}
+          submitLabel="Save changes"
+          save={(input) => updateAgent(agentId, input)}
+        />
+      ) : null}
+    </>
+  )
+}

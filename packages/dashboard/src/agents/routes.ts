@@ -1,0 +1,85 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import {
+  agentQuery,
+  agentSettingsQuery,
+  agentsQuery,
+  playbooksQuery,
+  runContactsQuery,
+  runQuery,
+  runsQuery,
+} from '../api/agents.ts'
+import { identitiesQuery } from '../api/identities.ts'
+import { shellRoute } from '../app/root-routes.tsx'
+import { pageNumber, searchParams, text } from '../app/search-params.ts'
+
+export const PAGE_LENGTH = 50
+export const RUNS_LENGTH = 20
+export const CONTACTS_LENGTH = 10
+
+const pageSearch = searchParams({ page: pageNumber })
+const templateSearch = searchParams({ template: text })
+
+const list = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents',
+  validateSearch: pageSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps: { page = 1 } }) =>
+    void context.queryClient.prefetchQuery(agentsQuery({ page, limit: PAGE_LENGTH })),
+  component: lazyRouteComponent(() => import('./agents-page.tsx'), 'AgentsPage'),
+})
+
+const create = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents/new',
+  validateSearch: templateSearch,
+  loader: ({ context }) => {
+    void context.queryClient.prefetchQuery(playbooksQuery)
+    void context.queryClient.prefetchQuery(identitiesQuery)
+  },
+  component: lazyRouteComponent(() => import('./new-agent-page.tsx'), 'NewAgentPage'),
+})
+
+const settings = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents/settings',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(agentSettingsQuery),
+  component: lazyRouteComponent(() => import('./agent-settings-page.tsx'), 'AgentSettingsPage'),
+})
+
+const one = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents/$agentId',
+  validateSearch: pageSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, params: { agentId }, deps: { page = 1 } }) => {
+    void context.queryClient.prefetchQuery(agentQuery(agentId))
+    void context.queryClient.prefetchQuery(runsQuery(agentId, { limit: RUNS_LENGTH, offset: (page - 1) * RUNS_LENGTH }))
+  },
+  component: lazyRouteComponent(() => import('./agent-page.tsx'), 'AgentPage'),
+})
+
+const edit = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents/$agentId/edit',
+  loader: ({ context, params }) => {
+    void context.queryClient.prefetchQuery(agentQuery(params.agentId))
+    void context.queryClient.prefetchQuery(playbooksQuery)
+    void context.queryClient.prefetchQuery(identitiesQuery)
+  },
+  component: lazyRouteComponent(() => import('./edit-agent-page.tsx'), 'EditAgentPage'),
+})
+
+const run = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/agents/runs/$runId',
+  validateSearch: pageSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, params: { runId }, deps: { page = 1 } }) => {
+    void context.queryClient.prefetchQuery(runQuery(runId))
+    void context.queryClient.prefetchQuery(runContactsQuery(runId, { page, limit: CONTACTS_LENGTH }, false))
+  },
+  component: lazyRouteComponent(() => import('./run-page.tsx'), 'RunPage'),
+})
+
+export const agentRoutes = [list, create, settings, one, edit, run] as const

@@ -1,0 +1,179 @@
+import { Alert, Anchor, Card, Group, Loader, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { IconPlayerStop, IconUsers } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { agentQuery, cancelRun, isOpen, type Run, refreshAgents, runContactsQuery, runQuery } from '../api/agents.ts'
+import { useMay } from '../app/may.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { Pager } from '../ui/pager.tsx'
+import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
+import { Foreign, formatMoment, formatNumber } from '../ui/text.tsx'
+import { CONTACTS_LENGTH } from './routes.ts'
+import { RunContactCard } from './run-contact.tsx'
+import { formatCost, RunState } from './run-state.tsx'
+
+const route = getRouteApi('/shell/agents/runs/$runId')
+
+/** One run: how it stands, what it cost, and for each contact why it proposed what. */
+export function RunPage() {
+  const { runId } = route.useParams()
+  const { data: run, error, refetch } = useQuery(runQuery(runId))
+  if (!run) {
+    return (
+      <>
+        <PageHeader title="Run" />
+        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
+      </>
+    )
+  }
+  return (
+    <>
+      <PageHeader
+        title="Run"
+        description={
+          <Group gap={8} aria-live="polite" component="span">
+            <RunState status={run.status} />
+            {isOpen(run) ? <Loader size={14} aria-label="It is under way" /> : null}
+            <span>
+              {run.trigger === 'schedule' ? 'by its schedule' : 'by hand'}, {formatMoment(run.created_at)}
+            </span>
+          </Group>
+        }
+        breadcrumb={<AgentLink agentId={run.agent_id} />}
+        actions={<Cancel run={run} />}
+      />
+      <Stack gap="md">
+        {run.error === null ? null : (
+          <Alert color="red" role="alert" title="The run failed">
+            <Foreign max={1_000}>{run.error}</Foreign>
+          </Alert>
+        )}
+        {run.notices.length > 0 ? (
+          <Alert color="ink" variant="light" role="note" title="Good to know">
+            {run.notices.map((notice) => (
+              <Text key={notice} size="sm">
+                <Foreign max={1_000}>{notice}</Foreign>
+              </Text>
+            ))}
+          </Alert>
+        ) : null}
+        <Summary run={run} />
+        <Contacts run={run} />
+      </Stack>
+    </>
+  )
+}
+
+function AgentLink({ agentId }: { agentId: string }) {
+  const { data } = useQuery(agentQuery(agentId))
+  return (
+    <Anchor inherit renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}>
+      <Foreign max={80}>{data?.name ?? 'Agent'}</Foreign>
+    </Anchor>
+  )
+}
+
+function Cancel({ run }: { run: Run }) {
+  const queryClient = useQueryClient()
+  if (!useMay('agents:trigger') || !isOpen(run)) return null
+  const cancel = async () => {
+    await cancelRun(run.run_id)
+    await refreshAgents(queryClient)
+  }
+  return (
+    <ConfirmButton
+      leftSection={<IconPlayerStop size={16} aria-hidden />}
+      title="Cancel the run?"
+      explanation="What it has proposed stays. The contacts that it has not come to are skipped."
+      confirmLabel="Cancel the run"
+      onConfirm={cancel}
+    >
+      Cancel the run
+    </ConfirmButton>
+  )
+}
+
+function Summary({ run: { summary, usage, model, provider, started_at: started, completed_at: ended } }: { run: Run }) {
+  const seconds = started && ended ? Math.max(0, Math.round((Date.parse(ended) - Date.parse(started)) / 1_000)) : null
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" component="section" aria-label="Summary">
+      <Figure label="Contacts" value={formatNumber(summary.contacts_evaluated)} note={errorsOf(summary.errors)} />
+      <Figure label="Proposed" value={formatNumber(summary.actions_proposed)} />
+      <Figure label="Done without asking" value={formatNumber(summary.actions_auto_approved)} />
+      <Figure label="Wait for approval" value={formatNumber(summary.actions_pending_approval)} />
+      <Figure
+        label="Cost"
+        value={formatCost(usage.cost_usd)}
+        note={`${formatNumber(usage.input_tokens)} tokens in, ${formatNumber(usage.output_tokens)} out`}
+      />
+      <Figure
+        label="Thought by"
+        value={provider === 'template' ? 'template' : (model ?? provider ?? '–')}
+        note={seconds === null ? undefined : `${formatNumber(seconds)} s`}
+      />
+    </SimpleGrid>
+  )
+}
+
+function errorsOf(count: number): string | undefined {
+  return count === 0 ? undefined : `${formatNumber(count)} failed`
+}
+
+function Figure({ label, value, note }: { label: string; value: string; note?: string | undefined }) {
+  return (
+    <Card padding="sm">
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      <Text fw={650} fz={20} lh={1.3} lineClamp={2}>
+        <Foreign max={60}>{value}</Foreign>
+      </Text>
+      {note === undefined ? null : (
+        <Text size="xs" c="dimmed">
+          {note}
+        </Text>
+      )}
+    </Card>
+  )
+}
+
+function Contacts({ run }: { run: Run }) {
+  const { page = 1 } = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = runContactsQuery(run.run_id, { page, limit: CONTACTS_LENGTH }, isOpen(run))
+  const { data, error, refetch } = useQuery(query)
+  const total = data?.pagination.total_items ?? 0
+  return (
+    <section>
+      <Title order={2} size="h4" mb="xs">
+        Contacts
+      </Title>
+      {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
+      {!error && !data ? <LoadingState lines={6} /> : null}
+      {data && data.contacts.length === 0 ? (
+        <Card>
+          <EmptyState icon={IconUsers} title={isOpen(run) ? 'Choosing contacts' : 'It looked at nobody'}>
+            {isOpen(run) ? 'They appear here as soon as the run begins.' : 'No contact matched what the agent watches.'}
+          </EmptyState>
+        </Card>
+      ) : null}
+      <Stack gap="sm">
+        {data?.contacts.map((contact) => (
+          <RunContactCard key={contact.contact_id} result={contact} />
+        ))}
+      </Stack>
+      {total > CONTACTS_LENGTH ? (
+        <Card mt="sm" p={0}>
+          <Pager
+            label="contacts"
+            page={page}
+            limit={CONTACTS_LENGTH}
+            total={total}
+            onPage={(next) => navigate({ search: next === 1 ? {} : { page: next } })}
+          />
+        </Card>
+      ) : null}
+    </section>
+  )
+}

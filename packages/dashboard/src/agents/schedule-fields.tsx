@@ -1,0 +1,105 @@
+import { Alert, Autocomplete, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { scheduleQuery } from '../api/agents.ts'
+import { messageOf } from '../ui/states.tsx'
+import { ScheduleWords } from './schedule-words.tsx'
+
+const PRESETS = [
+  { value: '', label: 'By hand only' },
+  { value: '0 9 * * 1-5', label: 'Every weekday at 9:00' },
+  { value: '0 9 * * *', label: 'Every day at 9:00' },
+  { value: '0 9,15 * * 1-5', label: 'Weekdays at 9:00 and 15:00' },
+  { value: '0 * * * *', label: 'Every hour' },
+  { value: '0 9 * * 1', label: 'Every Monday at 9:00' },
+]
+const OWN = 'own'
+const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')]
+
+interface ScheduleFieldsProps {
+  cron: string
+  timeZone: string
+  onChange: (changes: { cron?: string; timeZone?: string }) => void
+}
+
+/** When an agent runs: something usual, or a cron expression; and what that means. */
+export function ScheduleFields({ cron, timeZone, onChange }: ScheduleFieldsProps) {
+  const [isOwn, setOwn] = useState(() => PRESETS.every(({ value }) => value !== cron))
+  const [settled] = useDebouncedValue(cron.trim(), 300)
+  return (
+    <Stack gap="sm">
+      <NativeSelect
+        label="When"
+        value={isOwn ? OWN : cron}
+        onChange={({ currentTarget: { value } }) => {
+          setOwn(value === OWN)
+          onChange({ cron: value === OWN ? cron || '0 9 * * 1-5' : value })
+        }}
+        data={[...PRESETS, { value: OWN, label: 'Other …' }]}
+      />
+      {isOwn ? (
+        <TextInput
+          label="Cron expression"
+          description="Minute, hour, day of the month, month, day of the week."
+          required
+          maxLength={100}
+          value={cron}
+          onChange={(event) => onChange({ cron: event.currentTarget.value })}
+          ff="monospace"
+          spellCheck={false}
+        />
+      ) : null}
+      {cron === '' ? null : (
+        <>
+          <Autocomplete
+            label="Time zone"
+            description="Without one, that of the rules for all agents."
+            value={timeZone}
+            onChange={(value) => onChange({ timeZone: value })}
+            data={ZONES}
+            limit={30}
+            maxLength={64}
+          />
+          {settled === '' ? null : <NextTimes cron={settled} timeZone={timeZone.trim()} />}
+        </>
+      )}
+    </Stack>
+  )
+}
+
+function NextTimes({ cron, timeZone }: { cron: string; timeZone: string }) {
+  const [zone] = useDebouncedValue(timeZone || 'UTC', 300)
+  const { data, error } = useQuery(scheduleQuery(cron, zone))
+  if (error) {
+    return (
+      <Alert color="red" role="alert">
+        {messageOf(error)}
+      </Alert>
+    )
+  }
+  return (
+    <div aria-live="polite">
+      <Text size="sm" fw={550}>
+        <ScheduleWords cron={cron} timeZone={timeZone || undefined} />
+      </Text>
+      {data ? (
+        <Text size="sm" c="dimmed">
+          Next: {data.slice(0, 3).map(momentIn(zone)).join('; ')}
+        </Text>
+      ) : null}
+    </div>
+  )
+}
+
+function momentIn(timeZone: string) {
+  const format = new Intl.DateTimeFormat(undefined, {
+    weekday: 'short',
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZone,
+  })
+  return (at: string) => format.format(new Date(at))
+}

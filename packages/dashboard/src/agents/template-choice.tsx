@@ -1,0 +1,35 @@
+import { Radio, SimpleGrid, Text } from '@mantine/core'
+import type { Playbooks } from '../api/agents.ts'
+import classes from './agent-form.module.css'
+
+interface TemplateChoiceProps {
+  templates: Playbooks['templates']
+  value: string | null
+  onChange: (template: string | null) => void
+}
+
+const OWN = ''
+
+/** What an agent begins with. */
+export function TemplateChoice({ templates, value, onChange }: TemplateChoiceProps) {
+  const choices = [
+    ...templates,
+    { name: OWN, title: 'A playbook of your own', description: 'Tell a language model in your words what to do.' },
+  ]
+  return (
+    <Radio.Group value={value ?? OWN} onChange={(name) => onChange(name === OWN ? null : name)} aria-label="Template">
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
+        {choices.map(({ name, title, description }) => (
+          <Radio.Card key={name} value={name} className={classes.template} p="sm">
+            <Text size="sm" fw={600}>
+              {title}
+            </Text>
+            <Text size="xs" c="dimmed" mt={2}>
+              {description}
+            </Text>
+          </Radio.Card>
+        ))}
+      </SimpleGrid>
+    </Radio.Group>
+  )
+}

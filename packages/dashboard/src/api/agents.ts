@@ -1,0 +1,133 @@
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
+import type Type from 'typebox'
+import type { AgentSettings } from '../../../server/src/agents/actions/settings.ts'
+import type { Agent as AgentSchema } from '../../../server/src/agents/agent.ts'
+import type { AgentInput } from '../../../server/src/agents/requests.ts'
+import type { ContactResultObject, RunObject } from '../../../server/src/agents/runs/run-object.ts'
+import type { ListedAgent } from '../../../server/src/dashboard/agent-routes.ts'
+import type { Playbooks } from '../../../server/src/dashboard/playbook-routes.ts'
+import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
+import { get, send } from './client.ts'
+
+export type { AgentInput, AgentSettings, ListedAgent, Playbooks }
+export type Agent = Type.Static<typeof AgentSchema>
+export type Run = RunObject
+export type RunContact = ContactResultObject
+type Page = { pagination: Type.Static<typeof Pagination> }
+
+export const agentsQuery = (query: { page: number; limit: number; enabled?: boolean | undefined }) =>
+  queryOptions({
+    queryKey: ['agents', 'list', query],
+    queryFn: ({ signal }) => get<{ agents: ListedAgent[] } & Page>('/api/agents', query, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.agents.some(({ last_run }) => isOpen(last_run)) ? 2_500 : false),
+  })
+
+export const agentQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['agents', 'one', agentId],
+    queryFn: ({ signal }) => get<{ agent: Agent }>(`/v1/agents/${encodeURIComponent(agentId)}`, {}, signal),
+    select: ({ agent }) => agent,
+  })
+
+export const runsQuery = (agentId: string, query: { limit: number; offset: number }) =>
+  queryOptions({
+    queryKey: ['agents', 'runs', agentId, query],
+    queryFn: ({ signal }) =>
+      get<{ runs: Run[]; total: number }>(`/v1/agents/${encodeURIComponent(agentId)}/runs`, query, signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.runs.some(isOpen) ? 2_500 : false),
+  })
+
+/** How a run stands, asked again while it is under way. */
+export const runQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ['agents', 'run', runId, 'summary'],
+    queryFn: ({ signal }) =>
+      get<{ run: Run }>(`/v1/agents/runs/${encodeURIComponent(runId)}`, { mode: 'summary' }, signal),
+    select: ({ run }) => run,
+    refetchInterval: ({ state }) => (state.data && !isOpen(state.data.run) ? false : 2_000),
+  })
+
+export const runContactsQuery = (runId: string, query: { page: number; limit: number }, isUnderWay: boolean) =>
+  queryOptions({
+    // Read once more when the run has ended: the last answer before may be older than its end.
+    queryKey: ['agents', 'run', runId, 'contacts', query, isUnderWay],
+    queryFn: ({ signal }) =>
+      get<{ contacts: RunContact[] } & Page>(`/api/agents/runs/${encodeURIComponent(runId)}/contacts`, query, signal),
+    placeholderData: keepPreviousData,
+    // What was fetched on the way to the page may be from before the run began.
+    staleTime: 0,
+    refetchInterval: isUnderWay ? 2_000 : false,
+  })
+
+export const playbooksQuery = queryOptions({
+  queryKey: ['playbooks'],
+  queryFn: ({ signal }) => get<{ playbooks: Playbooks }>('/api/playbooks', {}, signal),
+  select: ({ playbooks }) => playbooks,
+  staleTime: 5 * 60_000,
+})
+
+/** The variables of a playbook that do not exist. */
+export const unknownVariablesQuery = (playbook: {
+  playbook_md: string
+  playbook_template?: string
+  variables: string[]
+}) =>
+  queryOptions({
+    queryKey: ['playbooks', 'check', playbook],
+    queryFn: ({ signal }) => send<{ unknown: string[] }>('POST', '/api/playbooks/check', playbook, signal),
+    select: ({ unknown }) => unknown,
+    placeholderData: keepPreviousData,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** When a schedule comes due next. */
+export const scheduleQuery = (cron: string, timeZone: string) =>
+  queryOptions({
+    queryKey: ['schedules', cron, timeZone],
+    queryFn: ({ signal }) => get<{ times: string[] }>('/api/schedules', { cron, time_zone: timeZone }, signal),
+    select: ({ times }) => times,
+    retry: false,
+  })
+
+export const agentSettingsQuery = queryOptions({
+  queryKey: ['agent-settings'],
+  queryFn: ({ signal }) =>
+    get<{ settings: AgentSettings; cost_this_month_usd: number }>('/api/agent-settings', {}, signal),
+})
+
+export function createAgent(agent: AgentInput & { name: string }) {
+  return send<{ agent: Agent }>('POST', '/v1/agents', agent)
+}
+
+export function updateAgent(agentId: string, changes: AgentInput) {
+  return send<{ agent: Agent }>('PATCH', `/v1/agents/${encodeURIComponent(agentId)}`, changes)
+}
+
+export function deleteAgent(agentId: string) {
+  return send('DELETE', `/v1/agents/${encodeURIComponent(agentId)}`)
+}
+
+/** Queues a run. @param contactIds whom to look at; without them the agent's own filter chooses. */
+export function triggerAgent(agentId: string, contactIds: string[] | null) {
+  const body = contactIds === null ? {} : { contact_ids: contactIds }
+  return send<{ job_id: string }>('POST', `/v1/agents/${encodeURIComponent(agentId)}/trigger`, body)
+}
+
+export function cancelRun(runId: string) {
+  return send<{ run: Run }>('POST', `/api/agents/runs/${encodeURIComponent(runId)}/cancel`)
+}
+
+export function saveAgentSettings(settings: Partial<AgentSettings>) {
+  return send('PUT', '/api/agent-settings', settings)
+}
+
+export function refreshAgents(queryClient: QueryClient): Promise<unknown> {
+  return queryClient.invalidateQueries({ queryKey: ['agents'] })
+}
+
+/** Whether a run waits or is under way. */
+export function isOpen(run: Pick<Run, 'status'> | null): boolean {
+  return run?.status === 'queued' || run?.status === 'running'
+}

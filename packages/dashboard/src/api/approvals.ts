@@ -1,0 +1,66 @@
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
+import type Type from 'typebox'
+import type { ActionObject } from '../../../server/src/agents/actions/action-object.ts'
+import type { ListedActionObject } from '../../../server/src/agents/actions/waiting.ts'
+import type { Decision } from '../../../server/src/dashboard/approval-routes.ts'
+import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
+import { get, send } from './client.ts'
+
+export type { Decision }
+/** An action that an agent proposed. */
+export type Action = ActionObject
+/** One that waits, with what a person wants to see beside it. */
+export type WaitingAction = ListedActionObject
+export type ActionPlace = Pick<Action, 'run_id' | 'contact_id' | 'action_index'>
+
+interface WaitingPage {
+  actions: WaitingAction[]
+  pagination: Type.Static<typeof Pagination>
+}
+
+export const approvalsQuery = (filters: { page: number; limit: number; agent_id?: string | undefined }) =>
+  queryOptions({
+    queryKey: ['approvals', 'list', filters],
+    queryFn: ({ signal }) => get<WaitingPage>('/api/approvals', filters, signal),
+    placeholderData: keepPreviousData,
+  })
+
+/** How many actions wait; asked again and again, because agents work while nobody looks. */
+export const waitingCountQuery = queryOptions({
+  queryKey: ['approvals', 'count'],
+  queryFn: ({ signal }) => get<WaitingPage>('/api/approvals', { limit: 1 }, signal),
+  select: ({ pagination }) => pagination.total_items,
+  refetchInterval: 30_000,
+})
+
+export function approveAction(place: ActionPlace, params?: Record<string, unknown>) {
+  return send<{ action: Action }>('POST', `${path(place)}/approve`, params === undefined ? {} : { params })
+}
+
+export function rejectAction(place: ActionPlace, reason: string) {
+  return send<{ action: Action }>('POST', `${path(place)}/reject`, reason === '' ? {} : { reason })
+}
+
+/** Decides about several at once, each for itself. */
+export async function decideAll(verb: 'approve' | 'reject', places: ActionPlace[], reason: string) {
+  const actions = places.map(({ run_id, contact_id, action_index }) => ({ run_id, contact_id, action_index }))
+  const body = verb === 'reject' && reason !== '' ? { actions, reason } : { actions }
+  const { decisions } = await send<{ decisions: Decision[] }>('POST', `/api/approvals/${verb}`, body)
+  return decisions
+}
+
+/** What names an action among others. */
+export function actionKey({ run_id, contact_id, action_index }: ActionPlace): string {
+  return `${run_id}/${contact_id}/${action_index}`
+}
+
+export function refreshApprovals(queryClient: QueryClient): Promise<unknown> {
+  return Promise.all([
+    queryClient.invalidateQueries({ queryKey: ['approvals'] }),
+    queryClient.invalidateQueries({ queryKey: ['agents', 'run'] }),
+  ])
+}
+
+function path(place: ActionPlace): string {
+  return `/api/approvals/${actionKey(place)}`
+}

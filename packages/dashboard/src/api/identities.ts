@@ -1,0 +1,101 @@
+import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import type Type from 'typebox'
+import type { EmailAccountInput, IdentityConnections } from '../../../server/src/dashboard/identity-routes.ts'
+import type { IdentityObject } from '../../../server/src/identities/identity-object.ts'
+import type { CheckAnswer, LoginAnswer, StatusAnswer } from '../../../server/src/identities/social/requests.ts'
+import { get, send } from './client.ts'
+
+export type { EmailAccountInput, IdentityConnections }
+export type Identity = IdentityObject
+export type EmailAccount = NonNullable<IdentityConnections['email_account']>
+export type SocialStatus = Type.Static<typeof StatusAnswer>
+
+export interface SocialLogin {
+  username?: string
+  password?: string
+  country?: string
+  max_verification_wait_time?: number
+}
+
+export const identitiesQuery = queryOptions({
+  queryKey: ['identities', 'list'],
+  queryFn: ({ signal }) => get<{ identities: Identity[] }>('/v1/identities', {}, signal),
+  select: ({ identities }) => identities,
+})
+
+export const identityQuery = (identityId: string) =>
+  queryOptions({
+    queryKey: ['identities', 'one', identityId],
+    queryFn: ({ signal }) => get<{ identity: Identity }>(path('v1', identityId), {}, signal),
+    select: ({ identity }) => identity,
+  })
+
+export const connectionsQuery = (identityId: string) =>
+  queryOptions({
+    queryKey: ['identities', 'connections', identityId],
+    queryFn: ({ signal }) =>
+      get<{ connections: IdentityConnections }>(`${path('api', identityId)}/connections`, {}, signal),
+    select: ({ connections }) => connections,
+  })
+
+/** How a log-in stands, asked every 2.5 seconds until it has ended. */
+export const socialStatusQuery = (identityId: string, sessionId: string) =>
+  queryOptions({
+    queryKey: ['identities', 'social-status', identityId, sessionId],
+    queryFn: ({ signal }) =>
+      get<SocialStatus>(`${path('v1', identityId)}/social/status/${encodeURIComponent(sessionId)}`, {}, signal),
+    refetchInterval: ({ state }) => (state.data && isEnded(state.data.status) ? false : 2_500),
+  })
+
+export function createIdentity(identity: { firstName: string; lastName: string; role: string }) {
+  return send<{ identity: Identity }>('POST', '/v1/identities', identity)
+}
+
+export function updateIdentity(identityId: string, changes: Record<string, string>) {
+  return send<{ identity: Identity }>('PUT', path('v1', identityId), changes)
+}
+
+export function deleteIdentity(identityId: string) {
+  return send('DELETE', path('v1', identityId))
+}
+
+/** Sets the mailbox, after the service has logged in at both servers. */
+export function setEmailAccount(identityId: string, account: EmailAccountInput) {
+  return send<{ email_account: EmailAccount }>('PUT', `${path('api', identityId)}/email-account`, account)
+}
+
+export function checkEmailAccount(identityId: string) {
+  return send<{ email_account: EmailAccount }>('POST', `${path('api', identityId)}/email-account/check`)
+}
+
+export function removeEmailAccount(identityId: string) {
+  return send('DELETE', `${path('api', identityId)}/email-account`)
+}
+
+export function startSocialLogin(identityId: string, login: SocialLogin) {
+  return send<Type.Static<typeof LoginAnswer>>('POST', `${path('v1', identityId)}/social/login`, login)
+}
+
+export function sendSocialCode(identityId: string, sessionId: string, code: string) {
+  return send('POST', `${path('v1', identityId)}/social/code/${encodeURIComponent(sessionId)}`, { code })
+}
+
+export function checkSocial(identityId: string) {
+  return get<Type.Static<typeof CheckAnswer>>(`${path('v1', identityId)}/social/check`)
+}
+
+export function isEnded(status: string): boolean {
+  return status === 'completed' || status === 'failed'
+}
+
+export function identityName({ firstName, lastName }: Pick<Identity, 'firstName' | 'lastName'>): string {
+  return `${firstName} ${lastName}`
+}
+
+export function refreshIdentities(queryClient: QueryClient): Promise<unknown> {
+  return queryClient.invalidateQueries({ queryKey: ['identities'] })
+}
+
+function path(api: 'v1' | 'api', identityId: string): string {
+  return `/${api}/identities/${encodeURIComponent(identityId)}`
+}

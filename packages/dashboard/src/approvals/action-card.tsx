@@ -1,0 +1,193 @@
+import { Alert, Anchor, Badge, Button, Card, Checkbox, Group, Stack, Text } from '@mantine/core'
+import { IconCheck, IconEdit, IconX } from '@tabler/icons-react'
+import { Link } from '@tanstack/react-router'
+import { type Ref, useId } from 'react'
+import { ActionContent } from '../agents/action-content.tsx'
+import { ACTION_WORDS, personName } from '../agents/action-words.ts'
+import { GuardrailList } from '../agents/guardrail-list.tsx'
+import type { WaitingAction } from '../api/approvals.ts'
+import { Foreign, formatMoment, Moment } from '../ui/text.tsx'
+import { ActionForm } from './action-form.tsx'
+import classes from './approvals.module.css'
+import type { Outcome } from './use-decisions.ts'
+
+export interface ActionCardProps {
+  action: WaitingAction
+  outcome: Outcome | undefined
+  /** Where the keyboard is. */
+  isActive: boolean
+  isSelected: boolean
+  isEditing: boolean
+  mayDecide: boolean
+  ref: Ref<HTMLElement>
+  onFocus: () => void
+  onSelect: () => void
+  onApprove: (params?: Record<string, unknown>) => void
+  onEdit: (isEditing: boolean) => void
+  onReject: () => void
+}
+
+/** An action that waits: for whom, from whom, why, and exactly what. */
+export function ActionCard(props: ActionCardProps) {
+  const { action, outcome, isActive, isSelected, isEditing, mayDecide } = props
+  const title = useId()
+  const { label, icon: Icon, color } = ACTION_WORDS[action.type]
+  const name = personName(action.contact)
+  const isOver = outcome !== undefined && outcome.state !== 'refused'
+  return (
+    <Card
+      component="article"
+      // biome-ignore lint/suspicious/noExplicitAny: a card that is an article takes an article's reference
+      ref={props.ref as any}
+      tabIndex={-1}
+      aria-labelledby={title}
+      className={classes.card}
+      data-active={isActive || undefined}
+      onFocus={props.onFocus}
+    >
+      <Stack gap="sm">
+        <Group justify="space-between" align="flex-start" gap="sm" wrap="nowrap">
+          <Group gap="sm" align="flex-start" wrap="nowrap" miw={0}>
+            {mayDecide && !isOver ? (
+              <Checkbox
+                mt={3}
+                checked={isSelected}
+                onChange={props.onSelect}
+                aria-label={`Select the action for ${name}`}
+              />
+            ) : null}
+            <div>
+              <Group gap={8}>
+                <Badge color={color} leftSection={<Icon size={13} aria-hidden />}>
+                  {label}
+                </Badge>
+                <Text component="h2" id={title} fw={600}>
+                  {action.contact ? (
+                    <Anchor
+                      inherit
+                      renderRoot={(root) => (
+                        <Link to="/contacts/$contactId" params={{ contactId: action.contact_id }} {...root} />
+                      )}
+                    >
+                      <Foreign max={80}>{name}</Foreign>
+                    </Anchor>
+                  ) : (
+                    name
+                  )}
+                </Text>
+              </Group>
+              <Text size="sm" c="dimmed" mt={2}>
+                <Foreign max={160}>{describePerson(action)}</Foreign>
+              </Text>
+            </div>
+          </Group>
+          <Moment at={action.created_at} size="xs" c="dimmed" ta="right" flex="none" />
+        </Group>
+        {isOver ? (
+          <Result outcome={outcome} />
+        ) : (
+          <>
+            <Text size="sm" component="div">
+              <Text span inherit c="dimmed">
+                Proposed by{' '}
+              </Text>
+              <Anchor
+                inherit
+                renderRoot={(root) => <Link to="/agents/runs/$runId" params={{ runId: action.run_id }} {...root} />}
+              >
+                <Foreign max={80}>{action.agent.name}</Foreign>
+              </Anchor>
+              {action.reasoning ? (
+                <>
+                  <Text span inherit c="dimmed">
+                    :{' '}
+                  </Text>
+                  <Foreign max={2_000}>{action.reasoning}</Foreign>
+                </>
+              ) : null}
+            </Text>
+            {isEditing ? (
+              <ActionForm action={action} onApprove={props.onApprove} onCancel={() => props.onEdit(false)} />
+            ) : (
+              <ActionContent action={action} {...senderAndRecipient(action)} />
+            )}
+            <GuardrailList guardrails={action.guardrails} />
+            {outcome?.state === 'refused' ? (
+              <Alert color="red" role="alert" title="It goes on waiting">
+                {outcome.message}
+              </Alert>
+            ) : null}
+            {mayDecide && !isEditing ? (
+              <Group gap="xs">
+                <Button px="sm" leftSection={<IconCheck size={16} aria-hidden />} onClick={() => props.onApprove()}>
+                  Approve
+                </Button>
+                <Button
+                  px="sm"
+                  variant="default"
+                  leftSection={<IconEdit size={16} aria-hidden />}
+                  onClick={() => props.onEdit(true)}
+                >
+                  Edit
+                </Button>
+                <Button
+                  px="sm"
+                  variant="default"
+                  leftSection={<IconX size={16} aria-hidden />}
+                  onClick={props.onReject}
+                >
+                  Reject
+                </Button>
+              </Group>
+            ) : null}
+          </>
+        )}
+      </Stack>
+    </Card>
+  )
+}
+
+function Result({ outcome }: { outcome: Outcome }) {
+  switch (outcome.state) {
+    case 'sending':
+      return (
+        <Text size="sm" c="dimmed" role="status">
+          {outcome.verb === 'approve' ? 'Approved, being queued …' : 'Rejected, being written down …'}
+        </Text>
+      )
+    case 'done':
+      return (
+        <Text size="sm" role="status" c={outcome.verb === 'approve' ? 'teal' : 'dimmed'}>
+          {doneWords(outcome)}
+        </Text>
+      )
+    default:
+      return (
+        <Alert color="orange" role="alert" title="It does not wait any more">
+          {outcome.message}
+        </Alert>
+      )
+  }
+}
+
+function doneWords({ verb, action }: Extract<Outcome, { state: 'done' }>): string {
+  if (verb === 'reject') return 'Rejected. It will not be executed.'
+  const isLater = action.due_at !== null && Date.parse(action.due_at) > Date.now() + 60_000
+  return isLater ? `Approved. It goes out at ${formatMoment(action.due_at ?? '')}.` : 'Approved. It goes out now.'
+}
+
+function describePerson({ contact }: WaitingAction): string {
+  if (contact === null) return ''
+  const work = [contact.jobtitle, contact.company].filter(Boolean).join(' at ')
+  return [contact.firstname || contact.lastname ? contact.email : null, work].filter(Boolean).join(' · ')
+}
+
+function senderAndRecipient({ type, identity, contact }: WaitingAction) {
+  const name = identity ? `${identity.firstName} ${identity.lastName}` : ''
+  const address = type === 'email_message' && identity?.address ? ` <${identity.address}>` : ''
+  const to = type === 'email_message' ? contact?.email : personName(contact)
+  return {
+    from: identity ? `${name}${address}` : 'nobody yet: give the agent an identity',
+    to: to ?? undefined,
+  }
+}

@@ -1,0 +1,111 @@
+import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import type { WaitingAction } from '../api/approvals.ts'
+
+interface ActionFormProps {
+  action: WaitingAction
+  onApprove: (params: Record<string, unknown>) => void
+  onCancel: () => void
+}
+
+/** The content of an action to be changed before it is approved. */
+export function ActionForm({ action: { type, params }, onApprove, onCancel }: ActionFormProps) {
+  const [draft, setDraft] = useState<Record<string, string>>(() => draftOf(type, params))
+  const set = (name: string) => (event: { currentTarget: { value: string } }) => {
+    const { value } = event.currentTarget
+    setDraft((before) => ({ ...before, [name]: value }))
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onApprove(paramsOf(type, params, draft))
+  }
+  return (
+    <Stack component="form" gap="sm" onSubmit={submit} onKeyDown={(event) => event.key === 'Escape' && onCancel()}>
+      {type === 'email_message' ? (
+        <TextInput
+          label="Subject"
+          required
+          maxLength={200}
+          value={draft.subject ?? ''}
+          onChange={set('subject')}
+          autoFocus
+        />
+      ) : null}
+      {type === 'crm_update' ? (
+        Object.keys(draft).map((name, index) => (
+          <TextInput
+            key={name}
+            label={name.slice(0, 100)}
+            value={draft[name] ?? ''}
+            onChange={set(name)}
+            autoFocus={index === 0}
+          />
+        ))
+      ) : (
+        <Textarea
+          label={type === 'note' ? 'Note' : 'Message'}
+          description={type === 'email_message' || type === 'note' ? 'Markdown.' : undefined}
+          required={type !== 'social_connect'}
+          maxLength={LENGTH_MAX[type]}
+          autosize
+          minRows={5}
+          maxRows={24}
+          value={draft.text ?? ''}
+          onChange={set('text')}
+          autoFocus={type !== 'email_message'}
+        />
+      )}
+      <Group gap="xs">
+        <Button type="submit">Approve this version</Button>
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+      </Group>
+    </Stack>
+  )
+}
+
+const LENGTH_MAX = { email_message: 20_000, social_message: 8_000, social_connect: 300, note: 20_000 } as const
+
+type Params = Record<string, unknown>
+
+function draftOf(type: WaitingAction['type'], params: Params): Record<string, string> {
+  if (type === 'crm_update') {
+    const properties = Object(params.properties) as Params
+    return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, textOf(value)]))
+  }
+  const text = textOf(type === 'note' ? params.content : params.message)
+  return type === 'email_message' ? { subject: textOf(params.subject), text } : { text }
+}
+
+function paramsOf(type: WaitingAction['type'], before: Params, draft: Record<string, string>): Params {
+  const text = draft.text ?? ''
+  switch (type) {
+    case 'email_message':
+      return { subject: draft.subject ?? '', message: text }
+    case 'social_message':
+      return { message: text }
+    case 'social_connect':
+      return text.trim() === '' ? {} : { message: text }
+    case 'note':
+      return { content: text }
+    case 'crm_update': {
+      const properties = Object(before.properties) as Params
+      const changed = Object.entries(draft).map(([name, value]) => [name, typedValue(properties[name], value)])
+      return { properties: Object.fromEntries(changed) }
+    }
+  }
+}
+
+/** A number stays a number, an empty field takes the property away; what nobody touched stays as it was. */
+function typedValue(before: unknown, typed: string): unknown {
+  if (typed === textOf(before)) return before
+  if (typed === '') return null
+  if (typeof before === 'number' && Number.isFinite(Number(typed))) return Number(typed)
+  if (typeof before === 'boolean' && (typed === 'true' || typed === 'false')) return typed === 'true'
+  return typed
+}
+
+function textOf(value: unknown): string {
+  return value === null || value === undefined ? '' : String(value)
+}

@@ -1,0 +1,20 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { approvalsQuery } from '../api/approvals.ts'
+import { shellRoute } from '../app/root-routes.tsx'
+import { pageNumber, searchParams, text } from '../app/search-params.ts'
+
+export const PAGE_LENGTH = 20
+
+const inboxSearch = searchParams({ page: pageNumber, agent_id: text })
+
+const inbox = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/approvals',
+  validateSearch: inboxSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps: { page = 1, agent_id } }) =>
+    void context.queryClient.prefetchQuery(approvalsQuery({ page, limit: PAGE_LENGTH, agent_id })),
+  component: lazyRouteComponent(() => import('./approvals-page.tsx'), 'ApprovalsPage'),
+})
+
+export const approvalRoutes = [inbox] as const

@@ -1,0 +1,89 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import {
+  type Action,
+  type ActionPlace,
+  actionKey,
+  approveAction,
+  decideAll,
+  refreshApprovals,
+  rejectAction,
+} from '../api/approvals.ts'
+import { ApiError } from '../api/client.ts'
+import { messageOf } from '../ui/states.tsx'
+
+export type Verb = 'approve' | 'reject'
+
+/** What became of an action in this inbox since it was read. */
+export type Outcome =
+  /** Shown as decided already; the service is about to say whether it is. */
+  | { state: 'sending'; verb: Verb }
+  | { state: 'done'; verb: Verb; action: Action }
+  /** Somebody or something was faster: it does not wait any more. */
+  | { state: 'gone'; message: string }
+  /** It goes on waiting. */
+  | { state: 'refused'; message: string }
+
+/** Decides about actions: what is decided shows at once, and what the service says of it as soon as it does. */
+export function useDecisions() {
+  const queryClient = useQueryClient()
+  const [outcomes, setOutcomes] = useState<ReadonlyMap<string, Outcome>>(new Map())
+  const set = (entries: [string, Outcome][]) => setOutcomes((before) => new Map([...before, ...entries]))
+  const finish = () =>
+    Promise.all([
+      queryClient.invalidateQueries({ queryKey: ['approvals', 'count'] }),
+      queryClient.invalidateQueries({ queryKey: ['agents', 'run'] }),
+    ])
+
+  const decide = async (place: ActionPlace, verb: Verb, work: () => Promise<{ action: Action }>) => {
+    const key = actionKey(place)
+    set([[key, { state: 'sending', verb }]])
+    try {
+      const { action } = await work()
+      set([[key, { state: 'done', verb, action }]])
+    } catch (error) {
+      set([[key, failureOf(error)]])
+    }
+    await finish()
+  }
+
+  return {
+    outcomes,
+    approve: (place: ActionPlace, params?: Record<string, unknown>) =>
+      decide(place, 'approve', () => approveAction(place, params)),
+    reject: (place: ActionPlace, reason: string) => decide(place, 'reject', () => rejectAction(place, reason)),
+    decideMany: async (verb: Verb, places: ActionPlace[], reason = '') => {
+      set(places.map((place) => [actionKey(place), { state: 'sending', verb }]))
+      try {
+        const decisions = await decideAll(verb, places, reason)
+        set(decisions.map((decision) => [actionKey(decision), outcomeOf(verb, decision)]))
+      } catch (error) {
+        set(places.map((place) => [actionKey(place), failureOf(error)]))
+      }
+      await finish()
+    },
+    /** Reads the inbox anew, without what has been decided. */
+    startOver: async () => {
+      await refreshApprovals(queryClient)
+      setOutcomes(new Map())
+    },
+  }
+}
+
+function outcomeOf(
+  verb: Verb,
+  { action, error }: { action: Action | null; error: { code: string; message: string } | null },
+): Outcome {
+  if (action) return { state: 'done', verb, action }
+  const { code, message } = error ?? { code: 'unknown', message: 'The service did not say what became of it.' }
+  return { state: isGone(code) ? 'gone' : 'refused', message }
+}
+
+function failureOf(error: unknown): Outcome {
+  const code = error instanceof ApiError ? error.code : ''
+  return { state: isGone(code) ? 'gone' : 'refused', message: messageOf(error) }
+}
+
+function isGone(code: string): boolean {
+  return code === 'invalid_action_state' || code === 'not_found'
+}

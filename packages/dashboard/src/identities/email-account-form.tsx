@@ -1,0 +1,223 @@
+import {
+  Alert,
+  Button,
+  Group,
+  NativeSelect,
+  NumberInput,
+  PasswordInput,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { type EmailAccount, type EmailAccountInput, refreshIdentities, setEmailAccount } from '../api/identities.ts'
+import { messageOf } from '../ui/states.tsx'
+import { MAIL_PRESETS } from './mail-presets.ts'
+
+const OTHER = 'other'
+
+interface EmailAccountFormProps {
+  identityId: string
+  account: EmailAccount | null
+  onSaved: () => void
+  onCancel: (() => void) | undefined
+}
+
+interface ServerDraft {
+  host: string
+  port: number | string
+  security: EmailAccountInput['smtp']['security']
+}
+
+/** How a mailbox is reached. It is kept once both servers have let the service in, and what they answer is shown. */
+export function EmailAccountForm({ identityId, account, onSaved, onCancel }: EmailAccountFormProps) {
+  const queryClient = useQueryClient()
+  const [provider, setProvider] = useState(() => presetOf(account))
+  const [address, setAddress] = useState(account?.address ?? '')
+  const [user, setUser] = useState(account && account.smtp.user !== account.address ? account.smtp.user : '')
+  const [password, setPassword] = useState('')
+  const [smtp, setSmtp] = useState<ServerDraft>(account?.smtp ?? { host: '', port: 587, security: 'starttls' })
+  const [imap, setImap] = useState<ServerDraft>(account?.imap ?? { host: '', port: 993, security: 'tls' })
+  const [reads, setReads] = useState(account === null || account.imap !== null)
+  const [dailyLimit, setDailyLimit] = useState<number | string>(account?.daily_limit ?? 100)
+  const [spacing, setSpacing] = useState<number | string>(account?.spacing_seconds ?? 60)
+  const preset = MAIL_PRESETS.find(({ value }) => value === provider)
+  const saving = useMutation({
+    mutationFn: () => {
+      const login = user.trim() || address.trim()
+      const serverOf = ({ host, port, security }: ServerDraft) => {
+        return { host: host.trim(), port: Number(port), security, user: login }
+      }
+      return setEmailAccount(identityId, {
+        address: address.trim(),
+        smtp: serverOf(preset?.smtp ?? smtp),
+        imap: reads ? serverOf(preset?.imap ?? imap) : null,
+        ...(password === '' ? {} : { password }),
+        daily_limit: Number(dailyLimit),
+        spacing_seconds: Number(spacing),
+      })
+    },
+    onSuccess: async () => {
+      await refreshIdentities(queryClient)
+      onSaved()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    saving.mutate()
+  }
+  return (
+    <Stack component="form" gap="sm" onSubmit={submit}>
+      <NativeSelect
+        label="Provider"
+        value={provider}
+        onChange={(event) => setProvider(event.currentTarget.value)}
+        data={[
+          { value: '', label: 'Choose one' },
+          ...MAIL_PRESETS.map(({ value, label }) => ({ value, label })),
+          { value: OTHER, label: 'Another' },
+        ]}
+      />
+      {preset ? (
+        <Alert color="ink" variant="light" role="note">
+          {preset.note}
+        </Alert>
+      ) : null}
+      {provider === '' ? null : (
+        <>
+          <TextInput
+            label="E-mail address"
+            type="email"
+            required
+            maxLength={320}
+            autoComplete="off"
+            value={address}
+            onChange={(event) => setAddress(event.currentTarget.value)}
+          />
+          <Group grow align="flex-start">
+            <TextInput
+              label="User name"
+              placeholder="as the address"
+              maxLength={320}
+              autoComplete="off"
+              value={user}
+              onChange={(event) => setUser(event.currentTarget.value)}
+            />
+            <PasswordInput
+              label="Password"
+              placeholder={account === null ? undefined : 'stays as it is'}
+              required={account === null}
+              maxLength={8_192}
+              autoComplete="new-password"
+              visibilityToggleButtonProps={{ 'aria-label': 'Show the password' }}
+              value={password}
+              onChange={(event) => setPassword(event.currentTarget.value)}
+            />
+          </Group>
+          {provider === OTHER ? <ServerFields legend="Sends through (SMTP)" value={smtp} onChange={setSmtp} /> : null}
+          <Switch
+            label="Read its mail"
+            description="Replies of contacts are seen, and agents stay silent after one."
+            checked={reads}
+            onChange={(event) => setReads(event.currentTarget.checked)}
+          />
+          {provider === OTHER && reads ? (
+            <ServerFields legend="Reads from (IMAP)" value={imap} onChange={setImap} />
+          ) : null}
+          <Group grow align="flex-start">
+            <NumberInput
+              label="At most a day"
+              required
+              min={1}
+              max={10_000}
+              allowDecimal={false}
+              value={dailyLimit}
+              onChange={setDailyLimit}
+            />
+            <NumberInput
+              label="Seconds between two"
+              required
+              min={0}
+              max={86_400}
+              allowDecimal={false}
+              value={spacing}
+              onChange={setSpacing}
+            />
+          </Group>
+          {saving.isError ? (
+            <Alert color="red" role="alert" title="The mailbox was not saved">
+              <Text size="sm">{messageOf(saving.error)}</Text>
+            </Alert>
+          ) : null}
+          <Group gap="xs">
+            <Button type="submit" loading={saving.isPending}>
+              Log in and save
+            </Button>
+            {onCancel ? (
+              <Button variant="default" onClick={onCancel}>
+                Cancel
+              </Button>
+            ) : null}
+          </Group>
+        </>
+      )}
+    </Stack>
+  )
+}
+
+interface ServerFieldsProps {
+  legend: string
+  value: ServerDraft
+  onChange: (server: ServerDraft) => void
+}
+
+function ServerFields({ legend, value, onChange }: ServerFieldsProps) {
+  return (
+    <Group component="fieldset" gap="xs" align="flex-end" m={0} p={0} bd="none" style={{ minInlineSize: 0 }}>
+      <Text component="legend" size="sm" fw={500} mb={4} p={0}>
+        {legend}
+      </Text>
+      <TextInput
+        label="Server"
+        required
+        maxLength={255}
+        value={value.host}
+        onChange={(event) => onChange({ ...value, host: event.currentTarget.value })}
+        style={{ flex: '1 1 180px' }}
+      />
+      <NumberInput
+        label="Port"
+        required
+        min={1}
+        max={65_535}
+        allowDecimal={false}
+        hideControls
+        w={80}
+        value={value.port}
+        onChange={(port) => onChange({ ...value, port })}
+      />
+      <NativeSelect
+        label="Security"
+        value={value.security}
+        onChange={(event) => onChange({ ...value, security: event.currentTarget.value as ServerDraft['security'] })}
+        data={[
+          { value: 'tls', label: 'TLS' },
+          { value: 'starttls', label: 'STARTTLS' },
+          { value: 'none', label: 'None' },
+        ]}
+        w={120}
+      />
+    </Group>
+  )
+}
+
+function presetOf(account: EmailAccount | null): string {
+  if (account === null) return ''
+  const known = MAIL_PRESETS.find(({ smtp, imap }) => {
+    const isImap = account.imap === null || account.imap.host === imap.host
+    return smtp.host === account.smtp.host && smtp.port === account.smtp.port && isImap
+  })
+  return known?.value ?? OTHER
+}

@@ -1,0 +1,141 @@
+import { Anchor, Badge, Text, TextInput } from '@mantine/core'
+import { IconSearch, IconUserCircle } from '@tabler/icons-react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { createIdentity, type Identity, identitiesQuery, identityName, refreshIdentities } from '../api/identities.ts'
+import { useMay } from '../app/may.ts'
+import { CreateDialog } from '../ui/create-dialog.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { EmptyState } from '../ui/states.tsx'
+import { Foreign, formatDay, None } from '../ui/text.tsx'
+
+const route = getRouteApi('/shell/identities')
+/** The service answers all at once; so many are drawn. */
+const PAGE_LENGTH = 50
+
+/** Whom agents write as. */
+export function IdentitiesPage() {
+  const { page = 1, search = '' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const queryClient = useQueryClient()
+  const { data, error, refetch } = useQuery(identitiesQuery)
+  const found = data?.filter((identity) => textOf(identity).includes(search.trim().toLowerCase()))
+  const add = async ({ firstName = '', lastName = '', role = '' }: Record<string, string>) => {
+    const { identity } = await createIdentity({ firstName, lastName, role })
+    await refreshIdentities(queryClient)
+    await navigate({ to: '/identities/$identityId', params: { identityId: identity.identity_id } })
+  }
+  const create = useMay('identities:write') ? (
+    <CreateDialog
+      title="New identity"
+      fields={[
+        { name: 'firstName', label: 'First name', required: true },
+        { name: 'lastName', label: 'Last name', required: true },
+        { name: 'role', label: 'Role', required: true },
+      ]}
+      onCreate={add}
+    />
+  ) : null
+  return (
+    <>
+      <PageHeader
+        title="Identities"
+        description="The people that mails and messages of agents are from."
+        actions={create}
+      />
+      {data && data.length > PAGE_LENGTH ? (
+        <TextInput
+          type="search"
+          aria-label="Search by name or address"
+          placeholder="Search by name or address"
+          leftSection={<IconSearch size={16} aria-hidden />}
+          value={search}
+          onChange={(event) => {
+            const typed = event.currentTarget.value
+            void navigate({ search: typed === '' ? {} : { search: typed }, replace: true })
+          }}
+          maw={360}
+          mb="md"
+        />
+      ) : null}
+      <DataTable
+        label="Identities"
+        columns={COLUMNS}
+        rows={found?.slice((page - 1) * PAGE_LENGTH, page * PAGE_LENGTH)}
+        rowKey={({ identity_id }) => identity_id}
+        error={error}
+        onRetry={refetch}
+        empty={
+          data?.length ? (
+            <EmptyState icon={IconSearch} title="Nobody is found" />
+          ) : (
+            <EmptyState icon={IconUserCircle} title="No identities yet" action={create}>
+              An identity has a name, a mailbox and, if you like, a profile on a social network. Agents write as one.
+            </EmptyState>
+          )
+        }
+        paging={{
+          page,
+          limit: PAGE_LENGTH,
+          total: found?.length ?? 0,
+          onPage: (next) => navigate({ search: (before) => ({ ...before, page: next === 1 ? undefined : next }) }),
+        }}
+      />
+    </>
+  )
+}
+
+function textOf(identity: Identity): string {
+  return `${identityName(identity)} ${identity.role} ${identity.email_account.address ?? ''}`.toLowerCase()
+}
+
+const COLUMNS: Column<Identity>[] = [
+  {
+    id: 'name',
+    header: 'Name',
+    cell: (identity) => (
+      <>
+        <Anchor
+          fw={550}
+          inherit
+          renderRoot={(props) => (
+            <Link to="/identities/$identityId" params={{ identityId: identity.identity_id }} {...props} />
+          )}
+        >
+          <Foreign max={120}>{identityName(identity)}</Foreign>
+        </Anchor>
+        <Text size="xs" c="dimmed">
+          <Foreign max={120}>{identity.jobTitle ?? identity.role}</Foreign>
+        </Text>
+      </>
+    ),
+  },
+  {
+    id: 'email',
+    header: 'Mailbox',
+    cell: ({ email_account: { address, connected } }) =>
+      address === null ? (
+        <None />
+      ) : (
+        <>
+          <Foreign max={120}>{address}</Foreign> {connected ? null : <Badge color="red">log-in fails</Badge>}
+        </>
+      ),
+  },
+  {
+    id: 'social',
+    header: 'Social network',
+    visibleFrom: 'sm',
+    cell: ({ social: { connected, profile_id } }) => {
+      if (connected) return <Badge color="teal">connected</Badge>
+      return profile_id === null ? <None /> : <Badge color="orange">log in again</Badge>
+    },
+  },
+  {
+    id: 'created_at',
+    header: 'Created',
+    visibleFrom: 'md',
+    cell: ({ created_at: at }) => formatDay(at),
+  },
+]

@@ -1,0 +1,204 @@
+import { Anchor, Button, Card, Grid, Group, List, Stack, Text, TextInput, Title } from '@mantine/core'
+import { IconTrash } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import {
+  connectionsQuery,
+  deleteIdentity,
+  type Identity,
+  type IdentityConnections,
+  identityName,
+  identityQuery,
+  refreshIdentities,
+  updateIdentity,
+} from '../api/identities.ts'
+import { useMay } from '../app/may.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { PageHeader } from '../ui/page-header.tsx'
+import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
+import { Foreign } from '../ui/text.tsx'
+import { EmailAccountCard } from './email-account-card.tsx'
+import { SocialCard } from './social-card.tsx'
+
+const route = getRouteApi('/shell/identities/$identityId')
+
+/** One identity: who it is, its mailbox, its profile on the social network, the agents that write as it. */
+export function IdentityPage() {
+  const { identityId } = route.useParams()
+  const { data: identity, error, refetch } = useQuery(identityQuery(identityId))
+  const connections = useQuery(connectionsQuery(identityId))
+  const breadcrumb = (
+    <Anchor inherit renderRoot={(props) => <Link to="/identities" {...props} />}>
+      Identities
+    </Anchor>
+  )
+  const mayWrite = useMay('identities:write')
+  if (!identity) {
+    return (
+      <>
+        <PageHeader title="Identity" breadcrumb={breadcrumb} />
+        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={8} />}
+      </>
+    )
+  }
+  return (
+    <>
+      <PageHeader
+        title={<Foreign max={200}>{identityName(identity)}</Foreign>}
+        documentTitle={identityName(identity)}
+        description={<Foreign max={200}>{identity.role}</Foreign>}
+        breadcrumb={breadcrumb}
+        actions={mayWrite ? <Delete identity={identity} connections={connections.data} /> : null}
+      />
+      <Grid gap="md">
+        <Grid.Col span={{ base: 12, md: 5 }}>
+          <Stack gap="md">
+            <Person key={identity.updated_at} identity={identity} mayWrite={mayWrite} />
+            <Agents connections={connections.data} />
+          </Stack>
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 7 }}>
+          {connections.error && !connections.data ? (
+            <ErrorState error={connections.error} onRetry={connections.refetch} />
+          ) : null}
+          {!connections.error && !connections.data ? <LoadingState lines={8} /> : null}
+          {connections.data ? (
+            <Stack gap="md">
+              <EmailAccountCard identity={identity} account={connections.data.email_account} mayWrite={mayWrite} />
+              <SocialCard identity={identity} connections={connections.data} mayWrite={mayWrite} />
+            </Stack>
+          ) : null}
+        </Grid.Col>
+      </Grid>
+    </>
+  )
+}
+
+function Delete({ identity, connections }: { identity: Identity; connections: IdentityConnections | undefined }) {
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const agents = connections?.agents ?? []
+  const remove = async () => {
+    await deleteIdentity(identity.identity_id)
+    await navigate({ to: '/identities' })
+    await refreshIdentities(queryClient)
+  }
+  return (
+    <ConfirmButton
+      leftSection={<IconTrash size={16} aria-hidden />}
+      title="Delete the identity?"
+      explanation={
+        <Stack gap="xs">
+          <Text size="sm">Its mailbox and its social log-in are forgotten with it. This cannot be undone.</Text>
+          {agents.length > 0 ? (
+            <div>
+              <Text size="sm">
+                {agents.length === 1 ? 'This agent loses' : 'These agents lose'} it, and can send nothing until they
+                have another:
+              </Text>
+              <List size="sm" mt={4}>
+                {agents.slice(0, 10).map(({ agent_id, name }) => (
+                  <List.Item key={agent_id}>
+                    <Foreign max={80}>{name}</Foreign>
+                  </List.Item>
+                ))}
+              </List>
+              {agents.length > 10 ? <Text size="sm">and {agents.length - 10} more.</Text> : null}
+            </div>
+          ) : (
+            <Text size="sm">No agent uses it.</Text>
+          )}
+        </Stack>
+      }
+      confirmLabel="Delete identity"
+      onConfirm={remove}
+    >
+      Delete
+    </ConfirmButton>
+  )
+}
+
+function Person({ identity, mayWrite }: { identity: Identity; mayWrite: boolean }) {
+  const queryClient = useQueryClient()
+  const [draft, setDraft] = useState({
+    firstName: identity.firstName,
+    lastName: identity.lastName,
+    jobTitle: identity.jobTitle ?? '',
+  })
+  const saving = useMutation({
+    mutationFn: () => {
+      const changed = Object.entries(draft).filter(([name, value]) => value.trim() !== (identity[name as 'role'] ?? ''))
+      return updateIdentity(identity.identity_id, Object.fromEntries(changed))
+    },
+    onSuccess: () => refreshIdentities(queryClient),
+  })
+  const isChanged = (['firstName', 'lastName', 'jobTitle'] as const).some(
+    (name) => draft[name].trim() !== (identity[name] ?? ''),
+  )
+  // A job title can be changed, but not be taken away again.
+  const isWhole = draft.firstName.trim() && draft.lastName.trim() && (draft.jobTitle.trim() || !identity.jobTitle)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    saving.mutate()
+  }
+  const field = (name: keyof typeof draft, label: string, isRequired: boolean) => (
+    <TextInput
+      label={label}
+      required={isRequired && mayWrite}
+      readOnly={!mayWrite}
+      maxLength={200}
+      value={draft[name]}
+      onChange={({ currentTarget: { value } }) => setDraft((before) => ({ ...before, [name]: value }))}
+    />
+  )
+  return (
+    <Card component="form" onSubmit={submit}>
+      <Title order={2} size="h5" mb="sm">
+        Person
+      </Title>
+      <Stack gap="sm">
+        {field('firstName', 'First name', true)}
+        {field('lastName', 'Last name', true)}
+        {field('jobTitle', 'Job title', identity.jobTitle !== null)}
+        {saving.isError ? (
+          <Text size="sm" c="red" role="alert">
+            {messageOf(saving.error)}
+          </Text>
+        ) : null}
+        {mayWrite ? (
+          <Group gap="xs">
+            <Button type="submit" loading={saving.isPending} disabled={!isChanged || !isWhole}>
+              Save
+            </Button>
+          </Group>
+        ) : null}
+      </Stack>
+    </Card>
+  )
+}
+
+function Agents({ connections }: { connections: IdentityConnections | undefined }) {
+  return (
+    <Card>
+      <Title order={2} size="h5" mb="xs">
+        Agents that write as this identity
+      </Title>
+      {connections && connections.agents.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          None yet. Choose it in an agent.
+        </Text>
+      ) : null}
+      <List size="sm" listStyleType="none" spacing={4}>
+        {connections?.agents.slice(0, 20).map(({ agent_id: agentId, name, enabled }) => (
+          <List.Item key={agentId}>
+            <Anchor inherit renderRoot={(props) => <Link to="/agents/$agentId" params={{ agentId }} {...props} />}>
+              <Foreign max={80}>{name}</Foreign>
+            </Anchor>
+            {enabled ? '' : ' (disabled)'}
+          </List.Item>
+        ))}
+      </List>
+    </Card>
+  )
+}

@@ -1,0 +1,26 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { connectionsQuery, identitiesQuery, identityQuery } from '../api/identities.ts'
+import { shellRoute } from '../app/root-routes.tsx'
+import { pageNumber, searchParams, text } from '../app/search-params.ts'
+
+const listSearch = searchParams({ page: pageNumber, search: text })
+
+const list = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/identities',
+  validateSearch: listSearch,
+  loader: ({ context }) => void context.queryClient.prefetchQuery(identitiesQuery),
+  component: lazyRouteComponent(() => import('./identities-page.tsx'), 'IdentitiesPage'),
+})
+
+const one = createRoute({
+  getParentRoute: () => shellRoute,
+  path: '/identities/$identityId',
+  loader: ({ context, params: { identityId } }) => {
+    void context.queryClient.prefetchQuery(identityQuery(identityId))
+    void context.queryClient.prefetchQuery(connectionsQuery(identityId))
+  },
+  component: lazyRouteComponent(() => import('./identity-page.tsx'), 'IdentityPage'),
+})
+
+export const identityRoutes = [list, one] as const

@@ -1,0 +1,130 @@
+import { Alert, Badge, Button, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import {
+  checkSocial,
+  type Identity,
+  type IdentityConnections,
+  isEnded,
+  refreshIdentities,
+  startSocialLogin,
+} from '../api/identities.ts'
+import { messageOf } from '../ui/states.tsx'
+import { Foreign, Moment } from '../ui/text.tsx'
+import { SocialForm } from './social-form.tsx'
+import { SocialProgress } from './social-progress.tsx'
+
+interface SocialCardProps {
+  identity: Identity
+  connections: IdentityConnections
+  mayWrite: boolean
+}
+
+/** How an identity stands with the social network; logging in, with whatever step the network asks for. */
+export function SocialCard({ identity, connections, mayWrite }: SocialCardProps) {
+  const queryClient = useQueryClient()
+  const { identity_id: identityId, social } = identity
+  const { social_login: login, is_sandbox: isSandbox } = connections
+  const [isAsking, setAsking] = useState(false)
+  // What was begun in this window, or before it was opened and is still under way.
+  const [begun, setBegun] = useState<string | null>(null)
+  const session = login && (login.session_id === begun || !isEnded(login.status)) ? login : null
+  const isUnderWay = session !== null && !isEnded(session.status)
+  const refresh = () => refreshIdentities(queryClient)
+  const renewing = useMutation({
+    mutationFn: () => startSocialLogin(identityId, {}),
+    onSuccess: ({ login_result: { session_id } }) => setBegun(session_id),
+    // A log-in that the network refuses at once is a session too.
+    onSettled: refresh,
+  })
+  const checking = useMutation({ mutationFn: () => checkSocial(identityId), onSuccess: refresh })
+  return (
+    <Card component="section" aria-labelledby="social">
+      <Group justify="space-between" mb="sm">
+        <Title order={2} size="h5" id="social">
+          Social network
+        </Title>
+        {social.profile_id === null ? null : social.connected ? (
+          <Badge color="teal">connected</Badge>
+        ) : (
+          <Badge color="orange">log in again</Badge>
+        )}
+      </Group>
+      <Stack gap="sm">
+        {isSandbox ? (
+          <Alert color="ink" variant="light" role="note">
+            The network is a sandbox: it plays log-ins and messages, and nothing leaves this service.
+          </Alert>
+        ) : null}
+        {social.profile_id === null ? (
+          <Text size="sm" c="dimmed">
+            It has no profile yet, so it can send no messages and invitations.
+          </Text>
+        ) : (
+          <Text size="sm">
+            Profile <Foreign max={80}>{social.profile_id}</Foreign>
+            {social.checked_at === null ? null : (
+              <>
+                , checked <Moment at={social.checked_at} />
+              </>
+            )}
+          </Text>
+        )}
+        {session && mayWrite ? (
+          <SocialProgress
+            key={session.session_id}
+            identityId={identityId}
+            sessionId={session.session_id}
+            deadline={session.deadline_at}
+            onEnd={refresh}
+          />
+        ) : null}
+        {[renewing.error, checking.error].map((error) =>
+          error ? (
+            <Alert key={error.message} color="red" role="alert">
+              {messageOf(error)}
+            </Alert>
+          ) : null,
+        )}
+        {checking.data ? (
+          <Text size="sm" role="status" c={checking.data.connected ? 'teal' : 'orange'}>
+            {checking.data.connected
+              ? 'The network accepts it.'
+              : 'The network does not accept it any more: log in again.'}
+          </Text>
+        ) : null}
+        {isAsking && mayWrite ? (
+          <SocialForm
+            identityId={identityId}
+            onBegun={(sessionId) => {
+              setBegun(sessionId)
+              setAsking(false)
+              return refresh()
+            }}
+            onCancel={() => setAsking(false)}
+          />
+        ) : null}
+        {mayWrite && !isAsking ? (
+          <Group gap="xs">
+            <Button
+              variant={social.profile_id === null && !isUnderWay ? 'filled' : 'default'}
+              onClick={() => setAsking(true)}
+            >
+              {isUnderWay ? 'Start over' : social.profile_id === null ? 'Log in' : 'Log in with a password'}
+            </Button>
+            {social.profile_id === null || isUnderWay ? null : (
+              <>
+                <Button variant="default" loading={renewing.isPending} onClick={() => renewing.mutate()}>
+                  Renew the log-in
+                </Button>
+                <Button variant="default" loading={checking.isPending} onClick={() => checking.mutate()}>
+                  Check
+                </Button>
+              </>
+            )}
+          </Group>
+        ) : null}
+      </Stack>
+    </Card>
+  )
+}

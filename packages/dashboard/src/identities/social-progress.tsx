@@ -1,0 +1,130 @@
+import { Alert, Button, Card, Group, Loader, Stack, Text, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useEffect, useState } from 'react'
+import { isEnded, sendSocialCode, socialStatusQuery } from '../api/identities.ts'
+import { messageOf } from '../ui/states.tsx'
+
+interface SocialProgressProps {
+  identityId: string
+  sessionId: string
+  deadline: string
+  onEnd: () => Promise<unknown>
+}
+
+/** Follows a log-in to its end, and takes the code that the network asks for. */
+export function SocialProgress({ identityId, sessionId, deadline, onEnd }: SocialProgressProps) {
+  const { data, error } = useQuery(socialStatusQuery(identityId, sessionId))
+  const status = data?.status
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it ends
+  useEffect(() => {
+    if (status !== undefined && isEnded(status)) void onEnd()
+  }, [status])
+  if (error && !data) {
+    return (
+      <Alert color="red" role="alert">
+        {messageOf(error)}
+      </Alert>
+    )
+  }
+  if (status === 'completed') {
+    return (
+      <Alert color="teal" role="status" title="Connected">
+        The network has let it in.
+      </Alert>
+    )
+  }
+  if (status === 'failed') {
+    return (
+      <Alert color="red" role="alert" title="The log-in did not work">
+        {data?.error?.message ?? 'The network refused it.'}
+      </Alert>
+    )
+  }
+  return (
+    <Card padding="sm" role="status" aria-label="Log-in under way">
+      <Group gap="sm" wrap="nowrap" align="flex-start">
+        <Loader size={16} mt={3} aria-hidden />
+        <Stack gap="sm" flex={1}>
+          <div>
+            <Text size="sm" fw={550}>
+              {WORDS[status ?? 'queued']}
+            </Text>
+            <Remaining until={deadline} />
+          </div>
+          {status === 'awaiting_2fa' ? (
+            <CodeForm identityId={identityId} sessionId={sessionId} problem={data?.error?.message} />
+          ) : null}
+        </Stack>
+      </Group>
+    </Card>
+  )
+}
+
+const WORDS: Record<string, string> = {
+  queued: 'The log-in is about to begin.',
+  running: 'The network is looking at it.',
+  awaiting_2fa: 'The network wants a code of the second factor.',
+  awaiting_email: 'The network has sent an e-mail. Open the link in it, then wait here.',
+}
+
+/** How long the log-in waits; not read out every second. */
+function Remaining({ until }: { until: string }) {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  const seconds = Math.max(0, Math.round((Date.parse(until) - now) / 1_000))
+  return (
+    <Text size="xs" c="dimmed" aria-live="off">
+      {Math.floor(seconds / 60)}:{String(seconds % 60).padStart(2, '0')} left
+    </Text>
+  )
+}
+
+interface CodeFormProps {
+  identityId: string
+  sessionId: string
+  problem: string | undefined
+}
+
+function CodeForm({ identityId, sessionId, problem }: CodeFormProps) {
+  const queryClient = useQueryClient()
+  const [code, setCode] = useState('')
+  const sending = useMutation({
+    mutationFn: () => sendSocialCode(identityId, sessionId, code.trim()),
+    onSettled: () => {
+      setCode('')
+      return queryClient.invalidateQueries({ queryKey: socialStatusQuery(identityId, sessionId).queryKey })
+    },
+  })
+  const wrong = sending.error ? messageOf(sending.error) : problem
+  return (
+    <Group
+      component="form"
+      gap="xs"
+      align="flex-start"
+      onSubmit={(event: FormEvent) => {
+        event.preventDefault()
+        sending.mutate()
+      }}
+    >
+      <TextInput
+        label="Code"
+        required
+        autoFocus
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        pattern="[A-Za-z0-9]{4,12}"
+        maxLength={12}
+        value={code}
+        onChange={(event) => setCode(event.currentTarget.value)}
+        error={wrong && !sending.isPending ? wrong : null}
+        style={{ flex: '1 1 160px' }}
+      />
+      <Button type="submit" mt={25} loading={sending.isPending} disabled={code.trim() === ''}>
+        Send the code
+      </Button>
+    </Group>
+  )
+}

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { insertIdentity } from '../../server/test/actions.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+
+const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
+
+let service: TestService
+let browser: TestBrowser
+let tenant: TestTenant
+let visitors: string[]
+
+/** The agent that has run, and one whose every text is hostile. */
+async function agentIds(): Promise<Record<string, string>> {
+  const list = async () => (await tenant.call('GET', '/v1/agents')).body.agents as { agent_id: string; name: string }[]
+  if (!(await list()).some(({ name }) => name === HOSTILE)) {
+    const texts = { name: HOSTILE, description: HOSTILE, playbook: { playbook_md: HOSTILE } }
+    await tenant.call('POST', '/v1/agents', texts)
+  }
+  const agents = await list()
+  const idOf = (isIt: (name: string) => boolean) => agents.find(({ name }) => isIt(name))?.agent_id ?? ''
+  return { hostile: idOf((name) => name === HOSTILE), busy: idOf((name) => name !== HOSTILE) }
+}
+
+describe.skipIf(!HAS_BROWSER)('the agents', () => {
+  beforeAll(async () => {
+    service = await startTestService()
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+    await insertIdentity(tenant.handle)
+    visitors = []
+    for (const name of ['Ada', 'Grace', 'Mary']) {
+      const email = `${name.toLowerCase()}@example.com`
+      const contact = await tenant.contact(email, { firstname: name, company: 'Engines' }, { visitor_id: `v-${name}` })
+      const url = `https://${tenant.site}/pricing`
+      await tenant.track({ visitor_id: `v-${name}`, events: [{ event: 'page_view', url, title: 'Pricing' }] })
+      visitors.push(contact)
+    }
+    const filter = { match: 'all', conditions: [{ property: 'company', operator: 'equals', value: 'Engines' }] }
+    const made = await tenant.handle.transaction(async (tx) => {
+      const { createSegment } = await import('../../server/src/segments/segments.ts')
+      return createSegment(tx, { name: 'People of Engines', description: null, filter }, new Date())
+    })
+    expect(made.segmentId).toBeTruthy()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+  })
+
+  test('an agent is made from a template, with a schedule in words, and found in the list', async () => {
+    const page = await browser.signedIn(tenant, { path: '/agents' })
+    await page.getByRole('heading', { name: 'No agents yet' }).waitFor()
+    expect(await lookAt(page, 'agents-empty')).toEqual([])
+    await page.getByRole('link', { name: 'New agent' }).first().click()
+    await page.getByRole('radio', { name: /Pricing visitor follow-up/ }).click()
+    expect(await page.getByRole('textbox', { name: 'Name', exact: true }).inputValue()).toBe(
+      'Pricing visitor follow-up',
+    )
+    const playbook = page.getByLabel('Playbook', { exact: true })
+    expect(await playbook.inputValue()).toContain('{{variables.pricing_path}}')
+    await playbook.fill('Look at {{contcat.firstname}} and {{variables.pricing_path}}.')
+    await page.getByRole('alert').getByText('{{contcat.firstname}}').waitFor()
+    await screenshot(page, 'agent-unknown-variable')
+    await playbook.fill('Look at ')
+    await page.getByRole('button', { name: 'identity.name', exact: true }).click()
+    expect(await playbook.inputValue()).toBe('Look at {{identity.name}}')
+    await page.getByRole('alert').waitFor({ state: 'hidden' })
+    await page.getByRole('combobox', { name: 'Identity' }).selectOption({ label: 'Grace Hopper' })
+    await page.getByRole('radio', { name: 'Those of a segment' }).click()
+    await page.getByRole('combobox', { name: 'Segment' }).selectOption({ index: 1 })
+    await page.getByRole('combobox', { name: 'When' }).selectOption('Other …')
+    await page.getByLabel('Cron expression').fill('30 8 * * 2')
+    await page.getByText('At 08:30, only on Tuesday').waitFor()
+    await page.getByText(/^Next: Tue/).waitFor()
+    await page.getByRole('combobox', { name: 'Time zone' }).fill('Europe/Berlin')
+    await page.getByText('At 08:30, only on Tuesday (Europe/Berlin)').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByLabel('Most contacts a run').fill('2')
+    await page.getByRole('button', { name: 'Create agent' }).click()
+    await page.getByRole('heading', { name: 'Pricing visitor follow-up', level: 1 }).waitFor()
+    const { body } = await tenant.call('GET', '/v1/agents')
+    expect(body.agents[0]).toMatchObject({
+      playbook_template: 'pricing_visitor_followup',
+      capabilities: ['email', 'notes'],
+      playbook: { playbook_md: 'Look at {{identity.name}}', require_approval: true },
+      monitoring: { schedule_cron: '30 8 * * 2', time_zone: 'Europe/Berlin', max_contacts_per_run: 2 },
+      enabled: false,
+    })
+    await page.getByRole('switch', { name: 'Enabled' }).click()
+    await page.getByText('Next run').waitFor()
+    await page.getByRole('link', { name: 'Agents' }).first().click()
+    await page.getByRole('link', { name: 'Pricing visitor follow-up' }).waitFor()
+    await page.getByText('At 08:30, only on Tuesday').waitFor()
+  })
+
+  test('it is edited: what is not touched stays, and the service says what it refuses', async () => {
+    const page = await browser.signedIn(tenant, { path: '/agents' })
+    await page.getByRole('link', { name: 'Pricing visitor follow-up' }).click()
+    await page.getByRole('link', { name: 'Edit' }).click()
+    await page.getByLabel('Playbook', { exact: true }).fill('{{nonsense}}')
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByRole('alert').filter({ hasText: 'The agent was not saved' }).getByText('{{nonsense}}').waitFor()
+    await page.getByLabel('Playbook', { exact: true }).fill('Be kind.')
+    await page.getByRole('combobox', { name: 'When' }).selectOption('By hand only')
+    await page.getByRole('radio', { name: 'Those that match a filter of its own' }).click()
+    await page.getByLabel('Property').selectOption('firstname')
+    await page.locator('input[aria-label="Value"]').fill('Ada')
+    await page.getByText('1', { exact: true }).first().waitFor()
+    await page.getByRole('button', { name: 'Save changes' }).click()
+    await page.getByRole('heading', { name: 'Runs' }).waitFor()
+    const { body } = await tenant.call('GET', '/v1/agents')
+    expect(body.agents[0]).toMatchObject({
+      playbook: { playbook_md: 'Be kind.' },
+      monitoring: { filter: { match: 'all' }, max_contacts_per_run: 2 },
+      enabled: true,
+    })
+    expect(body.agents[0].monitoring.schedule_cron).toBeUndefined()
+  })
+
+  test('it runs for chosen contacts, and the run shows why it proposed what', async () => {
+    const page = await browser.signedIn(tenant, { path: '/agents', role: 'member' })
+    await page.getByRole('link', { name: 'Pricing visitor follow-up' }).click()
+    expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Run now' }).click()
+    await page.getByRole('radio', { name: 'Those that I choose' }).click()
+    await page.getByLabel('Find contacts').fill('grace')
+    await page.getByRole('button', { name: /Grace/ }).click()
+    await page.getByLabel('Find contacts').fill('ada@')
+    await page.getByRole('button', { name: /Ada/ }).click()
+    await screenshot(page, 'agent-run-now')
+    await page.getByRole('button', { name: 'Start the run' }).click()
+    await page.waitForURL(/\/agents\/runs\//)
+    await page.getByText('Completed').waitFor()
+    const card = page.getByRole('article', { name: 'Grace' })
+    await card.getByText(/looked at the pricing page/).waitFor()
+    await card.getByText('Questions about our plans?').waitFor()
+    await card.getByText('Waits for approval').waitFor()
+    await page.getByText('Good to know').waitFor()
+    expect(await lookAt(page, 'run')).toEqual([])
+    await card.getByRole('link', { name: 'Decide in the inbox' }).click()
+    await page.getByRole('article', { name: 'Grace' }).waitFor()
+  })
+
+  test('a run under way refreshes by itself and is cancelled', async () => {
+    const { body } = await tenant.call('GET', '/v1/agents')
+    const { agent_id } = body.agents[0]
+    const runs = await tenant.call('GET', `/v1/agents/${agent_id}/runs`)
+    const { run_id } = runs.body.runs[0]
+    const set = (status: string) =>
+      tenant.handle.db.updateTable('agent_runs').set({ status, completed_at: null }).where('run_id', '=', run_id)
+    await set('running').execute()
+    const page = await browser.signedIn(tenant, { path: `/agents/runs/${run_id}` })
+    await page.getByText('Running').waitFor()
+    await page.getByRole('button', { name: 'Cancel the run' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click()
+    await page.getByText('Cancelled').waitFor()
+    expect(await page.getByRole('button', { name: 'Cancel the run' }).count()).toBe(0)
+    await set('running').execute()
+    await page.reload()
+    await page.getByText('Running').waitFor()
+    await set('completed').execute()
+    await page.getByText('Completed').waitFor()
+  })
+
+  test('the rules for all agents are set', async () => {
+    const page = await browser.signedIn(tenant, { path: '/agents/settings' })
+    await page.getByLabel('Days between two outreaches to a contact').fill('14')
+    await page.getByRole('switch', { name: 'Quiet hours' }).click()
+    await page.getByLabel('Quiet from').fill('21:30')
+    await page.getByLabel('Most that models may cost a month').fill('25')
+    await page.getByRole('button', { name: 'Save the rules' }).click()
+    await page.getByText('Saved.').waitFor()
+    await page.getByText('so far this month of').waitFor()
+    expect(await lookAt(page, 'agent-settings')).toEqual([])
+    await page.getByRole('combobox', { name: 'Time zone' }).fill('Mars')
+    await page.getByRole('button', { name: 'Save the rules' }).click()
+    await page.getByRole('alert').getByText('must be the name of a time zone').waitFor()
+    const { getAgentSettings } = await import('../../server/src/agents/actions/settings.ts')
+    expect(await getAgentSettings(tenant.handle)).toMatchObject({
+      outreach_interval_days: 14,
+      quiet_hours: { from: '21:30', to: '08:00' },
+      monthly_cost_cap_usd: 25,
+    })
+  })
+
+  test('a viewer sees agents, runs and rules, but nothing to change them with', async () => {
+    const page = await browser.signedIn(tenant, { path: '/agents', role: 'viewer' })
+    await page.getByRole('link', { name: 'Pricing visitor follow-up' }).click()
+    await page.getByRole('heading', { name: 'Runs' }).waitFor()
+    for (const name of ['Run now', 'Delete']) expect(await page.getByRole('button', { name }).count(), name).toBe(0)
+    expect(await page.getByRole('switch').count()).toBe(0)
+    await page.goto('/agents/settings')
+    await page.getByText('Administrators of the team may change these.').waitFor()
+    expect(await page.getByRole('button', { name: 'Save the rules' }).count()).toBe(0)
+    expect(await page.getByLabel('Days between two outreaches to a contact').isDisabled()).toBe(true)
+  })
+
+  test.each([
+    ['agents', '/agents', /Pricing visitor/],
+    ['agent', '/agents/:busy', /How it works/],
+    ['agent-hostile', '/agents/:hostile', /How it works/],
+    ['agent-new', '/agents/new', /What it may propose/],
+    ['agent-edit', '/agents/:busy/edit', /What it may propose/],
+  ])('%s can be used by everybody, hostile names included', async (name, path, text) => {
+    const ids = await agentIds()
+    const page = await browser.signedIn(tenant, { path: path.replace(/:(\w+)/, (_, id: string) => ids[id] ?? id) })
+    await page.getByText(text).first().waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(await page.locator('img[src="x"]').count()).toBe(0)
+    expect(await lookAt(page, name)).toEqual([])
+  })
+
+  test('an agent is deleted', async () => {
+    const page = await browser.signedIn(tenant, { path: '/agents' })
+    await page.getByRole('link', { name: 'Pricing visitor follow-up' }).click()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete agent' }).click()
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    await page.getByRole('link', { name: 'Pricing visitor follow-up' }).waitFor({ state: 'detached' })
+  })
+
+  test('no page did what it must not', () => {
+    expect(browser.problems).toEqual([])
+  })
+})

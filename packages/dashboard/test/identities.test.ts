@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { insertAgent } from '../../server/test/actions.ts'
+import { type MailBench, startMailBench } from '../../server/test/mail.ts'
+import { createTestTenant, type TestTenant } from '../../server/test/service.ts'
+import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+
+const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
+
+let bench: MailBench
+let browser: TestBrowser
+let tenant: TestTenant
+
+/** @returns its id. */
+async function identity(firstName: string): Promise<string> {
+  const { body } = await tenant.call('POST', '/v1/identities', { firstName, lastName: 'Hopper', role: 'Sales' })
+  return body.identity.identity_id
+}
+
+describe.skipIf(!HAS_BROWSER)('the identities', () => {
+  beforeAll(async () => {
+    bench = await startMailBench()
+    browser = await openBrowser(bench.service)
+    tenant = await createTestTenant(bench.service)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await bench?.close()
+  })
+
+  test('an identity is made, changed, and deleted, with what that means for its agents', async () => {
+    const page = await browser.signedIn(tenant, { path: '/identities' })
+    await page.getByRole('heading', { name: 'No identities yet' }).waitFor()
+    expect(await lookAt(page, 'identities-empty')).toEqual([])
+    await page.getByRole('button', { name: 'New identity' }).first().click()
+    await page.getByLabel('First name').fill('Grace')
+    await page.getByLabel('Last name').fill('Hopper')
+    await page.getByLabel('Role').fill('Sales')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByRole('heading', { name: 'Grace Hopper', level: 1 }).waitFor()
+    await page.getByLabel('Job title').fill('Head of sales')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    const identityId = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+    await expect
+      .poll(async () => (await tenant.call('GET', `/v1/identities/${identityId}`)).body.identity.jobTitle)
+      .toBe('Head of sales')
+    await insertAgent(tenant.handle, identityId, 'Pricing scout')
+    await page.reload()
+    await page.getByRole('link', { name: 'Pricing scout' }).waitFor()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByText('This agent loses it').waitFor()
+    await screenshot(page, 'identity-delete')
+    await page.getByRole('button', { name: 'Delete identity' }).click()
+    await page.getByRole('heading', { name: 'No identities yet' }).waitFor()
+  })
+
+  test('a mailbox is set once its servers let us in; what they answer is shown', async () => {
+    const identityId = await identity('Mailing')
+    const mailbox = await bench.servers.addMailbox('mailing@mail.example')
+    const page = await browser.signedIn(tenant, { path: `/identities/${identityId}` })
+    const provider = page.getByRole('combobox', { name: 'Provider' })
+    await provider.selectOption('Gmail or Google Workspace')
+    await page.getByText('It wants an app password').waitFor()
+    await screenshot(page, 'identity-preset')
+    await provider.selectOption('Another')
+    await page.getByLabel('E-mail address').fill(mailbox.user)
+    await page.getByRole('textbox', { name: 'Password' }).fill('wrong')
+    await page.getByLabel('Server').first().fill('localhost')
+    await page.getByLabel('Port').first().fill(String(bench.servers.smtp.port))
+    await page.getByRole('switch', { name: 'Read its mail' }).click()
+    await page.getByLabel('At most a day').fill('40')
+    await page.getByRole('button', { name: 'Log in and save' }).click()
+    await page.getByRole('alert').getByText('5.7.8 Username and password not accepted').waitFor()
+    expect(await lookAt(page, 'identity-refused')).toEqual([])
+    await page.getByRole('textbox', { name: 'Password' }).fill(mailbox.password)
+    await page.getByRole('button', { name: 'Log in and save' }).click()
+    await page.getByText('Sends through').waitFor()
+    await page.getByText('40 mails').waitFor()
+    await page.getByRole('button', { name: 'Test the log-in' }).click()
+    await page.getByText('The log-in works.').waitFor()
+    expect(await lookAt(page, 'identity')).toEqual([])
+    // Changed without the password, which stays.
+    await page.getByRole('button', { name: 'Change' }).click()
+    await page.getByLabel('At most a day').fill('10')
+    await page.getByRole('button', { name: 'Log in and save' }).click()
+    await page.getByText('10 mails').waitFor()
+    bench.servers.smtp.logins.delete(mailbox.user)
+    await page.getByRole('button', { name: 'Test the log-in' }).click()
+    await page.getByRole('alert').getByText('not accepted').waitFor()
+    await page.getByText('log-in fails').waitFor()
+    await page.getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('button', { name: 'Remove mailbox' }).click()
+    await page.getByRole('combobox', { name: 'Provider' }).waitFor()
+  })
+
+  test('a social log-in asks for its code, says that one was wrong, and is connected', async () => {
+    const identityId = await identity('Social')
+    const page = await browser.signedIn(tenant, { path: `/identities/${identityId}` })
+    const card = page.getByRole('region', { name: 'Social network' })
+    await card.getByText('The network is a sandbox').waitFor()
+    await card.getByRole('button', { name: 'Log in', exact: true }).click()
+    await card.getByLabel('User name or e-mail address').fill('2fa@example.com')
+    await card.getByRole('textbox', { name: 'Password' }).fill('a password')
+    await card.getByRole('button', { name: 'Log in', exact: true }).click()
+    await card.getByText('The network wants a code').waitFor()
+    await card.getByText(/^\d+:\d\d left$/).waitFor()
+    expect(await lookAt(page, 'identity-code')).toEqual([])
+    // Whoever comes back to the page goes on where they were.
+    await page.reload()
+    await card.getByLabel('Code').fill('999999')
+    await card.getByRole('button', { name: 'Send the code' }).click()
+    await card
+      .getByText(/code/i)
+      .filter({ hasText: /wrong|reject/i })
+      .first()
+      .waitFor()
+    await card.getByLabel('Code').fill('123456')
+    await card.getByRole('button', { name: 'Send the code' }).click()
+    await card.getByText('connected', { exact: true }).waitFor()
+    await card.getByRole('button', { name: 'Check' }).click()
+    await card.getByText('The network accepts it.').waitFor()
+    await card.getByRole('button', { name: 'Renew the log-in' }).click()
+    await card.getByText('The network has let it in.').waitFor()
+    await screenshot(page, 'identity-connected')
+  })
+
+  test('a log-in that waits for an e-mail ends by itself, one that is refused says why', async () => {
+    const identityId = await identity('Waiting')
+    const page = await browser.signedIn(tenant, { path: `/identities/${identityId}` })
+    const card = page.getByRole('region', { name: 'Social network' })
+    const logIn = async (username: string) => {
+      await card.getByRole('button', { name: 'Log in', exact: true }).click()
+      await card.getByLabel('User name or e-mail address').fill(username)
+      await card.getByRole('textbox', { name: 'Password' }).fill('a password')
+      await card.getByRole('button', { name: 'Log in', exact: true }).click()
+    }
+    await logIn('wrong@example.com')
+    await card.getByRole('alert').getByText('The network rejected the credentials').waitFor()
+    await card.getByRole('button', { name: 'Cancel' }).click()
+    await logIn('email@example.com')
+    await card.getByText('The network has sent an e-mail').waitFor()
+    await screenshot(page, 'identity-email-step')
+    await card.getByText('The network has let it in.').waitFor()
+  })
+
+  test('a viewer sees what an identity is connected to, but nothing to change it with', async () => {
+    const identityId = await identity(HOSTILE)
+    const page = await browser.signedIn(tenant, { path: '/identities', role: 'viewer' })
+    await page.getByRole('link', { name: /img src/ }).click()
+    await page.getByText('It has none, so it can send no mails.').waitFor()
+    for (const name of ['Save', 'Delete', 'Log in', 'Log in and save']) {
+      expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0)
+    }
+    expect(page.url()).toContain(identityId)
+    expect(await page.locator('img[src="x"]').count()).toBe(0)
+    await page.getByRole('link', { name: 'Identities' }).first().click()
+    await page.getByRole('link', { name: /img src/ }).waitFor()
+    expect(await page.getByRole('button', { name: 'New identity' }).count()).toBe(0)
+    expect(await lookAt(page, 'identities')).toEqual([])
+  })
+
+  test('no page did what it must not', () => {
+    expect(browser.problems).toEqual([])
+  })
+})
