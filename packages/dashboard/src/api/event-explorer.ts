@@ -32,13 +32,6 @@ export const eventQuery = (eventId: string) =>
     select: ({ event }) => event,
   })
 
-/** The names of the events that the tenant has recorded. */
-export const eventTypesQuery = queryOptions({
-  queryKey: ['events', 'types'],
-  queryFn: ({ signal }) => get<{ types: string[] }>('/v1/events/types', {}, signal),
-  select: ({ types }) => types,
-})
-
 export interface EventGroups {
   buckets: { key: string | boolean | null; value: number | null }[]
   total: number

@@ -49,18 +49,6 @@ export function oneOf<const Word extends string>(...allowed: Word[]): Reader<Wor
   return (value) => allowed.find((word) => word === value)
 }
 
-/** An object or list as JSON, for what is too deep for words (a filter). */
-export function json<Value>(isValid: (value: unknown) => value is Value): Reader<Value> {
-  return (value) => {
-    try {
-      const parsed: unknown = JSON.parse(value)
-      return isValid(parsed) ? parsed : undefined
-    } catch {
-      return undefined
-    }
-  }
-}
-
 /** The router's reading of a query string: texts only. */
 export function parseSearch(query: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(query))
