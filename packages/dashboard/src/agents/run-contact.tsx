@@ -72,7 +72,7 @@ function ProposedAction({ action }: { action: Action }) {
   const { label, icon: Icon, color } = ACTION_WORDS[action.type]
   const state = ACTION_STATES[action.status]
   return (
-    <Box component="section" aria-label={label}>
+    <Box>
       <Group gap={6} mb={6}>
         <Badge color={color} leftSection={<Icon size={13} aria-hidden />}>
           {label}
