@@ -6,7 +6,8 @@ export default defineConfig({
     globalSetup: ['packages/server/test/global-setup.ts'],
     // One engine a process: every file has a process of its own.
     pool: 'forks',
-    maxWorkers: 2,
+    // More than two cores: many files mostly wait, for a killed process to come back or a lease to end.
+    maxWorkers: 3,
     testTimeout: 60_000,
     hookTimeout: 120_000,
   },

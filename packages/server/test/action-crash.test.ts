@@ -28,7 +28,7 @@ const SHIFTED_MAIN = 'packages/server/test/shifted-main.ts'
 
 /** When the process dies, seen from the mail server, and how often that is tried. */
 const DEATHS = ['before the mail', 'after it, in Sent', 'after it', 'a moment later'] as const
-const ROUNDS = 3
+const ROUNDS = 2
 const NOTES_A_KILL = 4
 /** Beyond every lease, so that the next process need not wait for one. */
 const AHEAD_A_KILL_MS = 600_000
