@@ -29,6 +29,8 @@ export function connectPostgres<Tables>(address: PostgresAddress, poolSize: numb
   })
   // A dropped idle connection is replaced at the next query; without a listener it would end the process.
   pool.on('error', () => {})
+  // The same of one in use: its query fails and says so, but a socket that dies can report more than that query hears.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return { pool, db, close: () => db.destroy() }
 }
