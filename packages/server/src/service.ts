@@ -233,7 +233,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
     const network = openConnector(config, clock, options.outbound)
     cleanup.push(() => network.close())
-    const api = createJsonApi({ ...options.outbound, allowPrivate: config.webhookAllowPrivate })
+    const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })
     cleanup.push(() => api.close())
     const llmOutbound = createApiFetch({ allowPrivate: config.llm.allowPrivate, allowHttp: config.llm.allowPrivate })
     cleanup.push(() => llmOutbound.close())
