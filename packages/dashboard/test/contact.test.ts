@@ -91,14 +91,16 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByLabel('Value').fill('38')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await page.getByRole('button', { name: 'Change Shoe size: 38' }).waitFor()
-    const { body } = await tenant.call('GET', `/v1/contacts/${contactId}`)
-    expect(body.contact.properties).toMatchObject({
-      email: 'ada@engines.example',
-      firstname: 'Augusta Ada',
-      seats: 13,
-      lifecyclestage: 'customer',
-      shoe_size: '38',
-    })
+    // A change shows at once, before the service has it.
+    await expect
+      .poll(async () => (await tenant.call('GET', `/v1/contacts/${contactId}`)).body.contact.properties)
+      .toMatchObject({
+        email: 'ada@engines.example',
+        firstname: 'Augusta Ada',
+        seats: 13,
+        lifecyclestage: 'customer',
+        shoe_size: '38',
+      })
     expect(browser.problems).toEqual([])
     await page.context().close()
   })

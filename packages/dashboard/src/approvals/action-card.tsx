@@ -37,8 +37,8 @@ export function ActionCard(props: ActionCardProps) {
   return (
     <Card
       component="article"
-      // biome-ignore lint/suspicious/noExplicitAny: a card that is an article takes an article's reference
-      ref={props.ref as any}
+      // The types of a card know a div's reference only; this card is an article.
+      ref={props.ref as Ref<HTMLDivElement>}
       tabIndex={-1}
       aria-labelledby={title}
       className={classes.card}

@@ -1,6 +1,6 @@
 import { type EventRecord, NO_CONTACT } from '../journal/event-record.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
-import { newId } from '../platform/ids.ts'
+import { idsInOrder } from '../platform/ids.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { locate, referringDomain } from './location.ts'
 import type { TrackBody, TrackedEvent } from './requests.ts'
@@ -31,11 +31,13 @@ export function toRecords(body: TrackBody, received: Received): EventRecord[] {
   const details: ErrorDetail[] = []
   const correction = clockCorrection(body.sent_at, received.at, details)
   const context = readContext(body.context ?? {})
+  // Events without timestamps of their own have the same: their ids keep them in the order in which they were sent.
+  const nextId = idsInOrder()
   const records = body.events.map((event, index) => {
     const problem = (name: string, message: string) => details.push({ path: `events[${index}].${name}`, message })
     const timestamp = timestampOf(event, received.at.getTime(), correction, problem)
     const data = dataOf(event, problem)
-    return toRecord(event, { timestamp, data, context, received })
+    return toRecord(event, { id: event.event_id?.toLowerCase() ?? nextId(), timestamp, data, context, received })
   })
   if (details.length > 0) throw validationError(details)
   return records
@@ -44,18 +46,19 @@ export function toRecords(body: TrackBody, received: Received): EventRecord[] {
 type Problem = (name: string, message: string) => void
 
 interface Parts {
+  id: string
   timestamp: number
   data: { text: string; values: Record<string, unknown> }
   context: Context
   received: Received
 }
 
-function toRecord(event: TrackedEvent, { timestamp, data, context, received }: Parts): EventRecord {
+function toRecord(event: TrackedEvent, { id, timestamp, data, context, received }: Parts): EventRecord {
   const { domain, path } = locate(event.url)
   const referrer = event.referrer ?? context.referrer
   return {
     tenant_id: received.tenantId,
-    event_id: event.event_id?.toLowerCase() ?? newId(),
+    event_id: id,
     event: event.event,
     is_system: false,
     timestamp,

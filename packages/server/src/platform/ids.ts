@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { v7 } from 'uuid'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -5,6 +6,20 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 /** A new identifier: a UUIDv7, so that ids made later sort later and land at the right edge of an index. */
 export function newId(): string {
   return v7()
+}
+
+const SEQUENCE_MAX = 2 ** 31
+/** The highest bit of the sequence's part in the second half: left free for counting. */
+const ROOM_FOR_COUNTING = 2 ** 19
+
+/**
+ * Makes identifiers that sort in the order in which they are made, also where one millisecond ends meanwhile, and in
+ * ClickHouse too, which compares a UUID's second half first.
+ */
+export function idsInOrder(): () => string {
+  const msecs = Date.now()
+  let seq = randomInt(SEQUENCE_MAX) & ~ROOM_FOR_COUNTING
+  return () => v7({ msecs, seq: seq++ })
 }
 
 /** Whether a text is a UUID of any version. */
