@@ -107,10 +107,18 @@ export async function person(service: TestService, tenantId: string, role: Role)
   return email
 }
 
+const PICTURE_HEIGHT_MAX = 10_000
+
 /** Keeps a picture of the page for people to look at, in a folder that is not part of the repository. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   await mkdir(SCREENSHOTS, { recursive: true })
-  await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, fullPage: true })
+  const window = page.viewportSize()
+  // Not `fullPage`, for which Chromium makes the window narrow for a moment: what is open on a wide page would close.
+  const height = await page.evaluate(() => document.documentElement.scrollHeight)
+  if (window)
+    await page.setViewportSize({ ...window, height: Math.min(Math.max(height, window.height), PICTURE_HEIGHT_MAX) })
+  await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })
+  if (window) await page.setViewportSize(window)
 }
 
 /**
