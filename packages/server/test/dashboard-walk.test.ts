@@ -203,7 +203,8 @@ describe.each(ROUTES)('$method $path', (route) => {
     expect((await asked(await owner.keyWith(scope))).status).toBe(200)
   })
 
-  test.skipIf(body === undefined)('refuses what is no body, and changes nothing', async () => {
+  if (body === undefined) return
+  test('refuses what is no body, and changes nothing', async () => {
     const before = await state()
     const bodies = ['{', '[]', 'null', '"x"', '{"name":"\\u0000"}', '{"__proto__":{}}', `"${'x'.repeat(10_000_000)}"`]
     for (const text of bodies) {
