@@ -54,6 +54,9 @@ export interface Config {
 export interface LlmConfig {
   openaiApiKey: string | null
   anthropicApiKey: string | null
+  /** Where OpenAI and Anthropic answer: they themselves, or a gateway in front of them. */
+  openaiBaseUrl: string
+  anthropicBaseUrl: string
   /** Sent to `baseUrl` alone. */
   apiKey: string | null
   /** An OpenAI-compatible server. */
@@ -61,7 +64,7 @@ export interface LlmConfig {
   /** For agents that name no model. */
   model: string | null
   /** US dollars for a million tokens, by model. */
-  prices: Record<string, { input: number; output: number }>
+  prices: Record<string, { input: number; output: number; cached_input?: number }>
   /** Development and tests, or a server of one's own: models may be at private addresses, and without TLS. */
   allowPrivate: boolean
 }
@@ -207,6 +210,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     llm: {
       openaiApiKey: secret('CDS_OPENAI_API_KEY', null, keyOf, 'an API key'),
       anthropicApiKey: secret('CDS_ANTHROPIC_API_KEY', null, keyOf, 'an API key'),
+      openaiBaseUrl: url('CDS_OPENAI_BASE_URL', ['http:', 'https:']) ?? 'https://api.openai.com/v1',
+      anthropicBaseUrl: url('CDS_ANTHROPIC_BASE_URL', ['http:', 'https:']) ?? 'https://api.anthropic.com/v1',
       apiKey: secret('CDS_LLM_API_KEY', null, keyOf, 'an API key'),
       baseUrl: url('CDS_LLM_BASE_URL', ['http:', 'https:']),
       model: read<string | null>('CDS_LLM_MODEL', null, (value) => value, 'the name of a model'),
@@ -260,9 +265,11 @@ function keyOf(text: string): string | null | undefined {
 
 function pricesOf(text: string): LlmConfig['prices'] | undefined {
   try {
-    const prices = JSON.parse(text) as Record<string, { input?: unknown; output?: unknown }>
+    const prices = JSON.parse(text) as Record<string, { input?: unknown; output?: unknown; cached_input?: unknown }>
     const isPrice = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 100_000
-    const fits = Object.values(prices).every(({ input, output }) => isPrice(input) && isPrice(output))
+    const fits = Object.values(prices).every(
+      ({ input, output, cached_input = 0 }) => isPrice(input) && isPrice(output) && isPrice(cached_input),
+    )
     return fits ? (prices as LlmConfig['prices']) : undefined
   } catch {
     return undefined

@@ -1,13 +1,14 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type Body, chatCompletions, type Message, messages, responses } from './scripted-apis.ts'
 
 /** What was asked of the model: its instructions, and the messages that followed. */
 export interface Asked {
-  model: string
-  authorization: string | undefined
-  messages: { role: string; content: string }[]
-  body: Record<string, unknown>
+  path: string
+  headers: IncomingHttpHeaders
+  messages: Message[]
+  body: Body
 }
 
 export interface ScriptedAnswer {
@@ -16,12 +17,16 @@ export interface ScriptedAnswer {
   headers?: Record<string, string>
   /** What the model says; an object is said as JSON. */
   content?: unknown
-  usage?: { prompt_tokens: number; completion_tokens: number }
+  usage?: { prompt_tokens?: number; completion_tokens?: number; cached_tokens?: number }
+  isCutOff?: boolean
+  refuses?: boolean
   delayMs?: number
+  /** It answers only when this is settled. */
+  after?: Promise<unknown>
 }
 
 export interface ScriptedModel {
-  /** Base address for `llm_config.base_url`. */
+  /** Base address of every API: Chat Completions, Responses and Messages. */
   url: string
   asked: Asked[]
   /** Answers every question from now on. */
@@ -29,7 +34,7 @@ export interface ScriptedModel {
   close(): Promise<void>
 }
 
-/** A real OpenAI-compatible server on loopback whose model says what it is told to. */
+/** A real server on loopback whose model says what it is told to, through the API that it is asked by. */
 export async function startScriptedModel(): Promise<ScriptedModel> {
   const model: ScriptedModel = {
     url: '',
@@ -42,22 +47,20 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
   }
   const server = createServer(async (request, response) => {
     const body = JSON.parse(await textOf(request))
-    const { authorization } = request.headers
-    const asked = { model: body.model, authorization, messages: body.messages, body }
+    const { url: path = '', headers: sent } = request
+    const api = path.endsWith('/messages') ? messages : path.endsWith('/responses') ? responses : chatCompletions
+    const asked = { path, headers: sent, messages: api.messagesOf(body), body }
     model.asked.push(asked)
-    const { status = 200, headers = {}, content, usage, delayMs = 0 } = model.answer(asked)
+    const problem = api.problemOf(body, sent)
+    const scripted = problem === null ? model.answer(asked) : { status: 400 }
+    const { status = 200, headers = {}, content, usage, delayMs = 0, after, ...how } = scripted
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
+    await after
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     const text = typeof content === 'string' ? content : JSON.stringify(content)
-    const answer = {
-      id: 'x',
-      object: 'chat.completion',
-      created: 0,
-      model: body.model,
-      choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
-      usage: { prompt_tokens: 1_000, completion_tokens: 100, ...usage },
-    }
-    response.end(JSON.stringify(status === 200 ? answer : { error: { message: 'scripted', type: 'x' } }))
+    const said = { model: body.model, text, usage: { prompt_tokens: 1_000, completion_tokens: 100, ...usage }, ...how }
+    const answer = status === 200 ? api.answer(said, body) : api.error(status, problem ?? 'scripted')
+    response.end(JSON.stringify(answer))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -15,6 +15,16 @@ export function estimateTokens(text: string): number {
   return Math.ceil(text.length / CHARACTERS_A_TOKEN)
 }
 
+/** Bytes a token, of the languages and the kinds of text that take the most tokens. */
+const BYTES_A_TOKEN = 2
+/** What providers add to a request of their own, for the form of the answer. */
+const ADDED_TOKENS = 1_000
+
+/** An estimate that a provider's count of a request stays below. */
+export function tokensAtMost(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / BYTES_A_TOKEN) + ADDED_TOKENS
+}
+
 /** A contact's data as it goes into a prompt. */
 export interface PromptData {
   contact: { summary: string; properties: Record<string, unknown> }

@@ -1,27 +1,24 @@
-import type { LanguageModel, ModelMessage } from 'ai'
+import type { FinishReason, ModelMessage } from 'ai'
 import { conversationsOf } from '../../conversations/read.ts'
 import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { typesOf } from '../action-types.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { type Answer, answerSchemaFor, readAnswer } from './answer.ts'
-import { estimateTokens, fitIntoBudget } from './budget.ts'
+import { estimateTokens, fitIntoBudget, tokensAtMost } from './budget.ts'
 import { type ModelChoice, openModel } from './models.ts'
 import { costOf, type Price, priceOf } from './prices.ts'
 import { dataMessage, instructionsFor } from './prompt.ts'
-import { EvaluationError, NO_USAGE, type Reasoner, RunFailure, type Usage } from './reasoner.ts'
+import { CALL_MS_MAX, explain, ProviderTimeout } from './provider-failure.ts'
+import { CapReached, EvaluationError, type Hold, NO_USAGE, type Reasoner, type Usage } from './reasoner.ts'
 import type { Sender } from './values.ts'
 
 const CONCURRENCY = 4
 const BATCH = 8
-const CALL_MS_MAX = 90_000
 /** After the first try, for answers 408, 409, 429 and 5xx and for connections that fail; the pauses double from 2 s. */
 const RETRIES_MAX = 3
 const OUTPUT_TOKENS_DEFAULT = 4_000
-const FAILURES_IN_A_ROW_MAX = 5
 const CONVERSATIONS = { includeMessages: true, messagesPerThread: 3, limit: 5 }
-/** What a second try would not mend: a key, a right or a model that the provider does not know. */
-const HOPELESS = [401, 403, 404]
 
 interface Reply {
   text: string
@@ -40,44 +37,80 @@ export function createModelReasoner(
   const allowed = typesOf(configuration.capabilities)
   const price = priceOf(choice.model, ownPrices)
   const { temperature, max_tokens: maxOutputTokens = OUTPUT_TOKENS_DEFAULT } = configuration.llm_config
-  let opened: Promise<LanguageModel> | undefined
+  const schema = answerSchemaFor(allowed)
   let failuresInARow = 0
 
   /** Adds what a call took, as the provider counts it, or as we estimate it where it does not say. */
   function spend(usage: Usage, messages: readonly ModelMessage[], text: string, counted: Counted | undefined): void {
-    const sent = messages.map(({ content }) => String(content)).join('')
-    const inputTokens = believable(counted?.inputTokens) ?? estimateTokens(sent)
+    const inputTokens = believable(counted?.inputTokens) ?? estimateTokens(textOf(messages))
     const outputTokens = believable(counted?.outputTokens) ?? estimateTokens(text)
+    const cachedTokens = Math.min(believable(counted?.inputTokenDetails?.cacheReadTokens) ?? 0, inputTokens)
     usage.inputTokens += inputTokens
     usage.outputTokens += outputTokens
-    usage.costUsd += costOf(price, inputTokens, outputTokens)
+    usage.costUsd += costOf(price, inputTokens, outputTokens, cachedTokens)
+  }
+
+  /** What a call costs if the answer is as long as it may be. */
+  function costAtMost(messages: readonly ModelMessage[]): number {
+    return costOf(price, tokensAtMost(textOf(messages) + JSON.stringify(schema)), maxOutputTokens)
+  }
+
+  /** @param read reads the object that was answered; it throws where there is none. */
+  function judge(text: string, finish: FinishReason | undefined, usage: Usage, read: () => unknown): Reply {
+    if (finish === 'content-filter') throw new EvaluationError('The model refused to answer about this contact.', usage)
+    if (finish === 'length') {
+      const problems = `it was cut off at ${maxOutputTokens} tokens, which is all that llm_config.max_tokens allows`
+      return { text, answer: { problems } }
+    }
+    let said: unknown
+    try {
+      said = read()
+    } catch {
+      return { text, answer: { problems: 'it is not one JSON object of the schema' } }
+    }
+    return { text, answer: readAnswer(said, allowed) }
   }
 
   async function ask(messages: ModelMessage[], usage: Usage, signal: AbortSignal): Promise<Reply> {
     const { generateText, jsonSchema, Output, NoObjectGeneratedError } = await loadSdk()
-    opened ??= openModel(choice, llmFetch.fetch as typeof fetch)
-    const schema = jsonSchema<unknown>(answerSchemaFor(allowed) as Parameters<typeof jsonSchema>[0])
+    const limit = AbortSignal.timeout(CALL_MS_MAX)
+    let status: number | null = null
+    const noting: typeof fetch = async (url, init) => {
+      const answer = await llmFetch.fetch(url, init)
+      status = answer.status
+      return answer
+    }
     const [system, ...rest] = messages
     try {
       const result = await generateText({
-        model: await opened,
+        model: await openModel(choice, noting),
         instructions: String(system?.content ?? ''),
         messages: rest,
-        output: Output.object({ schema, name: 'proposal' }),
+        output: Output.object({
+          schema: jsonSchema<unknown>(schema as Parameters<typeof jsonSchema>[0]),
+          name: 'proposal',
+        }),
         maxOutputTokens,
         maxRetries: RETRIES_MAX,
-        abortSignal: AbortSignal.any([signal, AbortSignal.timeout(CALL_MS_MAX)]),
+        abortSignal: AbortSignal.any([signal, limit]),
         // Answers are not to be kept by the provider; a free-form object has no place in its strict mode.
         providerOptions: { openai: { store: false, strictJsonSchema: false } },
         ...(temperature === undefined ? {} : { temperature }),
       })
+      failuresInARow = 0
       spend(usage, messages, result.text, result.usage)
-      return { text: result.text, answer: readAnswer(result.output, allowed) }
+      return judge(result.text, result.finishReason, usage, () => result.output)
     } catch (error) {
-      if (!NoObjectGeneratedError.isInstance(error)) throw error
-      const text = error.text ?? ''
-      spend(usage, messages, text, error.usage)
-      return { text, answer: { problems: 'the answer is not one JSON object of the schema' } }
+      if (NoObjectGeneratedError.isInstance(error)) {
+        failuresInARow = 0
+        const text = error.text ?? ''
+        spend(usage, messages, text, error.usage)
+        return judge(text, error.finishReason, usage, () => {
+          throw error
+        })
+      }
+      if (signal.aborted || error instanceof EvaluationError) throw error
+      throw explain(limit.aborted ? new ProviderTimeout(status) : error, usage, ++failuresInARow)
     }
   }
 
@@ -85,9 +118,8 @@ export function createModelReasoner(
     provider: choice.provider,
     model: choice.model,
     notices:
-      price === null
-        ? [`The price of ${choice.model} is not known: costs count as 0, and no cost cap holds. Set CDS_LLM_PRICES.`]
-        : [],
+      price === null ? [`The price of ${choice.model} is not known: its costs count as 0. Set CDS_LLM_PRICES.`] : [],
+    knowsCosts: price !== null,
     concurrency: CONCURRENCY,
     batch: BATCH,
     prepare: async (_contexts, now) => {
@@ -95,61 +127,54 @@ export function createModelReasoner(
         role: 'system',
         content: instructionsFor(configuration, allowed, sender, now),
       }
-      return async (context, signal) => {
+      return async (context, signal, hold) => {
         const { conversations } = await conversationsOf(tenant, context.contactId, CONVERSATIONS)
         const data: ModelMessage = { role: 'user', content: dataMessage(fitIntoBudget(context, conversations)) }
         const messages: ModelMessage[] = [instructions, data]
         const usage = { ...NO_USAGE }
-        try {
-          let { text, answer } = await ask(messages, usage, signal)
-          if ('problems' in answer) {
-            const again = `Your answer is not valid: ${answer.problems}. Answer again with one JSON object of the schema.`
-            messages.push({ role: 'assistant', content: text || '(nothing)' }, { role: 'user', content: again })
-            answer = (await ask(messages, usage, signal)).answer
-          }
-          failuresInARow = 0
-          if ('problems' in answer) {
-            throw new EvaluationError(`The model's answer was not valid twice: ${answer.problems}.`, usage)
-          }
-          return { ...answer, usage }
-        } catch (error) {
-          if (error instanceof EvaluationError || signal.aborted) throw error
-          throw explain(error, usage, ++failuresInARow)
+        await hold(costAtMost(messages))
+        let { text, answer } = await ask(messages, usage, signal)
+        if ('problems' in answer) {
+          const again = `Your answer is not valid: ${answer.problems}. Answer again with one JSON object of the schema.`
+          messages.push({ role: 'assistant', content: text || '(nothing)' }, { role: 'user', content: again })
+          await holdMore(hold, usage, costAtMost(messages), answer.problems)
+          answer = (await ask(messages, usage, signal)).answer
         }
+        if ('problems' in answer) {
+          throw new EvaluationError(`The model's answer was not valid twice: ${answer.problems}.`, usage)
+        }
+        return { ...answer, usage }
       }
     },
   }
 }
 
-type Counted = { inputTokens?: number | undefined; outputTokens?: number | undefined }
+/** Holds what a second answer may cost, beside what the first did; that one has been paid for whatever becomes of this. */
+async function holdMore(hold: Hold, usage: Usage, costAtMost: number, problems: string): Promise<void> {
+  try {
+    await hold(usage.costUsd + costAtMost)
+  } catch (error) {
+    if (!(error instanceof CapReached)) throw error
+    const message = `The model's answer was not valid: ${problems}. The cost cap did not allow to ask again.`
+    throw new EvaluationError(message, usage)
+  }
+}
+
+function textOf(messages: readonly ModelMessage[]): string {
+  return messages.map(({ content }) => String(content)).join('')
+}
+
+interface Counted {
+  inputTokens?: number | undefined
+  inputTokenDetails?: { cacheReadTokens?: number | undefined }
+  outputTokens?: number | undefined
+}
 
 /** More than any call takes; a server that says more, or less than nothing, does not count. */
 const TOKENS_MAX = 100_000_000
 
 function believable(tokens: number | undefined): number | null {
   return Number.isSafeInteger(tokens) && Number(tokens) >= 0 && Number(tokens) <= TOKENS_MAX ? Number(tokens) : null
-}
-
-/**
- * Says what went wrong with the provider. The SDK's own errors hold the whole request, which is customer data, so
- * neither they nor the provider's words go further than here.
- */
-function explain(error: unknown, usage: Usage, failuresInARow: number): Error {
-  const last = (error as { lastError?: unknown }).lastError ?? error
-  const { statusCode, name } = last as { statusCode?: number; name?: string }
-  const what =
-    statusCode !== undefined
-      ? `The model's provider answered ${statusCode}`
-      : name === 'TimeoutError'
-        ? `The model's provider gave no answer in ${CALL_MS_MAX / 1000} seconds`
-        : "The model's provider could not be reached"
-  if (statusCode !== undefined && HOPELESS.includes(statusCode)) {
-    return new RunFailure(`${what}: check its API key and the name of the model.`)
-  }
-  if (failuresInARow >= FAILURES_IN_A_ROW_MAX) {
-    return new RunFailure(`${what} for ${failuresInARow} contacts in a row; the run was ended.`)
-  }
-  return new EvaluationError(`${what}.`, usage)
 }
 
 async function loadSdk() {

@@ -11,7 +11,7 @@ export type ModelProvider = Exclude<Provider, 'template'>
 export interface ModelChoice {
   provider: ModelProvider
   model: string
-  baseUrl: string | null
+  baseUrl: string
   apiKey: string | null
 }
 
@@ -28,14 +28,16 @@ interface Wanted {
  * @returns null when there is none; then the template provider steps in.
  */
 export function chooseModel(settings: LlmSettings, wanted: Wanted): ModelChoice | null {
-  const { openaiApiKey, anthropicApiKey, baseUrl } = settings
+  const { openaiApiKey, anthropicApiKey, openaiBaseUrl, anthropicBaseUrl, baseUrl } = settings
   const provider = wanted.provider ?? configuredProvider(settings)
   switch (provider) {
-    case 'openai':
-      return choice(provider, openaiApiKey, wanted.model ?? modelByDefault(settings, wanted) ?? DEFAULT_MODELS.openai)
+    case 'openai': {
+      const model = wanted.model ?? modelByDefault(settings, wanted) ?? DEFAULT_MODELS.openai
+      return openaiApiKey === null ? null : { provider, model, baseUrl: openaiBaseUrl, apiKey: openaiApiKey }
+    }
     case 'anthropic': {
       const model = wanted.model ?? modelByDefault(settings, wanted) ?? DEFAULT_MODELS.anthropic
-      return choice(provider, anthropicApiKey, model)
+      return anthropicApiKey === null ? null : { provider, model, baseUrl: anthropicBaseUrl, apiKey: anthropicApiKey }
     }
     case 'openai_compatible': {
       const address = wanted.base_url ?? baseUrl
@@ -61,29 +63,25 @@ function modelByDefault({ model }: LlmSettings, wanted: Wanted): string | null {
   return wanted.provider === undefined ? model : null
 }
 
-function choice(provider: 'openai' | 'anthropic', apiKey: string | null, model: string): ModelChoice | null {
-  return apiKey === null ? null : { provider, model, baseUrl: null, apiKey }
-}
-
 /** Opens a model through the AI SDK, which is loaded when the first model is needed. */
 export async function openModel(
   { provider, model, baseUrl, apiKey }: ModelChoice,
   fetchThrough: typeof fetch,
 ): Promise<LanguageModel> {
+  const options = { baseURL: baseUrl, fetch: fetchThrough }
   switch (provider) {
     case 'openai': {
       const { createOpenAI } = await import('@ai-sdk/openai')
-      return createOpenAI({ apiKey: apiKey ?? '', baseURL: 'https://api.openai.com/v1', fetch: fetchThrough })(model)
+      return createOpenAI({ ...options, apiKey: apiKey ?? '' })(model)
     }
     case 'anthropic': {
       const { createAnthropic } = await import('@ai-sdk/anthropic')
-      const baseURL = 'https://api.anthropic.com/v1'
-      return createAnthropic({ apiKey: apiKey ?? '', baseURL, fetch: fetchThrough })(model)
+      return createAnthropic({ ...options, apiKey: apiKey ?? '' })(model)
     }
     case 'openai_compatible': {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-      const options = { name: 'openai_compatible', baseURL: baseUrl ?? '', fetch: fetchThrough }
-      return createOpenAICompatible({ ...options, ...(apiKey === null ? {} : { apiKey }) })(model)
+      const named = { ...options, name: 'openai_compatible' }
+      return createOpenAICompatible({ ...named, ...(apiKey === null ? {} : { apiKey }) })(model)
     }
   }
 }

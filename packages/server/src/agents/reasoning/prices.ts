@@ -2,6 +2,8 @@
 export interface Price {
   input: number
   output: number
+  /** For input that the provider has in its cache; as much as for other input when missing. */
+  cached_input?: number
 }
 
 /**
@@ -9,18 +11,18 @@ export interface Price {
  * what the model costs.
  */
 const LIST_PRICES: Record<string, Price> = {
-  'gpt-5': { input: 1.25, output: 10 },
-  'gpt-5-mini': { input: 0.25, output: 2 },
-  'gpt-5-nano': { input: 0.05, output: 0.4 },
-  'gpt-4.1': { input: 2, output: 8 },
-  'gpt-4.1-mini': { input: 0.4, output: 1.6 },
-  'gpt-4.1-nano': { input: 0.1, output: 0.4 },
-  'gpt-4o': { input: 2.5, output: 10 },
-  'gpt-4o-mini': { input: 0.15, output: 0.6 },
-  'claude-opus-4-5': { input: 5, output: 25 },
-  'claude-sonnet-4-5': { input: 3, output: 15 },
-  'claude-haiku-4-5': { input: 1, output: 5 },
-  'claude-sonnet-4-0': { input: 3, output: 15 },
+  'gpt-5': { input: 1.25, output: 10, cached_input: 0.125 },
+  'gpt-5-mini': { input: 0.25, output: 2, cached_input: 0.025 },
+  'gpt-5-nano': { input: 0.05, output: 0.4, cached_input: 0.005 },
+  'gpt-4.1': { input: 2, output: 8, cached_input: 0.5 },
+  'gpt-4.1-mini': { input: 0.4, output: 1.6, cached_input: 0.1 },
+  'gpt-4.1-nano': { input: 0.1, output: 0.4, cached_input: 0.025 },
+  'gpt-4o': { input: 2.5, output: 10, cached_input: 1.25 },
+  'gpt-4o-mini': { input: 0.15, output: 0.6, cached_input: 0.075 },
+  'claude-opus-4-5': { input: 5, output: 25, cached_input: 0.5 },
+  'claude-sonnet-4-5': { input: 3, output: 15, cached_input: 0.3 },
+  'claude-haiku-4-5': { input: 1, output: 5, cached_input: 0.1 },
+  'claude-sonnet-4-0': { input: 3, output: 15, cached_input: 0.3 },
 }
 
 const DATED = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/
@@ -34,6 +36,9 @@ export function priceOf(model: string, own: Readonly<Record<string, Price>>): Pr
   return null
 }
 
-export function costOf(price: Price | null, inputTokens: number, outputTokens: number): number {
-  return price === null ? 0 : (price.input * inputTokens + price.output * outputTokens) / 1_000_000
+/** What a call takes. @param cachedTokens how many of the input's tokens came out of the provider's cache. */
+export function costOf(price: Price | null, inputTokens: number, outputTokens: number, cachedTokens = 0): number {
+  if (price === null) return 0
+  const { input, output, cached_input = input } = price
+  return (input * (inputTokens - cachedTokens) + cached_input * cachedTokens + output * outputTokens) / 1_000_000
 }

@@ -24,6 +24,8 @@ export interface Reasoner {
   model: string | null
   /** What whoever reads the run should know of the choice. */
   notices: string[]
+  /** Whether what it counts as costs is what it costs; without that no cap could hold. */
+  knowsCosts: boolean
   /** Contacts that are looked at at once. */
   concurrency: number
   /** Contacts whose context is held in memory at once. */
@@ -35,8 +37,17 @@ export interface Reasoner {
   prepare(
     contexts: readonly ContactContext[],
     now: Date,
-  ): Promise<(context: ContactContext, signal: AbortSignal) => Promise<Evaluation>>
+  ): Promise<(context: ContactContext, signal: AbortSignal, hold: Hold) => Promise<Evaluation>>
 }
+
+/**
+ * Asked before anything that costs money: sees to it that what the look at a contact has cost and may still cost, in US
+ * dollars, stays under the caps, and waits where that depends on what others have begun. @throws CapReached
+ */
+export type Hold = (costUsdAtMost: number) => Promise<void>
+
+/** There is no money left for the contact, nor for those after it: the run ends with this message as its notice. */
+export class CapReached extends Error {}
 
 /** No usable answer about a contact; the run goes on with the next. */
 export class EvaluationError extends Error {

@@ -3,6 +3,7 @@ import { type ScriptedModel, startScriptedModel } from '../../../test/scripted-m
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { setAgentSettings } from '../actions/settings.ts'
 
+const ACTOR = { kind: 'service' } as const
 const PRICES = '{"scripted": {"input": 1, "output": 10}}'
 
 let service: TestService
@@ -89,7 +90,7 @@ test('a model is asked with the playbook and the data, and what it proposes wait
 test('the key of the operator goes to the address of the operator, and to no other', async () => {
   const ada = await tenant.contact('ada@example.com')
   await run(await agent(), [ada])
-  expect(model.asked[0]?.authorization).toBeUndefined()
+  expect(model.asked[0]?.headers.authorization).toBeUndefined()
 })
 
 describe('an answer that is not valid', () => {
@@ -261,42 +262,76 @@ describe('costs', () => {
     return ids
   }
 
-  test('a run that reaches its cap stops with a notice, and the rest is skipped', async () => {
-    model.answer = () => says([])
-    const agentId = await agent({ playbook: { playbook_md: 'x', max_cost_usd_per_run: 0.01 } })
+  const cap = (usd: number) => setAgentSettings(tenant.handle, { monthly_cost_cap_usd: usd }, ACTOR, new Date())
+  let short: object
+  beforeEach(() => {
+    short = { provider: 'openai_compatible', base_url: model.url, model: 'scripted', max_tokens: 100 }
+  })
+
+  test('of answers under way at once do not pass the cap of a run; it stops with a notice, and the rest is skipped', async () => {
+    model.answer = () => ({ ...says([]), delayMs: 20 })
+    const agentId = await agent({ playbook: { playbook_md: 'x', max_cost_usd_per_run: 0.02 }, llm_config: short })
     const result = await run(agentId, await contacts(20))
     expect(result.status).toBe('completed')
-    expect(result.notices.join()).toContain("The run's cost cap of $0.01 is reached")
-    // Four are looked at at once, so the fifth may have been begun before the cap was seen.
-    expect(model.asked.length).toBeGreaterThanOrEqual(5)
-    expect(model.asked.length).toBeLessThanOrEqual(9)
+    expect(result.notices.join()).toContain("The run's cost cap of $0.02 is reached")
+    expect(result.usage.cost_usd).toBeCloseTo(model.asked.length * 0.002, 6)
+    expect(result.usage.cost_usd).toBeLessThanOrEqual(0.02)
+    // As many as fit, with room left for one answer that takes all that it may.
+    expect(result.usage.cost_usd).toBeGreaterThan(0.012)
     const statuses = result.contact_results.map(({ status }: { status: string }) => status)
     expect(statuses.filter((status: string) => status === 'skipped').length).toBe(20 - model.asked.length)
   })
 
+  test('of two runs at once do not pass the cap of their month', async () => {
+    model.answer = () => ({ ...says([]), delayMs: 20 })
+    await cap(0.03)
+    const ids = await contacts(20)
+    const agents = [await agent({ llm_config: short }), await agent({ llm_config: short })]
+    const results = await Promise.all(agents.map((agentId) => run(agentId, ids)))
+    const spent = results[0].usage.cost_usd + results[1].usage.cost_usd
+    expect(spent).toBeCloseTo(model.asked.length * 0.002, 6)
+    expect(spent).toBeLessThanOrEqual(0.03)
+    expect(spent).toBeGreaterThan(0.02)
+    for (const { notices } of results) expect(notices.join()).toContain('The monthly cost cap of $0.03 is reached')
+  })
+
+  test('a cap that one answer may pass lets none be asked for', async () => {
+    const result = await run(await agent({ playbook: { max_cost_usd_per_run: 0.001 } }), await contacts(1))
+    expect(result).toMatchObject({ status: 'completed', contact_results: [{ status: 'skipped' }] })
+    expect(result.notices.join()).toMatch(/\$0\.0010 is left, and the next answer may cost \$0\.04/)
+    expect(model.asked).toEqual([])
+  })
+
+  test('an invalid answer is not asked again when the cap does not allow it, and has cost what it did', async () => {
+    model.answer = () => ({ content: 'no', usage: { prompt_tokens: 9_000 } })
+    const agentId = await agent({ playbook: { max_cost_usd_per_run: 0.012 }, llm_config: short })
+    const result = await run(agentId, await contacts(1))
+    expect(result).toMatchObject({ status: 'completed', usage: { cost_usd: 0.01 }, summary: { errors: 1 } })
+    expect(result.contact_results[0].error).toContain('The cost cap did not allow to ask again')
+    expect(model.asked).toHaveLength(1)
+  })
+
   test('of all runs of a month count towards the cap of the tenant', async () => {
-    model.answer = () => says([])
-    const actor = { kind: 'service' } as const
-    await setAgentSettings(tenant.handle, { monthly_cost_cap_usd: 0.004 }, actor, new Date())
+    model.answer = () => ({ ...says([]), usage: { prompt_tokens: 9_000 } })
+    await cap(0.022)
     const ids = await contacts(3)
-    const agentId = await agent()
+    const agentId = await agent({ llm_config: short })
     expect(await run(agentId, ids.slice(0, 2))).toMatchObject({ summary: { contacts_evaluated: 2 }, notices: [] })
     const result = await run(agentId, ids.slice(2))
     expect(result).toMatchObject({ status: 'completed', contact_results: [{ status: 'skipped' }] })
-    expect(result.notices.join()).toContain('The monthly cost cap of $0.004 is reached')
+    expect(result.notices.join()).toContain('The monthly cost cap of $0.022 is reached')
     expect(model.asked).toHaveLength(2)
   })
 
   test('of an agent that has been deleted since still count', async () => {
-    model.answer = () => says([])
-    const actor = { kind: 'service' } as const
-    await setAgentSettings(tenant.handle, { monthly_cost_cap_usd: 0.002 }, actor, new Date())
+    model.answer = () => ({ ...says([]), usage: { prompt_tokens: 9_000 } })
+    await cap(0.012)
     const ids = await contacts(2)
-    const spent = await agent()
+    const spent = await agent({ llm_config: short })
     await run(spent, ids.slice(0, 1))
     expect((await tenant.call('DELETE', `/v1/agents/${spent}`)).status).toBe(200)
-    const result = await run(await agent(), ids.slice(1))
-    expect(result.notices.join()).toContain('The monthly cost cap of $0.002 is reached')
+    const result = await run(await agent({ llm_config: short }), ids.slice(1))
+    expect(result.notices.join()).toContain('The monthly cost cap of $0.012 is reached')
     expect(model.asked).toHaveLength(1)
   })
 
@@ -315,5 +350,17 @@ describe('costs', () => {
     const result = await run(await agent({ llm_config }), await contacts(1))
     expect(result.usage).toEqual({ input_tokens: 1_000, output_tokens: 100, cost_usd: 0 })
     expect(result.notices.join()).toContain('price of unpriced is not known')
+  })
+
+  test.each([
+    ['of the run', { playbook: { max_cost_usd_per_run: 5 } }, null],
+    ['of the month', {}, 5],
+  ])('an unknown price under a cap %s fails the run before anything is asked', async (_whose, more, monthly) => {
+    if (monthly !== null) await cap(monthly)
+    const llm_config = { provider: 'openai_compatible', base_url: model.url, model: 'unpriced' }
+    const result = await run(await agent({ llm_config, ...more }), await contacts(1))
+    expect(result).toMatchObject({ status: 'failed', model: 'unpriced', contact_results: [{ status: 'skipped' }] })
+    expect(result.error).toContain('cost cap cannot hold. Set the price in CDS_LLM_PRICES')
+    expect(model.asked).toEqual([])
   })
 })

@@ -29,6 +29,7 @@ export function createTemplateReasoner(
     provider: 'template',
     model: null,
     notices: nothing ? [NO_MESSAGES] : [],
+    knowsCosts: true,
     concurrency: CONCURRENCY,
     batch: BATCH,
     prepare: async (contexts, now) => {

@@ -29,7 +29,14 @@ export async function claimRun(tenant: Tenant, runId: string): Promise<ClaimedRu
   const claim = newId()
   const row = await tenant.db
     .updateTable('agent_runs')
-    .set({ status: 'running', claim, heartbeat_at: sql`now()`, progressed_at: sql`now()` })
+    .set({
+      status: 'running',
+      claim,
+      heartbeat_at: sql`now()`,
+      progressed_at: sql`now()`,
+      // What a process held that does not work on it any more.
+      held_usd: 0,
+    })
     .where('run_id', '=', runId)
     .where('status', 'in', ['queued', 'running'])
     .where(({ or, eb }) =>

@@ -42,33 +42,3 @@ export async function costOfMonth(tenant: Tenant, now: Date): Promise<number> {
 function monthOf(now: Date): string {
   return `${now.toISOString().slice(0, 7)}-01`
 }
-
-/**
- * Whether a cap is reached, asked before each contact: what it costs is known only afterwards, so a run goes over its
- * cap by at most the contacts that are looked at at once.
- * @returns why the run ends, for its notices.
- */
-export async function capReached(
-  tenant: Tenant,
-  { runId }: ClaimedRun,
-  { perRun, perMonth }: CostCaps,
-  now: Date,
-): Promise<string | null> {
-  if (perRun === null && perMonth === null) return null
-  if (perRun !== null) {
-    const run = await tenant.db
-      .selectFrom('agent_runs')
-      .select('cost_usd')
-      .where('run_id', '=', runId)
-      .executeTakeFirst()
-    if (Number(run?.cost_usd ?? 0) >= perRun) {
-      return `The run's cost cap of $${perRun} is reached; the remaining contacts were skipped.`
-    }
-  }
-  if (perMonth !== null) {
-    if ((await costOfMonth(tenant, now)) >= perMonth) {
-      return `The monthly cost cap of $${perMonth} is reached; the remaining contacts were skipped.`
-    }
-  }
-  return null
-}

@@ -8,6 +8,7 @@ import { proposeAction } from '../actions/propose.ts'
 import { type Evaluation, NO_USAGE, type Usage } from '../reasoning/reasoner.ts'
 import { type ClaimedRun, NotOurs, ours } from './claim.ts'
 import { spend } from './costs.ts'
+import type { Held } from './hold.ts'
 
 /** What recording needs beside the tenant's data. */
 export interface RecordDependencies {
@@ -29,7 +30,8 @@ interface Recorded {
 
 /**
  * Writes down what came of one contact, with the actions that are proposed for it, all or nothing. It is written once:
- * whoever comes second, after a restart or beside another process, finds that it has been, and stops.
+ * whoever comes second, after a restart or beside another process, finds that it has been, and stops. What the answer cost
+ * is counted in any case, and what was held for it is held no more.
  * @throws NotOurs when the run is another's or has ended
  */
 export async function recordOutcome(
@@ -38,51 +40,102 @@ export async function recordOutcome(
   run: ClaimedRun,
   contactId: string,
   outcome: Outcome,
+  held: Held = { usd: 0 },
 ): Promise<Recorded> {
   const now = clock()
-  const evaluation = outcome.status === 'evaluated' ? outcome.evaluation : null
-  const usage = evaluation?.usage ?? (outcome.status === 'failed' ? outcome.usage : NO_USAGE)
-  const recorded = await tenant.transaction(async (tx) => {
-    const dropped = evaluation?.dropped ?? []
-    const { numUpdatedRows } = await tx.db
-      .updateTable('agent_run_contacts')
+  try {
+    const rows = await tenant.transaction((tx) => record(tx, jobs, run, contactId, outcome, held, now))
+    return { projected: Promise.all(rows.map((row) => projector.project(row))) }
+  } catch (error) {
+    if (error instanceof NotOurs) await countLost(tenant, run, usageOf(outcome), now)
+    throw error
+  }
+}
+
+async function record(
+  tx: Tenant,
+  jobs: Pick<Jobs, 'send'>,
+  run: ClaimedRun,
+  contactId: string,
+  outcome: Outcome,
+  held: Held,
+  now: Date,
+): Promise<JournalRow[]> {
+  const usage = usageOf(outcome)
+  const said = outcome.status === 'evaluated' ? outcome.evaluation : null
+  const { numUpdatedRows } = await tx.db
+    .updateTable('agent_run_contacts')
+    .set({
+      status: outcome.status,
+      reasoning: said?.reasoning ?? null,
+      error: 'error' in outcome ? outcome.error : said?.dropped.join(' ') || null,
+      input_tokens: usage.inputTokens,
+      output_tokens: usage.outputTokens,
+      evaluated_at: outcome.status === 'skipped' ? null : now,
+    })
+    .where('run_id', '=', run.runId)
+    .where('contact_id', '=', contactId)
+    .where('status', '=', 'pending')
+    .executeTakeFirst()
+  const isErased = numUpdatedRows === 0n && !(await isListed(tx, run, contactId))
+  if (numUpdatedRows === 0n && !isErased) throw new NotOurs()
+  // Of a contact that was erased while it was looked at nothing is kept but what the look cost.
+  const evaluation = isErased ? null : said
+  const dropped = evaluation?.dropped ?? []
+  const { rows, statuses } = await propose(tx, jobs, run, contactId, evaluation?.actions ?? [], now)
+  const count = (status: string) => statuses.filter((each) => each === status).length
+  const errors = dropped.length + (outcome.status === 'failed' && !isErased ? 1 : 0)
+  // The run's row and the month's come last, so that contacts wait for one another no longer than a commit takes.
+  const counted = await ours(tx, run)
+    .set({
+      heartbeat_at: sql`now()`,
+      progressed_at: sql`now()`,
+      restarts: 0,
+      contacts_evaluated: sql`contacts_evaluated + ${evaluation ? 1 : 0}::integer`,
+      actions_proposed: sql`actions_proposed + ${statuses.length}::integer`,
+      actions_auto_approved: sql`actions_auto_approved + ${count('approved')}::integer`,
+      actions_pending_approval: sql`actions_pending_approval + ${count('pending_approval')}::integer`,
+      errors: sql`errors + ${errors}::integer`,
+      input_tokens: sql`input_tokens + ${usage.inputTokens}::bigint`,
+      output_tokens: sql`output_tokens + ${usage.outputTokens}::bigint`,
+      cost_usd: sql`cost_usd + ${usage.costUsd}::numeric`,
+      held_usd: sql`greatest(0, held_usd - ${held.usd}::numeric)`,
+    })
+    .executeTakeFirst()
+  if (counted.numUpdatedRows === 0n) throw new NotOurs()
+  await spend(tx, usage.costUsd, now)
+  return rows
+}
+
+async function isListed(tx: Tenant, { runId }: ClaimedRun, contactId: string): Promise<boolean> {
+  const row = await tx.db
+    .selectFrom('agent_run_contacts')
+    .select('contact_id')
+    .where('run_id', '=', runId)
+    .where('contact_id', '=', contactId)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+function usageOf(outcome: Outcome): Usage {
+  if (outcome.status === 'evaluated') return outcome.evaluation.usage
+  return outcome.status === 'failed' ? outcome.usage : NO_USAGE
+}
+
+/** Counts an answer that came too late to be recorded: it has cost money all the same. */
+async function countLost(tenant: Tenant, { runId }: ClaimedRun, usage: Usage, now: Date): Promise<void> {
+  await tenant.transaction(async (tx) => {
+    await tx.db
+      .updateTable('agent_runs')
       .set({
-        status: outcome.status,
-        reasoning: evaluation?.reasoning ?? null,
-        error: 'error' in outcome ? outcome.error : dropped.join(' ') || null,
-        input_tokens: usage.inputTokens,
-        output_tokens: usage.outputTokens,
-        evaluated_at: outcome.status === 'skipped' ? null : now,
-      })
-      .where('run_id', '=', run.runId)
-      .where('contact_id', '=', contactId)
-      .where('status', '=', 'pending')
-      .executeTakeFirst()
-    if (numUpdatedRows === 0n) throw new NotOurs()
-    const { rows, statuses } = await propose(tx, jobs, run, contactId, evaluation?.actions ?? [], now)
-    const count = (status: string) => statuses.filter((each) => each === status).length
-    const errors = dropped.length + (outcome.status === 'failed' ? 1 : 0)
-    // The run's row and the month's come last, so that contacts wait for one another no longer than a commit takes.
-    const counted = await ours(tx, run)
-      .set({
-        heartbeat_at: sql`now()`,
-        progressed_at: sql`now()`,
-        restarts: 0,
-        contacts_evaluated: sql`contacts_evaluated + ${evaluation ? 1 : 0}::integer`,
-        actions_proposed: sql`actions_proposed + ${statuses.length}::integer`,
-        actions_auto_approved: sql`actions_auto_approved + ${count('approved')}::integer`,
-        actions_pending_approval: sql`actions_pending_approval + ${count('pending_approval')}::integer`,
-        errors: sql`errors + ${errors}::integer`,
         input_tokens: sql`input_tokens + ${usage.inputTokens}::bigint`,
         output_tokens: sql`output_tokens + ${usage.outputTokens}::bigint`,
         cost_usd: sql`cost_usd + ${usage.costUsd}::numeric`,
       })
-      .executeTakeFirst()
-    if (counted.numUpdatedRows === 0n) throw new NotOurs()
+      .where('run_id', '=', runId)
+      .execute()
     await spend(tx, usage.costUsd, now)
-    return rows
   })
-  return { projected: Promise.all(recorded.map((row) => projector.project(row))) }
 }
 
 async function propose(

@@ -5,10 +5,18 @@ import type { Logger } from '../../platform/log.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import { chooseReasoner, type ReasonerDependencies } from '../reasoning/choose-reasoner.ts'
 import { readContexts } from '../reasoning/context.ts'
-import { EvaluationError, NO_USAGE, type Reasoner, RunFailure } from '../reasoning/reasoner.ts'
+import {
+  CapReached,
+  type Evaluation,
+  EvaluationError,
+  NO_USAGE,
+  type Reasoner,
+  RunFailure,
+} from '../reasoning/reasoner.ts'
 import { begin, finish } from './begin-and-end.ts'
 import { beat, type ClaimedRun, claimRun, giveBack, giveBackAfterFailure, NotOurs } from './claim.ts'
-import { type CostCaps, capReached, costCapsOf } from './costs.ts'
+import { type CostCaps, costCapsOf } from './costs.ts'
+import { type Held, holdFor } from './hold.ts'
 import { type Outcome, type RecordDependencies, recordOutcome } from './record.ts'
 
 /** After so long a run lets others go ahead. */
@@ -74,6 +82,7 @@ async function workThrough(
   if (isStandIn) run.configuration.playbook.require_approval = true
   if (!run.hasBegun) await begin(tenant, run, reasoner, clock())
   const caps = await costCapsOf(tenant, run)
+  requireKnownCosts(reasoner, caps)
   const until = Date.now() + SLICE_MS
   while (!signal.aborted && Date.now() < until) {
     const contactIds = await nextContacts(tenant, run, reasoner.batch)
@@ -88,6 +97,15 @@ async function workThrough(
     }
   }
   return false
+}
+
+/** A cap that could not hold is worse than none: nobody would look after the costs. */
+function requireKnownCosts({ knowsCosts, model }: Reasoner, { perRun, perMonth }: CostCaps): void {
+  if (knowsCosts || (perRun === null && perMonth === null)) return
+  const cap = perRun === null ? 'the monthly cost cap' : "the run's cost cap"
+  throw new RunFailure(
+    `The price of ${model} is not known, so ${cap} cannot hold. Set the price in CDS_LLM_PRICES (0 for a model of your own), or take the cap away.`,
+  )
 }
 
 async function nextContacts(tenant: Tenant, { runId }: ClaimedRun, limit: number): Promise<string[]> {
@@ -118,20 +136,25 @@ async function workOnBatch(
   const waiting = [...contactIds]
   let notice: string | null = null
   let failure: { error: unknown } | null = null
+  const failing = new AbortController()
+  const stopped = AbortSignal.any([signal, failing.signal])
   const work = async () => {
     while (!signal.aborted && notice === null && failure === null) {
       const contactId = waiting.shift()
       if (contactId === undefined) return
-      notice = await capReached(tenant, run, caps, dependencies.clock())
-      if (notice !== null) return
       await workOnContact(contactId).catch((error: unknown) => {
+        if (error instanceof CapReached) {
+          notice = error.message
+          return
+        }
         failure ??= { error }
+        failing.abort()
       })
     }
   }
   const projected: Promise<unknown>[] = []
-  const record = async (contactId: string, outcome: Outcome) => {
-    projected.push((await recordOutcome(tenant, dependencies, run, contactId, outcome)).projected)
+  const record = async (contactId: string, outcome: Outcome, held?: Held) => {
+    projected.push((await recordOutcome(tenant, dependencies, run, contactId, outcome, held)).projected)
   }
   const workOnContact = async (contactId: string) => {
     const context = contexts.get(contactId)
@@ -140,9 +163,12 @@ async function workOnBatch(
       await record(contactId, { status: 'skipped', error })
       return
     }
+    const held = { usd: 0 }
+    let evaluation: Evaluation | undefined
+    const hold = holdFor(tenant, run, caps, held, dependencies.clock, stopped)
     try {
-      const evaluation = await evaluate(context, signal)
-      await record(contactId, { status: 'evaluated', evaluation })
+      evaluation = await evaluate(context, signal, hold)
+      await record(contactId, { status: 'evaluated', evaluation }, held)
     } catch (error) {
       // A contact whose evaluation was cut short waits for whoever goes on with the run.
       if (signal.aborted || isOfTheRun(error)) throw error
@@ -150,8 +176,8 @@ async function workOnBatch(
         { err: error, run_id: run.runId, contact_id: contactId },
         'a contact could not be evaluated',
       )
-      const usage = error instanceof EvaluationError ? error.usage : NO_USAGE
-      await record(contactId, { status: 'failed', error: messageOf(error), usage })
+      const usage = error instanceof EvaluationError ? error.usage : (evaluation?.usage ?? NO_USAGE)
+      await record(contactId, { status: 'failed', error: messageOf(error), usage }, held)
     }
   }
   await Promise.all(Array.from({ length: reasoner.concurrency }, work))
@@ -166,7 +192,7 @@ function unlessNotOurs(error: unknown): void {
 
 /** What the next contact would meet too. */
 function isOfTheRun(error: unknown): boolean {
-  if (error instanceof NotOurs || error instanceof RunFailure) return true
+  if (error instanceof NotOurs || error instanceof RunFailure || error instanceof CapReached) return true
   return error instanceof ServiceError && error.status === 503
 }
 

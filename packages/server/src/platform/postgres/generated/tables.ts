@@ -95,6 +95,7 @@ export interface AgentRuns {
   error: string | null;
   errors: Generated<number>;
   heartbeat_at: Timestamp | null;
+  held_usd: Generated<Numeric>;
   input_tokens: Generated<Int8>;
   model: string | null;
   notices: Generated<Json>;

@@ -1,0 +1,53 @@
+import { RefusedAddress } from '../../platform/outbound/urls.ts'
+import { EvaluationError, RunFailure, type Usage } from './reasoner.ts'
+
+/** With all its retries. */
+export const CALL_MS_MAX = 90_000
+const FAILURES_IN_A_ROW_MAX = 5
+/** What a second try would not mend: a key, a right or a model that the provider does not know. */
+const HOPELESS = [401, 403, 404]
+const MEANINGS: Record<number, string> = {
+  400: 'it does not take the request as the agent’s llm_config makes it',
+  402: 'its account has no credit left',
+  429: 'it allows no more requests for now, or its quota is used up',
+  503: 'it is overloaded or down',
+  529: 'it is overloaded',
+}
+
+/** No answer in time. @param status of what was answered before, which made us wait and try again. */
+export class ProviderTimeout extends Error {
+  readonly status: number | null
+
+  constructor(status: number | null) {
+    super('timeout')
+    this.status = status
+  }
+}
+
+/**
+ * Says what went wrong with the provider. The SDK's own errors hold the whole request, which is customer data, so
+ * neither they nor the provider's words go further than here.
+ */
+export function explain(error: unknown, usage: Usage, failuresInARow: number): Error {
+  const last = (error as { lastError?: unknown }).lastError ?? error
+  if (last instanceof RefusedAddress) return new RunFailure(`The model's address is refused: ${last.message}`)
+  const { statusCode } = last as { statusCode?: number }
+  const what = inWords(last, statusCode)
+  if (statusCode !== undefined && HOPELESS.includes(statusCode)) {
+    return new RunFailure(`${what}: check its API key and the name of the model.`)
+  }
+  if (failuresInARow >= FAILURES_IN_A_ROW_MAX) {
+    return new RunFailure(`${what} for ${failuresInARow} contacts in a row; the run was ended.`)
+  }
+  return new EvaluationError(`${what}.`, usage)
+}
+
+function inWords(error: unknown, statusCode: number | undefined): string {
+  if (error instanceof ProviderTimeout) {
+    const before = error.status === null || error.status === 200 ? '' : ` (before, it answered ${error.status})`
+    return `The model's provider gave no answer in ${CALL_MS_MAX / 1000} seconds${before}`
+  }
+  if (statusCode === undefined) return "The model's provider could not be reached"
+  const meaning = MEANINGS[statusCode]
+  return `The model's provider answered ${statusCode}${meaning === undefined ? '' : ` (${meaning})`}`
+}

@@ -1,0 +1,172 @@
+/** What a scripted model says, in whatever words the API that it is asked through has for it. */
+export interface Said {
+  model: string
+  /** JSON where the model says an object. */
+  text: string
+  usage: { prompt_tokens: number; completion_tokens: number; cached_tokens?: number }
+  /** It stopped at the number of tokens that it may say. */
+  isCutOff?: boolean
+  /** It does not want to answer. */
+  refuses?: boolean
+}
+
+export interface Message {
+  role: string
+  content: string
+}
+
+/** One kind of API as its public documentation describes it. */
+export interface Api {
+  /** What is wrong with a request, which a real server would answer with 400. */
+  problemOf(body: Body, headers: Record<string, unknown>): string | null
+  messagesOf(body: Body): Message[]
+  answer(said: Said, body: Body): object
+  error(status: number, message: string): object
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into requests of every shape
+export type Body = Record<string, any>
+
+const textOf = (content: string | { text: string }[]) =>
+  typeof content === 'string' ? content : content.map(({ text }) => text).join('')
+
+const messagesOf = (messages: { role: string; content: string | { text: string }[] }[]): Message[] =>
+  messages.map(({ role, content }) => ({ role, content: textOf(content) }))
+
+/** Chat Completions, which compatible servers answer. */
+export const chatCompletions: Api = {
+  problemOf: () => null,
+  messagesOf: (body) => messagesOf(body.messages),
+  answer: ({ model, text, usage, isCutOff }) => ({
+    id: 'x',
+    object: 'chat.completion',
+    created: 0,
+    model,
+    choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: isCutOff ? 'length' : 'stop' }],
+    usage,
+  }),
+  error: (_status, message) => ({ error: { message, type: 'x' } }),
+}
+
+/** OpenAI's Responses API. */
+export const responses: Api = {
+  problemOf: ({ model, input, text }, { authorization }) => {
+    if (!String(authorization).startsWith('Bearer ')) return 'no key'
+    if (typeof model !== 'string' || !Array.isArray(input)) return 'no model or input'
+    const { type, name, schema } = text?.format ?? {}
+    if (type !== 'json_schema' || !/^[\w-]{1,64}$/.test(name) || schema?.type !== 'object') return 'no text.format'
+    return null
+  },
+  messagesOf: (body) => messagesOf(body.input),
+  answer: ({ model, text, usage, isCutOff, refuses }) => ({
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1_700_000_000,
+    status: isCutOff ? 'incomplete' : 'completed',
+    error: null,
+    incomplete_details: isCutOff ? { reason: 'max_output_tokens' } : null,
+    model,
+    output: [
+      { type: 'reasoning', id: 'rs_1', summary: [] },
+      // What is cut off while the model thinks has no message at all.
+      ...(text === ''
+        ? []
+        : [
+            {
+              type: 'message',
+              id: 'msg_1',
+              status: isCutOff ? 'incomplete' : 'completed',
+              role: 'assistant',
+              content: [refuses ? { type: 'refusal', refusal: text } : { type: 'output_text', text, annotations: [] }],
+            },
+          ]),
+    ],
+    usage: {
+      input_tokens: usage.prompt_tokens,
+      input_tokens_details: { cached_tokens: usage.cached_tokens ?? 0 },
+      output_tokens: usage.completion_tokens,
+      output_tokens_details: { reasoning_tokens: Math.floor(usage.completion_tokens / 2) },
+      total_tokens: usage.prompt_tokens + usage.completion_tokens,
+    },
+  }),
+  error: (status, message) => ({ error: { message, type: OPENAI_ERRORS[status] ?? 'server_error', code: null } }),
+}
+
+/** Anthropic's Messages API. */
+export const messages: Api = {
+  problemOf: (body, headers) => {
+    if (headers['anthropic-version'] !== '2023-06-01') return 'anthropic-version: header is required'
+    if (!Number.isInteger(body.max_tokens) || body.max_tokens < 1) return 'max_tokens: field required'
+    const roles = (body.messages as Message[]).map(({ role }) => role)
+    if (roles.some((role, index) => role !== (index % 2 === 0 ? 'user' : 'assistant'))) return 'messages: roles'
+    if (messagesOf(body.messages).some(({ content }) => content === '')) return 'messages: text must be non-empty'
+    const schema = body.output_config?.format?.schema
+    if (schema !== undefined && !isClosed(schema)) return "output_config: 'additionalProperties' must be false"
+    if ((body.tools ?? []).some((tool: Body) => tool.input_schema?.type !== 'object')) return 'tools: input_schema'
+    return null
+  },
+  messagesOf: ({ system, messages: rest }) => [{ role: 'system', content: textOf(system) }, ...messagesOf(rest)],
+  answer: ({ model, text, usage, isCutOff, refuses }, body) => {
+    const isAsked = body.tool_choice?.type === 'any' || body.tool_choice?.type === 'tool'
+    const input = isAsked ? objectIn(text) : null
+    const content = input
+      ? [{ type: 'tool_use', id: 'toolu_1', name: body.tools[0].name, input }]
+      : text === ''
+        ? []
+        : [{ type: 'text', text }]
+    const reason = refuses ? 'refusal' : isCutOff ? 'max_tokens' : input ? 'tool_use' : 'end_turn'
+    const cached = usage.cached_tokens ?? 0
+    return {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model,
+      content: refuses ? [] : content,
+      stop_reason: reason,
+      stop_sequence: null,
+      // Here input that was in the cache is counted beside the other, not as a part of it.
+      usage: {
+        input_tokens: usage.prompt_tokens - cached,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: cached,
+        output_tokens: usage.completion_tokens,
+        service_tier: 'standard',
+      },
+    }
+  },
+  error: (status, message) => ({
+    type: 'error',
+    error: { type: ANTHROPIC_ERRORS[status] ?? 'api_error', message },
+    request_id: 'req_1',
+  }),
+}
+
+const OPENAI_ERRORS: Record<number, string> = {
+  400: 'invalid_request_error',
+  401: 'invalid_request_error',
+  429: 'rate_limit_exceeded',
+}
+
+const ANTHROPIC_ERRORS: Record<number, string> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
+}
+
+/** Whether every object of a schema says that it has no other properties, as structured outputs demand. */
+function isClosed(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isClosed)
+  if (schema === null || typeof schema !== 'object') return true
+  const { type, additionalProperties } = schema as Body
+  return (type !== 'object' || additionalProperties === false) && Object.values(schema).every(isClosed)
+}
+
+function objectIn(text: string): object | null {
+  try {
+    const value = JSON.parse(text)
+    return value !== null && typeof value === 'object' ? value : null
+  } catch {
+    return null
+  }
+}
