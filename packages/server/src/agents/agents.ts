@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { type Actor, audit } from '../audit/log.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
+import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { getAgentSettings } from './actions/settings.ts'
 import { AGENT_COLUMNS, type AgentConfiguration, type AgentRow, configurationOf } from './agent.ts'
@@ -66,7 +67,10 @@ export async function updateAgent(
     if (!before) throw notFound('agent')
     const configuration = await checkConfiguration(tx, dependencies, applyInput(configurationOf(before), input))
     const enabled = input.enabled ?? before.enabled
-    const changesSchedule = input.monitoring !== undefined || enabled !== before.enabled
+    const was = configurationOf(before).monitoring
+    const { schedule_cron, time_zone } = configuration.monitoring
+    const changesSchedule =
+      schedule_cron !== was.schedule_cron || time_zone !== was.time_zone || enabled !== before.enabled
     const row = await tx.db
       .updateTable('agents')
       .set({
@@ -87,12 +91,14 @@ export async function updateAgent(
 
 /** Removes an agent with its runs and their actions; a run under way stops. @throws ServiceError 404. */
 export async function deleteAgent(tenant: Tenant, agentId: string, actor: Actor, now: Date): Promise<void> {
-  await tenant.transaction(async (tx) => {
+  const remove = async (tx: Tenant) => {
     const row = await tx.db.deleteFrom('agents').where('agent_id', '=', agentId).returning('name').executeTakeFirst()
     if (!row) throw notFound('agent')
     const entry = { action: 'agent.deleted', subjectKind: 'agent', subjectId: agentId }
     await audit(tx, { actor, ...entry, details: { name: row.name } }, now)
-  })
+  }
+  // It takes the run before its contacts, and a run under way a contact before itself.
+  await repeatOnCollision(() => tenant.transaction(remove))
 }
 
 /** @throws ServiceError 404. */

@@ -9,6 +9,7 @@ import { ACTION_COLUMNS, type ActionObject, type ActionRow, toActionObject } fro
 import { auditAction } from './audit.ts'
 import { checkGuardrails } from './guardrails.ts'
 import { hashOfParams } from './params-hash.ts'
+import { existingIdentity } from './propose.ts'
 import { type ActionRef, queueAction } from './queue.ts'
 
 export interface DecisionDependencies {
@@ -166,5 +167,5 @@ async function identityOfAgent(tx: Tenant, agentId: string): Promise<string | nu
     .select('identity_id')
     .where('agent_id', '=', agentId)
     .executeTakeFirst()
-  return agent?.identity_id ?? null
+  return existingIdentity(tx, agent?.identity_id ?? null)
 }

@@ -91,6 +91,9 @@ describe.skipIf(!hasDovecot)('the execution of a mail', () => {
     expect(sent()).toHaveLength(1)
     const { entries } = await listAudit(tenant.handle, { subject_kind: 'action' }, { page: 1, limit: 10 })
     expect(entries.map((entry) => entry.action)).toEqual(['action.executed', 'action.approved'])
+    expect(entries[0]?.details).toMatchObject({ message_id })
+    // It is kept when the contact is erased.
+    expect(JSON.stringify(entries)).not.toContain(EMAIL)
     const { body } = await tenant.call('GET', '/v1/events?include=system&limit=100')
     const own = body.events.filter(({ event }: { event: string }) => event.startsWith('agent_action_'))
     expect(own.map(({ event }: { event: string }) => event).sort()).toEqual([

@@ -10,7 +10,7 @@ import { type ClaimedAction, claimAction, errorOf, LEASE_MS, renewClaim } from '
 import { recording } from './events.ts'
 import { executeInside, typeOf } from './execute-inside.ts'
 import { type ActionRef, queueAction } from './queue.ts'
-import { type Ending, finish, forgetOutreach } from './record.ts'
+import { type Ending, finish, forgetOutreach, lasting } from './record.ts'
 import type { Senders, SendOutcome } from './senders.ts'
 
 export interface ExecutionDependencies extends WriteDependencies {
@@ -99,7 +99,7 @@ async function auditDeleted(
   now: Date,
 ): Promise<void> {
   if (await isStored(tx, action)) return
-  const details = { type: action.type, ...result, deleted_meanwhile: true }
+  const details = { type: action.type, ...lasting(result, null), deleted_meanwhile: true }
   await auditAction(tx, 'executed', action, { kind: 'service' }, details, now)
 }
 

@@ -92,8 +92,8 @@ function deciderOf({ agentId, agentName }: Proposal, status: Proposed['status'])
   return status === 'approved' ? { kind: 'agent', id: agentId, name: agentName } : { kind: 'service' }
 }
 
-/** The run's identity, kept from being deleted until the commit; null when it has been. */
-async function existingIdentity(tx: Tenant, identityId: string | null): Promise<string | null> {
+/** An identity, kept from being deleted until the commit; null when it has been. */
+export async function existingIdentity(tx: Tenant, identityId: string | null): Promise<string | null> {
   if (identityId === null) return null
   const row = await tx.db
     .selectFrom('identities')

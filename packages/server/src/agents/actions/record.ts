@@ -49,9 +49,17 @@ export async function finish(
   const nothingArrived = status === 'failed' && ending.mayHaveArrived !== true
   if (nothingArrived && isOutbound(action.type)) await forgetOutreach(tx, action)
   events.push(actionEvent(status, action, { status, ...(error ? { error } : {}) }, now))
-  const details = { type: action.type, ...(result ?? {}), ...(error ? { error } : {}) }
-  await auditAction(tx, status, action, { kind: 'service' }, details, now)
+  await auditAction(tx, status, action, { kind: 'service' }, { type: action.type, ...lasting(result, error) }, now)
   return true
+}
+
+/**
+ * What the audit log says of an ending. It keeps that for ever, also when the contact is erased: so neither where the contact
+ * was reached is in it, nor the words of a server, which may repeat that.
+ */
+export function lasting(result: Record<string, unknown> | null, error: ActionError | null): Record<string, unknown> {
+  const { recipient: _, ...kept } = result ?? {}
+  return error ? { ...kept, error: { code: error.code, ...(error.rule ? { rule: error.rule } : {}) } } : kept
 }
 
 /** Takes back what was counted before a sending that certainly did not happen. */

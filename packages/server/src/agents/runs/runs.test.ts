@@ -118,3 +118,14 @@ test('runs are listed newest first, by status, and go with their agent', async (
   expect((await tenant.call('GET', `/v1/agents/runs/${newId()}`)).body.error.code).toBe('not_found')
   expect((await tenant.call('GET', path)).status).toBe(404)
 })
+
+test('of triggers at once as many are queued as there is room for', async () => {
+  const agentId = await agent()
+  const open = { agent_id: agentId, status: 'running', trigger: 'manual', requested_by: '{}', configuration: '{}' }
+  const rows = Array.from({ length: 98 }, () => ({ ...open, run_id: newId(), created_at: new Date() }))
+  await tenant.handle.db.insertInto('agent_runs').values(rows).execute()
+  const asked = Array.from({ length: 8 }, () => tenant.call('POST', `/v1/agents/${agentId}/trigger`))
+  const answers = (await Promise.all(asked)).map(({ status, body }) => [status, body.error?.code])
+  expect(answers.filter(([status]) => status === 200)).toHaveLength(2)
+  expect(answers.filter(([, code]) => code === 'too_many_runs')).toHaveLength(6)
+})

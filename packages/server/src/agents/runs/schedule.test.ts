@@ -1,10 +1,15 @@
 import { rm } from 'node:fs/promises'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { insertIdentity, MAIL, propose } from '../../../test/actions.ts'
 import { openDirectory, type Started, startProcess } from '../../../test/process.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { eraseFromRuns } from '../../erasure/from-runs.ts'
 import { newId } from '../../platform/ids.ts'
 import { cancelRun } from './cancel.ts'
-import { claimRun, giveBackAfterFailure, RESTARTS_MAX } from './claim.ts'
+import { claimRun, giveBackAfterFailure, NotOurs, RESTARTS_MAX } from './claim.ts'
+import { costOfMonth } from './costs.ts'
+import { holdFor } from './hold.ts'
 import { recordOutcome } from './record.ts'
 import { sweepRuns, sweepSchedules } from './sweep.ts'
 
@@ -89,6 +94,14 @@ describe('a schedule', () => {
     await sweepBoth()
     expect(await runsOf(id)).toHaveLength(1)
     expect((await agentOf(id)).next_run_at).toBe('2026-03-02T15:00:00.000Z')
+  })
+
+  test('that is due is not put off by a change of something else', async () => {
+    const id = await agent(hourly)
+    now = new Date('2026-03-02T13:00:00Z')
+    await tenant.call('PATCH', `/v1/agents/${id}`, { monitoring: { max_contacts_per_run: 5 } })
+    await sweepBoth()
+    expect(await runsOf(id)).toHaveLength(1)
   })
 
   test('of another tenant is another', async () => {
@@ -230,4 +243,124 @@ describe('a run', () => {
     const stranger = await createTestTenant(first)
     await expect(cancelRun(stranger.handle, runId, ACTOR, now)).rejects.toMatchObject({ status: 404 })
   })
+})
+
+describe('costs', () => {
+  const CAPS = { perRun: null, perMonth: 1 }
+  const never = new AbortController().signal
+  const claimed = async () => {
+    const { runId, contactId } = await openRun(await agent())
+    const run = await claimRun(tenant.handle, runId)
+    if (!run) throw new Error('not claimed')
+    const held = { usd: 0 }
+    const hold = holdFor(tenant.handle, run, CAPS, held, () => now, never)
+    return { run, runId, contactId, held, hold }
+  }
+  const costing = (costUsd: number) =>
+    ({
+      status: 'evaluated',
+      evaluation: { ...EVALUATION, usage: { inputTokens: 1, outputTokens: 1, costUsd } },
+    }) as const
+  /** Resolves once somebody has looked and waits. */
+  const waits = async (asked: Promise<void>) => {
+    let isDone = false
+    asked.then(() => (isDone = true)).catch(() => (isDone = true))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(isDone).toBe(false)
+  }
+
+  test('that may come of an answer under way keep another run, in another process, from passing the cap', async () => {
+    const [one, two] = [await claimed(), await claimed()]
+    await one.hold(0.6)
+    const asked = two.hold(0.6)
+    await waits(asked)
+    await recordOutcome(tenant.handle, timed(first), one.run, one.contactId, costing(0.3), one.held)
+    await asked
+    expect(await costOfMonth(tenant.handle, now)).toBe(0.3)
+    await recordOutcome(tenant.handle, timed(second), two.run, two.contactId, costing(0.5), two.held)
+    const three = await claimed()
+    await expect(three.hold(0.3)).rejects.toThrow('$0.2000 is left, and the next answer may cost $0.3000')
+    await three.hold(0.2)
+  })
+
+  test('of which a dead process held some are free again when its run goes on', async () => {
+    const [dead, other] = [await claimed(), await claimed()]
+    await dead.hold(0.6)
+    const asked = other.hold(0.6)
+    await waits(asked)
+    await tenant.handle.db
+      .updateTable('agent_runs')
+      .set({ heartbeat_at: minutesAgo(1) })
+      .where('run_id', '=', dead.runId)
+      .execute()
+    expect(await claimRun(tenant.handle, dead.runId)).not.toBeNull()
+    await asked
+    await expect(dead.hold(0.1)).rejects.toBeInstanceOf(NotOurs)
+  })
+
+  test('of an answer that came when the run had been cancelled count all the same', async () => {
+    const { run, runId, contactId, held, hold } = await claimed()
+    await hold(0.6)
+    await cancelRun(tenant.handle, runId, ACTOR, now)
+    await expect(recordOutcome(tenant.handle, timed(first), run, contactId, costing(0.4), held)).rejects.toBeInstanceOf(
+      NotOurs,
+    )
+    expect((await read(runId)).usage).toEqual({ input_tokens: 1, output_tokens: 1, cost_usd: 0.4 })
+    expect(await costOfMonth(tenant.handle, now)).toBe(0.4)
+  })
+})
+
+describe('what happens beside a run', () => {
+  const claimed = async () => {
+    const agentId = await agent()
+    const { runId, contactId } = await openRun(agentId)
+    const run = await claimRun(tenant.handle, runId)
+    if (!run) throw new Error('not claimed')
+    return { agentId, run, runId, contactId }
+  }
+  const outcome = { status: 'evaluated', evaluation: EVALUATION } as const
+
+  test('a contact that is erased while it is looked at leaves nothing, and does not hold up the others', async () => {
+    const { run, runId, contactId } = await claimed()
+    await tenant.handle.transaction((tx) => eraseFromRuns(tx, { contactId, email: null, visitorIds: [], keys: [] }))
+    await recordOutcome(tenant.handle, timed(first), run, contactId, outcome)
+    expect(await read(runId)).toMatchObject({
+      status: 'running',
+      contact_results: [],
+      summary: { actions_proposed: 0 },
+    })
+  })
+
+  test('an agent is deleted, though its run holds a contact and wants to write', async () => {
+    const { agentId, runId, contactId } = await claimed()
+    const { deleting } = await tenant.handle.transaction(async (tx) => {
+      await tx.db.updateTable('agent_run_contacts').set({ error: 'x' }).where('contact_id', '=', contactId).execute()
+      const deleting = tenant.call('DELETE', `/v1/agents/${agentId}`)
+      await waitsForLock()
+      await tx.db.updateTable('agent_runs').set({ error: 'x' }).where('run_id', '=', runId).execute()
+      return { deleting }
+    })
+    expect((await deleting).status).toBe(200)
+  })
+
+  test('an identity is deleted, while an action that has none yet is approved', async () => {
+    const identityId = await insertIdentity(tenant.handle)
+    const contactId = await tenant.contact('ada@example.com')
+    const { path, agentId } = await propose(tenant.handle, first.jobs, { contactId, ...MAIL })
+    await tenant.call('PATCH', `/v1/agents/${agentId}`, { identity_id: identityId })
+    const { approving } = await tenant.handle.transaction(async (tx) => {
+      await tx.db.deleteFrom('identities').where('identity_id', '=', identityId).execute()
+      const approving = tenant.call('POST', `${path}/approve`)
+      await waitsForLock()
+      return { approving }
+    })
+    const { status, body } = await approving
+    expect([status, body.error.code]).toEqual([409, 'identity_required'])
+  })
+
+  async function waitsForLock(): Promise<void> {
+    const blocked = sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock'`
+    await expect.poll(async () => (await blocked.execute(first.stores.database)).rows[0]?.n).toBeGreaterThan(0)
+  }
 })

@@ -1,6 +1,7 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'
+import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { AGENT_COLUMNS, configurationOf } from '../agent.ts'
@@ -86,7 +87,7 @@ async function hasOpenRun(tx: Tenant, agentId: string): Promise<boolean> {
  * Queues runs again whose process has died, and ends those that do not get on: stuck, interrupted too often, or waiting
  * for longer than anything should.
  */
-export async function sweepRuns({ stores, jobs, clock }: SweepDependencies): Promise<void> {
+export async function sweepRuns({ stores, jobs, clock, log }: SweepDependencies): Promise<void> {
   const now = clock()
   const silent = sql<boolean>`claim IS NOT NULL AND heartbeat_at < now() - make_interval(secs => ${SILENT_SECONDS_MAX})`
   const stuck = sql<boolean>`CASE WHEN claim IS NULL
@@ -100,28 +101,43 @@ export async function sweepRuns({ stores, jobs, clock }: SweepDependencies): Pro
     .limit(AT_ONCE)
     .execute()
   for (const { tenant_id, run_id } of open) {
-    await openTenant(stores, tenant_id).transaction(async (tx) => {
-      const run = await tx.db
-        .selectFrom('agent_runs')
-        .select(['restarts', silent.as('silent'), stuck.as('stuck')])
-        .where('run_id', '=', run_id)
-        .where('status', 'in', ['queued', 'running'])
-        .forUpdate()
-        .skipLocked()
-        .executeTakeFirst()
-      if (!run) return
-      if (run.stuck) await fail(tx, run_id, STUCK, now)
-      else if (run.silent && run.restarts >= RESTARTS_MAX) {
-        await fail(tx, run_id, `The run was interrupted ${run.restarts + 1} times without getting on.`, now)
-      } else if (run.silent) {
-        await tx.db
-          .updateTable('agent_runs')
-          .set({ claim: null, heartbeat_at: sql`now()`, restarts: sql`restarts + 1` })
-          .where('run_id', '=', run_id)
-          .execute()
-        await jobs.send(tx, RUN_QUEUE, { runId: run_id })
-      }
-    })
+    const look = (tx: Tenant) => lookAfter(tx, jobs, run_id, { silent, stuck }, now)
+    try {
+      // A process that is slow rather than dead may hold a contact of the run and want the run's row.
+      await repeatOnCollision(() => openTenant(stores, tenant_id).transaction(look))
+    } catch (error) {
+      // What is wrong with one run must not keep the others waiting.
+      log.warn({ err: error, tenant_id, run_id }, 'a run could not be looked after; it is tried again shortly')
+    }
+  }
+}
+
+async function lookAfter(
+  tx: Tenant,
+  jobs: SweepDependencies['jobs'],
+  runId: string,
+  { silent, stuck }: { silent: RawBuilder<boolean>; stuck: RawBuilder<boolean> },
+  now: Date,
+): Promise<void> {
+  const run = await tx.db
+    .selectFrom('agent_runs')
+    .select(['restarts', silent.as('silent'), stuck.as('stuck')])
+    .where('run_id', '=', runId)
+    .where('status', 'in', ['queued', 'running'])
+    .forUpdate()
+    .skipLocked()
+    .executeTakeFirst()
+  if (!run) return
+  if (run.stuck) await fail(tx, runId, STUCK, now)
+  else if (run.silent && run.restarts >= RESTARTS_MAX) {
+    await fail(tx, runId, `The run was interrupted ${run.restarts + 1} times without getting on.`, now)
+  } else if (run.silent) {
+    await tx.db
+      .updateTable('agent_runs')
+      .set({ claim: null, heartbeat_at: sql`now()`, restarts: sql`restarts + 1` })
+      .where('run_id', '=', runId)
+      .execute()
+    await jobs.send(tx, RUN_QUEUE, { runId })
   }
 }
 

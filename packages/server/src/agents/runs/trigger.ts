@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { type Actor, audit } from '../../audit/log.ts'
 import { knownContacts } from '../../contacts/read.ts'
 import { conflict, notFound, validationError } from '../../platform/errors.ts'
@@ -10,6 +11,8 @@ import { RUN_QUEUE } from './queue.ts'
 const NAMED_MAX = 20
 /** Runs of a tenant that wait or are under way. */
 const OPEN_MAX = 100
+/** Distinguishes this lock from others of the same tenant. */
+const OPEN_LOCK = 17
 
 /**
  * Queues a run of an agent, enabled or not.
@@ -74,7 +77,9 @@ export async function queueRun(
   return runId
 }
 
+/** Waits for whoever else is triggering one, then counts. */
 async function requireFewOpen(tx: Tenant): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${OPEN_LOCK}))`.execute(tx.db)
   const { count } = await tx.db
     .selectFrom('agent_runs')
     .select(({ fn }) => fn.countAll().as('count'))
