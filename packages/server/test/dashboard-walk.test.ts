@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../src/platform/ids.ts'
 import { orderExport } from '../src/tenant-export/exports.ts'
 import { MAIL, propose } from './actions.ts'
-import { type Browser, signedIn } from './people.ts'
+import { Browser, PASSWORD, signedIn } from './people.ts'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
 import { until } from './webhooks.ts'
 
@@ -235,3 +236,123 @@ test('a request from another site changes nothing', async () => {
   const plain = await call(service, 'GET', '/api/overview', { headers: { cookie: ownerBrowser.cookie } })
   expect(plain.status).toBe(200)
 })
+
+/** Changes that the audit log does not tell of, and why. */
+const NOT_AUDITED: Record<string, string> = {
+  'POST /api/segments/preview': 'counts and keeps nothing',
+  'POST /api/playbooks/check': 'checks and keeps nothing',
+  'POST /api/domains/:domain_id/check':
+    'asks DNS; only what it verifies is a change, and domain.verified tells of that',
+  'POST /api/identities/:identity_id/email-account/check': 'logs in at the servers and sends nothing',
+  'PUT /api/identities/:identity_id/email-account': 'identity.email_set: needs servers, see email-accounts.test.ts',
+  'DELETE /api/identities/:identity_id/email-account': 'identity.email_removed: needs an account, see cli.test.ts',
+  'POST /api/invitations/:invitation/accept': 'member.joined: not by who is signed in here, see below',
+  'PATCH /api/me': "a person's own name",
+  'POST /api/tenant': "which of a person's tenants a session shows",
+  'POST /api/setup': 'tenant.created, in the tenant that it makes: once in the life of a service',
+  'POST /api/tenants': 'tenant.created, in the tenant that it makes',
+}
+/** What the library of signing in does is about a person, who may be of several tenants. */
+const OF_A_PERSON = /^\/api\/auth(\/|$)/
+
+test('every change and everything that is sent out is in the audit log', async () => {
+  const admin = await signedIn(service, owner.id, 'admin')
+  const pending = async () => {
+    const proposal = { contactId: ids.contact_id ?? '', identityId: ids.identity_id ?? '', ...MAIL }
+    const { runId, contactId, actionIndex } = (await propose(owner.handle, service.jobs, proposal)).ref
+    return { run_id: runId, contact_id: contactId, action_index: actionIndex }
+  }
+  const [approved, rejected] = [await pending(), await pending()]
+  const place = ({ run_id, contact_id, action_index }: typeof approved) => `${run_id}/${contact_id}/${action_index}`
+  const contact = await owner.contact('audited@example.com')
+  const { webhook, view, segment, key, domain, member } = {
+    webhook: `/api/webhooks/${ids.subscription_id}`,
+    view: `/api/views/${ids.view_id}`,
+    segment: `/api/segments/${ids.segment_id}`,
+    key: `/api/keys/${ids.key_id}`,
+    domain: `/api/domains/${ids.domain_id}`,
+    member: await signedIn(service, owner.id, 'member'),
+  }
+  const range = { from: '2020-01-01', to: '2100-01-01' }
+  const finished = newId()
+  await owner.handle.db
+    .insertInto('webhook_deliveries')
+    .values({
+      delivery_id: finished,
+      subscription_id: ids.subscription_id ?? '',
+      event_id: newId(),
+      event: 'x',
+      payload: '{}',
+      status: 'succeeded',
+      created_at: new Date(),
+      finished_at: new Date(),
+    })
+    .execute()
+  let invitation = ''
+  const changes: Change[] = [
+    ['POST /api/views', '/api/views', 'view.created', { ...VIEW, name: 'New' }],
+    ['PUT /api/views/:view_id', view, 'view.updated', VIEW],
+    ['DELETE /api/views/:view_id', view, 'view.deleted'],
+    ['POST /api/segments', '/api/segments', 'segment.created', { name: 'New', filter: FILTER }],
+    ['PUT /api/segments/:segment_id', segment, 'segment.updated', { name: 'Other' }],
+    ['DELETE /api/segments/:segment_id', segment, 'segment.deleted'],
+    ['POST /api/webhooks', '/api/webhooks', 'webhook.created', { event: 'x', url: 'https://hooks.example.com/' }],
+    ['PATCH /api/webhooks/:subscription_id', webhook, 'webhook.updated', { url: 'https://hooks.example.com/2' }],
+    ['POST /api/webhooks/:subscription_id/pause', `${webhook}/pause`, 'webhook.paused'],
+    ['POST /api/webhooks/:subscription_id/resume', `${webhook}/resume`, 'webhook.resumed'],
+    ['POST /api/webhooks/:subscription_id/rotate', `${webhook}/rotate`, 'webhook.secret_rotated', {}],
+    ['POST /api/webhooks/:subscription_id/test', `${webhook}/test`, 'webhook.tested'],
+    ['POST /api/webhooks/:subscription_id/resend', `${webhook}/resend`, 'webhook.failures_resent', range],
+    [
+      'POST /api/webhooks/deliveries/:delivery_id/resend',
+      `/api/webhooks/deliveries/${finished}/resend`,
+      'webhook.delivery_resent',
+    ],
+    ['DELETE /api/webhooks/:subscription_id', webhook, 'webhook.deleted'],
+    ['POST /api/agents/runs/:run_id/cancel', `/api/agents/runs/${ids.run_id}/cancel`, 'run.cancelled'],
+    ['PUT /api/agent-settings', '/api/agent-settings', 'agent_settings.updated', { reply_pause_days: 80 }],
+    [
+      'POST /api/approvals/:run_id/:contact_id/:action_index/approve',
+      `/api/approvals/${place(approved)}/approve`,
+      'action.approved',
+    ],
+    [
+      'POST /api/approvals/:run_id/:contact_id/:action_index/reject',
+      `/api/approvals/${place(rejected)}/reject`,
+      'action.rejected',
+    ],
+    ['POST /api/approvals/approve', '/api/approvals/approve', 'action.approved', { actions: [await pending()] }],
+    ['POST /api/approvals/reject', '/api/approvals/reject', 'action.rejected', { actions: [await pending()] }],
+    ['POST /api/keys', '/api/keys', 'api_key.created', { name: 'New', scopes: ['all'] }],
+    ['DELETE /api/keys/:key_id', key, 'api_key.revoked'],
+    ['POST /api/domains', '/api/domains', 'domain.claimed', { domain: 'new.example' }],
+    ['DELETE /api/domains/:domain_id', domain, 'domain.removed'],
+    ['POST /api/contacts/:contact_id/erase', `/api/contacts/${contact}/erase`, 'contact.erasure_ordered'],
+    ['POST /api/export', '/api/export', 'export.ordered'],
+    ['POST /api/team', '/api/team', 'member.invited', { email: 'new@example.com', role: 'viewer' }],
+    ['DELETE /api/invitations/:invitation', '/api/invitations/:invitation', 'invitation.withdrawn'],
+    ['PATCH /api/team/:user_id', `/api/team/${member.userId}`, 'member.role_changed', { role: 'viewer' }],
+    ['DELETE /api/team/:user_id', `/api/team/${member.userId}`, 'member.removed'],
+  ]
+  const mutating = service.app.accessOfRoutes
+    .filter(({ method, url }) => !['GET', 'HEAD'].includes(method) && url.startsWith('/api/') && !OF_A_PERSON.test(url))
+    .map(({ method, url }) => `${method} ${url}`)
+  expect([...changes.map(([route]) => route), ...Object.keys(NOT_AUDITED)].sort()).toEqual(mutating.sort())
+
+  const newest = async () => (await admin.call('GET', '/api/audit?actor=user&limit=1')).body
+  for (const [route, path, action, body] of changes) {
+    const before = (await newest()).pagination.total_items
+    const answer = await ownerBrowser.call(route.split(' ')[0] ?? '', path.replace(':invitation', invitation), body)
+    expect([route, answer.status]).toEqual([route, expect.toSatisfy((status: number) => status < 300)])
+    invitation = answer.body.invitation?.invitation_id ?? invitation
+    const { entries, pagination } = await newest()
+    expect([route, entries[0].action, pagination.total_items]).toEqual([route, action, before + 1])
+  }
+  const invited = await ownerBrowser.call('POST', '/api/team', { email: 'joins@example.com', role: 'viewer' })
+  const accept = `/api/invitations/${invited.body.invitation.link.split('/').at(-1)}/accept`
+  expect((await new Browser(service).call('POST', accept, { name: 'Jo', password: PASSWORD })).status).toBe(200)
+  expect((await newest()).entries[0].action).toBe('member.joined')
+})
+
+/** A route, where it is called, what the audit log says of it, and what is sent. */
+type Change = [route: string, path: string, action: string, body?: unknown]

@@ -109,7 +109,14 @@ describe('the command line', () => {
     await run('webhook pause', named)
     await run('webhook resume', named)
     const rotated = await run('webhook rotate', named)
+    const tested = await run('webhook test', named)
+    const delivery = String(tested.delivery_id)
+    const done = { status: 'succeeded', due_at: null, finished_at: new Date() } as const
+    await tenant.handle.db.updateTable('webhook_deliveries').set(done).execute()
+    await run('webhook resend', { delivery })
+    await run('webhook resend', { ...named, from: '2020-01-01' })
     await run('webhook delete', named)
+    await run('user reset-password', { email: `${tenant.id}@example.com` })
     await run('agent settings', { 'outreach-interval-days': '3', 'quiet-hours': '20:00-08:00' })
     const entries = (await all()).reverse()
     expect(entries.map(({ action, subject_id }) => [action, subject_id])).toEqual([
@@ -122,7 +129,11 @@ describe('the command line', () => {
       ['webhook.paused', webhook.subscription_id],
       ['webhook.resumed', webhook.subscription_id],
       ['webhook.secret_rotated', webhook.subscription_id],
+      ['webhook.tested', webhook.subscription_id],
+      ['webhook.delivery_resent', webhook.subscription_id],
+      ['webhook.failures_resent', webhook.subscription_id],
       ['webhook.deleted', webhook.subscription_id],
+      ['member.new_password_allowed', user.user_id],
       ['agent_settings.updated', null],
     ])
     expect(new Set(entries.map(({ actor }) => actor.kind))).toEqual(new Set(['command_line']))
@@ -136,6 +147,23 @@ describe('the command line', () => {
     ]) {
       expect(text).not.toContain(secret)
     }
+  })
+
+  test('has no command of which nobody has said whether it leaves a line', () => {
+    const lines = [
+      ...['tenant create', 'user create', 'user reset-password', 'key create', 'key revoke', 'domain add'],
+      ...['segment create', 'webhook create', 'webhook pause', 'webhook resume', 'webhook delete', 'webhook rotate'],
+      ...['webhook test', 'webhook resend', 'agent settings'],
+      // These are looked at in receiving-commands.test.ts and identities/cli.test.ts.
+      ...['mailbox reread', 'source connect-intercom', 'source sync', 'source disconnect'],
+      ...['identity create', 'identity delete', 'identity email-set', 'identity email-remove'],
+    ]
+    const reads = ['webhook list', 'webhook events', 'webhook deliveries', 'mailbox status', 'source status']
+    // Logs in at the servers and sends nothing.
+    reads.push('identity list', 'identity email-check', 'doctor')
+    // Data, as the API writes it; the service itself, for all tenants.
+    const others = ['seed', 'import contacts', 'migrate', 'secrets rotate']
+    expect(Object.keys(COMMANDS).sort()).toEqual([...lines, ...reads, ...others].sort())
   })
 
   test('leaves the first one for the tenant itself', async () => {

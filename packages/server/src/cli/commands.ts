@@ -9,8 +9,9 @@ import { seedTenant } from '../seed/seed.ts'
 import { rememberDefinitions } from '../segments/definitions.ts'
 import { evaluateSegment } from '../segments/evaluate.ts'
 import { createSegment } from '../segments/segments.ts'
-import { createApiKey, revokeApiKey } from '../tenants/api-keys.ts'
+import { revokeApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
+import { addApiKey } from '../tenants/keys-of-tenant.ts'
 import { createTenant } from '../tenants/tenants.ts'
 import { AGENT_SETTINGS_COMMANDS } from './agent-settings-commands.ts'
 import { about, audited } from './audited.ts'
@@ -53,7 +54,7 @@ export const COMMANDS: Record<string, Command> = {
         session,
         tenantId,
         now,
-        (_tx, database) => createApiKey(database, tenantId, key, now),
+        (tx) => addApiKey(tx, key, now),
         (made) => ({ ...about('api_key', 'created', made.keyId), details: { name: key.name, scopes } }),
       )
       return { key_id: keyId, api_key: apiKey }

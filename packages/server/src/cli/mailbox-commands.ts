@@ -1,5 +1,6 @@
 import { describeMailboxes, rereadMailbox } from '../conversations/mailbox/position.ts'
 import { pathId } from '../platform/http/responses.ts'
+import { about, audited } from './audited.ts'
 import { type Command, existingTenant, required, tenant } from './command.ts'
 
 /** What `cdsctl mailbox …` can do. */
@@ -15,10 +16,16 @@ export const MAILBOX_COMMANDS: Record<string, Command> = {
   'mailbox reread': {
     summary: 'Have a mailbox read from its first day again, which finds the mails of contacts that are new',
     options: { tenant, identity: required('IDENTITY_ID') },
-    run: async (session, values) => {
-      const owner = session.tenant(await existingTenant(session.stores, values))
+    run: async (session, values, now) => {
+      const tenantId = await existingTenant(session.stores, values)
       const identityId = pathId(String(values.identity), 'identity')
-      await rereadMailbox(owner, identityId)
+      await audited(
+        session,
+        tenantId,
+        now,
+        (tx) => rereadMailbox(tx, identityId),
+        () => about('identity', 'mailbox_reread', identityId),
+      )
       return { identity_id: identityId, reread: true }
     },
   },

@@ -8,6 +8,7 @@ import {
 import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { createJsonApi } from '../platform/outbound/json-api.ts'
+import { about, audited } from './audited.ts'
 import { type Command, existingTenant, optional, required, tenant } from './command.ts'
 
 const ACTOR = { kind: 'command_line' } as const
@@ -36,8 +37,15 @@ export const SOURCE_COMMANDS: Record<string, Command> = {
     summary: 'Pull a connected source as soon as the running service can',
     options: { tenant, source },
     run: async (session, values, now) => {
-      const owner = session.tenant(await existingTenant(session.stores, values))
-      return { ...(await syncSource(owner, String(values.source), now)) }
+      const name = String(values.source)
+      const connection = await audited(
+        session,
+        await existingTenant(session.stores, values),
+        now,
+        (tx) => syncSource(tx, name, now),
+        () => about('source', 'pull_ordered', name),
+      )
+      return { ...connection }
     },
   },
   'source status': {

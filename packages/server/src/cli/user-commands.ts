@@ -45,7 +45,7 @@ export const USER_COMMANDS: Record<string, Command> = {
     options: { email: required('EMAIL'), 'remove-second-factor': { type: 'boolean' } },
     run: async ({ stores, config }, values, now) => {
       const without = values['remove-second-factor'] === true
-      const { token, expiresAt } = await allowNewPassword(stores.database, String(values.email), without, now)
+      const { token, expiresAt } = await allowNewPassword(stores, String(values.email), without, now)
       return { link: passwordLink(config.publicUrl, token), expires_at: expiresAt.toISOString() }
     },
   },

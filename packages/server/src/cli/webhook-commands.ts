@@ -5,7 +5,14 @@ import type { Tenant } from '../platform/tenant.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { eventCatalogue } from '../webhooks/catalogue.ts'
 import { parseHeader } from '../webhooks/custom-headers.ts'
-import { type Delivery, listDeliveries, resendDelivery, resendFailed, sendTest } from '../webhooks/deliveries.ts'
+import {
+  type Delivery,
+  listDeliveries,
+  readDelivery,
+  resendDelivery,
+  resendFailed,
+  sendTest,
+} from '../webhooks/deliveries.ts'
 import { subscriptionHealth } from '../webhooks/health.ts'
 import { rotateSecret } from '../webhooks/rotate-secret.ts'
 import {
@@ -124,9 +131,10 @@ export const WEBHOOK_COMMANDS: Record<string, Command> = {
   'webhook test': {
     summary: 'Send a sample of the subscribed event',
     options: { tenant, webhook },
-    run: async (session, values, now) => ({
-      delivery_id: await sendTest(await tenantOf(session, values), String(values.webhook), now),
-    }),
+    run: async (session, values, now) => {
+      const deliveryId = await change(session, values, now, 'tested', (tx, id) => sendTest(tx, id, now))
+      return { delivery_id: deliveryId }
+    },
   },
   'webhook deliveries': {
     summary: 'List recent deliveries with every attempt, newest first',
@@ -157,18 +165,37 @@ export const WEBHOOK_COMMANDS: Record<string, Command> = {
       to: optional('TIMESTAMP'),
     },
     run: async (session, values, now) => {
-      const subscriber = await tenantOf(session, values)
       if (values.delivery !== undefined && values.webhook === undefined) {
-        await resendDelivery(subscriber, String(values.delivery), now)
+        await resendOne(session, values, now)
         return { resent: 1 }
       }
       const [from, to] = [momentOf(values, 'from'), momentOf(values, 'to', 'end')]
       if (values.delivery !== undefined || values.webhook === undefined || !from) {
         throw new ServiceError(400, 'invalid_option', 'Give --delivery, or --webhook with --from (and --to).')
       }
-      return { resent: await resendFailed(subscriber, String(values.webhook), { from, to: to ?? now }, now) }
+      const subscriptionId = String(values.webhook)
+      const resent = await audited(
+        session,
+        await existingTenant(session.stores, values),
+        now,
+        (tx) => resendFailed(tx, subscriptionId, { from, to: to ?? now }, now),
+        (count) => ({ ...about('webhook', 'failures_resent', subscriptionId), details: { resent: count } }),
+      )
+      return { resent }
     },
   },
+}
+
+async function resendOne(session: Session, values: Values, now: Date): Promise<void> {
+  const subscriber = await tenantOf(session, values)
+  const { delivery_id, subscription_id } = await readDelivery(subscriber, String(values.delivery))
+  await audited(
+    session,
+    subscriber.id,
+    now,
+    (tx) => resendDelivery(tx, delivery_id, now),
+    () => ({ ...about('webhook', 'delivery_resent', subscription_id), details: { delivery_id } }),
+  )
 }
 
 /** Changes the named subscription, and writes that into the audit log. */

@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../test/dns-server.ts'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
+import { newId } from '../platform/ids.ts'
 
 let dns: DnsServer
 let service: TestService
@@ -37,6 +39,27 @@ test('a key is shown once, works with its scopes, and stops when it is revoked',
   expect(entries.map(({ action }: { action: string }) => action)).toEqual(['api_key.revoked', 'api_key.created'])
   expect(JSON.stringify(entries)).not.toContain(key.slice(4, 20))
   expect((await admin.call('GET', '/api/scopes')).body.scopes).toContain('agents:approve')
+})
+
+test('a tenant has two hundred live keys at most, however many are asked for at once', async () => {
+  const crowded = await createTestTenant(service)
+  const owner = await signedIn(service, crowded.id, 'owner')
+  const key = { name: 'x', scopes: ['contacts:read'], created_at: new Date() }
+  const rows = Array.from({ length: 199 }, (_, index) => ({
+    ...key,
+    key_id: newId(),
+    key_hash: randomBytes(32),
+    // These three do not count.
+    revoked_at: index < 2 ? new Date() : null,
+    expires_at: index === 2 ? new Date() : null,
+  }))
+  await crowded.handle.db.insertInto('api_keys').values(rows).execute()
+  const make = () => owner.call('POST', '/api/keys', { name: 'x', scopes: ['all'] })
+  const made = await Promise.all(Array.from({ length: 8 }, make))
+  expect(made.filter(({ status }) => status === 201)).toHaveLength(3)
+  expect(made.filter(({ body }) => body.error?.code === 'too_many_api_keys')).toHaveLength(5)
+  await owner.call('DELETE', `/api/keys/${rows[3]?.key_id}`)
+  expect((await make()).status).toBe(201)
 })
 
 test.each([

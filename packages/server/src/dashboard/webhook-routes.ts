@@ -189,8 +189,15 @@ export function webhookRoutes(app: App, dependencies: WebhookDependencies): void
       config: { access: ADMIN },
       schema: { hide: true, params: Path, response: { 202: success({ delivery_id: Id }) } },
     },
-    async ({ tenant, params }, reply) => {
-      const deliveryId = await sendTest(tenant, params.subscription_id, clock())
+    async (request, reply) => {
+      const now = clock()
+      const id = pathId(request.params.subscription_id, WHAT)
+      const deliveryId = await audited(
+        request,
+        now,
+        (tx) => sendTest(tx, id, now),
+        (delivery_id) => ({ ...entryOf('webhook.tested', id), details: { delivery_id } }),
+      )
       return reply.code(202).send({ status: 'success', delivery_id: deliveryId })
     },
   )

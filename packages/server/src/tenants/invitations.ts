@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
 import { audit } from '../audit/log.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
-import { openTenant, type Stores } from '../platform/tenant.ts'
+import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { isRole, type Role } from './roles.ts'
 import { chooseTenant, type SignedIn } from './sessions.ts'
 import { requireMayManage } from './team.ts'
@@ -13,6 +14,10 @@ import { addMember, createUser, requireEmail } from './users.ts'
 const DAYS = 7
 const DAY_MS = 86_400_000
 const TOKEN_BYTES = 32
+/** That wait to be accepted. */
+const INVITATIONS_MAX = 100
+/** Distinguishes this lock from others of the same tenant. */
+const LIMIT_LOCK = 19
 
 export interface Invitation {
   invitation_id: string
@@ -29,7 +34,8 @@ interface Dependencies {
 
 /**
  * Invites an address to a tenant. A second invitation of the same address takes the place of the first, whose link ends.
- * @throws ServiceError 400 for a malformed address, 403 when the caller may not, 409 for one who is a member already.
+ * @throws ServiceError 400 for a malformed address, 403 when the caller may not, 409 `already_member`, or
+ * `too_many_invitations`.
  */
 export async function invite(
   { stores, secrets }: Dependencies,
@@ -75,6 +81,7 @@ export async function invite(
       .forUpdate()
       .executeTakeFirst()
     if (known && isRole(known.role)) requireMayManage(caller.membership?.role, known.role)
+    await requireRoom(tenant, email, now)
     const { invitation_id } = await tenant.db
       .insertInto('invitations')
       .values({ invitation_id: newId(), email, ...content })
@@ -86,6 +93,21 @@ export async function invite(
     await audit(tenant, { actor, action: 'member.invited', ...subject, details: { email, role } }, now)
     return { invitation_id, email, role, expires_at: expiresAt.toISOString(), token }
   })
+}
+
+/** Waits for whoever else is inviting, then counts the others. */
+async function requireRoom(tx: Tenant, email: string, now: Date): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
+  const { count } = await tx.db
+    .selectFrom('invitations')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('email', '<>', email)
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow()
+  if (Number(count) >= INVITATIONS_MAX) {
+    const message = `${INVITATIONS_MAX} invitations wait to be accepted. Withdraw one, or wait until some have ended; each lasts ${DAYS} days.`
+    throw conflict('too_many_invitations', message)
+  }
 }
 
 /** The invitations of a tenant that can still be accepted, newest first. */

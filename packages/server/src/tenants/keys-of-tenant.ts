@@ -1,6 +1,12 @@
-import { notFound, validationError } from '../platform/errors.ts'
+import { sql } from 'kysely'
+import { conflict, notFound, validationError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { makeApiKey, type NewApiKey } from './api-keys.ts'
+
+/** That can be used. */
+const KEYS_MAX = 200
+/** Distinguishes this lock from others of the same tenant. */
+const LIMIT_LOCK = 18
 
 /** A tenant's keys, those that are revoked or expired too, newest first. */
 export async function listApiKeys(tenant: Tenant) {
@@ -21,12 +27,13 @@ export async function listApiKeys(tenant: Tenant) {
   }))
 }
 
-/** The same as `createApiKey`, in the tenant's transaction. @throws ServiceError 400 */
+/** The same as `createApiKey`, in the tenant's transaction. @throws ServiceError 400, 409 `too_many_api_keys`. */
 export async function addApiKey(tx: Tenant, key: NewApiKey, now: Date): Promise<{ keyId: string; apiKey: string }> {
   if (key.expiresAt && key.expiresAt <= now) {
     throw validationError([{ path: 'expires_at', message: 'must lie in the future' }])
   }
   const { apiKey, row } = makeApiKey(key, now)
+  await requireRoom(tx, now)
   await tx.db.insertInto('api_keys').values(row).execute()
   return { keyId: row.key_id, apiKey }
 }
@@ -40,4 +47,18 @@ export async function withdrawApiKey(tx: Tenant, keyId: string, now: Date): Prom
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw notFound('API key')
+}
+
+/** Waits for whoever else is adding one, then counts. */
+async function requireRoom(tx: Tenant, now: Date): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
+  const { count } = await tx.db
+    .selectFrom('api_keys')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where('revoked_at', 'is', null)
+    .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .executeTakeFirstOrThrow()
+  if (Number(count) >= KEYS_MAX) {
+    throw conflict('too_many_api_keys', `A tenant has at most ${KEYS_MAX} live API keys. Revoke one that is not used.`)
+  }
 }

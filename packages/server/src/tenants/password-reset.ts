@@ -1,24 +1,27 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { audit } from '../audit/log.ts'
 import { notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { openTenant, type Stores } from '../platform/tenant.ts'
 import { requireEmail } from './users.ts'
 
 const VALID_MS = 60 * 60 * 1000
 
 /**
  * Makes a token that lets whoever has it choose a new password for a person, once and within an hour, as the sign-in
- * library would for a mailed link.
+ * library would for a mailed link. Each tenant of the person has it in its audit log.
  * @param withoutSecondFactor whether the second factor goes at once, for one who has lost it.
  * @throws ServiceError 404 when nobody has this address.
  */
 export async function allowNewPassword(
-  database: Database,
+  stores: Stores,
   email: string,
   withoutSecondFactor: boolean,
   now: Date,
 ): Promise<{ token: string; expiresAt: Date }> {
   const address = requireEmail(email)
+  const { database } = stores
   const user = await database.selectFrom('users').select('id').where('email', '=', address).executeTakeFirst()
   if (!user) throw notFound('user')
   const token = randomBytes(24).toString('base64url')
@@ -31,6 +34,17 @@ export async function allowNewPassword(
       .insertInto('user_verifications')
       .values({ id: newId(), identifier, value: user.id, ...times })
       .execute()
+    const memberships = await transaction
+      .selectFrom('tenant_users')
+      .select('tenant_id')
+      .where('user_id', '=', user.id)
+      .execute()
+    for (const { tenant_id } of memberships) {
+      const tenant = openTenant({ ...stores, database: transaction }, tenant_id)
+      const what = { action: 'member.new_password_allowed', subjectKind: 'user', subjectId: user.id }
+      const details = { email: address, removes_second_factor: withoutSecondFactor }
+      await audit(tenant, { actor: { kind: 'command_line' }, ...what, details }, now)
+    }
     if (!withoutSecondFactor) return
     await transaction.deleteFrom('user_two_factors').where('user_id', '=', user.id).execute()
     await transaction

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { newId } from '../../platform/ids.ts'
+import { triggerRun } from './trigger.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -121,11 +122,11 @@ test('runs are listed newest first, by status, and go with their agent', async (
 
 test('of triggers at once as many are queued as there is room for', async () => {
   const agentId = await agent()
-  const open = { agent_id: agentId, status: 'running', trigger: 'manual', requested_by: '{}', configuration: '{}' }
-  const rows = Array.from({ length: 98 }, () => ({ ...open, run_id: newId(), created_at: new Date() }))
-  await tenant.handle.db.insertInto('agent_runs').values(rows).execute()
-  const asked = Array.from({ length: 8 }, () => tenant.call('POST', `/v1/agents/${agentId}/trigger`))
-  const answers = (await Promise.all(asked)).map(({ status, body }) => [status, body.error?.code])
-  expect(answers.filter(([status]) => status === 200)).toHaveLength(2)
-  expect(answers.filter(([, code]) => code === 'too_many_runs')).toHaveLength(6)
+  // Nobody works on them, so that they stay.
+  const jobs = { send: async () => null }
+  const trigger = () => triggerRun(tenant.handle, { jobs }, agentId, null, { kind: 'service' }, new Date())
+  for (let count = 0; count < 98; count++) await trigger()
+  const asked = await Promise.allSettled(Array.from({ length: 8 }, trigger))
+  expect(asked.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+  expect(asked.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'too_many_runs' } })
 })

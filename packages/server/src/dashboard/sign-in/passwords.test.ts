@@ -46,7 +46,7 @@ test('a new password needs the old one, and ends every other session', async () 
 
 test('a link from the command line sets a new password once, and ends every session', async () => {
   const person = await signedIn(service, tenant.id, 'viewer')
-  const { token } = await allowNewPassword(service.stores.database, person.email, false, new Date())
+  const { token } = await allowNewPassword(service.stores, person.email, false, new Date())
   const browser = new Browser(service)
   const reset = (newPassword: string, with_ = token) =>
     browser.call('POST', '/api/auth/reset-password', { token: with_, newPassword })
@@ -57,16 +57,15 @@ test('a link from the command line sets a new password once, and ends every sess
   expect(outcome(await reset('yet another one'))).toEqual([400, 'invalid_token'])
   expect((await signIn(person.email, NEW)).status).toBe(200)
   const hourAgo = new Date(Date.now() - 61 * 60_000)
-  const old = await allowNewPassword(service.stores.database, person.email, false, hourAgo)
+  const old = await allowNewPassword(service.stores, person.email, false, hourAgo)
   expect(outcome(await reset(PASSWORD, old.token))).toEqual([400, 'invalid_token'])
-  await expect(allowNewPassword(service.stores.database, 'no@example.com', false, now)).rejects.toThrow('no such user')
+  await expect(allowNewPassword(service.stores, 'no@example.com', false, now)).rejects.toThrow('no such user')
 })
 
 test('a new password ends every other link of its person', async () => {
   const person = await signedIn(service, tenant.id, 'viewer')
   const stranger = await signedIn(service, tenant.id, 'viewer')
-  const { database } = service.stores
-  const link = async (email = person.email) => (await allowNewPassword(database, email, false, new Date())).token
+  const link = async (email = person.email) => (await allowNewPassword(service.stores, email, false, new Date())).token
   const reset = (token: string, newPassword: string) =>
     new Browser(service).call('POST', '/api/auth/reset-password', { token, newPassword })
   const [first, second, foreign] = [await link(), await link(), await link(stranger.email)]

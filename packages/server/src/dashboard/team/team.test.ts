@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
@@ -243,4 +244,34 @@ test('what changes the team is in the audit log, with who did it', async () => {
   const rows = await tenant.handle.db.selectFrom('audit_log').select(['action', 'actor']).orderBy('entry_id').execute()
   expect(rows.map(({ action }) => action)).toEqual(['member.invited', 'member.role_changed', 'member.removed'])
   expect(rows.map(({ actor }) => (actor as { id: string }).id)).toEqual([owner.userId, owner.userId, owner.userId])
+})
+
+test('a hundred invitations can wait, however many are sent at once; one that is withdrawn or has ended makes room', async () => {
+  const { owner } = await team()
+  const rows = Array.from({ length: 96 }, () => ({
+    invitation_id: newId(),
+    email: address(),
+    role: 'viewer',
+    token_hash: randomBytes(32),
+    token_sealed: '',
+    invited_by: owner.userId,
+    created_at: now,
+    expires_at: new Date(now.getTime() + 60_000),
+  }))
+  await tenant.handle.db.insertInto('invitations').values(rows).execute()
+  const send = (email = address()) => owner.call('POST', '/api/team', { email, role: 'member' })
+  const sent = await Promise.all(Array.from({ length: 8 }, () => send()))
+  expect(sent.map(outcome).filter(([status]) => status === 201)).toHaveLength(4)
+  expect(sent.map(outcome).filter(([, code]) => code === 'too_many_invitations')).toHaveLength(4)
+  const kept = sent.find(({ status }) => status === 201)?.body.invitation
+  expect(outcome(await send(kept.email))).toEqual([201, undefined])
+  await owner.call('DELETE', `/api/invitations/${rows[0]?.invitation_id}`)
+  expect(outcome(await send())).toEqual([201, undefined])
+  expect(outcome(await send())).toEqual([409, 'too_many_invitations'])
+  await tenant.handle.db
+    .updateTable('invitations')
+    .set({ expires_at: now })
+    .where('invitation_id', '=', rows[1]?.invitation_id ?? '')
+    .execute()
+  expect(outcome(await send())).toEqual([201, undefined])
 })
