@@ -33,7 +33,7 @@ const PlaybookInput = Type.Unsafe<{ [Key in keyof Playbook]: Playbook[Key] | nul
         'true or false',
       ),
       max_cost_usd_per_run: Removable(
-        Type.Number({ minimum: 0, maximum: 100_000, description: 'A run that has cost so much stops.' }),
+        Type.Number({ minimum: 0, maximum: 100_000, description: 'What a run may cost.' }),
         'a number from 0 to 100000',
       ),
       variables: Removable(
