@@ -9,6 +9,7 @@ import { actionEvent, recordActionEvent } from './events.ts'
 import { checkGuardrails, type GuardedAction, type Guardrail, type Verdict } from './guardrails.ts'
 import { hashOfParams } from './params-hash.ts'
 import { queueAction } from './queue.ts'
+import { lasting } from './record.ts'
 
 export interface Proposal extends GuardedAction {
   type: ActionType
@@ -73,7 +74,7 @@ export async function proposeAction(
     .execute()
   if (dueAt !== null) await queueAction(tx, jobs, proposal, dueAt, now)
   if (decider) {
-    const details = { type, automatic: true, ...(error ? { error } : {}) }
+    const details = { type, automatic: true, ...lasting(null, error) }
     await auditAction(tx, status === 'approved' ? 'approved' : 'rejected', proposal, decider, details, now)
   }
   const event = actionEvent('proposed', proposal, { status, ...(error ? { error } : {}) }, now)

@@ -311,6 +311,27 @@ describe('costs', () => {
     expect(model.asked).toHaveLength(1)
   })
 
+  test('two contacts whose answers have to be asked for again near the cap do not wait for each other', async () => {
+    const [ada = '', ...others] = await contacts(3)
+    const within = async (usd: number, ids: string[]) =>
+      run(await agent({ playbook: { max_cost_usd_per_run: usd }, llm_config: short }), ids)
+    const [, needed] = /may cost \$(\d+\.\d+)/.exec((await within(0.0001, [ada])).notices.join()) ?? []
+    let bothAsked = () => {}
+    const after = new Promise<void>((resolve) => {
+      bothAsked = resolve
+    })
+    model.answer = () => {
+      if (model.asked.length === 2) bothAsked()
+      return { content: 'no', after }
+    }
+    const usd = Number(needed) * 2.05
+    const result = await within(usd, others)
+    expect(result).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 0, errors: 2 } })
+    const errors = result.contact_results.map(({ error }: { error: string }) => error).join()
+    expect(errors).toContain('The cost cap did not allow to ask again')
+    expect(result.usage.cost_usd).toBeLessThanOrEqual(usd)
+  })
+
   test('of all runs of a month count towards the cap of the tenant', async () => {
     model.answer = () => ({ ...says([]), usage: { prompt_tokens: 9_000 } })
     await cap(0.022)

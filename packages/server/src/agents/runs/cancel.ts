@@ -1,5 +1,6 @@
 import { type Actor, audit } from '../../audit/log.ts'
 import { conflict, notFound } from '../../platform/errors.ts'
+import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { skipPending } from './claim.ts'
 
@@ -8,7 +9,7 @@ import { skipPending } from './claim.ts'
  * @throws ServiceError 404, 409 `run_ended`.
  */
 export async function cancelRun(tenant: Tenant, runId: string, actor: Actor, now: Date): Promise<void> {
-  await tenant.transaction(async (tx) => {
+  const cancel = async (tx: Tenant) => {
     // Contacts before the run, as whoever records one takes them.
     await skipPending(tx, runId)
     const run = await tx.db
@@ -30,5 +31,7 @@ export async function cancelRun(tenant: Tenant, runId: string, actor: Actor, now
     await skipPending(tx, runId)
     const entry = { action: 'run.cancelled', subjectKind: 'run', subjectId: runId }
     await audit(tx, { actor, ...entry, details: { agent_id: run.agent_id } }, now)
-  })
+  }
+  // Its agent may be deleted at this moment, which takes the run before its contacts.
+  await repeatOnCollision(() => tenant.transaction(cancel))
 }

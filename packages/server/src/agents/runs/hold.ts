@@ -18,7 +18,8 @@ export interface Held {
 /**
  * Lets the look at a contact hold what it may cost, before each question to a model. Caps count what is held, by this run
  * and by all of the tenant's in every process, so that answers under way cannot pass one together. Where they could, the
- * contact waits until one has come and it is known what it cost.
+ * contact waits until one has come and it is known what it cost. One that holds something already, for an answer that has
+ * to be asked for again, does not wait: two such could wait for each other.
  * @param signal ends the waiting.
  */
 export function holdFor(
@@ -33,6 +34,7 @@ export function holdFor(
     if (caps.perRun === null && caps.perMonth === null) return
     while (!(await tryToHold(tenant, run, caps, held, costUsdAtMost, clock()))) {
       if (signal.aborted) throw new NotOurs()
+      if (held.usd > 0) throw new CapReached('Answers under way may reach a cost cap.')
       await setTimeout(PAUSE_MS)
     }
     held.usd = costUsdAtMost

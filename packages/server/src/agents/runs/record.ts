@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { JournalRow } from '../../journal/append.ts'
 import type { Projector } from '../../journal/projector.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
+import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { proposeAction } from '../actions/propose.ts'
@@ -44,7 +45,8 @@ export async function recordOutcome(
 ): Promise<Recorded> {
   const now = clock()
   try {
-    const rows = await tenant.transaction((tx) => record(tx, jobs, run, contactId, outcome, held, now))
+    const write = (tx: Tenant) => record(tx, jobs, run, contactId, outcome, held, now)
+    const rows = await repeatOnCollision(() => tenant.transaction(write))
     return { projected: Promise.all(rows.map((row) => projector.project(row))) }
   } catch (error) {
     if (error instanceof NotOurs) await countLost(tenant, run, usageOf(outcome), now)
