@@ -18,6 +18,8 @@ export interface ScriptedAnswer {
   /** What the model says; an object is said as JSON. */
   content?: unknown
   usage?: { prompt_tokens?: number; completion_tokens?: number; cached_tokens?: number }
+  /** Answered as it is, in place of what the API would. */
+  raw?: string
   isCutOff?: boolean
   refuses?: boolean
   delayMs?: number
@@ -53,14 +55,14 @@ export async function startScriptedModel(): Promise<ScriptedModel> {
     model.asked.push(asked)
     const problem = api.problemOf(body, sent)
     const scripted = problem === null ? model.answer(asked) : { status: 400 }
-    const { status = 200, headers = {}, content, usage, delayMs = 0, after, ...how } = scripted
+    const { status = 200, headers = {}, content, usage, raw, delayMs = 0, after, ...how } = scripted
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs))
     await after
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     const text = typeof content === 'string' ? content : JSON.stringify(content)
     const said = { model: body.model, text, usage: { prompt_tokens: 1_000, completion_tokens: 100, ...usage }, ...how }
     const answer = status === 200 ? api.answer(said, body) : api.error(status, problem ?? 'scripted')
-    response.end(JSON.stringify(answer))
+    response.end(raw ?? JSON.stringify(answer))
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

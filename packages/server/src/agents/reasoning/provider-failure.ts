@@ -48,6 +48,7 @@ function inWords(error: unknown, statusCode: number | undefined): string {
     return `The model's provider gave no answer in ${CALL_MS_MAX / 1000} seconds${before}`
   }
   if (statusCode === undefined) return "The model's provider could not be reached"
+  if (statusCode < 300) return "What the model's provider answered is not of its API: check its address"
   const meaning = MEANINGS[statusCode]
   return `The model's provider answered ${statusCode}${meaning === undefined ? '' : ` (${meaning})`}`
 }

@@ -99,6 +99,13 @@ describe.each(PROVIDERS)('$provider', ({ provider, name, path, key, price }) => 
     expect([status, error]).toEqual(['failed', expect.stringContaining('answered 401: check its API key')])
   })
 
+  test('whose address answers a page is said to be none', async () => {
+    model.answer = () => ({ raw: '<html>Welcome</html>' })
+    const result = await run(provider)
+    expect(result.contact_results[0]).toMatchObject({ status: 'failed' })
+    expect(result.contact_results[0].error).toContain('check its address')
+  })
+
   test.each([429, 503, 529])('with %d is asked again after the pause that it names', async (status) => {
     model.answer = () =>
       model.asked.length === 1 ? { status, headers: { 'retry-after': '0' } } : says([note('At last.')])
