@@ -190,14 +190,15 @@ test('fifty decisions at once: one wins, the others are 409, the log has one lin
 })
 
 describe('edits', () => {
-  test('an approval can carry other params, which are checked, and the log keeps what was proposed', async () => {
+  test('an approval can carry other params, which are checked, and the log says which, without their text', async () => {
     const { ref } = await waiting()
-    const params = { subject: 'Hello Ada', message: 'Edited' }
+    const params = { ...MAIL.params, message: 'Edited' }
     const action = await approveAction(tenant.handle, deciding, ref, { actor: ADA, params })
     expect(action).toMatchObject({ params, status: 'approved', decided_by: ADA })
     expect((await actionOf(tenant.handle, ref)).params_hash).toBe(hashOfParams(params))
     const { entries } = await listAudit(tenant.handle, { actor: ADA.id }, { page: 1, limit: 10 })
-    expect(entries[0]?.details).toMatchObject({ edited: true, proposed: MAIL.params })
+    expect(entries[0]?.details).toMatchObject({ edited: ['message'], proposed_hash: hashOfParams(MAIL.params) })
+    expect(JSON.stringify(entries)).not.toContain(MAIL.params.message)
   })
 
   test.each([

@@ -63,12 +63,20 @@ export async function approveAction(
     const hash = hashOfParams(params)
     const changes = { params: JSON.stringify(params), params_hash: hash, identity_id: identityId, due_at: dueAt }
     const approved = await decide(tx, ref, { ...changes, status: 'approved' }, actor, now)
-    const isEdited = hash !== hashOfParams(row.params)
-    const said = { type, params_hash: hash, ...(isEdited ? { edited: true, proposed: row.params } : {}) }
+    const said = { type, params_hash: hash, ...editOf(row.params as Params, params as Params) }
     await auditAction(tx, 'approved', ref, actor, said, now)
     await queueAction(tx, jobs, ref, dueAt, now)
     return toActionObject(approved)
   })
+}
+
+type Params = Record<string, unknown>
+
+/** What a person changed before approving. Entries outlive the contact's erasure: they name the params, and hold no text. */
+function editOf(proposed: Params, approved: Params) {
+  const keys = [...new Set([...Object.keys(proposed), ...Object.keys(approved)])]
+  const edited = keys.filter((key) => hashOfParams(proposed[key] ?? null) !== hashOfParams(approved[key] ?? null))
+  return edited.length > 0 ? { edited: edited.sort(), proposed_hash: hashOfParams(proposed) } : {}
 }
 
 /**
