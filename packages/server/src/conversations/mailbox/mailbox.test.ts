@@ -70,6 +70,8 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   const messages = async () => (await threads()).flatMap((thread) => thread.messages)
   const ids = async () => (await messages()).map(({ message_id }) => message_id).sort()
   const description = async () => (await describeMailboxes(tenant.handle))[0]
+  const folderOf = (role: 'inbox' | 'sent') =>
+    tenant.handle.db.selectFrom('mailbox_folders').selectAll().where('role', '=', role).executeTakeFirstOrThrow()
   const eventNames = async () => {
     const { body } = await tenant.call('GET', `/v1/contacts/events/${ada}`)
     return body.events.map(({ event }: { event: string }) => event).sort()
@@ -173,23 +175,15 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     for (const id of ['one@x', 'two@x', 'three@x']) await servers.imap.append(mailbox, sentMail(id), { folder: 'Sent' })
     await connect()
     await expect.poll(ids, WITHIN).toHaveLength(3)
-    const before = await tenant.handle.db
-      .selectFrom('mailbox_folders')
-      .selectAll()
-      .where('role', '=', 'sent')
-      .executeTakeFirst()
+    const before = await folderOf('sent')
     await servers.imap.asOwner(mailbox, async (client) => {
       await client.mailboxDelete('Sent')
       await client.mailboxCreate('Sent')
     })
     for (const id of ['two@x', 'four@x']) await servers.imap.append(mailbox, sentMail(id), { folder: 'Sent' })
     await expect.poll(ids, WITHIN).toEqual(['four@x', 'one@x', 'three@x', 'two@x'])
-    const after = await tenant.handle.db
-      .selectFrom('mailbox_folders')
-      .selectAll()
-      .where('role', '=', 'sent')
-      .executeTakeFirst()
-    expect(after?.uid_validity).not.toBe(before?.uid_validity)
+    const after = await folderOf('sent')
+    expect(after.uid_validity).not.toBe(before.uid_validity)
     expect(await eventNames()).toEqual(Array(4).fill('email_sent'))
   })
 
@@ -301,8 +295,12 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     await servers.imap.deliver(mailbox, plainMail('marker@example.com'))
     await expect.poll(ids, WITHIN).toContain('marker@example.com')
     expect(await suppressionOf(tenant.handle, 'ada@example.com')).toBeNull()
-    // A bounce may be read before what bounced.
+    // A bounce may be read before what bounced: programs send a mail first and put it into the Sent folder afterwards.
+    const before = Number((await folderOf('inbox')).last_uid)
     await servers.imap.deliver(mailbox, awkwardMail('bounce'))
+    await expect.poll(async () => Number((await folderOf('inbox')).last_uid), WITHIN).toBeGreaterThan(before)
+    const { synced_at: readAt } = await folderOf('sent')
+    await expect.poll(async () => (await folderOf('sent')).synced_at, WITHIN).not.toEqual(readAt)
     const offer = sentMail('offer@ours.example')
     await servers.imap.append(mailbox, offer, { folder: 'Sent' })
     await expect
