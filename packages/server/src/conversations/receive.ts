@@ -7,7 +7,7 @@ import { schedulePulls } from './intercom/schedule.ts'
 import { keepMailboxes } from './mailbox/keep-mailboxes.ts'
 
 interface Dependencies {
-  config: Pick<Config, 'mailFirstSyncDays' | 'mailPollSeconds' | 'messagingPullMinutes'>
+  config: Pick<Config, 'mailFirstSyncDays' | 'mailPollSeconds' | 'mailMailboxesMax' | 'messagingPullMinutes'>
   stores: Stores
   mail: MailDependencies
   /** The way to messaging tools. */
@@ -27,6 +27,7 @@ export async function startReceiving({ config, stores, mail, api, jobs, intercom
     writing,
     firstSyncDays: config.mailFirstSyncDays,
     pollSeconds: config.mailPollSeconds,
+    mailboxesMax: config.mailMailboxesMax,
     log,
   })
   const pulls = await schedulePulls({

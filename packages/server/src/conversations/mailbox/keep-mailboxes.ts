@@ -14,6 +14,7 @@ import {
   listMailboxes,
   noteFailure,
   noteState,
+  overShare,
   renewHold,
   takeMailboxes,
 } from './holding.ts'
@@ -23,7 +24,6 @@ import { watchMailbox } from './watch-mailbox.ts'
 const EVERY_MS = 5_000
 /** A process that could not renew its holds has to stop before another one takes them. */
 const RENEWED_WITHIN_MS = (HOLD_SECONDS * 1000 * 2) / 3
-const MAILBOXES_MAX = 500
 const FIRST_DELAY_SECONDS = 5
 /** Providers lock accounts that are knocked at too often with a wrong password. */
 const FIRST_DELAY_AFTER_REFUSED_LOGIN_SECONDS = 60
@@ -35,6 +35,8 @@ export interface MailboxDependencies {
   writing: WriteDependencies
   firstSyncDays: number
   pollSeconds: number
+  /** Read by this process at a time. */
+  mailboxesMax: number
   log: Logger
 }
 
@@ -52,10 +54,11 @@ interface Watch {
 
 /**
  * Reads every mailbox that an identity has, each in one process at a time: whoever holds it renews that, and when a process
- * dies its mailboxes come free. A mailbox that fails is let go and tried again later.
+ * dies its mailboxes come free. A mailbox that fails is let go and tried again later. Where there are more than the process
+ * may read, every tenant that wants to has its share.
  */
 export function keepMailboxes(dependencies: MailboxDependencies): MailboxKeeper {
-  const { stores, log } = dependencies
+  const { stores, log, mailboxesMax } = dependencies
   const { database } = stores
   const holder = newId()
   const watches = new Map<string, Watch>()
@@ -70,7 +73,10 @@ export function keepMailboxes(dependencies: MailboxDependencies): MailboxKeeper 
       if (watches.size > 0) await renew()
       renewedAt = Date.now()
       if (stopped) return
-      for (const held of await takeMailboxes(database, holder, MAILBOXES_MAX - watches.size)) begin(held)
+      for (const held of await takeMailboxes(database, holder, mailboxesMax - watches.size)) begin(held)
+      if (watches.size < mailboxesMax) return
+      // Each that ends has the next round take what waits in its place.
+      for (const held of await overShare(database, holder, mailboxesMax)) watches.get(keyOf(held))?.stopping.abort()
     } catch (error) {
       log.warn({ err: error }, 'mailboxes could not be looked after; it is tried again shortly')
       if (Date.now() - renewedAt > RENEWED_WITHIN_MS) for (const { stopping } of watches.values()) stopping.abort()
@@ -153,6 +159,6 @@ export function keepMailboxes(dependencies: MailboxDependencies): MailboxKeeper 
   }
 }
 
-function keyOf({ tenantId, identityId }: HeldMailbox): string {
+function keyOf({ tenantId, identityId }: Pick<HeldMailbox, 'tenantId' | 'identityId'>): string {
   return `${tenantId}/${identityId}`
 }

@@ -32,7 +32,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   beforeAll(async () => {
     servers = await startMailServers()
     service = await startTestService(
-      { CDS_MAIL_POLL_SECONDS: '1', CDS_MAIL_ALLOW_PRIVATE: 'on' },
+      { CDS_MAIL_POLL_SECONDS: '1', CDS_MAIL_ALLOW_PRIVATE: 'on', CDS_MAIL_MAILBOXES_MAX: '2' },
       { outbound: { ca: servers.certificate.certificate } },
     )
   })
@@ -40,8 +40,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     tenant = await createTestTenant(service)
     ada = await tenant.contact('ada@example.com')
     mailbox = await servers.addMailbox(`sales${++mailboxes}@ours.example`)
-    const person = { firstName: 'Sam', lastName: 'Sales', role: 'sales' }
-    identityId = (await createIdentity(tenant.handle, ACTOR, person, new Date())).identity_id
+    identityId = await newIdentity(tenant)
   })
   afterEach(async () => {
     await removeEmailAccount(tenant.handle, ACTOR, identityId, new Date()).catch(() => {})
@@ -51,8 +50,13 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     await servers?.close()
   })
 
-  /** Gives the identity its mailbox, from which moment on it is read. */
-  async function connect(): Promise<void> {
+  async function newIdentity({ handle }: TestTenant): Promise<string> {
+    const person = { firstName: 'Sam', lastName: 'Sales', role: 'sales' }
+    return (await createIdentity(handle, ACTOR, person, new Date())).identity_id
+  }
+
+  /** Gives an identity its mailbox, from which moment on it is read. */
+  async function connect(owner = tenant, identity = identityId): Promise<void> {
     const login = { user: mailbox.user, password: mailbox.password }
     const server = { host: 'localhost', security: 'tls', login } as const
     const settings = {
@@ -60,7 +64,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
       smtp: { ...server, port: servers.smtp.tlsPort },
       imap: { ...server, port: servers.imap.tlsPort },
     }
-    await setEmailAccount(tenant.handle, service.mail, ACTOR, identityId, settings, new Date())
+    await setEmailAccount(owner.handle, service.mail, ACTOR, identity, settings, new Date())
   }
 
   async function threads(query = 'include_messages=true&limit=100&messages_per_thread=50') {
@@ -255,7 +259,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
 
   test('is read by one process at a time; another goes on when that one stops', async () => {
     const log = createLog('silent')
-    const shared = { ...service, ...service.mail, firstSyncDays: 90, pollSeconds: 1, log }
+    const shared = { ...service, ...service.mail, firstSyncDays: 90, pollSeconds: 1, mailboxesMax: 2, log }
     const keepers = [keepMailboxes(shared), keepMailboxes(shared)]
     await connect()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
@@ -275,6 +279,23 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     expect(holder).not.toBeNull()
     expect(logins.length).toBeLessThanOrEqual(3)
     expect(await eventNames()).toEqual(Array(6).fill('email_received'))
+  })
+
+  test('of a tenant with more than a process reads gives way to that of another tenant', async () => {
+    const other = await createTestTenant(service)
+    const owned = [identityId, await newIdentity(tenant), await newIdentity(tenant)]
+    const others = await newIdentity(other)
+    const watched = async ({ handle }: TestTenant) =>
+      (await describeMailboxes(handle)).filter(({ state }) => state === 'watching').length
+    for (const identity of owned) await connect(tenant, identity)
+    await expect.poll(() => watched(tenant), WITHIN).toBe(2)
+    await connect(other, others)
+    await expect.poll(() => watched(other), WITHIN).toBe(1)
+    await expect.poll(() => watched(tenant), WITHIN).toBe(1)
+    // What comes free is had by whoever waits.
+    await removeEmailAccount(other.handle, ACTOR, others, new Date())
+    await expect.poll(() => watched(tenant), WITHIN).toBe(2)
+    for (const identity of owned.slice(1)) await removeEmailAccount(tenant.handle, ACTOR, identity, new Date())
   })
 
   test('stops the mail to an address that bounces for good or complains, and believes nobody who was not written to', async () => {
