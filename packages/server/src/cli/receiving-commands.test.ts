@@ -53,6 +53,20 @@ test('what is wrong with a call is said, and nothing is kept', async () => {
   for (const name of ['source status', 'source sync', 'source disconnect']) {
     await expect(run(name, { source: 'intercom' })).rejects.toMatchObject({ code: 'not_found' })
   }
+  const client = { 'token-url': 'https://example.com/token', 'client-id': 'c' }
+  for (const given of [
+    { 'refresh-token-file': file },
+    { 'refresh-token-file': file, 'client-id': 'c' },
+    { 'refresh-token-file': file, ...client, 'client-secret-file': file, 'client-secret-env': 'PATH' },
+    { 'refresh-token-file': file, ...client, 'client-secret-file': join(directory, 'none') },
+    { 'refresh-token-file': file, 'token-file': file, ...client },
+    { 'password-file': file, ...client },
+  ]) {
+    const account = { identity: newId(), address: 'a@example.com', 'smtp-host': 'smtp.example.com', ...given }
+    await expect(run('identity email-set', account), Object.keys(given).join()).rejects.toMatchObject({
+      code: 'invalid_option',
+    })
+  }
   await expect(run('mailbox reread', { identity: 'nonsense' })).rejects.toMatchObject({ code: 'not_found' })
   await expect(run('mailbox reread', { identity: newId() })).rejects.toMatchObject({ code: 'not_found' })
   await expect(run('mailbox status', { tenant: newId() })).rejects.toMatchObject({ code: 'not_found' })

@@ -5,7 +5,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CLI } from '../../test/process.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
-import { emailPlace, openEmailAccount } from '../identities/email-accounts.ts'
+import { openEmailAccount } from '../identities/email-accounts.ts'
+import { emailPlace } from '../identities/email-secrets.ts'
 import { createIdentity } from '../identities/identities.ts'
 import { createSecretBox } from '../platform/crypto/secret-box.ts'
 import { rotateSecret } from '../webhooks/rotate-secret.ts'
@@ -84,7 +85,7 @@ test('secrets rotate seals everything anew with the first key, once, and leaves 
   expect(await rotate(text(newKey))).toEqual({ resealed: 0, current: all, unreadable: 1 })
 
   for (const identityId of identities.slice(1)) {
-    const account = await openEmailAccount(handle, onlyNew, identityId)
+    const account = await openEmailAccount(handle, { ...service.mail, secrets: onlyNew }, identityId)
     expect(account?.smtp.login).toEqual({ user: 'u', password: `password of ${identityId}` })
   }
   const row = await handle.db.selectFrom('webhook_subscriptions').selectAll().executeTakeFirstOrThrow()

@@ -19,11 +19,12 @@ interface Dependencies {
 
 /** Starts what brings conversations in: the mailboxes of identities, and the pulls of messaging tools. */
 export async function startReceiving({ config, stores, mail, api, jobs, intercomUrl }: Dependencies) {
-  const { secrets, connector, writing, log } = mail
+  const { secrets, connector, tokenApi, writing, log } = mail
   const mailboxes = keepMailboxes({
     stores,
     secrets,
     connector,
+    tokenApi,
     writing,
     firstSyncDays: config.mailFirstSyncDays,
     pollSeconds: config.mailPollSeconds,

@@ -11,7 +11,8 @@ export interface HeldMailbox {
   setting: string
 }
 
-const SETTING = sql<string>`md5(account.address || account.settings::text || account.sealed)`
+/** Not of the secrets: a renewed access token is no other setting. */
+const SETTING = sql<string>`md5(account.address || account.settings::text || extract(epoch FROM account.updated_at))`
 
 /**
  * Brings the list of mailboxes in step with the accounts that receive. Those that are gone went with their accounts; one

@@ -1,10 +1,12 @@
 import type { WriteDependencies } from '../../contacts/change-log.ts'
 import { openEmailAccount } from '../../identities/email-accounts.ts'
+import { TokenRefused } from '../../identities/mail/access-tokens.ts'
 import { serverError } from '../../identities/mail/server-error.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { every } from '../../platform/every.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
+import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import type { Connector } from '../../platform/outbound/connect.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import {
@@ -32,6 +34,7 @@ export interface MailboxDependencies {
   stores: Stores
   secrets: SecretBox
   connector: Connector
+  tokenApi: ApiFetch
   writing: WriteDependencies
   firstSyncDays: number
   pollSeconds: number
@@ -106,7 +109,8 @@ export function keepMailboxes(dependencies: MailboxDependencies): MailboxKeeper 
 
   async function watch(held: HeldMailbox, signal: AbortSignal): Promise<void> {
     const tenant = openTenant(stores, held.tenantId)
-    const account = await openEmailAccount(tenant, dependencies.secrets, held.identityId).catch((error) => {
+    const opening = { ...dependencies, clock: dependencies.writing.clock }
+    const account = await openEmailAccount(tenant, opening, held.identityId).catch((error) => {
       log.warn({ err: error, identity: held.identityId }, 'the secrets of a mailbox cannot be opened')
       return 'sealed' as const
     })
@@ -124,7 +128,8 @@ export function keepMailboxes(dependencies: MailboxDependencies): MailboxKeeper 
       await letGo(database, holder, held)
     } catch (error) {
       const { text, isRefusedAddress } = serverError(error, imap.login)
-      const isRefused = isRefusedAddress || (error as { authenticationFailed?: boolean }).authenticationFailed === true
+      const isLogin = (error as { authenticationFailed?: boolean }).authenticationFailed === true
+      const isRefused = isRefusedAddress || isLogin || error instanceof TokenRefused
       log.info({ identity: held.identityId, error: text }, 'a mailbox cannot be read; it is tried again')
       const firstDelaySeconds = isRefused ? FIRST_DELAY_AFTER_REFUSED_LOGIN_SECONDS : FIRST_DELAY_SECONDS
       await noteFailure(database, holder, held, { error: text, firstDelaySeconds })

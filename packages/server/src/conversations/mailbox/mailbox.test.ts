@@ -3,7 +3,8 @@ import { hasDovecot, type Mailbox } from '../../../test/dovecot.ts'
 import { type MailServers, startMailServers } from '../../../test/mail-servers.ts'
 import { awkwardMail, largeMail, plainMail } from '../../../test/mails.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
-import { emailPlace, removeEmailAccount, setEmailAccount } from '../../identities/email-accounts.ts'
+import { removeEmailAccount, setEmailAccount } from '../../identities/email-accounts.ts'
+import { emailPlace } from '../../identities/email-secrets.ts'
 import { createIdentity } from '../../identities/identities.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
 import { newId } from '../../platform/ids.ts'
@@ -179,6 +180,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     for (const id of ['one@x', 'two@x', 'three@x']) await servers.imap.append(mailbox, sentMail(id), { folder: 'Sent' })
     await connect()
     await expect.poll(ids, WITHIN).toHaveLength(3)
+    await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
     const before = await folderOf('sent')
     await servers.imap.asOwner(mailbox, async (client) => {
       await client.mailboxDelete('Sent')
@@ -233,7 +235,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
       JSON.stringify({ smtp: secret, imap: secret }),
       emailPlace(tenant.id, identityId),
     )
-    await tenant.handle.db.updateTable('email_accounts').set({ sealed }).execute()
+    await tenant.handle.db.updateTable('email_accounts').set({ sealed, updated_at: new Date() }).execute()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('failed')
     const { error, next_attempt_at } = (await description()) ?? {}
     expect(error).toMatch(/auth/i)
