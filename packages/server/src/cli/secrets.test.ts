@@ -7,8 +7,8 @@ import { CLI } from '../../test/process.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { openEmailAccount } from '../identities/email-accounts.ts'
 import { emailPlace } from '../identities/email-secrets.ts'
-import { createIdentity } from '../identities/identities.ts'
 import { createSecretBox } from '../platform/crypto/secret-box.ts'
+import { newId } from '../platform/ids.ts'
 import { rotateSecret } from '../webhooks/rotate-secret.ts'
 import { createSubscription, headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
 import { SEALED_COLUMNS } from './sealed-columns.ts'
@@ -57,11 +57,12 @@ test('secrets rotate seals everything anew with the first key, once, and leaves 
   const dependencies = { secrets: service.secrets, outbound: { check: async () => {} } }
   const { subscriptionId, signingSecret } = await createSubscription(handle, dependencies, wanted, now)
   const rotated = await rotateSecret(handle, service.secrets, subscriptionId, {}, now)
-  const names = { firstName: 'A', lastName: 'B', role: 'C' }
-  const identities: string[] = []
-  for (let i = 0; i < ACCOUNTS; i++) {
-    identities.push((await createIdentity(handle, { kind: 'service' }, names, now)).identity_id)
-  }
+  const names = { first_name: 'A', last_name: 'B', role: 'C', created_at: now, updated_at: now }
+  const identities = Array.from({ length: ACCOUNTS }, newId)
+  await handle.db
+    .insertInto('identities')
+    .values(identities.map((identity_id) => ({ identity_id, ...names })))
+    .execute()
   const settings = { smtp: { host: 'h', port: 25, security: 'tls', user: 'u', login: 'password' }, imap: null }
   const [foreign = ''] = identities
   const rows = identities.map((identity_id) => ({
