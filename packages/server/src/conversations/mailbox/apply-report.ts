@@ -51,7 +51,7 @@ export function waitFrom(
 }
 
 /**
- * Tries waiting reports again, once the folder of sent mails has been read.
+ * Tries waiting reports again, once all folders have been read.
  * @returns those that go on waiting: one that has waited for ten minutes has had its last try.
  */
 export async function applyWaiting(

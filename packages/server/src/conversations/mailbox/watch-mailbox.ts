@@ -47,8 +47,9 @@ export async function watchMailbox(
         const folder = { identityId: account.identityId, role, path }
         const reports = await syncFolder(tenant, dependencies, client, folder)
         waiting = waitFrom(waiting, reports, writing.clock())
-        if (role === 'sent') waiting = await applyWaiting(tenant, waiting, writing.clock())
       }
+      // What they are about may be in the folder of sent mails by now, or sent by this service a moment ago.
+      waiting = await applyWaiting(tenant, waiting, writing.clock())
       await onState('watching')
       const pollAt = Date.now() + pollSeconds * 1000
       // INBOX is read last, so it is the folder that is open now.
