@@ -74,15 +74,18 @@ test('what is wrong with a call is said, and nothing is kept', async () => {
 })
 
 test('addresses get no more mail, and get it again; who unsubscribed only with their consent', async () => {
-  const { handle } = tenant
-  const ada = await tenant.contact('ada@example.com')
+  const owner = await createTestTenant(service)
+  const { handle } = owner
+  const run = (name: string, values: Values) =>
+    COMMANDS[name]?.run(session, { tenant: owner.id, ...values }, new Date())
+  const ada = await owner.contact('ada@example.com')
   const added = { address: 'ada@example.com', reason: 'manual', details: 'asked by phone', at: expect.any(String) }
   const options = { address: ' Ada@Example.com', details: 'asked by phone' }
   expect(await run('suppression add', options)).toEqual({ ...added, added: true })
   expect(await run('suppression add', { address: 'ada@example.com' })).toEqual({ ...added, added: false })
   const link = { address: 'ada@example.com', contactId: ada }
   const subscribed = async () =>
-    (await tenant.call('GET', `/v1/contacts/${ada}`)).body.contact.properties.unsubscribed === false
+    (await owner.call('GET', `/v1/contacts/${ada}`)).body.contact.properties.unsubscribed === false
   expect(await run('suppression remove', { address: 'ada@example.com' })).toEqual({ ...added, removed: true })
   expect(await subscribed()).toBe(false)
   await expect(run('suppression remove', { address: 'ada@example.com' })).rejects.toMatchObject({ code: 'not_found' })
