@@ -45,6 +45,8 @@ export interface Config {
   mailFirstSyncDays: number
   /** How often what was sent from a mailbox is looked at; what comes in is announced by its server. */
   mailPollSeconds: number
+  /** Mailboxes that one process reads at a time, shared out among the tenants. */
+  mailMailboxesMax: number
   /** How often a connected messaging tool is asked for what is new. */
   messagingPullMinutes: number
   llm: LlmConfig
@@ -206,6 +208,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     socialGateway: socialGateway(),
     mailFirstSyncDays: integer('CDS_MAIL_FIRST_SYNC_DAYS', 90, 0, 3_650),
     mailPollSeconds: integer('CDS_MAIL_POLL_SECONDS', 60, 1, 3_600),
+    mailMailboxesMax: integer('CDS_MAIL_MAILBOXES_MAX', 500, 1, 10_000),
     messagingPullMinutes: integer('CDS_MESSAGING_PULL_MINUTES', 10, 1, 1_440),
     llm: {
       openaiApiKey: secret('CDS_OPENAI_API_KEY', null, keyOf, 'an API key'),

@@ -230,7 +230,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => groupCommit.drain())
     const writing = { clock, projector, mover, segments: segments.follower, log }
     const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
-    const mail = { secrets, connector, clock, publicUrl: config.publicUrl, writing, log }
+    const tokenApi = createApiFetch({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
+    cleanup.push(() => tokenApi.close())
+    const mail = { secrets, connector, tokenApi, clock, publicUrl: config.publicUrl, writing, log }
     const network = openConnector(config, clock, options.outbound)
     cleanup.push(() => network.close())
     const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })

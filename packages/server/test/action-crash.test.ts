@@ -10,10 +10,12 @@ import type { ClickHouse } from '../src/platform/clickhouse/connect.ts'
 import { openSecretBox } from '../src/platform/crypto/secret-key.ts'
 import { openJobs } from '../src/platform/jobs/jobs.ts'
 import { createLog } from '../src/platform/log.ts'
+import { createApiFetch } from '../src/platform/outbound/api-fetch.ts'
 import { createConnector } from '../src/platform/outbound/connect.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { openTenant } from '../src/platform/tenant.ts'
+import { systemClock } from '../src/platform/time.ts'
 import { QUEUES } from '../src/service.ts'
 import { createApiKey } from '../src/tenants/api-keys.ts'
 import { createTenant } from '../src/tenants/tenants.ts'
@@ -65,9 +67,10 @@ describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
       const { identity_id: identityId } = await createIdentity(tenant, TESTER, person, new Date())
       const mailbox = await servers.addMailbox('grace@mail.example')
       const secrets = await openSecretBox(readConfig(environment))
-      const connector = createConnector({ allowPrivate: true, ca: servers.certificate.certificate })
+      const rules = { allowPrivate: true, ca: servers.certificate.certificate }
+      const mail = { secrets, connector: createConnector(rules), tokenApi: createApiFetch(rules), clock: systemClock }
       const settings = { ...settingsOf(servers, mailbox), spacingSeconds: 0 }
-      await setEmailAccount(tenant, { secrets, connector }, TESTER, identityId, settings, new Date())
+      await setEmailAccount(tenant, mail, TESTER, identityId, settings, new Date())
       const agentId = await insertAgent(tenant, identityId)
 
       const kills: { death: (typeof DEATHS)[number]; address: string; contactId: string; runId: string }[] = []

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import { Compile } from 'typebox/compile'
 import { inject } from 'vitest'
@@ -37,6 +38,21 @@ export async function createDatabase(): Promise<string> {
   await client.query(`CREATE DATABASE ${name} TEMPLATE template_cds`)
   await client.end()
   return databaseUrl(name)
+}
+
+/** Has the database fail every change of the rows that a condition (on `old`) is true of. @returns how it ends. */
+export async function refuseUpdates(
+  database: Service['stores']['database'],
+  table: string,
+  condition: RawBuilder<unknown>,
+): Promise<() => Promise<void>> {
+  await sql`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+    ${sql.lit("BEGIN RAISE EXCEPTION 'this row is broken'; END")}`.execute(database)
+  await sql`CREATE TRIGGER refuse BEFORE UPDATE ON ${sql.table(table)} FOR EACH ROW
+    WHEN (${condition}) EXECUTE FUNCTION refuse()`.execute(database)
+  return async () => {
+    await sql`DROP FUNCTION refuse CASCADE`.execute(database)
+  }
 }
 
 /** A whole service on a port of its own, with its own database and its own ClickHouse. */

@@ -72,6 +72,7 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
                 'Reads from',
                 account.imap ? <Foreign key="imap">{serverWords(account.imap)}</Foreign> : <None key="imap" />,
               ],
+              ['Logs in with', <Foreign key="login">{loginWords(account)}</Foreign>],
               ['At most a day', `${formatNumber(account.daily_limit)} mails`],
               ['Between two mails', `${formatNumber(account.spacing_seconds)} s`],
               [
@@ -118,6 +119,11 @@ export function EmailAccountCard({ identity, account, mayWrite }: EmailAccountCa
       ) : null}
     </Card>
   )
+}
+
+function loginWords({ smtp, renewal }: EmailAccount): string {
+  if (renewal !== null) return `access tokens from ${renewal.token_url}`
+  return smtp.login === 'password' ? 'a password' : 'an access token'
 }
 
 function serverWords({ host, port, security, user }: EmailAccount['smtp']): string {

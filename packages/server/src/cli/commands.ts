@@ -21,6 +21,7 @@ import { IDENTITY_COMMANDS } from './identity-commands.ts'
 import { MAILBOX_COMMANDS } from './mailbox-commands.ts'
 import { SECRET_COMMANDS } from './secret-commands.ts'
 import { SOURCE_COMMANDS } from './source-commands.ts'
+import { SUPPRESSION_COMMANDS } from './suppression-commands.ts'
 import { USER_COMMANDS } from './user-commands.ts'
 import { WEBHOOK_COMMANDS } from './webhook-commands.ts'
 
@@ -131,6 +132,7 @@ export const COMMANDS: Record<string, Command> = {
   ...SOURCE_COMMANDS,
   ...MAILBOX_COMMANDS,
   ...IDENTITY_COMMANDS,
+  ...SUPPRESSION_COMMANDS,
   ...SECRET_COMMANDS,
   seed: {
     summary: 'Fill a tenant with sample data',

@@ -1,14 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import type { Actor } from '../audit/log.ts'
-import type { MailSecurity, MailServer } from '../identities/email-account.ts'
+import type { MailSecurity, MailServer, TokenRenewal } from '../identities/email-account.ts'
 import { checkEmailAccount, removeEmailAccount, setEmailAccount } from '../identities/email-accounts.ts'
 import { createIdentity, deleteIdentity, listIdentities } from '../identities/identities.ts'
 import { parseNewIdentity } from '../identities/requests.ts'
 import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { pathId } from '../platform/http/responses.ts'
+import { createApiFetch } from '../platform/outbound/api-fetch.ts'
 import { createConnector } from '../platform/outbound/connect.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { systemClock } from '../platform/time.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import type { Session } from './session.ts'
 
@@ -22,6 +24,15 @@ const secretOptions = {
   'password-env': optional('VARIABLE'),
   'token-file': optional('FILE'),
   'token-env': optional('VARIABLE'),
+  'refresh-token-file': optional('FILE'),
+  'refresh-token-env': optional('VARIABLE'),
+}
+/** Go with a refresh token. */
+const renewalOptions = {
+  'token-url': optional('URL'),
+  'client-id': optional('CLIENT_ID'),
+  'client-secret-file': optional('FILE'),
+  'client-secret-env': optional('VARIABLE'),
 }
 
 /** What `cdsctl identity …` can do. */
@@ -64,21 +75,24 @@ export const IDENTITY_COMMANDS: Record<string, Command> = {
       'imap-security': optional('tls|starttls'),
       user: optional('USER, else the address'),
       ...secretOptions,
+      ...renewalOptions,
       'daily-limit': optional('NUMBER'),
       'spacing-seconds': optional('NUMBER'),
     },
     run: async (session, values, now) => {
       const owner = await tenantOf(session, values)
-      const login = { user: String(values.user ?? values.address), ...(await secretOf(values)) }
+      const { secret, renewal } = await secretOf(values)
+      const login = { user: String(values.user ?? values.address), ...secret }
       const settings = {
         address: String(values.address),
         smtp: serverOf(values, 'smtp', 587, 'starttls', login),
         imap: values['imap-host'] === undefined ? null : serverOf(values, 'imap', 993, 'tls', login),
+        renewal,
         ...(values['daily-limit'] === undefined ? {} : { dailyLimit: numberOf(values, 'daily-limit', 0) }),
         ...(values['spacing-seconds'] === undefined ? {} : { spacingSeconds: numberOf(values, 'spacing-seconds', 0) }),
       }
-      const mail = await mailOf(session)
-      return { ...(await setEmailAccount(owner, mail, COMMAND_LINE, identityOf(values), settings, now)) }
+      const set = (mail: Mail) => setEmailAccount(owner, mail, COMMAND_LINE, identityOf(values), settings, now)
+      return { ...(await withMail(session, set)) }
     },
   },
   'identity email-check': {
@@ -86,7 +100,8 @@ export const IDENTITY_COMMANDS: Record<string, Command> = {
     options: { tenant, identity },
     run: async (session, values, now) => {
       const owner = await tenantOf(session, values)
-      return { ...(await checkEmailAccount(owner, await mailOf(session), identityOf(values), now)) }
+      const check = (mail: Mail) => checkEmailAccount(owner, mail, identityOf(values), now)
+      return { ...(await withMail(session, check)) }
     },
   },
   'identity email-remove': {
@@ -108,9 +123,18 @@ function identityOf(values: Values): string {
   return pathId(String(values.identity), 'identity')
 }
 
-async function mailOf({ config }: Session) {
-  const connector = createConnector({ allowPrivate: config.mailAllowPrivate })
-  return { secrets: await openSecretBox(config), connector }
+type Mail = Parameters<typeof setEmailAccount>[1]
+
+/** Does something that asks mail servers, and token endpoints for what they want. */
+async function withMail<T>({ config }: Session, work: (mail: Mail) => Promise<T>): Promise<T> {
+  const rules = { allowPrivate: config.mailAllowPrivate }
+  const tokenApi = createApiFetch(rules)
+  try {
+    const connector = createConnector(rules)
+    return await work({ secrets: await openSecretBox(config), connector, tokenApi, clock: systemClock })
+  } finally {
+    await tokenApi.close()
+  }
 }
 
 function serverOf(
@@ -129,19 +153,56 @@ function serverOf(
   }
 }
 
-async function secretOf(values: Values): Promise<{ password: string } | { accessToken: string }> {
+interface Secret {
+  secret: { password: string } | { accessToken: string }
+  renewal: TokenRenewal | null
+}
+
+async function secretOf(values: Values): Promise<Secret> {
   const given = Object.keys(secretOptions).filter((name) => values[name] !== undefined)
   const [name] = given
   if (name === undefined || given.length > 1) {
-    const message = 'Give one of --password-file, --password-env, --token-file and --token-env.'
+    const message = `Give one of ${Object.keys(secretOptions)
+      .map((option) => `--${option}`)
+      .join(', ')}.`
     throw new ServiceError(400, 'invalid_option', message)
   }
+  const secret = await readOption(values, name)
+  if (name.startsWith('refresh-token')) {
+    return { secret: { accessToken: '' }, renewal: { refreshToken: secret, ...(await renewalOf(values)) } }
+  }
+  const needless = Object.keys(renewalOptions).find((option) => values[option] !== undefined)
+  if (needless !== undefined) {
+    throw new ServiceError(
+      400,
+      'invalid_option',
+      `--${needless} goes with --refresh-token-file or --refresh-token-env.`,
+    )
+  }
+  return { secret: name.startsWith('password') ? { password: secret } : { accessToken: secret }, renewal: null }
+}
+
+async function renewalOf(values: Values): Promise<Omit<TokenRenewal, 'refreshToken'>> {
+  const { 'token-url': tokenUrl, 'client-id': clientId } = values
+  const secrets = ['client-secret-file', 'client-secret-env'].filter((name) => values[name] !== undefined)
+  const [name] = secrets
+  if (tokenUrl === undefined || clientId === undefined || secrets.length > 1) {
+    const message =
+      'A refresh token needs --token-url and --client-id, and one of --client-secret-file and --client-secret-env where the client has a secret.'
+    throw new ServiceError(400, 'invalid_option', message)
+  }
+  const clientSecret = name === undefined ? null : await readOption(values, name)
+  return { tokenUrl: String(tokenUrl), clientId: String(clientId), clientSecret }
+}
+
+/** The secret in the file or the variable that an option names. */
+async function readOption(values: Values, name: string): Promise<string> {
   const source = String(values[name])
   const secret = name.endsWith('-env') ? process.env[source] : await readSecret(source)
   if (secret === undefined || secret === '') {
     throw new ServiceError(400, 'invalid_option', `--${name}: ${source} is not there or empty.`)
   }
-  return name.startsWith('password') ? { password: secret } : { accessToken: secret }
+  return secret
 }
 
 /** The first line of a file. */

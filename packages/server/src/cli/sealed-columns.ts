@@ -1,6 +1,6 @@
 import { connectionPlace } from '../conversations/intercom/connection.ts'
 import { serviceSecretPlace } from '../dashboard/sign-in/secret.ts'
-import { emailPlace } from '../identities/email-accounts.ts'
+import { emailPlace } from '../identities/email-secrets.ts'
 import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { invitationPlace } from '../tenants/invitations.ts'

@@ -5,9 +5,10 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CLI } from '../../test/process.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
-import { emailPlace, openEmailAccount } from '../identities/email-accounts.ts'
-import { createIdentity } from '../identities/identities.ts'
+import { openEmailAccount } from '../identities/email-accounts.ts'
+import { emailPlace } from '../identities/email-secrets.ts'
 import { createSecretBox } from '../platform/crypto/secret-box.ts'
+import { newId } from '../platform/ids.ts'
 import { rotateSecret } from '../webhooks/rotate-secret.ts'
 import { createSubscription, headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
 import { SEALED_COLUMNS } from './sealed-columns.ts'
@@ -56,11 +57,12 @@ test('secrets rotate seals everything anew with the first key, once, and leaves 
   const dependencies = { secrets: service.secrets, outbound: { check: async () => {} } }
   const { subscriptionId, signingSecret } = await createSubscription(handle, dependencies, wanted, now)
   const rotated = await rotateSecret(handle, service.secrets, subscriptionId, {}, now)
-  const names = { firstName: 'A', lastName: 'B', role: 'C' }
-  const identities: string[] = []
-  for (let i = 0; i < ACCOUNTS; i++) {
-    identities.push((await createIdentity(handle, { kind: 'service' }, names, now)).identity_id)
-  }
+  const names = { first_name: 'A', last_name: 'B', role: 'C', created_at: now, updated_at: now }
+  const identities = Array.from({ length: ACCOUNTS }, newId)
+  await handle.db
+    .insertInto('identities')
+    .values(identities.map((identity_id) => ({ identity_id, ...names })))
+    .execute()
   const settings = { smtp: { host: 'h', port: 25, security: 'tls', user: 'u', login: 'password' }, imap: null }
   const [foreign = ''] = identities
   const rows = identities.map((identity_id) => ({
@@ -84,7 +86,7 @@ test('secrets rotate seals everything anew with the first key, once, and leaves 
   expect(await rotate(text(newKey))).toEqual({ resealed: 0, current: all, unreadable: 1 })
 
   for (const identityId of identities.slice(1)) {
-    const account = await openEmailAccount(handle, onlyNew, identityId)
+    const account = await openEmailAccount(handle, { ...service.mail, secrets: onlyNew }, identityId)
     expect(account?.smtp.login).toEqual({ user: 'u', password: `password of ${identityId}` })
   }
   const row = await handle.db.selectFrom('webhook_subscriptions').selectAll().executeTakeFirstOrThrow()

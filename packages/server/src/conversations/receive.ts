@@ -7,7 +7,7 @@ import { schedulePulls } from './intercom/schedule.ts'
 import { keepMailboxes } from './mailbox/keep-mailboxes.ts'
 
 interface Dependencies {
-  config: Pick<Config, 'mailFirstSyncDays' | 'mailPollSeconds' | 'messagingPullMinutes'>
+  config: Pick<Config, 'mailFirstSyncDays' | 'mailPollSeconds' | 'mailMailboxesMax' | 'messagingPullMinutes'>
   stores: Stores
   mail: MailDependencies
   /** The way to messaging tools. */
@@ -19,14 +19,16 @@ interface Dependencies {
 
 /** Starts what brings conversations in: the mailboxes of identities, and the pulls of messaging tools. */
 export async function startReceiving({ config, stores, mail, api, jobs, intercomUrl }: Dependencies) {
-  const { secrets, connector, writing, log } = mail
+  const { secrets, connector, tokenApi, writing, log } = mail
   const mailboxes = keepMailboxes({
     stores,
     secrets,
     connector,
+    tokenApi,
     writing,
     firstSyncDays: config.mailFirstSyncDays,
     pollSeconds: config.mailPollSeconds,
+    mailboxesMax: config.mailMailboxesMax,
     log,
   })
   const pulls = await schedulePulls({

@@ -34,6 +34,8 @@ const EmailAccount = Type.Object({
   address: Type.String(),
   smtp: ServerDescription,
   imap: Nullable(ServerDescription),
+  /** Where OAuth2 access tokens are renewed. */
+  renewal: Nullable(Type.Object({ client_id: Type.String(), token_url: Type.String() })),
   daily_limit: Type.Integer(),
   spacing_seconds: Type.Integer(),
   connected: Type.Boolean(),
@@ -117,7 +119,7 @@ export function identityPageRoutes(app: App, { clock, mail, social }: IdentityPa
     },
     async ({ tenant, actor, params, body }) => {
       const { identity_id: identityId } = await readIdentity(tenant, pathId(params.identity_id, 'identity'))
-      const known = await openEmailAccount(tenant, mail.secrets, identityId)
+      const known = await openEmailAccount(tenant, mail, identityId)
       const details: ErrorDetail[] = []
       const serverOf = (kind: 'smtp' | 'imap', input: Omit<MailServer, 'login'> & { user: string }): MailServer => {
         const { user, ...server } = input
@@ -135,7 +137,9 @@ export function identityPageRoutes(app: App, { clock, mail, social }: IdentityPa
       const imap = body.imap === null ? null : serverOf('imap', body.imap)
       if (details.length > 0) throw validationError(details)
       const limits = { dailyLimit: body.daily_limit, spacingSeconds: body.spacing_seconds }
-      const settings = { address: body.address, smtp, imap, ...limits }
+      // Without a password the log-ins are those that were known, and so is what renews them.
+      const renewal = body.password === undefined ? (known?.renewal ?? null) : null
+      const settings = { address: body.address, smtp, imap, renewal, ...limits }
       const account = await setEmailAccount(tenant, mail, actor, identityId, settings, clock())
       return accountAnswer(account)
     },

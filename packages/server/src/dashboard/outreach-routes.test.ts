@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertIdentity, MAIL, NOTE, propose } from '../../test/actions.ts'
-import { type MailBench, startMailBench } from '../../test/mail.ts'
+import { type MailBench, settingsOf, startMailBench, TESTER } from '../../test/mail.ts'
 import { type Browser, signedIn } from '../../test/people.ts'
+import { startReceiver } from '../../test/receiver.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
+import { setEmailAccount } from '../identities/email-accounts.ts'
 
 let bench: MailBench
 let tenant: TestTenant
@@ -158,6 +160,25 @@ test("an identity's mailbox is set after a log-in, changed without the password,
   expect(set.body.email_account).toMatchObject({ address: mailbox.user, connected: true, daily_limit: 40 })
   const changed = await admin.call('PUT', `${path}/email-account`, { ...account, daily_limit: 10 })
   expect(changed.body.email_account).toMatchObject({ connected: true, daily_limit: 10 })
+  // An account whose access tokens are renewed, which the command line has set, keeps what renews them.
+  const endpoint = await startReceiver(bench.servers.certificate)
+  endpoint.answer = (response) => response.end(JSON.stringify({ access_token: mailbox.accessToken, expires_in: 3600 }))
+  const { smtp } = settingsOf(bench.servers, mailbox)
+  const tokenUrl = endpoint.url('/token', 'localhost')
+  const renewed = {
+    address: mailbox.user,
+    smtp: { ...smtp, login: { user: mailbox.user, accessToken: '' } },
+    imap: null,
+    renewal: { refreshToken: 'refresh-token', clientId: 'c', clientSecret: null, tokenUrl },
+  }
+  await setEmailAccount(tenant.handle, bench.service.mail, TESTER, identityId, renewed, bench.now())
+  const renewal = { client_id: 'c', token_url: tokenUrl }
+  const kept = await admin.call('PUT', `${path}/email-account`, { ...account, daily_limit: 10 })
+  expect(kept.body.email_account).toMatchObject({ connected: true, renewal })
+  expect(JSON.stringify((await admin.call('GET', `${path}/connections`)).body)).not.toContain('refresh-token')
+  await endpoint.close()
+  const byPassword = { ...account, password: mailbox.password, daily_limit: 10 }
+  expect((await admin.call('PUT', `${path}/email-account`, byPassword)).body.email_account.renewal).toBeNull()
   const elsewhere = { ...account, smtp: { ...account.smtp, host: '127.0.0.1' } }
   const moved = await admin.call('PUT', `${path}/email-account`, elsewhere)
   expect(moved.body.error.details).toMatchObject([{ path: 'password' }])

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hasDovecot } from '../../test/dovecot.ts'
 import { type MailBench, startMailBench } from '../../test/mail.ts'
 import { CLI } from '../../test/process.ts'
+import { startReceiver } from '../../test/receiver.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
 
 let bench: MailBench
@@ -90,6 +91,18 @@ test.skipIf(!hasDovecot)('identities and their mailboxes are set from the comman
   ).toMatchObject({
     smtp: { login: 'access_token' },
   })
+  const endpoint = await startReceiver(bench.servers.certificate)
+  endpoint.answer = (response) => response.end(JSON.stringify({ access_token: mailbox.accessToken, expires_in: 3600 }))
+  const client = { 'token-url': endpoint.url('/token', 'localhost'), 'client-id': 'c' }
+  const renewed = { ...account, ...client, 'refresh-token-file': file, 'client-secret-env': 'MY_SECRET' }
+  const renewing = await cds('identity email-set', renewed, { MY_SECRET: 'hunter22' })
+  await endpoint.close()
+  expect(renewing.answer).toMatchObject({
+    connected: true,
+    renewal: { client_id: 'c', token_url: client['token-url'] },
+  })
+  expect(String(endpoint.received[0]?.body)).toContain('client_secret=hunter22')
+  expect(renewing.said).not.toMatch(/hunter22|password-of|token-of/)
   const unusable: Record<string, string>[] = [
     {},
     { 'password-file': file, ...token },
@@ -112,6 +125,7 @@ test.skipIf(!hasDovecot)('identities and their mailboxes are set from the comman
     .execute()
   expect(actors.map(({ action }) => action)).toEqual([
     'identity.created',
+    'identity.email_set',
     'identity.email_set',
     'identity.email_set',
     'identity.email_removed',

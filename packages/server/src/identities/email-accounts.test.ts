@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { hasDovecot } from '../../test/dovecot.ts'
 import { type MailBench, mailTo, type Sender, settingsOf, startMailBench, TESTER } from '../../test/mail.ts'
 import { createTestTenant, startTestService, type TestTenant } from '../../test/service.ts'
-import type { MailServer } from './email-account.ts'
+import type { MailServer, TokenRenewal } from './email-account.ts'
 import {
   checkEmailAccount,
   describeEmailAccount,
@@ -49,6 +49,7 @@ describe.skipIf(!hasDovecot)('an e-mail account', () => {
       address: 'ada@mail.example',
       smtp: { ...shownLogin, port: smtp.port, security: 'starttls' },
       imap: { ...shownLogin, port: imap.tlsPort, security: 'tls' },
+      renewal: null,
       daily_limit: 7,
       spacing_seconds: 8,
       connected: true,
@@ -59,7 +60,7 @@ describe.skipIf(!hasDovecot)('an e-mail account', () => {
     })
     expect(await describeEmailAccount(tenant.handle, sender.identityId)).toEqual(described)
     expect((await shown()).email_account).toEqual({ address: 'ada@mail.example', connected: true })
-    const opened = await openEmailAccount(tenant.handle, bench.service.secrets, sender.identityId)
+    const opened = await openEmailAccount(tenant.handle, bench.service.mail, sender.identityId)
     expect(opened).toMatchObject({ name: 'Ada Lovelace', smtp: { login: { password: sender.mailbox.password } } })
     await removeEmailAccount(tenant.handle, TESTER, sender.identityId, bench.now())
     expect(await describeEmailAccount(tenant.handle, sender.identityId)).toBeNull()
@@ -196,7 +197,7 @@ describe.skipIf(!hasDovecot)('an e-mail account', () => {
       .set({ sealed: row.sealed })
       .where('identity_id', '=', other.identityId)
       .execute()
-    await expect(openEmailAccount(tenant.handle, bench.service.secrets, other.identityId)).rejects.toThrow()
+    await expect(openEmailAccount(tenant.handle, bench.service.mail, other.identityId)).rejects.toThrow()
     const entries = await tenant.handle.db.selectFrom('audit_log').selectAll().execute()
     expect(entries.map(({ action }) => action)).toContain('identity.email_set')
     const everything = JSON.stringify([row, entries, await shown(), bench.service.logged])
@@ -255,7 +256,7 @@ test('without leave for private addresses a mail server is one of the public int
     const made = await tenant.call('POST', '/v1/identities', { firstName: 'A', lastName: 'B', role: 'C' })
     const { identity_id } = made.body.identity
     const login = { user: 'ada', password: 'secret' }
-    const attempt = (smtp: Partial<MailServer>, imap: MailServer | null = null) =>
+    const attempt = (smtp: Partial<MailServer>, imap: MailServer | null = null, renewal: TokenRenewal | null = null) =>
       setEmailAccount(
         tenant.handle,
         service.mail,
@@ -265,6 +266,7 @@ test('without leave for private addresses a mail server is one of the public int
           address: 'ada@example.com',
           smtp: { host: 'mail.example.com', port: 587, security: 'starttls', login, ...smtp },
           imap,
+          renewal,
         },
         new Date(),
       ).catch(({ code, details }) => ({ code, ...details.at(-1) }))
@@ -281,6 +283,19 @@ test('without leave for private addresses a mail server is one of the public int
       code: 'mail_login_failed',
       path: 'smtp',
       message: '10.0.0.1 is not an address of the public internet (private).',
+    })
+    const renewal = { refreshToken: 'refresh-token', clientId: 'c', clientSecret: null }
+    const renewing = (tokenUrl: string) =>
+      attempt({ login: { user: 'ada', accessToken: '' } }, null, { ...renewal, tokenUrl })
+    expect(await renewing('https://127.0.0.1:8443/token')).toMatchObject({
+      code: 'validation_error',
+      path: 'token_url',
+    })
+    expect(await renewing('https://inside.example.com/token')).toEqual({
+      code: 'mail_login_failed',
+      path: 'smtp',
+      message:
+        'OAuth2: the token endpoint cannot be used: 10.0.0.1 is not an address of the public internet (private).',
     })
     for (const [port, security] of [
       [993, 'tls'],

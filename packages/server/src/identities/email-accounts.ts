@@ -1,20 +1,23 @@
 import type { Selectable } from 'kysely'
 import { type Actor, audit } from '../audit/log.ts'
-import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { notFound } from '../platform/errors.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { EmailAccount, MailLogin, MailSecurity, MailServer } from './email-account.ts'
+import type { AccessTokens, EmailAccount, MailLogin, MailSecurity, MailServer } from './email-account.ts'
+import { emailPlace, type StoredSecrets } from './email-secrets.ts'
 import {
   type CheckedEmailSettings,
   checkEmailSettings,
   type EmailAccountSettings,
+  inWords,
   loginFailed,
   secretOf,
 } from './email-settings.ts'
 import { subject } from './identities.ts'
+import { createAccessTokens, type Tokens } from './mail/access-tokens.ts'
 import { checkLogin } from './mail/check-login.ts'
 import type { MailDependencies } from './mail/dependencies.ts'
+import { keepTokens } from './stored-tokens.ts'
 
 /** A mail server as it may be shown. */
 export interface MailServerDescription {
@@ -25,12 +28,19 @@ export interface MailServerDescription {
   login: 'password' | 'access_token'
 }
 
+interface RenewalDescription {
+  client_id: string
+  token_url: string
+}
+
 /** A mailbox as its owner sees it: no secret. */
 export interface EmailAccountDescription {
   identity_id: string
   address: string
   smtp: MailServerDescription
   imap: MailServerDescription | null
+  /** Where access tokens are renewed, and as which client; null for a log-in that lasts as long as it does. */
+  renewal: RenewalDescription | null
   daily_limit: number
   spacing_seconds: number
   /** Whether both servers accepted the last log-in that was tried. */
@@ -46,15 +56,12 @@ export interface EmailAccountDescription {
 interface StoredSettings {
   smtp: MailServerDescription
   imap: MailServerDescription | null
+  renewal?: RenewalDescription | null
 }
 
-/** What is encrypted in the column `sealed`. */
-interface StoredSecrets {
-  smtp: string
-  imap: string | null
-}
-
-type Dependencies = Pick<MailDependencies, 'secrets' | 'connector'>
+/** What it takes to open a mailbox's secrets, and to renew its access tokens. */
+export type OpenDependencies = Pick<MailDependencies, 'secrets' | 'tokenApi' | 'clock'>
+type Dependencies = OpenDependencies & Pick<MailDependencies, 'connector'>
 type Row = Selectable<TenantTables['email_accounts']>
 
 /**
@@ -63,20 +70,22 @@ type Row = Selectable<TenantTables['email_accounts']>
  */
 export async function setEmailAccount(
   tenant: Tenant,
-  { secrets, connector }: Dependencies,
+  dependencies: Dependencies,
   actor: Actor,
   identityId: string,
   settings: EmailAccountSettings,
   now: Date,
 ): Promise<EmailAccountDescription> {
+  const { secrets, connector } = dependencies
   const checked = checkEmailSettings(settings, connector)
   await requireIdentity(tenant, identityId)
-  const problems = await checkLogin(connector, checked)
+  const tokens = firstTokens(dependencies, checked)
+  const problems = await checkLogin(connector, tokens ? withTokens(checked, tokens) : checked)
   if (problems.length > 0) throw loginFailed(problems)
   const values = {
     address: checked.address,
     settings: JSON.stringify(toStoredSettings(checked)),
-    sealed: secrets.seal(JSON.stringify(toStoredSecrets(checked)), emailPlace(tenant.id, identityId)),
+    sealed: secrets.seal(JSON.stringify(toStoredSecrets(checked, tokens?.latest())), emailPlace(tenant.id, identityId)),
     daily_limit: checked.dailyLimit,
     spacing_seconds: checked.spacingSeconds,
     verified_at: now,
@@ -95,6 +104,14 @@ export async function setEmailAccount(
     await audit(tx, { actor, action: 'identity.email_set', ...subject(identityId), details }, now)
     return toDescription(row)
   })
+}
+
+/** Gets its first access token by itself, which shows that it can be renewed. */
+function firstTokens(dependencies: Dependencies, { renewal }: CheckedEmailSettings) {
+  if (!renewal) return undefined
+  const first = { accessToken: '', expiresAt: null, refreshToken: renewal.refreshToken }
+  const nowhere = { store: async (_: Tokens, renewed: Tokens) => renewed, refused: async () => null }
+  return createAccessTokens(dependencies, renewal, first, nowhere)
 }
 
 /** Takes an identity's mailbox away, with its secrets. @throws ServiceError 404 for an identity without one. */
@@ -123,21 +140,21 @@ export async function describeEmailAccount(
 /** Logs in at both servers now, and remembers what came of it. @throws ServiceError 404 for an identity without a mailbox. */
 export async function checkEmailAccount(
   tenant: Tenant,
-  { secrets, connector }: Dependencies,
+  dependencies: Dependencies,
   identityId: string,
   now: Date,
 ): Promise<EmailAccountDescription> {
-  const account = await openEmailAccount(tenant, secrets, identityId)
+  const account = await openEmailAccount(tenant, dependencies, identityId)
   const before = await findRow(tenant, identityId)
   if (!account || !before) throw notFound('e-mail account')
-  const problems = await checkLogin(connector, account)
-  const error = problems.map(({ path, message }) => `${path.toUpperCase()}: ${message}`).join('; ')
+  const problems = await checkLogin(dependencies.connector, account)
+  const error = inWords(problems)
   const row = await tenant.db
     .updateTable('email_accounts')
     .set(problems.length === 0 ? { verified_at: now, error: null } : { error })
     .where('identity_id', '=', identityId)
     // Whoever has set other servers meanwhile has had those checked.
-    .where('sealed', '=', before.sealed)
+    .where('updated_at', '=', before.updated_at)
     .returningAll()
     .executeTakeFirst()
   const after = row ?? (await findRow(tenant, identityId))
@@ -148,32 +165,55 @@ export async function checkEmailAccount(
 /** An identity's mailbox with its secrets, to be used and forgotten; null when it has none. */
 export async function openEmailAccount(
   tenant: Tenant,
-  secrets: SecretBox,
+  dependencies: OpenDependencies,
   identityId: string,
 ): Promise<EmailAccount | null> {
   const row = await tenant.db
     .selectFrom('email_accounts')
     .innerJoin('identities', 'identities.identity_id', 'email_accounts.identity_id')
     .select(['first_name', 'last_name', 'address', 'settings', 'sealed', 'daily_limit', 'spacing_seconds'])
+    .select('email_accounts.updated_at')
     .where('email_accounts.identity_id', '=', identityId)
     .executeTakeFirst()
   if (!row) return null
-  const { smtp, imap } = row.settings as unknown as StoredSettings
+  const { smtp, imap, renewal: shown } = row.settings as unknown as StoredSettings
+  const { secrets } = dependencies
   const opened = JSON.parse(secrets.open(row.sealed, emailPlace(tenant.id, identityId))) as StoredSecrets
-  return {
+  const stored = opened.tokens
+  const renewal =
+    shown && stored
+      ? {
+          refreshToken: stored.refreshToken,
+          clientSecret: stored.clientSecret,
+          clientId: shown.client_id,
+          tokenUrl: shown.token_url,
+        }
+      : null
+  const keeper = keepTokens(tenant, secrets, identityId, row.updated_at)
+  const tokens = renewal && stored ? createAccessTokens(dependencies, renewal, stored, keeper) : undefined
+  const account = {
     identityId,
     address: row.address,
     name: `${row.first_name} ${row.last_name}`,
     smtp: toServer(smtp, opened.smtp),
     imap: imap === null || opened.imap === null ? null : toServer(imap, opened.imap),
+    renewal,
     dailyLimit: row.daily_limit,
     spacingSeconds: row.spacing_seconds,
   }
+  return tokens ? withTokens(account, tokens) : account
 }
 
-/** Where a mailbox's secrets are stored: they open nowhere else. */
-export function emailPlace(tenantId: string, identityId: string): string {
-  return `${tenantId}/${identityId}/email-account`
+/** The same with log-ins that ask for a token each time. */
+function withTokens<Account extends { smtp: MailServer; imap: MailServer | null }>(
+  account: Account,
+  tokens: AccessTokens & { latest(): Tokens },
+): Account {
+  const renewed = (server: MailServer): MailServer => ({
+    ...server,
+    login: { user: server.login.user, accessToken: tokens.latest().accessToken, tokens },
+  })
+  return { ...account, smtp: renewed(account.smtp), imap: account.imap && renewed(account.imap) }
 }
 
 async function findRow(tenant: Tenant, identityId: string): Promise<Row | undefined> {
@@ -190,11 +230,15 @@ async function requireIdentity(tenant: Tenant, identityId: string): Promise<void
   if (!row) throw notFound('identity')
 }
 
-function toStoredSettings({ smtp, imap }: CheckedEmailSettings): StoredSettings {
-  return { smtp: withoutSecret(smtp), imap: imap ? withoutSecret(imap) : null }
+function toStoredSettings({ smtp, imap, renewal }: CheckedEmailSettings): StoredSettings {
+  const servers = { smtp: withoutSecret(smtp), imap: imap ? withoutSecret(imap) : null }
+  return renewal ? { ...servers, renewal: { client_id: renewal.clientId, token_url: renewal.tokenUrl } } : servers
 }
 
-function toStoredSecrets({ smtp, imap }: CheckedEmailSettings): StoredSecrets {
+function toStoredSecrets({ smtp, imap, renewal }: CheckedEmailSettings, tokens: Tokens | undefined): StoredSecrets {
+  if (renewal && tokens) {
+    return { smtp: '', imap: imap ? '' : null, tokens: { ...tokens, clientSecret: renewal.clientSecret } }
+  }
   return { smtp: secretOf(smtp.login)[1], imap: imap ? secretOf(imap.login)[1] : null }
 }
 
@@ -208,12 +252,13 @@ function toServer({ host, port, security, user, login }: MailServerDescription, 
 }
 
 function toDescription(row: Row): EmailAccountDescription {
-  const { smtp, imap } = row.settings as unknown as StoredSettings
+  const { smtp, imap, renewal = null } = row.settings as unknown as StoredSettings
   return {
     identity_id: row.identity_id,
     address: row.address,
     smtp,
     imap,
+    renewal,
     daily_limit: row.daily_limit,
     spacing_seconds: row.spacing_seconds,
     connected: row.verified_at !== null && row.error === null,

@@ -2,8 +2,9 @@ import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import type { Connector } from '../platform/outbound/connect.ts'
-import { RefusedAddress } from '../platform/outbound/urls.ts'
-import type { MailLogin, MailServer } from './email-account.ts'
+import { checkUrl, RefusedAddress } from '../platform/outbound/urls.ts'
+import type { MailLogin, MailServer, TokenRenewal } from './email-account.ts'
+import { TOKEN_PROBLEM } from './mail/access-tokens.ts'
 
 /** What is set of a mailbox. */
 export interface EmailAccountSettings {
@@ -11,6 +12,8 @@ export interface EmailAccountSettings {
   smtp: MailServer
   /** null: mail is sent, and nothing is received. */
   imap: MailServer | null
+  /** How access tokens for both servers are got; the log-ins' own are not used then, and may be empty. */
+  renewal?: TokenRenewal | null
   /** Mails in any 24 hours. */
   dailyLimit?: number
   /** Between two mails. */
@@ -18,6 +21,7 @@ export interface EmailAccountSettings {
 }
 
 export interface CheckedEmailSettings extends EmailAccountSettings {
+  renewal: TokenRenewal | null
   dailyLimit: number
   spacingSeconds: number
 }
@@ -36,13 +40,23 @@ const SECRET_LENGTH_MAX = 8_192
  * @throws ServiceError 400 naming every wrong place.
  */
 export function checkEmailSettings(
-  { address, smtp, imap, dailyLimit = DAILY_LIMIT, spacingSeconds = SPACING_SECONDS }: EmailAccountSettings,
+  {
+    address,
+    smtp,
+    imap,
+    renewal = null,
+    dailyLimit = DAILY_LIMIT,
+    spacingSeconds = SPACING_SECONDS,
+  }: EmailAccountSettings,
   connector: Connector,
 ): CheckedEmailSettings {
   const details: ErrorDetail[] = []
   const parsed = parseEmail(address)
   if (parsed === null) details.push({ path: 'address', message: 'is not a valid e-mail address' })
-  details.push(...serverProblems('smtp', smtp, connector), ...(imap ? serverProblems('imap', imap, connector) : []))
+  const isRenewed = renewal !== null
+  details.push(...serverProblems('smtp', smtp, connector, isRenewed))
+  if (imap) details.push(...serverProblems('imap', imap, connector, isRenewed))
+  if (renewal) details.push(...renewalProblems(renewal, connector))
   const limits = [
     { path: 'daily_limit', value: dailyLimit, min: 1, max: DAILY_LIMIT_MAX },
     { path: 'spacing_seconds', value: spacingSeconds, min: 0, max: SPACING_SECONDS_MAX },
@@ -53,10 +67,15 @@ export function checkEmailSettings(
     }
   }
   if (parsed === null || details.length > 0) throw validationError(details)
-  return { address: parsed, smtp, imap, dailyLimit, spacingSeconds }
+  return { address: parsed, smtp, imap, renewal, dailyLimit, spacingSeconds }
 }
 
-function serverProblems(kind: 'smtp' | 'imap', server: MailServer, connector: Connector): ErrorDetail[] {
+function serverProblems(
+  kind: 'smtp' | 'imap',
+  server: MailServer,
+  connector: Connector,
+  isRenewed: boolean,
+): ErrorDetail[] {
   const { host, port, security, login } = server
   const details: ErrorDetail[] = []
   const problem = (name: string, message: string) => details.push({ path: `${kind}.${name}`, message })
@@ -77,7 +96,30 @@ function serverProblems(kind: 'smtp' | 'imap', server: MailServer, connector: Co
   }
   if (!isLine(login.user, USER_LENGTH_MAX)) problem('user', `must be a line of 1 to ${USER_LENGTH_MAX} characters`)
   const [name, secret] = secretOf(login)
-  if (!isLine(secret, SECRET_LENGTH_MAX)) problem(name, `must be a line of 1 to ${SECRET_LENGTH_MAX} characters`)
+  if (isRenewed) {
+    if (name === 'password') problem(name, 'cannot go together with a refresh token')
+  } else if (!isLine(secret, SECRET_LENGTH_MAX)) {
+    problem(name, `must be a line of 1 to ${SECRET_LENGTH_MAX} characters`)
+  }
+  return details
+}
+
+function renewalProblems(
+  { refreshToken, clientId, clientSecret, tokenUrl }: TokenRenewal,
+  { allowPrivate }: Connector,
+): ErrorDetail[] {
+  const details: ErrorDetail[] = []
+  const lines = { refresh_token: refreshToken, client_id: clientId, client_secret: clientSecret ?? 'none' }
+  for (const [path, text] of Object.entries(lines)) {
+    if (isLine(text, SECRET_LENGTH_MAX)) continue
+    details.push({ path, message: `must be a line of 1 to ${SECRET_LENGTH_MAX} characters` })
+  }
+  try {
+    checkUrl(tokenUrl, { allowPrivate })
+  } catch (error) {
+    if (!(error instanceof RefusedAddress)) throw error
+    details.push({ path: 'token_url', message: error.message })
+  }
   return details
 }
 
@@ -92,6 +134,13 @@ function isLine(text: string, lengthMax: number): boolean {
 
 /** 400: a mail server did not let the identity in; each detail says which, and what it answered. */
 export function loginFailed(details: ErrorDetail[]): ServiceError {
-  const said = details.map(({ path, message }) => `${path.toUpperCase()}: ${message}`).join('; ')
-  return new ServiceError(400, 'mail_login_failed', `The log-in did not work. ${said}`, { details })
+  return new ServiceError(400, 'mail_login_failed', `The log-in did not work. ${inWords(details)}`, { details })
+}
+
+/** What each server answered; one refusal of a token endpoint is told once, though both log-ins need the token. */
+export function inWords(problems: readonly ErrorDetail[]): string {
+  const said = problems.map(({ path, message }) =>
+    message.startsWith(TOKEN_PROBLEM) ? message : `${path.toUpperCase()}: ${message}`,
+  )
+  return [...new Set(said)].join('; ')
 }

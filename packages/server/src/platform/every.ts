@@ -4,6 +4,16 @@ export interface Repeated {
   stop(): Promise<void>
 }
 
+/**
+ * Does something for one after the other; what fails for one holds up none of the others.
+ * @returns what went wrong, in the same order.
+ */
+export async function eachAlone<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<unknown[]> {
+  const failures: unknown[] = []
+  for (const item of items) await work(item).catch((error) => failures.push(error))
+  return failures
+}
+
 /** Repeats `work` with a pause between the end of one round and the start of the next. It must not reject. */
 export function every(pauseMs: number, work: () => Promise<void>): Repeated {
   let timer: NodeJS.Timeout | undefined

@@ -1,7 +1,14 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fail, type IntercomFixture, startIntercom } from '../../../test/intercom.ts'
 import { makeCertificate } from '../../../test/receiver.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import {
+  createTestTenant,
+  refuseUpdates,
+  startTestService,
+  type TestService,
+  type TestTenant,
+} from '../../../test/service.ts'
 import { createJsonApi, type JsonApi } from '../../platform/outbound/json-api.ts'
 import { connectIntercom, describeConnection, disconnectSource, syncSource } from './connection.ts'
 import { pullIntercom } from './pull.ts'
@@ -299,6 +306,19 @@ describe('a pull by hand', () => {
     expect((await status()).state).toBe('waiting')
     expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(1)
   })
+})
+
+test('a connection that the database refuses to change holds up no other', async () => {
+  const isScheduled = sql`old.tenant_id = ${sql.lit(tenant.id)} AND new.next_pull_at > old.next_pull_at`
+  const end = await refuseUpdates(service.stores.database, 'messaging_connections', isScheduled)
+  try {
+    await connect()
+    tenant = await createTestTenant(service)
+    await connect()
+    await pulled()
+  } finally {
+    await end()
+  }
 })
 
 test('a token is tried before it is kept, and what is wrong is said', async () => {

@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
-import { every } from '../../platform/every.ts'
+import { eachAlone, every } from '../../platform/every.ts'
 import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'
-import { openTenant, type Stores } from '../../platform/tenant.ts'
+import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import { SOURCE } from './map.ts'
 import { type PullDependencies, pullIntercom } from './pull.ts'
 
 const EVERY_MS = 5_000
+const DUE_AT_ONCE = 100
 const CONCURRENCY = 2
 /** A job that dies without a word is begun again after so long; one slice of reading is a third of it. */
 const EXPIRES_SECONDS = 900
@@ -39,18 +40,29 @@ export async function schedulePulls(dependencies: Dependencies): Promise<{ stop(
       throw error
     })
   })
+  const sendPull = (tenant: Tenant, source: string) =>
+    tenant.transaction(async (tx) => {
+      const { numUpdatedRows } = await tx.db
+        .updateTable('messaging_connections')
+        .set({ next_pull_at: sql<Date>`now() + make_interval(mins => ${pullMinutes})` })
+        .where('source', '=', source)
+        // Another process may have sent it meanwhile.
+        .where('next_pull_at', '<=', sql<Date>`now()`)
+        .executeTakeFirst()
+      const singletonKey = `${tx.id}/${source}`
+      if (numUpdatedRows > 0n) await jobs.send(tx, PULL_QUEUE, { source }, { singletonKey })
+    })
   const sweeping = every(EVERY_MS, async () => {
     try {
-      const { rows } = await sql<{ tenant_id: string; source: string }>`
-        UPDATE messaging_connections SET next_pull_at = now() + make_interval(mins => ${pullMinutes})
-        WHERE (tenant_id, source) IN (
-          SELECT tenant_id, source FROM messaging_connections WHERE next_pull_at <= now()
-          ORDER BY next_pull_at LIMIT 100 FOR UPDATE SKIP LOCKED)
-        RETURNING tenant_id, source`.execute(stores.database)
-      for (const { tenant_id, source } of rows) {
-        const singletonKey = `${tenant_id}/${source}`
-        await jobs.send(openTenant(stores, tenant_id), PULL_QUEUE, { source }, { singletonKey })
-      }
+      const due = await stores.database
+        .selectFrom('messaging_connections')
+        .select(['tenant_id', 'source'])
+        .where('next_pull_at', '<=', sql<Date>`now()`)
+        .orderBy('next_pull_at')
+        .limit(DUE_AT_ONCE)
+        .execute()
+      const failures = await eachAlone(due, ({ tenant_id, source }) => sendPull(openTenant(stores, tenant_id), source))
+      if (failures.length > 0) throw failures[0]
     } catch (error) {
       log.warn({ err: error }, 'pulls of messaging tools could not be scheduled; it is tried again shortly')
     }

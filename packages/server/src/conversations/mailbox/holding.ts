@@ -11,7 +11,8 @@ export interface HeldMailbox {
   setting: string
 }
 
-const SETTING = sql<string>`md5(account.address || account.settings::text || account.sealed)`
+/** Not of the secrets: a renewed access token is no other setting. */
+const SETTING = sql<string>`md5(account.address || account.settings::text || extract(epoch FROM account.updated_at))`
 
 /**
  * Brings the list of mailboxes in step with the accounts that receive. Those that are gone went with their accounts; one
@@ -36,20 +37,50 @@ export async function listMailboxes(database: Database): Promise<void> {
       AND jsonb_typeof(account.settings -> 'imap') IS DISTINCT FROM 'object'`.execute(database)
 }
 
-/** Takes hold of mailboxes that nobody reads and whose time has come. */
+const IS_FREE = sql`mailboxes.next_attempt_at <= now() AND (mailboxes.held_until IS NULL OR mailboxes.held_until < now())`
+
+/**
+ * What a holder reads or could read, each with its turn: the first of every tenant comes before the second of any. What it
+ * reads already comes before what waits, so that nothing is let go for a mailbox whose turn is the same.
+ */
+function turnsOf(holder: string) {
+  return sql`
+    SELECT tenant_id, identity_id, is_held, next_attempt_at,
+      row_number() OVER (PARTITION BY tenant_id ORDER BY is_held DESC, next_attempt_at, identity_id) AS turn
+    FROM (
+      SELECT tenant_id, identity_id, next_attempt_at,
+        holder IS NOT DISTINCT FROM ${holder} AND held_until >= now() AS is_held
+      FROM mailboxes WHERE (holder = ${holder} AND held_until >= now()) OR (${IS_FREE})) AS readable`
+}
+
+/** Takes hold of mailboxes that nobody reads and whose time has come, in turn for their tenants. */
 export async function takeMailboxes(database: Database, holder: string, max: number): Promise<HeldMailbox[]> {
   if (max <= 0) return []
   const { rows } = await sql<HeldMailbox>`
     UPDATE mailboxes SET holder = ${holder}, held_until = now() + make_interval(secs => ${HOLD_SECONDS})
     FROM email_accounts AS account
     WHERE (mailboxes.tenant_id, mailboxes.identity_id) IN (
-        SELECT tenant_id, identity_id FROM mailboxes
-        WHERE next_attempt_at <= now() AND (held_until IS NULL OR held_until < now())
-        ORDER BY next_attempt_at LIMIT ${max} FOR UPDATE SKIP LOCKED)
+        SELECT tenant_id, identity_id FROM mailboxes JOIN (${turnsOf(holder)}) AS turns USING (tenant_id, identity_id)
+        WHERE NOT is_held AND ${IS_FREE}
+        ORDER BY turn, turns.next_attempt_at LIMIT ${max} FOR UPDATE OF mailboxes SKIP LOCKED)
       AND account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
     RETURNING mailboxes.tenant_id AS "tenantId", mailboxes.identity_id AS "identityId", ${SETTING} AS setting`.execute(
     database,
   )
+  return rows
+}
+
+/** What a holder of `max` mailboxes has to let go, so that a tenant that waits can have its share. */
+export async function overShare(
+  database: Database,
+  holder: string,
+  max: number,
+): Promise<Pick<HeldMailbox, 'tenantId' | 'identityId'>[]> {
+  const { rows } = await sql<Pick<HeldMailbox, 'tenantId' | 'identityId'>>`
+    SELECT tenant_id AS "tenantId", identity_id AS "identityId" FROM (
+      SELECT *, row_number() OVER (ORDER BY turn, is_held DESC, next_attempt_at) AS place
+      FROM (${turnsOf(holder)}) AS turns) AS placed
+    WHERE is_held AND place > ${max}`.execute(database)
   return rows
 }
 

@@ -1,10 +1,12 @@
 import type { WriteDependencies } from '../../contacts/change-log.ts'
 import { openEmailAccount } from '../../identities/email-accounts.ts'
+import { TokenRefused } from '../../identities/mail/access-tokens.ts'
 import { serverError } from '../../identities/mail/server-error.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { every } from '../../platform/every.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
+import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import type { Connector } from '../../platform/outbound/connect.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import {
@@ -14,6 +16,7 @@ import {
   listMailboxes,
   noteFailure,
   noteState,
+  overShare,
   renewHold,
   takeMailboxes,
 } from './holding.ts'
@@ -23,7 +26,6 @@ import { watchMailbox } from './watch-mailbox.ts'
 const EVERY_MS = 5_000
 /** A process that could not renew its holds has to stop before another one takes them. */
 const RENEWED_WITHIN_MS = (HOLD_SECONDS * 1000 * 2) / 3
-const MAILBOXES_MAX = 500
 const FIRST_DELAY_SECONDS = 5
 /** Providers lock accounts that are knocked at too often with a wrong password. */
 const FIRST_DELAY_AFTER_REFUSED_LOGIN_SECONDS = 60
@@ -32,9 +34,12 @@ export interface MailboxDependencies {
   stores: Stores
   secrets: SecretBox
   connector: Connector
+  tokenApi: ApiFetch
   writing: WriteDependencies
   firstSyncDays: number
   pollSeconds: number
+  /** Read by this process at a time. */
+  mailboxesMax: number
   log: Logger
 }
 
@@ -52,10 +57,11 @@ interface Watch {
 
 /**
  * Reads every mailbox that an identity has, each in one process at a time: whoever holds it renews that, and when a process
- * dies its mailboxes come free. A mailbox that fails is let go and tried again later.
+ * dies its mailboxes come free. A mailbox that fails is let go and tried again later. Where there are more than the process
+ * may read, every tenant that wants to has its share.
  */
 export function keepMailboxes(dependencies: MailboxDependencies): MailboxKeeper {
-  const { stores, log } = dependencies
+  const { stores, log, mailboxesMax } = dependencies
   const { database } = stores
   const holder = newId()
   const watches = new Map<string, Watch>()
@@ -70,7 +76,10 @@ export function keepMailboxes(dependencies: MailboxDependencies): MailboxKeeper 
       if (watches.size > 0) await renew()
       renewedAt = Date.now()
       if (stopped) return
-      for (const held of await takeMailboxes(database, holder, MAILBOXES_MAX - watches.size)) begin(held)
+      for (const held of await takeMailboxes(database, holder, mailboxesMax - watches.size)) begin(held)
+      if (watches.size < mailboxesMax) return
+      // Each that ends has the next round take what waits in its place.
+      for (const held of await overShare(database, holder, mailboxesMax)) watches.get(keyOf(held))?.stopping.abort()
     } catch (error) {
       log.warn({ err: error }, 'mailboxes could not be looked after; it is tried again shortly')
       if (Date.now() - renewedAt > RENEWED_WITHIN_MS) for (const { stopping } of watches.values()) stopping.abort()
@@ -100,7 +109,8 @@ export function keepMailboxes(dependencies: MailboxDependencies): MailboxKeeper 
 
   async function watch(held: HeldMailbox, signal: AbortSignal): Promise<void> {
     const tenant = openTenant(stores, held.tenantId)
-    const account = await openEmailAccount(tenant, dependencies.secrets, held.identityId).catch((error) => {
+    const opening = { ...dependencies, clock: dependencies.writing.clock }
+    const account = await openEmailAccount(tenant, opening, held.identityId).catch((error) => {
       log.warn({ err: error, identity: held.identityId }, 'the secrets of a mailbox cannot be opened')
       return 'sealed' as const
     })
@@ -118,7 +128,8 @@ export function keepMailboxes(dependencies: MailboxDependencies): MailboxKeeper 
       await letGo(database, holder, held)
     } catch (error) {
       const { text, isRefusedAddress } = serverError(error, imap.login)
-      const isRefused = isRefusedAddress || (error as { authenticationFailed?: boolean }).authenticationFailed === true
+      const isLogin = (error as { authenticationFailed?: boolean }).authenticationFailed === true
+      const isRefused = isRefusedAddress || isLogin || error instanceof TokenRefused
       log.info({ identity: held.identityId, error: text }, 'a mailbox cannot be read; it is tried again')
       const firstDelaySeconds = isRefused ? FIRST_DELAY_AFTER_REFUSED_LOGIN_SECONDS : FIRST_DELAY_SECONDS
       await noteFailure(database, holder, held, { error: text, firstDelaySeconds })
@@ -153,6 +164,6 @@ export function keepMailboxes(dependencies: MailboxDependencies): MailboxKeeper 
   }
 }
 
-function keyOf({ tenantId, identityId }: HeldMailbox): string {
+function keyOf({ tenantId, identityId }: Pick<HeldMailbox, 'tenantId' | 'identityId'>): string {
   return `${tenantId}/${identityId}`
 }

@@ -3,7 +3,8 @@ import { hasDovecot, type Mailbox } from '../../../test/dovecot.ts'
 import { type MailServers, startMailServers } from '../../../test/mail-servers.ts'
 import { awkwardMail, largeMail, plainMail } from '../../../test/mails.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
-import { emailPlace, removeEmailAccount, setEmailAccount } from '../../identities/email-accounts.ts'
+import { removeEmailAccount, setEmailAccount } from '../../identities/email-accounts.ts'
+import { emailPlace } from '../../identities/email-secrets.ts'
 import { createIdentity } from '../../identities/identities.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
 import { newId } from '../../platform/ids.ts'
@@ -32,7 +33,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   beforeAll(async () => {
     servers = await startMailServers()
     service = await startTestService(
-      { CDS_MAIL_POLL_SECONDS: '1', CDS_MAIL_ALLOW_PRIVATE: 'on' },
+      { CDS_MAIL_POLL_SECONDS: '1', CDS_MAIL_ALLOW_PRIVATE: 'on', CDS_MAIL_MAILBOXES_MAX: '2' },
       { outbound: { ca: servers.certificate.certificate } },
     )
   })
@@ -40,8 +41,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     tenant = await createTestTenant(service)
     ada = await tenant.contact('ada@example.com')
     mailbox = await servers.addMailbox(`sales${++mailboxes}@ours.example`)
-    const person = { firstName: 'Sam', lastName: 'Sales', role: 'sales' }
-    identityId = (await createIdentity(tenant.handle, ACTOR, person, new Date())).identity_id
+    identityId = await newIdentity(tenant)
   })
   afterEach(async () => {
     await removeEmailAccount(tenant.handle, ACTOR, identityId, new Date()).catch(() => {})
@@ -51,8 +51,13 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     await servers?.close()
   })
 
-  /** Gives the identity its mailbox, from which moment on it is read. */
-  async function connect(): Promise<void> {
+  async function newIdentity({ handle }: TestTenant): Promise<string> {
+    const person = { firstName: 'Sam', lastName: 'Sales', role: 'sales' }
+    return (await createIdentity(handle, ACTOR, person, new Date())).identity_id
+  }
+
+  /** Gives an identity its mailbox, from which moment on it is read. */
+  async function connect(owner = tenant, identity = identityId): Promise<void> {
     const login = { user: mailbox.user, password: mailbox.password }
     const server = { host: 'localhost', security: 'tls', login } as const
     const settings = {
@@ -60,7 +65,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
       smtp: { ...server, port: servers.smtp.tlsPort },
       imap: { ...server, port: servers.imap.tlsPort },
     }
-    await setEmailAccount(tenant.handle, service.mail, ACTOR, identityId, settings, new Date())
+    await setEmailAccount(owner.handle, service.mail, ACTOR, identity, settings, new Date())
   }
 
   async function threads(query = 'include_messages=true&limit=100&messages_per_thread=50') {
@@ -70,6 +75,8 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   const messages = async () => (await threads()).flatMap((thread) => thread.messages)
   const ids = async () => (await messages()).map(({ message_id }) => message_id).sort()
   const description = async () => (await describeMailboxes(tenant.handle))[0]
+  const folderOf = (role: 'inbox' | 'sent') =>
+    tenant.handle.db.selectFrom('mailbox_folders').selectAll().where('role', '=', role).executeTakeFirstOrThrow()
   const eventNames = async () => {
     const { body } = await tenant.call('GET', `/v1/contacts/events/${ada}`)
     return body.events.map(({ event }: { event: string }) => event).sort()
@@ -173,23 +180,16 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     for (const id of ['one@x', 'two@x', 'three@x']) await servers.imap.append(mailbox, sentMail(id), { folder: 'Sent' })
     await connect()
     await expect.poll(ids, WITHIN).toHaveLength(3)
-    const before = await tenant.handle.db
-      .selectFrom('mailbox_folders')
-      .selectAll()
-      .where('role', '=', 'sent')
-      .executeTakeFirst()
+    await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
+    const before = await folderOf('sent')
     await servers.imap.asOwner(mailbox, async (client) => {
       await client.mailboxDelete('Sent')
       await client.mailboxCreate('Sent')
     })
     for (const id of ['two@x', 'four@x']) await servers.imap.append(mailbox, sentMail(id), { folder: 'Sent' })
     await expect.poll(ids, WITHIN).toEqual(['four@x', 'one@x', 'three@x', 'two@x'])
-    const after = await tenant.handle.db
-      .selectFrom('mailbox_folders')
-      .selectAll()
-      .where('role', '=', 'sent')
-      .executeTakeFirst()
-    expect(after?.uid_validity).not.toBe(before?.uid_validity)
+    const after = await folderOf('sent')
+    expect(after.uid_validity).not.toBe(before.uid_validity)
     expect(await eventNames()).toEqual(Array(4).fill('email_sent'))
   })
 
@@ -235,7 +235,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
       JSON.stringify({ smtp: secret, imap: secret }),
       emailPlace(tenant.id, identityId),
     )
-    await tenant.handle.db.updateTable('email_accounts').set({ sealed }).execute()
+    await tenant.handle.db.updateTable('email_accounts').set({ sealed, updated_at: new Date() }).execute()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('failed')
     const { error, next_attempt_at } = (await description()) ?? {}
     expect(error).toMatch(/auth/i)
@@ -261,7 +261,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
 
   test('is read by one process at a time; another goes on when that one stops', async () => {
     const log = createLog('silent')
-    const shared = { ...service, ...service.mail, firstSyncDays: 90, pollSeconds: 1, log }
+    const shared = { ...service, ...service.mail, firstSyncDays: 90, pollSeconds: 1, mailboxesMax: 2, log }
     const keepers = [keepMailboxes(shared), keepMailboxes(shared)]
     await connect()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
@@ -283,6 +283,23 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     expect(await eventNames()).toEqual(Array(6).fill('email_received'))
   })
 
+  test('of a tenant with more than a process reads gives way to that of another tenant', async () => {
+    const other = await createTestTenant(service)
+    const owned = [identityId, await newIdentity(tenant), await newIdentity(tenant)]
+    const others = await newIdentity(other)
+    const watched = async ({ handle }: TestTenant) =>
+      (await describeMailboxes(handle)).filter(({ state }) => state === 'watching').length
+    for (const identity of owned) await connect(tenant, identity)
+    await expect.poll(() => watched(tenant), WITHIN).toBe(2)
+    await connect(other, others)
+    await expect.poll(() => watched(other), WITHIN).toBe(1)
+    await expect.poll(() => watched(tenant), WITHIN).toBe(1)
+    // What comes free is had by whoever waits.
+    await removeEmailAccount(other.handle, ACTOR, others, new Date())
+    await expect.poll(() => watched(tenant), WITHIN).toBe(2)
+    for (const identity of owned.slice(1)) await removeEmailAccount(tenant.handle, ACTOR, identity, new Date())
+  })
+
   test('stops the mail to an address that bounces for good or complains, and believes nobody who was not written to', async () => {
     const victim = await tenant.contact('victim@example.com')
     expect(victim).toBeDefined()
@@ -301,8 +318,12 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     await servers.imap.deliver(mailbox, plainMail('marker@example.com'))
     await expect.poll(ids, WITHIN).toContain('marker@example.com')
     expect(await suppressionOf(tenant.handle, 'ada@example.com')).toBeNull()
-    // A bounce may be read before what bounced.
+    // A bounce may be read before what bounced: programs send a mail first and put it into the Sent folder afterwards.
+    const before = Number((await folderOf('inbox')).last_uid)
     await servers.imap.deliver(mailbox, awkwardMail('bounce'))
+    await expect.poll(async () => Number((await folderOf('inbox')).last_uid), WITHIN).toBeGreaterThan(before)
+    const { synced_at: readAt } = await folderOf('sent')
+    await expect.poll(async () => (await folderOf('sent')).synced_at, WITHIN).not.toEqual(readAt)
     const offer = sentMail('offer@ours.example')
     await servers.imap.append(mailbox, offer, { folder: 'Sent' })
     await expect

@@ -4,16 +4,12 @@ import type { EmailAccount } from '../../identities/email-account.ts'
 import { openImap } from '../../identities/mail/servers.ts'
 import type { Connector } from '../../platform/outbound/connect.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { applyReport } from './apply-report.ts'
+import { applyWaiting, type WaitingReport, waitFrom } from './apply-report.ts'
 import { findFolders } from './folders.ts'
-import type { FolderRole } from './parse-mail.ts'
-import type { DeliveryReport } from './reports.ts'
 import { type SyncDependencies, syncFolder } from './sync-folder.ts'
 
 /** A command that is answered by nothing for so long is on a dead connection. */
 const SILENCE_MS_MAX = 150_000
-/** Reports that wait for what they are about. */
-const REPORTS_MAX = 100
 
 export interface WatchDependencies extends SyncDependencies {
   connector: Connector
@@ -42,7 +38,7 @@ export async function watchMailbox(
   const news = followNews(client)
   try {
     if (signal.aborted) return
-    let unmatched: DeliveryReport[] = []
+    let waiting: WaitingReport[] = []
     while (!signal.aborted) {
       await onState('reading')
       const folders = await findFolders(client)
@@ -50,8 +46,10 @@ export async function watchMailbox(
         if (role === 'inbox') news.arrived = false
         const folder = { identityId: account.identityId, role, path }
         const reports = await syncFolder(tenant, dependencies, client, folder)
-        unmatched = await again(tenant, [...unmatched, ...reports], role, writing.clock())
+        waiting = waitFrom(waiting, reports, writing.clock())
       }
+      // What they are about may be in the folder of sent mails by now, or sent by this service a moment ago.
+      waiting = await applyWaiting(tenant, waiting, writing.clock())
       await onState('watching')
       const pollAt = Date.now() + pollSeconds * 1000
       // INBOX is read last, so it is the folder that is open now.
@@ -61,7 +59,7 @@ export async function watchMailbox(
         news.arrived = false
         const inbox = { identityId: account.identityId, role: 'inbox', path: 'INBOX' } as const
         const reports = await syncFolder(tenant, dependencies, client, inbox)
-        unmatched.push(...reports)
+        waiting = waitFrom(waiting, reports, writing.clock())
         await onState('watching')
         // What bounced may have been sent a moment ago.
         if (reports.length > 0) break
@@ -73,18 +71,6 @@ export async function watchMailbox(
     signal.removeEventListener('abort', end)
     client.close()
   }
-}
-
-/** A report counts when the folder of sent mails has been read after it came; then it is let go. */
-async function again(
-  tenant: Tenant,
-  reports: DeliveryReport[],
-  role: FolderRole,
-  now: Date,
-): Promise<DeliveryReport[]> {
-  if (role !== 'sent') return reports.slice(-REPORTS_MAX)
-  for (const report of reports) await applyReport(tenant, report, now)
-  return []
 }
 
 interface News {

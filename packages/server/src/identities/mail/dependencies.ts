@@ -1,6 +1,7 @@
 import type { WriteDependencies } from '../../contacts/change-log.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import type { Logger } from '../../platform/log.ts'
+import type { ApiFetch } from '../../platform/outbound/api-fetch.ts'
 import type { Connector } from '../../platform/outbound/connect.ts'
 import type { Clock } from '../../platform/time.ts'
 
@@ -10,6 +11,8 @@ export interface MailDependencies {
   secrets: SecretBox
   /** The guarded way to mail servers, whose hosts users name. */
   connector: Connector
+  /** The guarded way to the token endpoints of OAuth2, which users name too. */
+  tokenApi: ApiFetch
   clock: Clock
   /** Where the outside world reaches the service: links to unsubscribe begin with it. */
   publicUrl: string

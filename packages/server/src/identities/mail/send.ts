@@ -39,7 +39,7 @@ export async function sendMail(
   wanted: OutgoingMail,
 ): Promise<SentMail> {
   const mail = checkOutgoing(wanted)
-  const account = await openEmailAccount(tenant, dependencies.secrets, mail.identityId)
+  const account = await openEmailAccount(tenant, dependencies, mail.identityId)
   if (!account) throw identityWithoutEmail()
   const now = dependencies.clock()
   const unsubscribe = mail.isOutreach ? newUnsubscribeToken(tenant.id) : null

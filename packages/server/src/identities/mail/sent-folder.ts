@@ -1,7 +1,7 @@
 import type { ImapFlow } from 'imapflow'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { EmailAccount } from '../email-account.ts'
-import { openEmailAccount } from '../email-accounts.ts'
+import { type OpenDependencies, openEmailAccount } from '../email-accounts.ts'
 import type { MailDependencies } from './dependencies.ts'
 import { identityWithoutEmail, mailUnavailable } from './errors.ts'
 import { serverError } from './server-error.ts'
@@ -23,13 +23,13 @@ export interface FoundMail {
  */
 export async function findSentMessage(
   tenant: Tenant,
-  { secrets, connector }: Pick<MailDependencies, 'secrets' | 'connector'>,
+  dependencies: OpenDependencies & Pick<MailDependencies, 'connector'>,
   identityId: string,
   messageId: string,
 ): Promise<FoundMail | null> {
-  const account = await openEmailAccount(tenant, secrets, identityId)
+  const account = await openEmailAccount(tenant, dependencies, identityId)
   if (!account) throw identityWithoutEmail()
-  return withSentFolder({ connector }, account, (client, folder) => findIn(client, folder, messageId))
+  return withSentFolder(dependencies, account, (client, folder) => findIn(client, folder, messageId))
 }
 
 /**

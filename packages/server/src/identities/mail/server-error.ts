@@ -47,13 +47,15 @@ function saidBy({ response, responseText, message, errors, authenticationFailed 
 
 /** A server may repeat what it was sent, as it was sent. */
 function withoutSecrets(text: string, login: MailLogin): string {
-  const secret = 'password' in login ? login.password : login.accessToken
+  const secrets = 'password' in login ? [login.password] : [login.accessToken, ...(login.tokens?.secrets() ?? [])]
   const base64 = (value: string) => Buffer.from(value).toString('base64')
-  const forms = [
-    secret,
-    base64(secret),
-    base64(`\0${login.user}\0${secret}`),
-    base64(`user=${login.user}\u0001auth=Bearer ${secret}\u0001\u0001`),
-  ]
+  const forms = secrets
+    .filter((secret) => secret !== '')
+    .flatMap((secret) => [
+      secret,
+      base64(secret),
+      base64(`\0${login.user}\0${secret}`),
+      base64(`user=${login.user}\u0001auth=Bearer ${secret}\u0001\u0001`),
+    ])
   return forms.reduce((cleaned, form) => cleaned.replaceAll(form, '[secret]'), text)
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { ImapFlow, ImapFlowOptions } from 'imapflow'
 import type SMTPConnection from 'nodemailer/lib/smtp-connection'
 import type { Connector } from '../../platform/outbound/connect.ts'
-import type { MailServer } from '../email-account.ts'
+import type { MailLogin, MailServer } from '../email-account.ts'
 
 const GREETING_MS_MAX = 10_000
 const SILENCE_MS_MAX = 60_000
@@ -14,10 +14,25 @@ const TOO_SLOW = `the server took more than ${LOGIN_MS_MAX / 1000} seconds to le
  * Logs in at an SMTP server. Close the connection when done.
  * @throws whatever went wrong; `serverError` puts it into words.
  */
-export async function openSmtp(
-  connector: Connector,
-  { host, port, security, login }: MailServer,
-): Promise<SMTPConnection> {
+export function openSmtp(connector: Connector, server: MailServer): Promise<SMTPConnection> {
+  return withToken(server.login, (login) => connectSmtp(connector, { ...server, login }))
+}
+
+/** Logs in with a token that has not ended, and once more with another one when the server refuses it. */
+async function withToken<T>(login: MailLogin, open: (login: MailLogin) => Promise<T>): Promise<T> {
+  if ('password' in login || !login.tokens) return open(login)
+  const { user, tokens } = login
+  const accessToken = await tokens.current()
+  try {
+    return await open({ user, accessToken })
+  } catch (error) {
+    const { code, authenticationFailed } = error as { code?: string; authenticationFailed?: boolean }
+    if (code !== 'EAUTH' && authenticationFailed !== true) throw error
+    return open({ user, accessToken: await tokens.renew(accessToken) })
+  }
+}
+
+async function connectSmtp(connector: Connector, { host, port, security, login }: MailServer): Promise<SMTPConnection> {
   // Loaded when first needed: a service that sends no mail does not pay for it.
   const { default: Connection } = await import('nodemailer/lib/smtp-connection')
   const socket: Socket = await connector.connect(host, port)
@@ -77,10 +92,16 @@ function accessTokenOf(user: string, accessToken: string) {
  * @param options for connections that are kept: IDLE, QRESYNC …
  * @throws whatever went wrong; `serverError` puts it into words.
  */
-export async function openImap(
+export function openImap(connector: Connector, server: MailServer, options: ImapOptions = {}): Promise<ImapFlow> {
+  return withToken(server.login, (login) => connectImap(connector, { ...server, login }, options))
+}
+
+type ImapOptions = Omit<ImapFlowOptions, 'host' | 'port' | 'auth' | 'secure' | 'doSTARTTLS' | 'tls' | 'logger'>
+
+async function connectImap(
   connector: Connector,
   { host, port, security, login }: MailServer,
-  options: Omit<ImapFlowOptions, 'host' | 'port' | 'auth' | 'secure' | 'doSTARTTLS' | 'tls' | 'logger'> = {},
+  options: ImapOptions,
 ): Promise<ImapFlow> {
   const { ImapFlow } = await import('imapflow')
   const client = new ImapFlow({

@@ -1,10 +1,12 @@
 import { rm } from 'node:fs/promises'
+import { sql } from 'kysely'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { openDirectory } from '../../../test/process.ts'
 import { type Certificate, makeCertificate } from '../../../test/receiver.ts'
 import {
   createDatabase,
   createTestTenant,
+  refuseUpdates,
   startTestService,
   type TestService,
   TestTenant,
@@ -160,6 +162,33 @@ describe('a process that died with a login in hand', () => {
     ahead += 120_000
     await sweepLogins(dependencies)
     await flow.until(session, 'completed')
+  })
+
+  test('is replaced though the database refuses another login', async () => {
+    const { gateway, start } = await newInstallation()
+    const service = await start()
+    const { database } = service.stores
+    const tenant = await createTestTenant(service)
+    const begun = async () => {
+      const flow = socialOf(tenant, await createIdentity(tenant))
+      const session = await flow.begin('2fa@example.com')
+      await flow.until(session, 'awaiting_2fa')
+      return { flow, session }
+    }
+    const [bad, over, lost] = [await begun(), await begun(), await begun()]
+    const sessions = () => tenant.handle.db.updateTable('social_sessions')
+    await sessions().set({ deadline_at: clock() }).where('session_id', 'in', [bad.session, over.session]).execute()
+    await sessions().set({ step: sql`step + 1`, wake_by: clock() }).where('session_id', '=', lost.session).execute()
+    await refuseUpdates(database, 'social_sessions', sql`old.session_id = ${sql.lit(bad.session)}`)
+    gateway.overrides.set('/v1/logins/status', (response) => response.end('{"state":"completed","profile_id":"p"}'))
+    await sweepLogins({ ...service, clock })
+    const { status } = await tenant.handle.db
+      .selectFrom('social_sessions')
+      .select('status')
+      .where('session_id', '=', over.session)
+      .executeTakeFirstOrThrow()
+    expect(status).toBe('failed')
+    await lost.flow.until(lost.session, 'completed')
   })
 
   test('leaves nothing readable behind when the key has changed meanwhile', async () => {

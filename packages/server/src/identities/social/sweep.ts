@@ -1,4 +1,4 @@
-import { every, type Repeated } from '../../platform/every.ts'
+import { eachAlone, every, type Repeated } from '../../platform/every.ts'
 import { openTenant } from '../../platform/tenant.ts'
 import { expireSession, LOST_AFTER_MS, SOCIAL_LOGINS } from './sessions.ts'
 import type { StepDependencies } from './steps.ts'
@@ -11,9 +11,9 @@ type Dependencies = Omit<StepDependencies, 'social' | 'secrets'>
 
 /**
  * Ends the logins whose time is over, which erases their secrets; queues again those whose job was lost with its
- * process; forgets what ended long ago.
+ * process; forgets what ended long ago. A login that the database fails holds up none of the others.
  */
-export async function sweepLogins({ stores, jobs, clock }: Dependencies): Promise<void> {
+export async function sweepLogins({ stores, jobs, clock, log }: Dependencies): Promise<void> {
   const { database } = stores
   const now = clock()
   const over = await database
@@ -23,7 +23,9 @@ export async function sweepLogins({ stores, jobs, clock }: Dependencies): Promis
     .where('deadline_at', '<=', now)
     .limit(ROWS_AT_ONCE)
     .execute()
-  for (const { tenant_id, session_id } of over) await expireSession(openTenant(stores, tenant_id), session_id, now)
+  const failures = await eachAlone(over, async ({ tenant_id, session_id }) => {
+    await expireSession(openTenant(stores, tenant_id), session_id, now)
+  })
 
   const lost = await database
     .selectFrom('social_sessions')
@@ -32,8 +34,8 @@ export async function sweepLogins({ stores, jobs, clock }: Dependencies): Promis
     .where('wake_by', '<=', now)
     .limit(ROWS_AT_ONCE)
     .execute()
-  for (const { tenant_id, session_id, step } of lost) {
-    await openTenant(stores, tenant_id).transaction(async (tx) => {
+  const failuresOfLost = await eachAlone(lost, ({ tenant_id, session_id, step }) =>
+    openTenant(stores, tenant_id).transaction(async (tx) => {
       const { numUpdatedRows } = await tx.db
         .updateTable('social_sessions')
         .set({ wake_by: new Date(now.getTime() + LOST_AFTER_MS) })
@@ -43,7 +45,12 @@ export async function sweepLogins({ stores, jobs, clock }: Dependencies): Promis
         .where('finished_at', 'is', null)
         .executeTakeFirst()
       if (numUpdatedRows > 0n) await jobs.send(tx, SOCIAL_LOGINS, { sessionId: session_id, step })
-    })
+    }),
+  )
+  failures.push(...failuresOfLost)
+  if (failures.length > 0) {
+    const failed = { err: failures[0], count: failures.length }
+    log.warn(failed, 'some social logins could not be swept; the next round tries again')
   }
 
   const old = new Date(now.getTime() - KEEP_MS)

@@ -1,0 +1,196 @@
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { hasDovecot, type Mailbox } from '../../test/dovecot.ts'
+import { type MailBench, mailTo, settingsOf, startMailBench, TESTER } from '../../test/mail.ts'
+import { type Receiver, startReceiver } from '../../test/receiver.ts'
+import { createTestTenant, type TestTenant } from '../../test/service.ts'
+import { describeMailboxes } from '../conversations/mailbox/position.ts'
+import { newId } from '../platform/ids.ts'
+import { checkEmailAccount, describeEmailAccount, openEmailAccount, setEmailAccount } from './email-accounts.ts'
+import type { EmailAccountSettings } from './email-settings.ts'
+import { sendMail } from './mail/send.ts'
+
+describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () => {
+  const REFRESH = 'refresh/token+1'
+  let bench: MailBench
+  let endpoint: Receiver
+  let tenant: TestTenant
+  let mailbox: Mailbox
+  let identityId: string
+  let issued = 0
+
+  beforeAll(async () => {
+    bench = await startMailBench()
+    endpoint = await startReceiver(bench.servers.certificate)
+  })
+  afterAll(async () => {
+    await bench?.close()
+    await endpoint?.close()
+  })
+  beforeEach(async () => {
+    tenant = await createTestTenant(bench.service)
+    ;({ identityId, mailbox } = await bench.addSender(tenant))
+    endpoint.received.length = 0
+    endpoint.answer = (response) => issue(response)
+  })
+
+  /** Gives a token with which the mailbox's owner gets in from now on, in place of the one before. */
+  function issue(response: ServerResponse, more: object = {}): void {
+    mailbox.accessToken = `access-token-${++issued}`
+    response.end(JSON.stringify({ access_token: mailbox.accessToken, expires_in: 3600, token_type: 'Bearer', ...more }))
+  }
+  const say = (status: number, answer: object) => {
+    endpoint.answer = (response) => response.writeHead(status).end(JSON.stringify(answer))
+  }
+  const renewal = () => ({
+    refreshToken: REFRESH,
+    clientId: 'our client',
+    clientSecret: 'client-secret',
+    tokenUrl: endpoint.url('/token', 'localhost'),
+  })
+  const set = (changed: Partial<EmailAccountSettings> = {}) => {
+    const { smtp, imap, ...rest } = settingsOf(bench.servers, mailbox)
+    const login = { user: mailbox.user, accessToken: '' }
+    const servers = { smtp: { ...smtp, login }, imap: imap && { ...imap, login } }
+    const wanted = { ...rest, ...servers, renewal: renewal(), spacingSeconds: 0, ...changed }
+    return setEmailAccount(tenant.handle, bench.service.mail, TESTER, identityId, wanted, bench.now())
+  }
+  const send = async () => {
+    const contact = await tenant.contact(`${newId()}@example.com`)
+    return sendMail(tenant.handle, bench.service.mail, mailTo({ identityId }, contact, 'grace@example.com'))
+  }
+  const forms = () => endpoint.received.map(({ body }) => Object.fromEntries(new URLSearchParams(body.toString())))
+  const described = () => describeEmailAccount(tenant.handle, identityId)
+  const received = async () => (await describeMailboxes(tenant.handle))[0]
+
+  test('gets them itself: when it is saved, before one ends, and once when a server refuses one', async () => {
+    expect(await set()).toMatchObject({
+      connected: true,
+      smtp: { login: 'access_token' },
+      renewal: { client_id: 'our client', token_url: renewal().tokenUrl },
+    })
+    const asked = { grant_type: 'refresh_token', client_id: 'our client', client_secret: 'client-secret' }
+    expect(forms()).toEqual([{ ...asked, refresh_token: REFRESH }])
+    await expect.poll(async () => (await received())?.state, { timeout: 20_000 }).toBe('watching')
+    const { connected_at } = (await received()) ?? {}
+    await send()
+    expect(forms()).toHaveLength(1)
+
+    // The endpoint gives another refresh token, which counts from then on.
+    endpoint.answer = (response) => issue(response, { refresh_token: 'refresh-token-2', expires_in: '3600' })
+    bench.pass(3_570_000)
+    await send()
+    expect(forms().slice(1)).toEqual([{ ...asked, refresh_token: REFRESH }])
+    expect(bench.servers.smtp.accepted.at(-1)?.user).toBe(mailbox.user)
+
+    mailbox.accessToken = 'ended before its time'
+    const checked = checkEmailAccount(tenant.handle, bench.service.mail, identityId, bench.now())
+    expect(await checked).toMatchObject({ connected: true, error: null })
+    // Both servers refused the token, and one was got for both.
+    expect(forms().slice(2)).toEqual([{ ...asked, refresh_token: 'refresh-token-2' }])
+    // A new token is no new setting: the connection that reads the mailbox stands.
+    expect(await received()).toMatchObject({ state: 'watching', connected_at })
+  })
+
+  test('whose endpoint says no says so, keeps no secret in it, and is well again when the endpoint is', async () => {
+    await set()
+    await expect.poll(async () => (await received())?.state, { timeout: 20_000 }).toBe('watching')
+    const before = mailbox.accessToken
+    bench.pass(3_600_000)
+    const description = `${REFRESH} (${encodeURIComponent(REFRESH)}) of client-secret is revoked\r\n`
+    say(400, { error: 'invalid_grant', error_description: description })
+    const problem = 'OAuth2: the token endpoint answered 400: invalid_grant [secret] ([secret]) of [secret] is revoked'
+    await expect(send()).rejects.toMatchObject({
+      code: 'mail_unavailable',
+      message: expect.stringContaining(problem),
+    })
+    expect(await described()).toMatchObject({ connected: false, error: problem })
+    const check = () => checkEmailAccount(tenant.handle, bench.service.mail, identityId, bench.now())
+    expect(await check()).toMatchObject({ connected: false, error: problem })
+    // Its reading begins anew.
+    await tenant.handle.db.updateTable('email_accounts').set({ updated_at: bench.now() }).execute()
+    await expect.poll(async () => (await received())?.error, { timeout: 20_000 }).toBe(problem)
+    const { next_attempt_at } = (await received()) ?? {}
+    // As after a refused log-in, not as after a connection that broke.
+    expect(Date.parse(next_attempt_at ?? '')).toBeGreaterThan(Date.now() + 30_000)
+
+    endpoint.answer = (response) => issue(response)
+    await send()
+    expect(await described()).toMatchObject({ connected: true, error: null })
+    const rows = [
+      await tenant.handle.db.selectFrom('email_accounts').selectAll().execute(),
+      await tenant.handle.db.selectFrom('audit_log').selectAll().execute(),
+      await tenant.handle.db.selectFrom('mailboxes').selectAll().execute(),
+    ]
+    const everything = JSON.stringify([rows, bench.service.logged])
+    for (const secret of [REFRESH, 'client-secret', before, mailbox.accessToken]) {
+      for (const form of [secret, encodeURIComponent(secret)]) expect(everything).not.toContain(form)
+    }
+  })
+
+  test('an endpoint that is away, or answers nonsense, is told apart from one that says no', async () => {
+    await set()
+    bench.pass(3_600_000)
+    say(503, { error: 'temporarily_unavailable' })
+    await expect(send()).rejects.toMatchObject({
+      code: 'mail_unavailable',
+      message: expect.stringContaining('OAuth2: the token endpoint answered 503: temporarily_unavailable'),
+    })
+    endpoint.answer = (response) => response.socket?.destroy()
+    await expect(send()).rejects.toMatchObject({
+      message: expect.stringContaining('OAuth2: the token endpoint cannot be reached: '),
+    })
+    expect(await described()).toMatchObject({ connected: true, error: null })
+    for (const nonsense of ['<html>', '[]', '{"access_token":"a\\r\\nb"}', '{"access_token":7}', '']) {
+      endpoint.answer = (response) => response.end(nonsense)
+      await expect(send()).rejects.toMatchObject({
+        message: expect.stringMatching(/OAuth2: the token endpoint answered 200$/),
+      })
+    }
+    expect(await described()).toMatchObject({ connected: false })
+    // A redirect would take the secrets elsewhere.
+    endpoint.answer = (response) => response.writeHead(302, { location: endpoint.url('/else', 'localhost') }).end()
+    await expect(send()).rejects.toMatchObject({ message: expect.stringContaining('answered 302') })
+    expect(endpoint.received.map(({ path }) => path)).not.toContain('/else')
+  })
+
+  test('is not kept with what cannot work, and each wrong place is named', async () => {
+    say(401, { error: 'invalid_client' })
+    await expect(set()).rejects.toMatchObject({
+      code: 'mail_login_failed',
+      message: 'The log-in did not work. OAuth2: the token endpoint answered 401: invalid_client',
+    })
+    expect(await described()).toMatchObject({ renewal: null })
+    const wrong: [Partial<ReturnType<typeof renewal>>, string][] = [
+      [{ tokenUrl: 'http://localhost/token' }, 'token_url'],
+      [{ tokenUrl: 'token' }, 'token_url'],
+      [{ refreshToken: 'a\0b' }, 'refresh_token'],
+      [{ refreshToken: 'x'.repeat(8_193) }, 'refresh_token'],
+      [{ clientId: '' }, 'client_id'],
+      [{ clientSecret: 'a\nb' }, 'client_secret'],
+    ]
+    for (const [change, path] of wrong) {
+      await expect(set({ renewal: { ...renewal(), ...change } })).rejects.toMatchObject({
+        code: 'validation_error',
+        details: [{ path }],
+      })
+    }
+    const { smtp } = settingsOf(bench.servers, mailbox)
+    await expect(set({ smtp })).rejects.toMatchObject({ details: [{ path: 'smtp.password' }] })
+  })
+
+  test('tokens of a new setting are not used for the servers of the one before', async () => {
+    await set()
+    const opened = await openEmailAccount(tenant.handle, bench.service.mail, identityId)
+    if (!opened || 'password' in opened.smtp.login) throw new Error('it has tokens')
+    bench.pass(1_000)
+    await set({ renewal: { ...renewal(), refreshToken: 'refresh-token-3' } })
+    const before = mailbox.accessToken
+    const renewed = await opened.smtp.login.tokens?.renew(opened.smtp.login.accessToken)
+    expect(renewed).toBe(mailbox.accessToken)
+    expect(renewed).not.toBe(before)
+    const now = await openEmailAccount(tenant.handle, bench.service.mail, identityId)
+    expect(now?.renewal).toMatchObject({ refreshToken: 'refresh-token-3' })
+    expect(now?.smtp.login).toMatchObject({ accessToken: before })
+  })
+})
