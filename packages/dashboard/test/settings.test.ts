@@ -64,6 +64,14 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     const key = (await dialog.getByText(/^cds_/).textContent()) ?? ''
     expect((await tenant.call('GET', '/v1/contacts', undefined, key)).status).toBe(200)
     expect((await tenant.call('POST', '/v1/contacts', { email: 'a@example.com' }, key)).status).toBe(403)
+    await owner.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await dialog.getByRole('button', { name: 'Copy API key' }).click()
+    await dialog.getByRole('button', { name: 'API key: copied' }).waitFor()
+    expect(await owner.evaluate(() => navigator.clipboard.readText())).toBe(key)
+    // Over plain HTTP a browser has no clipboard, and says nothing of it.
+    await owner.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }))
+    await dialog.getByRole('button', { name: 'Copy API key' }).click()
+    await dialog.getByText('Not copied').waitFor()
     // It goes only when somebody says that they have it.
     await owner.keyboard.press('Escape')
     expect(await lookAt(owner, 'settings-key-made')).toEqual([])
@@ -89,6 +97,10 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
       .getByRole('cell')
       .allTextContents()
       .then((texts) => texts.slice(1))
+    await owner.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await card.getByRole('button', { name: 'Copy value of the record' }).press('Enter')
+    await card.getByRole('button', { name: 'value of the record: copied' }).waitFor()
+    expect(await owner.evaluate(() => navigator.clipboard.readText())).toBe(value)
     await card.getByRole('button', { name: 'Check the record' }).click()
     await card.getByText('DNS knows no TXT record').waitFor()
     dns.texts.set(name, [`not ${value}`])
@@ -146,6 +158,20 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByLabel('E-mail address').fill('late@example.com')
     await owner.getByRole('button', { name: 'Invite', exact: true }).click()
     await owner.getByRole('button', { name: 'Done' }).click()
+    await owner.getByRole('region', { name: 'Invitations' }).getByText('late@example.com').waitFor()
+    // Shown once: what is listed says who is invited, and no more.
+    expect(await owner.content()).not.toContain('/invitation/')
+    await owner.getByRole('button', { name: 'New link for late@example.com' }).click()
+    await owner.getByRole('button', { name: 'Make a new link' }).click()
+    const fresh = owner.getByRole('dialog', { name: 'A new link' })
+    await owner.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await fresh.getByRole('button', { name: 'Copy the link' }).click()
+    await fresh.getByRole('button', { name: 'the link: copied' }).waitFor()
+    expect(await owner.evaluate(() => navigator.clipboard.readText())).toBe(
+      await fresh.getByText(/\/invitation\//).textContent(),
+    )
+    expect(await lookAt(owner, 'settings-invitation-renewed')).toEqual([])
+    await fresh.getByRole('button', { name: 'Done' }).click()
     await owner.getByRole('button', { name: 'Revoke the invitation of late@example.com' }).click()
     await owner.getByRole('button', { name: 'Revoke invitation' }).click()
     await owner.getByRole('heading', { name: 'Nobody is invited' }).waitFor()

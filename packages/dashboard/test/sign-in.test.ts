@@ -1,4 +1,7 @@
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { OPENID_CLIENT, startOpenIdProvider } from '../../server/test/openid-provider.ts'
 import { signedIn } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { HAS_BROWSER, lookAt, openBrowser, PASSWORD, person, type TestBrowser } from './browser.ts'
@@ -110,7 +113,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
   test('begins for an invited person with the link that they were given', async () => {
     const owner = await signedIn(service, tenant.id, 'owner')
     const { body } = await owner.call('POST', '/api/team', { email: 'new@example.com', role: 'viewer' })
-    const link = new URL(body.invitation.link)
+    const link = new URL(body.link)
     const page = await browser.tab()
     await page.goto(link.pathname)
     await page.getByRole('heading', { name: 'Join Test' }).waitFor()
@@ -124,4 +127,75 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     expect(browser.problems).toEqual([])
     await page.context().close()
   })
+
+  test("at the organisation's own provider needs no password here", async () => {
+    const provider = await startOpenIdProvider({ sub: '1', email: '', email_verified: true, name: 'Robin Marsh' })
+    const front = await startFront()
+    const organisation = await startTestService({
+      CDS_PUBLIC_URL: front.url,
+      CDS_OIDC_ISSUER: provider.issuer,
+      CDS_OIDC_CLIENT_ID: OPENID_CLIENT.id,
+      CDS_OIDC_CLIENT_SECRET: OPENID_CLIENT.secret,
+      CDS_OIDC_LABEL: 'Example SSO',
+    })
+    front.leadsTo(organisation.url)
+    const theirs = await openBrowser({ ...organisation, url: front.url })
+    try {
+      const { id } = await createTestTenant(organisation)
+      const owner = await signedIn({ ...organisation, url: front.url }, id, 'owner')
+      const { body } = await owner.call('POST', '/api/team', { email: 'new@example.com', role: 'viewer' })
+      const page = await theirs.tab()
+      await page.goto(new URL(body.link).pathname)
+      await page.getByLabel('Your name').fill('New Person')
+      await page.getByText('Or leave it empty, and sign in with Example SSO.').waitFor()
+      expect(await lookAt(page, 'invitation-oidc')).toEqual([])
+      await page.getByRole('button', { name: 'Join' }).click()
+      await page.waitForURL('**/sign-in?redirect=*')
+      expect(await lookAt(page, 'sign-in-oidc')).toEqual([])
+      provider.person = { ...provider.person, email: 'stranger@example.com' }
+      await page.getByRole('button', { name: 'Example SSO' }).click()
+      await page.waitForURL('**/sign-in?error=*')
+      provider.person = { ...provider.person, sub: '2', email: 'new@example.com' }
+      await page.getByRole('button', { name: 'Example SSO' }).click()
+      await page.getByRole('navigation', { name: 'Main' }).waitFor()
+      await page.goto('/settings/profile')
+      await page.getByText('You have none here: you sign in with Example SSO').waitFor()
+      for (const name of ['Change the password', 'Set up']) {
+        expect(await page.getByRole('button', { name }).count(), name).toBe(0)
+      }
+      expect(await lookAt(page, 'settings-profile-oidc')).toEqual([])
+      // Nothing went elsewhere but to the provider.
+      expect(theirs.problems.filter((problem) => !problem.includes(provider.issuer))).toEqual([])
+    } finally {
+      await theirs.close()
+      await organisation.close()
+      await front.close()
+      await provider.close()
+    }
+  })
 })
+
+/** A web server before the service, as its address has to be known before the service has a port. */
+async function startFront() {
+  let target = ''
+  const server = createServer((incoming, outgoing) => {
+    const { method, headers, url = '/' } = incoming
+    const forwarded = request(target + url, { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(outgoing)
+    })
+    forwarded.on('error', () => outgoing.destroy())
+    incoming.pipe(forwarded)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    leadsTo: (url: string) => {
+      target = url
+    },
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
