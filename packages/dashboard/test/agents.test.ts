@@ -70,7 +70,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByText('Nothing is found.').waitFor()
     await page.getByRole('textbox', { name: 'Identity', exact: true }).fill('hopp')
     await page.getByRole('list', { name: 'Identities found' }).getByRole('button', { name: 'Grace Hopper' }).click()
-    await page.getByRole('button', { name: 'Choose another identity, or none' }).waitFor()
+    await page.getByRole('button', { name: 'Change the identity' }).waitFor()
     await page.getByRole('radio', { name: 'Those of a segment' }).click()
     await page.getByRole('combobox', { name: 'Segment' }).selectOption({ index: 1 })
     await page.getByRole('combobox', { name: 'When' }).selectOption('Other …')

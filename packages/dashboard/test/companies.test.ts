@@ -78,7 +78,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     expect(await lookAt(page, 'company-add-contact')).toEqual([])
     await found.click()
     await page.getByRole('link', { name: 'Robin Marsh22' }).waitFor()
-    await page.getByRole('button', { name: 'Take Robin Marsh22 away' }).click()
+    await page.getByRole('button', { name: 'Take away Robin Marsh22' }).click()
     await page.getByRole('button', { name: 'Take away', exact: true }).last().click()
     await page.getByRole('heading', { name: 'No contacts of this company' }).waitFor()
     const [contact] = (await tenant.call('GET', '/v1/contacts?search=robin22')).body.contacts

@@ -35,7 +35,7 @@ function ChosenIdentity({ identityId, onTakeAway }: { identityId: string; onTake
         <Text size="sm">
           <Foreign max={120}>{data ? identityChoice(data) : '…'}</Foreign>
         </Text>
-        <Button variant="default" size="compact-xs" onClick={onTakeAway} aria-label="Choose another identity, or none">
+        <Button variant="default" size="compact-xs" onClick={onTakeAway} aria-label="Change the identity">
           Change
         </Button>
       </Group>

@@ -64,7 +64,7 @@ function TakeAway({ contact }: { contact: Contact }) {
       title={`Take ${name} away?`}
       explanation="The contact stays, without a company."
       confirmLabel="Take away"
-      aria-label={`Take ${name} away`}
+      aria-label={`Take away ${name}`}
       onConfirm={async () => {
         await updateContact(contact.contact_id, { company_id: null })
         await refreshContacts(queryClient)

@@ -55,7 +55,7 @@ export function ContactCompany({ contact: { contact_id: contactId, company_id: c
               size="compact-xs"
               loading={saving.isPending}
               onClick={() => saving.mutate(null)}
-              aria-label="Take the company away"
+              aria-label="Take away the company"
             >
               Take away
             </Button>
