@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../server/src/platform/ids.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { accessibilityProblems, HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
@@ -127,6 +128,59 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.context().close()
   })
 
+  test('reads many notes page by page', async () => {
+    const noted = await tenant.contact('noted@example.com')
+    const notes = Array.from({ length: 23 }, (_, index) => ({
+      note_id: newId(),
+      contact_id: noted,
+      content: `Note ${index}.`,
+      created_at: new Date(Date.UTC(2026, 0, 1, 0, index)),
+      updated_at: new Date(Date.UTC(2026, 0, 1, 0, index)),
+    }))
+    await tenant.handle.db.insertInto('notes').values(notes).execute()
+    const page = await browser.signedIn(tenant, { role: 'viewer', path: `/contacts/${noted}?tab=notes` })
+    await page.getByRole('tab', { name: 'Notes 23' }).waitFor()
+    await page.getByText('Note 22.').waitFor()
+    const shown = page.getByRole('article', { name: 'Note' })
+    expect(await shown.count()).toBe(20)
+    await page.getByRole('button', { name: 'Earlier notes (3)' }).click()
+    await page.getByText('Note 0.').waitFor()
+    expect(await shown.count()).toBe(23)
+    expect(await page.getByRole('button', { name: /Earlier/ }).count()).toBe(0)
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('is put to a company that is searched for, and taken away from it', async () => {
+    const { body } = await tenant.call('POST', '/v1/companies', { name: 'Looms & <b>Co</b>', domain: 'looms.example' })
+    const alone = await tenant.contact('alone@example.com', { firstname: 'Alone' })
+    const companyOf = async () => (await tenant.call('GET', `/v1/contacts/${alone}`)).body.contact.company_id
+    const page = await browser.signedIn(tenant, { role: 'member', path: `/contacts/${alone}` })
+    await page.getByRole('button', { name: 'Choose a company' }).press('Enter')
+    const field = page.getByRole('textbox', { name: 'Find a company' })
+    await field.fill('nothing like it')
+    await page.getByText('Nothing is found.').waitFor()
+    await field.fill('looms')
+    await page.getByRole('list', { name: 'Companies found' }).getByRole('button').waitFor()
+    await screenshot(page, 'contact-company-choice')
+    expect(await accessibilityProblems(page)).toEqual([])
+    await page
+      .getByRole('list', { name: 'Companies found' })
+      .getByRole('button', { name: /looms\.example/ })
+      .click()
+    await page.getByRole('link', { name: 'Looms & <b>Co</b>' }).waitFor()
+    expect(await companyOf()).toBe(body.company.company_id)
+    await page.getByRole('button', { name: 'Change company' }).click()
+    await field.fill('engines')
+    await page.getByRole('button', { name: /engines\.example/ }).click()
+    await page.getByRole('link', { name: 'Engines' }).waitFor()
+    await page.getByRole('button', { name: 'Take away the company' }).click()
+    await page.getByRole('button', { name: 'Choose a company' }).waitFor()
+    expect(await companyOf()).toBeNull()
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
   test('shows what each source says side by side, and what agents did', async () => {
     const page = await browser.signedIn(tenant, { path: `${path}?tab=profile` })
     const row = page.getByRole('row', { name: /^Job title/ })
@@ -181,7 +235,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
   test('cannot be changed by a viewer', async () => {
     const page = await browser.signedIn(tenant, { role: 'viewer', path })
     await page.getByText('Page 99').waitFor()
-    for (const name of [/^Change /, /^Add/, 'Delete', 'Erase']) {
+    for (const name of [/^Change /, /^Add/, /company/, 'Delete', 'Erase']) {
       expect(await page.getByRole('button', { name }).count()).toBe(0)
     }
     await page.getByRole('tab', { name: /Notes/ }).click()

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../server/src/platform/ids.ts'
 import { insertAgent } from '../../server/test/actions.ts'
 import { type MailBench, startMailBench } from '../../server/test/mail.ts'
 import { createTestTenant, type TestTenant } from '../../server/test/service.ts'
@@ -156,6 +157,33 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await page.getByRole('link', { name: /img src/ }).waitFor()
     expect(await page.getByRole('button', { name: 'New identity' }).count()).toBe(0)
     expect(await lookAt(page, 'identities')).toEqual([])
+  })
+
+  test('very many are paged and searched by the service', async () => {
+    const crowded = await createTestTenant(bench.service)
+    const created_at = new Date()
+    const rows = Array.from({ length: 51 }, (_, index) => ({
+      identity_id: newId(),
+      first_name: index === 0 ? 'Zelda' : 'Robin',
+      last_name: `Marsh${index}`,
+      role: 'Sales',
+      created_at: new Date(created_at.getTime() + index),
+      updated_at: created_at,
+    }))
+    await crowded.handle.db.insertInto('identities').values(rows).execute()
+    const page = await browser.signedIn(crowded, { path: '/identities', role: 'viewer' })
+    await page.getByText('1–50 of 51').waitFor()
+    expect(await page.getByRole('row').count()).toBe(51)
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByRole('link', { name: 'Zelda Marsh0' }).waitFor()
+    await page.reload()
+    await page.getByText('51–51 of 51').waitFor()
+    await page.getByRole('searchbox', { name: 'Search by name or address' }).fill('sales marsh50')
+    await page.getByText('1–1 of 1').waitFor()
+    await page.getByRole('link', { name: 'Robin Marsh50' }).waitFor()
+    expect(await lookAt(page, 'identities-found')).toEqual([])
+    await page.getByRole('searchbox', { name: 'Search by name or address' }).fill('nobody')
+    await page.getByRole('heading', { name: 'Nobody is found' }).waitFor()
   })
 
   test('no page did what it must not', () => {

@@ -2,7 +2,15 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../server/test/dns-server.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, PASSWORD, screenshot, type TestBrowser } from './browser.ts'
+import {
+  accessibilityProblems,
+  HAS_BROWSER,
+  lookAt,
+  openBrowser,
+  PASSWORD,
+  screenshot,
+  type TestBrowser,
+} from './browser.ts'
 import { totp } from './totp.ts'
 
 const HOSTILE = '"><img src=x onerror=alert(1)> \u202eevil'
@@ -25,12 +33,15 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)
     owner = await browser.signedIn(tenant, { path: '/settings' })
+    await owner.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   })
   afterAll(async () => {
     await browser?.close()
     await service?.close()
     dns?.close()
   })
+
+  const clipboard = () => owner.evaluate(() => navigator.clipboard.readText())
 
   const goTo = async (page: Page, label: string) => {
     // Anew: what the test before has left open is gone.
@@ -89,6 +100,8 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
       .getByRole('cell')
       .allTextContents()
       .then((texts) => texts.slice(1))
+    await card.getByRole('button', { name: 'Copy value of the record' }).press('Enter')
+    await expect.poll(clipboard).toBe(value)
     await card.getByRole('button', { name: 'Check the record' }).click()
     await card.getByText('DNS knows no TXT record').waitFor()
     dns.texts.set(name, [`not ${value}`])
@@ -107,6 +120,14 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
   test('the tracker page waits for the first event and says so when it comes', async () => {
     await goTo(owner, 'Tracker')
     await owner.getByText('Waiting for your first event').waitFor()
+    const copy = owner.getByRole('button', { name: 'Copy the snippet' })
+    await copy.click()
+    const { snippet } = await owner.evaluate(() => fetch('/api/tracker').then((answer) => answer.json()))
+    await expect.poll(clipboard).toBe(snippet)
+    // Over plain HTTP a browser has no clipboard.
+    await owner.evaluate(() => Reflect.deleteProperty(Navigator.prototype, 'clipboard'))
+    await copy.click()
+    await owner.getByRole('button', { name: 'Not copied, select it instead' }).waitFor()
     expect(await lookAt(owner, 'settings-tracker-waiting')).toEqual([])
     const url = `https://${tenant.site}/hello`
     await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url }] })
@@ -141,11 +162,25 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await owner.getByLabel('Role of Grace Hopper').waitFor({ state: 'detached' })
     await guest.context().close()
+  })
 
+  test('the link of an invitation is shown once; a new one takes its place, until it is revoked', async () => {
+    await goTo(owner, 'Team')
     await owner.getByRole('button', { name: 'Invite somebody' }).click()
     await owner.getByLabel('E-mail address').fill('late@example.com')
     await owner.getByRole('button', { name: 'Invite', exact: true }).click()
     await owner.getByRole('button', { name: 'Done' }).click()
+    await owner.getByRole('region', { name: 'Invitations' }).getByText('late@example.com').waitFor()
+    // Shown once: what is listed says who is invited, and no more.
+    expect(await owner.content()).not.toContain('/invitation/')
+    await owner.getByRole('button', { name: 'New link for late@example.com' }).click()
+    await owner.getByRole('button', { name: 'Make a new link' }).click()
+    const fresh = owner.getByRole('dialog', { name: 'A new link' })
+    await fresh.getByRole('button', { name: 'Copy the link' }).click()
+    await expect.poll(clipboard).toBe(await fresh.getByText(/\/invitation\//).textContent())
+    await screenshot(owner, 'settings-invitation-renewed')
+    expect(await accessibilityProblems(owner)).toEqual([])
+    await fresh.getByRole('button', { name: 'Done' }).click()
     await owner.getByRole('button', { name: 'Revoke the invitation of late@example.com' }).click()
     await owner.getByRole('button', { name: 'Revoke invitation' }).click()
     await owner.getByRole('heading', { name: 'Nobody is invited' }).waitFor()
@@ -250,7 +285,8 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
       'Rate limits',
     ])
     const main = page.locator('#main')
-    expect(await main.getByRole('button').count()).toBe(0)
+    const others = main.getByRole('button').and(main.locator('button:not(nav[aria-label^="Pages of"] *)'))
+    expect(await others.count()).toBe(0)
     expect(await main.getByRole('combobox').count()).toBe(0)
     await goTo(page, 'Domains')
     await page.getByRole('region', { name: tenant.site }).waitFor()

@@ -1,7 +1,19 @@
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { OPENID_CLIENT, type OpenIdProvider, startOpenIdProvider } from '../../server/test/openid-provider.ts'
 import { signedIn } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, PASSWORD, person, type TestBrowser } from './browser.ts'
+import {
+  accessibilityProblems,
+  HAS_BROWSER,
+  lookAt,
+  openBrowser,
+  PASSWORD,
+  person,
+  screenshot,
+  type TestBrowser,
+} from './browser.ts'
 import { totp } from './totp.ts'
 
 describe.skipIf(!HAS_BROWSER)('signing in', () => {
@@ -110,7 +122,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
   test('begins for an invited person with the link that they were given', async () => {
     const owner = await signedIn(service, tenant.id, 'owner')
     const { body } = await owner.call('POST', '/api/team', { email: 'new@example.com', role: 'viewer' })
-    const link = new URL(body.invitation.link)
+    const link = new URL(body.link)
     const page = await browser.tab()
     await page.goto(link.pathname)
     await page.getByRole('heading', { name: 'Join Test' }).waitFor()
@@ -125,3 +137,85 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     await page.context().close()
   })
 })
+
+/** Of its own: a process can hold one service at a time. */
+describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", () => {
+  let provider: OpenIdProvider
+  let front: Awaited<ReturnType<typeof startFront>>
+  let service: TestService
+  let browser: TestBrowser
+
+  beforeAll(async () => {
+    provider = await startOpenIdProvider({ sub: '1', email: '', email_verified: true, name: 'Robin Marsh' })
+    front = await startFront()
+    service = await startTestService({
+      CDS_PUBLIC_URL: front.url,
+      CDS_OIDC_ISSUER: provider.issuer,
+      CDS_OIDC_CLIENT_ID: OPENID_CLIENT.id,
+      CDS_OIDC_CLIENT_SECRET: OPENID_CLIENT.secret,
+      CDS_OIDC_LABEL: 'Example SSO',
+    })
+    front.leadsTo(service.url)
+    browser = await openBrowser({ ...service, url: front.url })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+    await front?.close()
+    await provider?.close()
+  })
+
+  test('needs no password here', async () => {
+    const { id } = await createTestTenant(service)
+    const owner = await signedIn({ ...service, url: front.url }, id, 'owner')
+    const { body } = await owner.call('POST', '/api/team', { email: 'new@example.com', role: 'viewer' })
+    const page = await browser.tab()
+    await page.goto(new URL(body.link).pathname)
+    await page.getByLabel('Your name').fill('New Person')
+    await page.getByText('Or leave it empty, and sign in with Example SSO.').waitFor()
+    await screenshot(page, 'invitation-oidc')
+    await page.getByRole('button', { name: 'Join' }).click()
+    await page.waitForURL('**/sign-in?redirect=*')
+    await screenshot(page, 'sign-in-oidc')
+    provider.person = { ...provider.person, email: 'stranger@example.com' }
+    await page.getByRole('button', { name: 'Example SSO' }).click()
+    await page.waitForURL('**/sign-in?error=*')
+    provider.person = { ...provider.person, sub: '2', email: 'new@example.com' }
+    await page.getByRole('button', { name: 'Example SSO' }).click()
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
+    await page.goto('/settings/profile')
+    await page.getByText('You have none here: you sign in with Example SSO').waitFor()
+    for (const name of ['Change the password', 'Set up']) {
+      expect(await page.getByRole('button', { name }).count(), name).toBe(0)
+    }
+    await screenshot(page, 'settings-profile-oidc')
+    expect(await accessibilityProblems(page)).toEqual([])
+    // Nothing went elsewhere but to the provider.
+    expect(browser.problems.filter((problem) => !problem.includes(provider.issuer))).toEqual([])
+  })
+})
+
+/** A web server before the service, as its address has to be known before the service has a port. */
+async function startFront() {
+  let target = ''
+  const server = createServer((incoming, outgoing) => {
+    const { method, headers, url = '/' } = incoming
+    const forwarded = request(target + url, { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(outgoing)
+    })
+    forwarded.on('error', () => outgoing.destroy())
+    incoming.pipe(forwarded)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    leadsTo: (url: string) => {
+      target = url
+    },
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

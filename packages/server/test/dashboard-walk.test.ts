@@ -66,6 +66,8 @@ const ROUTES: Route[] = [
   { method: 'POST', path: '/api/approvals/:run_id/:contact_id/:action_index/reject' },
   { method: 'POST', path: '/api/approvals/approve', body: { actions: [NOWHERE] } },
   { method: 'POST', path: '/api/approvals/reject', body: { actions: [NOWHERE] } },
+  { method: 'GET', path: '/api/identities' },
+  { method: 'GET', path: '/api/contacts/:contact_id/notes' },
   { method: 'GET', path: '/api/identities/:identity_id/connections' },
   { method: 'PUT', path: '/api/identities/:identity_id/email-account', body: MAILBOX },
   { method: 'DELETE', path: '/api/identities/:identity_id/email-account' },
@@ -330,6 +332,7 @@ test('every change and everything that is sent out is in the audit log', async (
     ['POST /api/contacts/:contact_id/erase', `/api/contacts/${contact}/erase`, 'contact.erasure_ordered'],
     ['POST /api/export', '/api/export', 'export.ordered'],
     ['POST /api/team', '/api/team', 'member.invited', { email: 'new@example.com', role: 'viewer' }],
+    ['POST /api/invitations/:invitation/link', '/api/invitations/:invitation/link', 'invitation.renewed'],
     ['DELETE /api/invitations/:invitation', '/api/invitations/:invitation', 'invitation.withdrawn'],
     ['PATCH /api/team/:user_id', `/api/team/${member.userId}`, 'member.role_changed', { role: 'viewer' }],
     ['DELETE /api/team/:user_id', `/api/team/${member.userId}`, 'member.removed'],
@@ -349,7 +352,7 @@ test('every change and everything that is sent out is in the audit log', async (
     expect([route, entries[0].action, pagination.total_items]).toEqual([route, action, before + 1])
   }
   const invited = await ownerBrowser.call('POST', '/api/team', { email: 'joins@example.com', role: 'viewer' })
-  const accept = `/api/invitations/${invited.body.invitation.link.split('/').at(-1)}/accept`
+  const accept = `/api/invitations/${invited.body.link.split('/').at(-1)}/accept`
   expect((await new Browser(service).call('POST', accept, { name: 'Jo', password: PASSWORD })).status).toBe(200)
   expect((await newest()).entries[0].action).toBe('member.joined')
 })

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type Agent, playbooksQuery } from '../api/agents.ts'
-import { identitiesQuery, identityName } from '../api/identities.ts'
+import { identityName, identityQuery } from '../api/identities.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { segmentQuery } from '../api/segments.ts'
 import { filterWords } from '../segments/words.ts'
@@ -96,9 +96,12 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 }
 
 function IdentityLink({ identityId }: { identityId: string | null }) {
-  const { data } = useQuery(identitiesQuery)
   if (identityId === null) return <>none</>
-  const identity = data?.find(({ identity_id }) => identity_id === identityId)
+  return <NamedIdentity identityId={identityId} />
+}
+
+function NamedIdentity({ identityId }: { identityId: string }) {
+  const { data: identity } = useQuery(identityQuery(identityId))
   return (
     <Anchor inherit renderRoot={(props) => <Link to="/identities/$identityId" params={{ identityId }} {...props} />}>
       <Foreign max={80}>{identity ? identityName(identity) : 'The identity'}</Foreign>

@@ -4,7 +4,6 @@ import {
   Card,
   Checkbox,
   Group,
-  NativeSelect,
   NumberInput,
   Stack,
   Switch,
@@ -17,13 +16,13 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { type Agent, type AgentInput, type Playbooks, refreshAgents } from '../api/agents.ts'
-import { identitiesQuery, identityName } from '../api/identities.ts'
 import { propertiesQuery } from '../api/properties.ts'
 import { countUnfinished, type Draft, draftOf, filterOf, newGroup, newProperty, replaceIn } from '../segments/draft.ts'
 import { messageOf } from '../ui/states.tsx'
 import { ACTION_WORDS } from './action-words.ts'
 import { type AgentDraft, inputOf, templateFields } from './agent-draft.ts'
 import { AudienceFields } from './audience-fields.tsx'
+import { IdentityField } from './identity-field.tsx'
 import { ModelFields } from './model-fields.tsx'
 import { PlaybookFields } from './playbook-fields.tsx'
 import { ScheduleFields } from './schedule-fields.tsx'
@@ -58,7 +57,6 @@ export function AgentForm({ initial, agent, playbooks, submitLabel, save }: Agen
     stored !== undefined && !('segment_id' in stored) ? draftOf(stored) : newGroup('all', [newProperty()]),
   )
   const { data: properties } = useQuery(propertiesQuery('contacts'))
-  const { data: identities } = useQuery(identitiesQuery)
   const types = new Map(properties?.properties.map(({ name, type }) => [name, type]))
   const filter = filterOf(filterDraft, types)
   const unfinished = countUnfinished(filterDraft)
@@ -129,19 +127,7 @@ export function AgentForm({ initial, agent, playbooks, submitLabel, save }: Agen
             ))}
           </Stack>
         </Checkbox.Group>
-        <NativeSelect
-          label="Identity"
-          description="Who mails and messages are from."
-          value={draft.identityId}
-          onChange={(event) => change({ identityId: event.currentTarget.value })}
-          data={[
-            { value: '', label: 'None' },
-            ...(identities ?? []).map((identity) => ({
-              value: identity.identity_id,
-              label: `${identityName(identity).slice(0, 80)}${identity.email_account.address ? ` <${identity.email_account.address}>` : ''}`,
-            })),
-          ]}
-        />
+        <IdentityField identityId={draft.identityId} onChange={(identityId) => change({ identityId })} />
         {reachesOut && draft.identityId === '' ? (
           <Alert color="orange" variant="light" role="note">
             Without an identity its mails and messages cannot be sent.

@@ -8,7 +8,6 @@ import {
   runQuery,
   runsQuery,
 } from '../api/agents.ts'
-import { identitiesQuery } from '../api/identities.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
 
@@ -33,10 +32,7 @@ const create = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents/new',
   validateSearch: templateSearch,
-  loader: ({ context }) => {
-    void context.queryClient.prefetchQuery(playbooksQuery)
-    void context.queryClient.prefetchQuery(identitiesQuery)
-  },
+  loader: ({ context }) => void context.queryClient.prefetchQuery(playbooksQuery),
   component: lazyRouteComponent(() => import('./new-agent-page.tsx'), 'NewAgentPage'),
 })
 
@@ -65,7 +61,6 @@ const edit = createRoute({
   loader: ({ context, params }) => {
     void context.queryClient.prefetchQuery(agentQuery(params.agentId))
     void context.queryClient.prefetchQuery(playbooksQuery)
-    void context.queryClient.prefetchQuery(identitiesQuery)
   },
   component: lazyRouteComponent(() => import('./edit-agent-page.tsx'), 'EditAgentPage'),
 })

@@ -1,17 +1,17 @@
-import { Alert, Button, Group, Loader, Modal, Pill, Radio, Stack, Text, TextInput } from '@mantine/core'
-import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
+import { Alert, Button, Group, Modal, Pill, Radio, Stack } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { IconPlayerPlay } from '@tabler/icons-react'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { type Agent, refreshAgents, triggerAgent } from '../api/agents.ts'
-import { type Contact, contactsQuery } from '../api/contacts.ts'
+import type { Contact } from '../api/contacts.ts'
 import { contactName } from '../contacts/contact-name.ts'
-import { propertyText } from '../ui/property-value.ts'
+import { contactChoice, useFoundContacts } from '../contacts/find-contacts.ts'
+import { FindField } from '../ui/find-field.tsx'
 import { messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
 
-const FOUND_MAX = 6
 const CHOSEN_MAX = 1_000
 
 /** Runs an agent now: for those that it watches, or for contacts that somebody chooses. */
@@ -78,48 +78,19 @@ export function RunDialog({ agent }: { agent: Agent }) {
 }
 
 function ContactChoice({ chosen, onChange }: { chosen: Contact[]; onChange: (chosen: Contact[]) => void }) {
-  const [typed, setTyped] = useState('')
-  const [search] = useDebouncedValue(typed.trim(), 250)
-  const { data, isFetching } = useQuery({
-    ...contactsQuery({ search: search || undefined, limit: FOUND_MAX }),
-    enabled: search !== '',
-  })
-  const isChosen = ({ contact_id: id }: Contact) => chosen.some(({ contact_id }) => contact_id === id)
-  const found = search === '' ? [] : (data?.contacts ?? []).filter((contact) => !isChosen(contact))
   return (
     <Stack gap="xs">
-      <TextInput
+      <FindField
         label="Find contacts"
         placeholder="Name or e-mail address"
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-        // Enter would start the run before anybody is chosen.
-        onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
-        rightSection={isFetching ? <Loader size="xs" aria-label="Searching" /> : null}
+        what="Contacts"
+        useFound={useFoundContacts}
+        keyOf={({ contact_id }) => contact_id}
+        nameOf={contactChoice}
+        isTaken={({ contact_id: id }) => chosen.some(({ contact_id }) => contact_id === id)}
+        onChoose={(contact) => onChange([...chosen, contact])}
+        disabled={chosen.length >= CHOSEN_MAX}
       />
-      {found.length > 0 ? (
-        <Stack component="ul" gap={4} m={0} p={0} style={{ listStyle: 'none' }} aria-label="Contacts found">
-          {found.map((contact) => (
-            <li key={contact.contact_id}>
-              <Button
-                variant="default"
-                size="xs"
-                fullWidth
-                justify="flex-start"
-                disabled={chosen.length >= CHOSEN_MAX}
-                onClick={() => onChange([...chosen, contact])}
-              >
-                <Foreign max={80}>{`${contactName(contact)} · ${propertyText(contact.properties.email)}`}</Foreign>
-              </Button>
-            </li>
-          ))}
-        </Stack>
-      ) : null}
-      {search !== '' && data && data.contacts.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          Nobody is found.
-        </Text>
-      ) : null}
       {chosen.length > 0 ? (
         <Group gap={6} role="group" aria-label="Chosen contacts">
           {chosen.map((contact) => (

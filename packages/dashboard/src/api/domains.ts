@@ -1,14 +1,19 @@
-import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
+import type Type from 'typebox'
 import type { Check, Domain } from '../../../server/src/dashboard/domain-routes.ts'
+import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, send } from './client.ts'
 
 export type { Check, Domain }
 
-export const domainsQuery = queryOptions({
-  queryKey: ['domains', 'list'],
-  queryFn: ({ signal }) => get<{ domains: Domain[] }>('/api/domains', {}, signal),
-  select: ({ domains }) => domains,
-})
+/** @param query `verified` for only those that may send events. */
+export const domainsQuery = (query: { page?: number; limit: number; verified?: boolean }) =>
+  queryOptions({
+    queryKey: ['domains', 'list', query],
+    queryFn: ({ signal }) =>
+      get<{ domains: Domain[]; pagination: Type.Static<typeof Pagination> }>('/api/domains', query, signal),
+    placeholderData: keepPreviousData,
+  })
 
 export function addDomain(domain: string) {
   return send<{ domain: Domain }>('POST', '/api/domains', { domain })

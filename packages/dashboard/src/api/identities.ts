@@ -1,12 +1,14 @@
-import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type Type from 'typebox'
 import type { EmailAccountInput, IdentityConnections } from '../../../server/src/dashboard/identity-routes.ts'
 import type { IdentityObject } from '../../../server/src/identities/identity-object.ts'
 import type { CheckAnswer, LoginAnswer, StatusAnswer } from '../../../server/src/identities/social/requests.ts'
+import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, send } from './client.ts'
 
 export type { EmailAccountInput, IdentityConnections }
 export type Identity = IdentityObject
+type Page = { pagination: Type.Static<typeof Pagination> }
 export type EmailAccount = NonNullable<IdentityConnections['email_account']>
 export type SocialStatus = Type.Static<typeof StatusAnswer>
 
@@ -17,11 +19,12 @@ export interface SocialLogin {
   max_verification_wait_time?: number
 }
 
-export const identitiesQuery = queryOptions({
-  queryKey: ['identities', 'list'],
-  queryFn: ({ signal }) => get<{ identities: Identity[] }>('/v1/identities', {}, signal),
-  select: ({ identities }) => identities,
-})
+export const identitiesQuery = (query: { page?: number; limit: number; search?: string | undefined }) =>
+  queryOptions({
+    queryKey: ['identities', 'list', query],
+    queryFn: ({ signal }) => get<{ identities: Identity[] } & Page>('/api/identities', query, signal),
+    placeholderData: keepPreviousData,
+  })
 
 export const identityQuery = (identityId: string) =>
   queryOptions({

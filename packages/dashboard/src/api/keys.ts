@@ -1,5 +1,7 @@
-import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
+import type Type from 'typebox'
 import type { Key } from '../../../server/src/dashboard/key-routes.ts'
+import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, send } from './client.ts'
 
 export type { Key }
@@ -10,11 +12,13 @@ export interface NewKey {
   expires_at?: string
 }
 
-export const keysQuery = queryOptions({
-  queryKey: ['keys', 'list'],
-  queryFn: ({ signal }) => get<{ keys: Key[] }>('/api/keys', {}, signal),
-  select: ({ keys }) => keys,
-})
+export const keysQuery = (page: number, limit: number) =>
+  queryOptions({
+    queryKey: ['keys', 'list', page, limit],
+    queryFn: ({ signal }) =>
+      get<{ keys: Key[]; pagination: Type.Static<typeof Pagination> }>('/api/keys', { page, limit }, signal),
+    placeholderData: keepPreviousData,
+  })
 
 /** What a key may be allowed to do. */
 export const scopesQuery = queryOptions({

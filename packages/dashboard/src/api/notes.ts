@@ -1,15 +1,27 @@
-import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, type QueryClient } from '@tanstack/react-query'
+import type Type from 'typebox'
 import type { NoteObject } from '../../../server/src/notes/schema.ts'
+import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, send } from './client.ts'
 
 export type Note = NoteObject
 
 const pathOf = (contactId: string) => `/v1/contacts/${encodeURIComponent(contactId)}/notes`
 
+const PAGE_LENGTH = 20
+
+/** The notes of a contact, the latest first; pages follow one another. */
 export const notesQuery = (contactId: string) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ['notes', contactId],
-    queryFn: ({ signal }) => get<{ notes: Note[]; total_items: number }>(pathOf(contactId), {}, signal),
+    queryFn: ({ signal, pageParam }) =>
+      get<{ notes: Note[]; pagination: Type.Static<typeof Pagination> }>(
+        `/api/contacts/${encodeURIComponent(contactId)}/notes`,
+        { page: pageParam, limit: PAGE_LENGTH },
+        signal,
+      ),
+    initialPageParam: 1,
+    getNextPageParam: ({ pagination: { page, total_pages: pages } }) => (page < pages ? page + 1 : undefined),
   })
 
 export function createNote(contactId: string, content: string) {

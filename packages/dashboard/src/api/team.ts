@@ -1,4 +1,4 @@
-import { type QueryClient, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type { TeamAnswer } from '../../../server/src/dashboard/team/schema.ts'
 import { get, send } from './client.ts'
 import type { Role } from './session.ts'
@@ -6,14 +6,28 @@ import type { Role } from './session.ts'
 export type Member = TeamAnswer['members'][number]
 export type PendingInvitation = TeamAnswer['invitations'][number]
 
-export const teamQuery = queryOptions({
-  queryKey: ['team'],
-  queryFn: ({ signal }) => get<TeamAnswer>('/api/team', {}, signal),
-})
+/** One page of the members, and all invitations. */
+export const teamQuery = (page: number, limit: number) =>
+  queryOptions({
+    queryKey: ['team', page, limit],
+    queryFn: ({ signal }) => get<TeamAnswer>('/api/team', { page, limit }, signal),
+    placeholderData: keepPreviousData,
+  })
 
-/** @returns the link, and whether it was mailed. */
+/** A link, which the service never shows again, and whether it was mailed. */
+export interface InvitationMade {
+  invitation: PendingInvitation
+  link: string
+  mailed: boolean
+}
+
 export function invite(invitation: { email: string; role: Role }) {
-  return send<{ invitation: PendingInvitation; mailed: boolean }>('POST', '/api/team', invitation)
+  return send<InvitationMade>('POST', '/api/team', invitation)
+}
+
+/** Makes another link; the one before opens nothing any more. */
+export function renewInvitation(invitationId: string) {
+  return send<InvitationMade>('POST', `/api/invitations/${encodeURIComponent(invitationId)}/link`)
 }
 
 export function changeMemberRole(userId: string, role: Role) {

@@ -19,10 +19,3 @@ export const trackerQuery = queryOptions({
   queryKey: ['tracker'],
   queryFn: ({ signal }) => get<Tracker>('/api/tracker', {}, signal),
 })
-
-/** The sites that may send events once they are verified. */
-export const ownDomainsQuery = queryOptions({
-  queryKey: ['domains', 'own'],
-  queryFn: ({ signal }) =>
-    get<{ domains: { domain: string; verified_at: string | null }[] }>('/api/domains', {}, signal),
-})

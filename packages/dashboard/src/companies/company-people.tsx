@@ -1,9 +1,16 @@
-import { IconUsers } from '@tabler/icons-react'
-import { useQuery } from '@tanstack/react-query'
-import { contactsQuery } from '../api/contacts.ts'
+import { Alert, Button, Modal, Stack } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconPlus, IconUsers } from '@tabler/icons-react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type Contact, contactsQuery, refreshContacts, updateContact } from '../api/contacts.ts'
+import { useMay } from '../app/may.ts'
 import { CONTACT_COLUMNS } from '../contacts/contact-columns.tsx'
-import { DataTable } from '../ui/data-table.tsx'
-import { EmptyState } from '../ui/states.tsx'
+import { contactName } from '../contacts/contact-name.ts'
+import { contactChoice, useFoundContacts } from '../contacts/find-contacts.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { type Column, DataTable } from '../ui/data-table.tsx'
+import { FindField } from '../ui/find-field.tsx'
+import { EmptyState, messageOf } from '../ui/states.tsx'
 import { PEOPLE_A_PAGE, peopleOf } from './people-query.ts'
 
 interface CompanyPeopleProps {
@@ -12,26 +19,96 @@ interface CompanyPeopleProps {
   onPage: (page: number) => void
 }
 
-/** The contacts of a company. */
+/** The contacts of a company; others are put to it, and taken away. */
 export function CompanyPeople({ companyId, page, onPage }: CompanyPeopleProps) {
   const { data, error, refetch, isPlaceholderData } = useQuery(contactsQuery(peopleOf(companyId, page)))
+  const add = useMay('contacts:write') ? <AddContact companyId={companyId} /> : null
+  const columns = CONTACT_COLUMNS.filter(({ id }) => COLUMNS.includes(id))
   return (
-    <DataTable
-      label="Contacts of the company"
-      columns={CONTACT_COLUMNS.filter(({ id }) => COLUMNS.includes(id))}
-      rows={data?.contacts}
-      rowKey={({ contact_id }) => contact_id}
-      error={error}
-      onRetry={refetch}
-      isUpdating={isPlaceholderData}
-      empty={
-        <EmptyState icon={IconUsers} title="No contacts of this company">
-          A contact belongs to a company when it is named in a form, an import or over the API.
-        </EmptyState>
-      }
-      paging={{ page, limit: PEOPLE_A_PAGE, total: data?.pagination.total_items ?? 0, onPage }}
-    />
+    <Stack gap="sm">
+      {add}
+      <DataTable
+        label="Contacts of the company"
+        columns={add ? [...columns, TAKE_AWAY] : columns}
+        rows={data?.contacts}
+        rowKey={({ contact_id }) => contact_id}
+        error={error}
+        onRetry={refetch}
+        isUpdating={isPlaceholderData}
+        empty={
+          <EmptyState icon={IconUsers} title="No contacts of this company">
+            A contact belongs to a company when it is named in a form, an import or over the API, or put to it by hand.
+          </EmptyState>
+        }
+        paging={{ page, limit: PEOPLE_A_PAGE, total: data?.pagination.total_items ?? 0, onPage }}
+      />
+    </Stack>
   )
 }
 
 const COLUMNS = ['name', 'email', 'jobtitle', 'lifecyclestage', 'created_at']
+
+const TAKE_AWAY: Column<Contact> = {
+  id: 'actions',
+  header: 'Actions',
+  align: 'right',
+  cell: (contact) => <TakeAway contact={contact} />,
+}
+
+function TakeAway({ contact }: { contact: Contact }) {
+  const queryClient = useQueryClient()
+  const name = contactName(contact).slice(0, 80)
+  return (
+    <ConfirmButton
+      size="compact-xs"
+      title={`Take ${name} away?`}
+      explanation="The contact stays, without a company."
+      confirmLabel="Take away"
+      aria-label={`Take away ${name}`}
+      onConfirm={async () => {
+        await updateContact(contact.contact_id, { company_id: null })
+        await refreshContacts(queryClient)
+      }}
+    >
+      Take away
+    </ConfirmButton>
+  )
+}
+
+function AddContact({ companyId }: { companyId: string }) {
+  const queryClient = useQueryClient()
+  const [isOpen, { open, close }] = useDisclosure()
+  const adding = useMutation({
+    mutationFn: ({ contact_id: id }: Contact) => updateContact(id, { company_id: companyId }),
+    onSuccess: async () => {
+      await refreshContacts(queryClient)
+      close()
+    },
+  })
+  return (
+    <>
+      <Button variant="default" size="xs" ml="auto" leftSection={<IconPlus size={14} aria-hidden />} onClick={open}>
+        Add a contact
+      </Button>
+      <Modal opened={isOpen} onClose={close} title="Add a contact">
+        <FindField
+          label="Find contacts"
+          placeholder="Name or e-mail address"
+          what="Contacts"
+          useFound={useFoundContacts}
+          keyOf={({ contact_id }) => contact_id}
+          nameOf={(contact) => `${contactChoice(contact)}${contact.company_id === null ? '' : ' · of another company'}`}
+          isTaken={({ company_id }) => company_id === companyId}
+          onChoose={(contact) => adding.mutate(contact)}
+          disabled={adding.isPending}
+          autoFocus
+        />
+        {adding.isError ? (
+          <Alert color="red" role="alert" mt="sm">
+            {messageOf(adding.error)}
+          </Alert>
+        ) : null}
+      </Modal>
+    </>
+  )
+}

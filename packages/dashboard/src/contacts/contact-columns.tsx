@@ -6,8 +6,11 @@ import { propertyText } from '../ui/property-value.ts'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { contactName } from './contact-name.ts'
 
+/** What every list of contacts has of one. */
+type Listed = Pick<Contact, 'contact_id' | 'properties' | 'created_at'>
+
 /** The column of a property. */
-export const propertyColumn = (key: string, header: string, more: Partial<Column<Contact>> = {}): Column<Contact> => ({
+export const propertyColumn = (key: string, header: string, more: Partial<Column<Listed>> = {}): Column<Listed> => ({
   id: key,
   header,
   cell: ({ properties }) => {
@@ -17,8 +20,8 @@ export const propertyColumn = (key: string, header: string, more: Partial<Column
   ...more,
 })
 
-/** The columns that the list of contacts can show. */
-export const CONTACT_COLUMNS: Column<Contact>[] = [
+/** What is shown first of contacts, wherever they are listed. */
+export const FIRST_COLUMNS: Column<Listed>[] = [
   {
     id: 'name',
     header: 'Name',
@@ -44,18 +47,26 @@ export const CONTACT_COLUMNS: Column<Contact>[] = [
       return stage === '' ? <None /> : <Badge>{stage}</Badge>
     },
   },
+]
+
+/** When a contact was created. */
+export const CREATED_COLUMN: Column<Listed> = {
+  id: 'created_at',
+  header: 'Created',
+  sortBy: 'createdate',
+  cell: ({ created_at }) => <Moment at={created_at} c="dimmed" />,
+}
+
+/** The columns that the list of contacts can show. */
+export const CONTACT_COLUMNS: Column<Contact>[] = [
+  ...FIRST_COLUMNS,
   propertyColumn('country', 'Country', { visibleFrom: 'md' }),
   propertyColumn('lead_status', 'Lead status'),
   propertyColumn('industry', 'Industry'),
   propertyColumn('city', 'City'),
   propertyColumn('state', 'State'),
   { id: 'creation_source', header: 'Source', cell: ({ creation_source }) => creation_source },
-  {
-    id: 'created_at',
-    header: 'Created',
-    sortBy: 'createdate',
-    cell: ({ created_at }) => <Moment at={created_at} c="dimmed" />,
-  },
+  CREATED_COLUMN,
   { id: 'first_seen_at', header: 'First seen', cell: ({ first_seen_at }) => <Moment at={first_seen_at} c="dimmed" /> },
 ]
 

@@ -1,6 +1,6 @@
 import { Anchor, Badge, Box, Group, Stack, Tabs } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
-import { useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { ApiError } from '../api/client.ts'
 import { contactQuery } from '../api/contacts.ts'
@@ -30,7 +30,8 @@ export function ContactPage() {
   const tab = search.tab === 'details' && !isNarrow ? 'timeline' : (search.tab ?? 'timeline')
   const navigate = route.useNavigate()
   const { data, error, refetch } = useQuery(contactQuery(contactId))
-  const notes = useQuery(notesQuery(contactId))
+  const notes = useInfiniteQuery(notesQuery(contactId))
+  const noteCount = notes.data?.pages[0]?.pagination.total_items
   if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
   if (error && !data) return <ErrorState error={error} onRetry={refetch} />
   if (!data) return <LoadingState lines={10} />
@@ -59,7 +60,7 @@ export function ContactPage() {
             <Tabs.List className={classes.tabs} aria-label="About this contact">
               <Tabs.Tab value="timeline">Timeline</Tabs.Tab>
               {isNarrow ? <Tabs.Tab value="details">Details</Tabs.Tab> : null}
-              <Tabs.Tab value="notes" rightSection={<Count value={notes.data?.total_items ?? contact.notes.length} />}>
+              <Tabs.Tab value="notes" rightSection={<Count value={noteCount ?? contact.notes.length} />}>
                 Notes
               </Tabs.Tab>
               <Tabs.Tab value="conversations">Conversations</Tabs.Tab>

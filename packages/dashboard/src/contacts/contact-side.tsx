@@ -1,7 +1,6 @@
-import { Anchor, Badge, Card, Group, Stack, Text, Title } from '@mantine/core'
+import { Badge, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { companyQuery } from '../api/companies.ts'
 import {
   type Contact,
   type PropertyChanges,
@@ -15,6 +14,7 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
+import { ContactCompany } from './contact-company.tsx'
 import { USUAL_PROPERTIES } from './contact-name.ts'
 
 /** What is known of a contact, at the side: its properties, company and segments. */
@@ -48,7 +48,7 @@ export function ContactSide({ contact }: { contact: Contact }) {
         <Title order={2} size="h5" mb="xs">
           Belongs to
         </Title>
-        {contact.company_id === null ? null : <CompanyLink companyId={contact.company_id} />}
+        <ContactCompany key={contactId} contact={contact} />
         <Segments segmentIds={contact.segment_ids} />
       </Card>
       <Card>
@@ -75,22 +75,6 @@ export function ContactSide({ contact }: { contact: Contact }) {
 }
 
 const STAGES = ['lead', 'prospect', 'mql', 'sql', 'opportunity', 'customer', 'evangelist', 'subscriber', 'other']
-
-function CompanyLink({ companyId }: { companyId: string }) {
-  const { data } = useQuery(companyQuery(companyId))
-  const name = data ? (data.name ?? data.domain ?? 'Company without a name') : '…'
-  return (
-    <Text size="sm" mb="xs">
-      <Anchor
-        inherit
-        fw={550}
-        renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId }} {...props} />}
-      >
-        <Foreign max={120}>{name}</Foreign>
-      </Anchor>
-    </Text>
-  )
-}
 
 function Segments({ segmentIds }: { segmentIds: string[] }) {
   const { data: names } = useQuery(segmentNamesQuery)

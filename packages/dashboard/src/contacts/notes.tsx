@@ -1,27 +1,26 @@
 import { Button, Card, Group, Stack, Text } from '@mantine/core'
 import { IconNotes } from '@tabler/icons-react'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { createNote, deleteNote, type Note, notesQuery, refreshNotes, updateNote } from '../api/notes.ts'
 import { useMay } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
-import { Moment } from '../ui/text.tsx'
+import { formatNumber, Moment } from '../ui/text.tsx'
 import { NoteForm } from './note-form.tsx'
 
 // Reading markdown is only needed where there is a note.
 const Markdown = lazy(() => import('../ui/markdown.tsx').then((module) => ({ default: module.Markdown })))
 
-/** So many are drawn at once; there may be any number. */
-const STEP = 20
-
 /** What people wrote down about a contact, the latest first. */
 export function Notes({ contactId }: { contactId: string }) {
   const queryClient = useQueryClient()
-  const { data, error, refetch } = useQuery(notesQuery(contactId))
-  const [shown, setShown] = useState(STEP)
+  const all = useInfiniteQuery(notesQuery(contactId))
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = all
   const mayWrite = useMay('contacts:write')
-  const notes = data?.notes ?? []
+  // One that was written meanwhile moves the others on, to a page that is read after it.
+  const notes = [...new Map(data?.pages.flatMap((page) => page.notes).map((note) => [note.note_id, note])).values()]
+  const earlier = (data?.pages.at(-1)?.pagination.total_items ?? 0) - notes.length
   const add = async (content: string) => {
     await createNote(contactId, content)
     await refreshNotes(queryClient, contactId)
@@ -40,12 +39,13 @@ export function Notes({ contactId }: { contactId: string }) {
           Write down what the next one who talks with this contact should know.
         </EmptyState>
       ) : null}
-      {notes.slice(0, shown).map((note) => (
+      {notes.map((note) => (
         <NoteCard key={note.note_id} note={note} mayWrite={mayWrite} />
       ))}
-      {notes.length > shown ? (
-        <Button variant="default" onClick={() => setShown(shown + STEP)}>
-          Earlier notes ({notes.length - shown})
+      {error && data ? <ErrorState error={error} onRetry={fetchNextPage} /> : null}
+      {hasNextPage ? (
+        <Button variant="default" loading={isFetchingNextPage} onClick={() => fetchNextPage()}>
+          Earlier notes ({formatNumber(earlier)})
         </Button>
       ) : null}
     </Stack>

@@ -3,14 +3,18 @@ import { IconCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { ownDomainsQuery } from '../api/tracker.ts'
+import { domainsQuery } from '../api/domains.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { ErrorState } from '../ui/states.tsx'
 
+/** Domains that are named. */
+const SHOWN = 10
+
 /** What to do before anything can be seen: a domain, the script in its pages, a first visit. */
 export function FirstSteps({ snippet }: { snippet: string }) {
-  const domains = useQuery({ ...ownDomainsQuery, refetchInterval: 10_000 })
-  const verified = domains.data?.domains.filter(({ verified_at }) => verified_at !== null) ?? []
+  const domains = useQuery({ ...domainsQuery({ limit: SHOWN, verified: true }), refetchInterval: 10_000 })
+  const verified = domains.data?.domains ?? []
+  const claimed = useQuery(domainsQuery({ limit: 1 }))
   return (
     <Card maw={760} padding="xl">
       <Title order={2} size="h3">
@@ -33,7 +37,7 @@ export function FirstSteps({ snippet }: { snippet: string }) {
                 name then.
               </Text>
               <Button variant="light" size="xs" renderRoot={(props) => <Link to="/settings/domains" {...props} />}>
-                {domains.data?.domains.length ? 'Verify your domain' : 'Add a domain'}
+                {claimed.data?.domains.length ? 'Verify your domain' : 'Add a domain'}
               </Button>
             </>
           )}

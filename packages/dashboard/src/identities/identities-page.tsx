@@ -1,4 +1,4 @@
-import { Anchor, Badge, Text, TextInput } from '@mantine/core'
+import { Anchor, Badge, Group, Text } from '@mantine/core'
 import { IconSearch, IconUserCircle } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -7,20 +7,21 @@ import { useMay } from '../app/may.ts'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { SearchField } from '../ui/search-field.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, formatDay, None } from '../ui/text.tsx'
+import { PAGE_LENGTH } from './routes.ts'
 
 const route = getRouteApi('/shell/identities')
-/** The service answers all at once; so many are drawn. */
-const PAGE_LENGTH = 50
 
 /** Whom agents write as. */
 export function IdentitiesPage() {
-  const { page = 1, search = '' } = route.useSearch()
+  const { page = 1, search } = route.useSearch()
   const navigate = route.useNavigate()
   const queryClient = useQueryClient()
-  const { data, error, refetch } = useQuery(identitiesQuery)
-  const found = data?.filter((identity) => textOf(identity).includes(search.trim().toLowerCase()))
+  const query = identitiesQuery({ page, limit: PAGE_LENGTH, search })
+  const { data, error, isPlaceholderData, refetch } = useQuery(query)
+  const total = data?.pagination.total_items ?? 0
   const add = async ({ firstName = '', lastName = '', role = '' }: Record<string, string>) => {
     const { identity } = await createIdentity({ firstName, lastName, role })
     await refreshIdentities(queryClient)
@@ -44,30 +45,25 @@ export function IdentitiesPage() {
         description="The people that mails and messages of agents are from."
         actions={create}
       />
-      {data && data.length > PAGE_LENGTH ? (
-        <TextInput
-          type="search"
-          aria-label="Search by name or address"
-          placeholder="Search by name or address"
-          leftSection={<IconSearch size={16} aria-hidden />}
-          value={search}
-          onChange={(event) => {
-            const typed = event.currentTarget.value
-            void navigate({ search: typed === '' ? {} : { search: typed }, replace: true })
-          }}
-          maw={360}
-          mb="md"
-        />
+      {search !== undefined || total > PAGE_LENGTH ? (
+        <Group mb="md">
+          <SearchField
+            value={search}
+            placeholder="Search by name or address"
+            onSearch={(words) => navigate({ search: words === undefined ? {} : { search: words }, replace: true })}
+          />
+        </Group>
       ) : null}
       <DataTable
         label="Identities"
         columns={COLUMNS}
-        rows={found?.slice((page - 1) * PAGE_LENGTH, page * PAGE_LENGTH)}
+        rows={data?.identities}
         rowKey={({ identity_id }) => identity_id}
         error={error}
         onRetry={refetch}
+        isUpdating={isPlaceholderData}
         empty={
-          data?.length ? (
+          search !== undefined ? (
             <EmptyState icon={IconSearch} title="Nobody is found" />
           ) : (
             <EmptyState icon={IconUserCircle} title="No identities yet" action={create}>
@@ -78,16 +74,12 @@ export function IdentitiesPage() {
         paging={{
           page,
           limit: PAGE_LENGTH,
-          total: found?.length ?? 0,
+          total,
           onPage: (next) => navigate({ search: (before) => ({ ...before, page: next === 1 ? undefined : next }) }),
         }}
       />
     </>
   )
-}
-
-function textOf(identity: Identity): string {
-  return `${identityName(identity)} ${identity.role} ${identity.email_account.address ?? ''}`.toLowerCase()
 }
 
 const COLUMNS: Column<Identity>[] = [

@@ -3,13 +3,17 @@ import { connectionsQuery, identitiesQuery, identityQuery } from '../api/identit
 import { shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
 
+export const PAGE_LENGTH = 50
+
 const listSearch = searchParams({ page: pageNumber, search: text })
 
 const list = createRoute({
   getParentRoute: () => shellRoute,
   path: '/identities',
   validateSearch: listSearch,
-  loader: ({ context }) => void context.queryClient.prefetchQuery(identitiesQuery),
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps: { page = 1, search } }) =>
+    void context.queryClient.prefetchQuery(identitiesQuery({ page, limit: PAGE_LENGTH, search })),
   component: lazyRouteComponent(() => import('./identities-page.tsx'), 'IdentitiesPage'),
 })
 

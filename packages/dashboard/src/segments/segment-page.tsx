@@ -12,6 +12,7 @@ import {
   segmentQuery,
 } from '../api/segments.ts'
 import { useIsAtLeast } from '../app/may.ts'
+import { CREATED_COLUMN, FIRST_COLUMNS } from '../contacts/contact-columns.tsx'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { DateRange } from '../ui/date-range.tsx'
@@ -20,7 +21,6 @@ import { resolveRange } from '../ui/range.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, formatMoment, formatNumber } from '../ui/text.tsx'
 import { TrendChart } from '../ui/trend-chart.tsx'
-import { MEMBER_COLUMNS } from './member-columns.tsx'
 import { MEMBERS_LENGTH, segmentSearch } from './routes.ts'
 import { filterWords } from './words.ts'
 
@@ -198,3 +198,5 @@ function Members({ segmentId }: { segmentId: string }) {
     </section>
   )
 }
+
+const MEMBER_COLUMNS = [...FIRST_COLUMNS, { ...CREATED_COLUMN, visibleFrom: 'md' as const }]

@@ -1,6 +1,7 @@
 import { Alert, Badge, Button, Card, Group, Stack, Table, Text, Title } from '@mantine/core'
 import { IconRefresh, IconWorld } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import {
   addDomain,
   type Check,
@@ -15,13 +16,20 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { Pager } from '../ui/pager.tsx'
 import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign, formatDay } from '../ui/text.tsx'
+import { DOMAINS_LENGTH } from './routes.ts'
+
+const route = getRouteApi('/shell/settings/domains')
 
 /** The sites that may send events, each with the record that proves whose it is. */
 export function DomainsPage() {
   const queryClient = useQueryClient()
-  const { data, error, refetch } = useQuery(domainsQuery)
+  const { page = 1 } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data, error, refetch } = useQuery(domainsQuery({ page, limit: DOMAINS_LENGTH }))
+  const total = data?.pagination.total_items ?? 0
   const isAdmin = useIsAtLeast('admin')
   const create = isAdmin ? (
     <CreateDialog
@@ -42,7 +50,7 @@ export function DomainsPage() {
       />
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !data ? <LoadingState label="Loading domains" /> : null}
-      {data?.length === 0 ? (
+      {data && total === 0 ? (
         <Card>
           <EmptyState icon={IconWorld} title="No domains yet" action={create}>
             Add the domain of your site, and show with a record in its DNS that it is yours.
@@ -50,10 +58,19 @@ export function DomainsPage() {
         </Card>
       ) : null}
       <Stack gap="md">
-        {data?.map((domain) => (
+        {data?.domains.map((domain) => (
           <DomainCard key={domain.domain_id} domain={domain} isAdmin={isAdmin} />
         ))}
       </Stack>
+      {total > DOMAINS_LENGTH ? (
+        <Pager
+          label="Domains"
+          page={page}
+          limit={DOMAINS_LENGTH}
+          total={total}
+          onPage={(next) => navigate({ search: next === 1 ? {} : { page: next }, replace: true })}
+        />
+      ) : null}
     </>
   )
 }

@@ -4,7 +4,14 @@ import { IconMailForward, IconPlus } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { Role } from '../api/session.ts'
-import { invite, type PendingInvitation, refreshTeam, withdrawInvitation } from '../api/team.ts'
+import {
+  type InvitationMade,
+  invite,
+  type PendingInvitation,
+  refreshTeam,
+  renewInvitation,
+  withdrawInvitation,
+} from '../api/team.ts'
 import { useMe } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
@@ -51,13 +58,30 @@ const COLUMNS: Column<PendingInvitation>[] = [
   },
 ]
 
-function Actions({ invitation: { invitation_id: id, email, link } }: { invitation: PendingInvitation }) {
+function Actions({ invitation: { invitation_id: id, email, role } }: { invitation: PendingInvitation }) {
   const queryClient = useQueryClient()
-  // Only for an owner: who may not invite to that role does not see its link.
-  if (link === null) return null
+  const { role: mine } = useMe()
+  const [made, setMade] = useState<InvitationMade | null>(null)
+  // Who may not invite to that role may not replace the invitation either.
+  if (!rolesToGive(mine).includes(role)) return null
   return (
     <Group gap="xs" justify="flex-end" wrap="nowrap">
-      <CopyButton value={link} label={`link of ${email}`} />
+      <ConfirmButton
+        size="xs"
+        title="Make a new link?"
+        explanation="The link before opens nothing any more; the new one is good for a week."
+        confirmLabel="Make a new link"
+        aria-label={`New link for ${email}`}
+        onConfirm={async () => {
+          setMade(await renewInvitation(id))
+          await refreshTeam(queryClient)
+        }}
+      >
+        New link
+      </ConfirmButton>
+      <Modal opened={made !== null} onClose={() => setMade(null)} title="A new link">
+        {made ? <LinkMade made={made} onDone={() => setMade(null)} /> : null}
+      </Modal>
       <ConfirmButton
         size="xs"
         title="Revoke the invitation?"
@@ -102,31 +126,7 @@ function InviteForm({ onDone }: { onDone: () => void }) {
     event.preventDefault()
     inviting.mutate()
   }
-  if (inviting.data) {
-    const { invitation, mailed } = inviting.data
-    return (
-      <Stack gap="md">
-        <Alert color="green" role="status" title={mailed ? 'The link is on its way' : 'Pass this link on yourself'}>
-          <Stack gap="xs" align="flex-start">
-            <Text size="sm">
-              Whoever opens it can join as <Foreign max={254}>{invitation.email}</Foreign>, once, within a week.
-            </Text>
-            {invitation.link === null ? null : (
-              <>
-                <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-                  {invitation.link}
-                </Text>
-                <CopyButton value={invitation.link} label="the link" withText />
-              </>
-            )}
-          </Stack>
-        </Alert>
-        <Button ml="auto" onClick={onDone} autoFocus>
-          Done
-        </Button>
-      </Stack>
-    )
-  }
+  if (inviting.data) return <LinkMade made={inviting.data} onDone={onDone} />
   return (
     <Stack component="form" gap="md" onSubmit={submit}>
       <TextInput
@@ -157,6 +157,29 @@ function InviteForm({ onDone }: { onDone: () => void }) {
           Invite
         </Button>
       </Group>
+    </Stack>
+  )
+}
+
+/** The only time that the link is to be seen. */
+function LinkMade({ made: { invitation, link, mailed }, onDone }: { made: InvitationMade; onDone: () => void }) {
+  return (
+    <Stack gap="md">
+      <Alert color="green" role="status" title={mailed ? 'The link is on its way' : 'Pass this link on yourself'}>
+        <Stack gap="xs" align="flex-start">
+          <Text size="sm">
+            Whoever opens it can join as <Foreign max={254}>{invitation.email}</Foreign>, once, within a week. It is
+            shown only now.
+          </Text>
+          <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+            {link}
+          </Text>
+          <CopyButton value={link} label="the link" withText />
+        </Stack>
+      </Alert>
+      <Button ml="auto" onClick={onDone} autoFocus>
+        Done
+      </Button>
     </Stack>
   )
 }

@@ -1,6 +1,7 @@
 import { Badge, Group, Text, Tooltip } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { type Key, keysQuery, refreshKeys, revokeKey } from '../api/keys.ts'
 import { useIsAtLeast } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
@@ -9,12 +10,17 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { NewKeyButton } from './new-key.tsx'
+import { PAGE_LENGTH } from './routes.ts'
 import classes from './settings-table.module.css'
+
+const route = getRouteApi('/shell/settings/keys')
 
 /** The keys with which programs use the API. */
 export function KeysPage() {
   const queryClient = useQueryClient()
-  const { data, error, refetch } = useQuery(keysQuery)
+  const { page = 1 } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data, error, isPlaceholderData, refetch } = useQuery(keysQuery(page, PAGE_LENGTH))
   const create = useIsAtLeast('admin') ? <NewKeyButton /> : null
   const revoke = async (keyId: string) => {
     await revokeKey(keyId)
@@ -30,15 +36,22 @@ export function KeysPage() {
       <DataTable
         label="API keys"
         columns={columnsWith(revoke)}
-        rows={data}
+        rows={data?.keys}
         rowKey={({ key_id }) => key_id}
         error={error}
         onRetry={refetch}
+        isUpdating={isPlaceholderData}
         empty={
           <EmptyState icon={IconKey} title="No API keys yet" action={create}>
             Your servers need one to send contacts and events, or to read what is here.
           </EmptyState>
         }
+        paging={{
+          page,
+          limit: PAGE_LENGTH,
+          total: data?.pagination.total_items ?? 0,
+          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next }, replace: true }),
+        }}
       />
     </>
   )

@@ -5,14 +5,17 @@ import { keysQuery } from '../api/keys.ts'
 import { limitsQuery } from '../api/limits.ts'
 import { teamQuery } from '../api/team.ts'
 import { erasuresQuery, exportsQuery } from '../api/tenant-data.ts'
-import { ownDomainsQuery, trackerQuery } from '../api/tracker.ts'
+import { trackerQuery } from '../api/tracker.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams } from '../app/search-params.ts'
 import { auditSearch, toAuditQuery } from './audit-search.ts'
 
 export const ERASURES_LENGTH = 20
 
-const dataSearch = searchParams({ page: pageNumber })
+export const PAGE_LENGTH = 50
+export const DOMAINS_LENGTH = 20
+
+const pageSearch = searchParams({ page: pageNumber })
 
 const settings = createRoute({
   getParentRoute: () => shellRoute,
@@ -37,7 +40,9 @@ const profile = createRoute({
 const team = createRoute({
   getParentRoute: () => settings,
   path: '/team',
-  loader: ({ context }) => void context.queryClient.prefetchQuery(teamQuery),
+  validateSearch: pageSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(teamQuery(page, PAGE_LENGTH)),
   component: lazyRouteComponent(() => import('./team-page.tsx'), 'TeamPage'),
 })
 
@@ -52,7 +57,7 @@ const tracker = createRoute({
   path: '/tracker',
   loader: ({ context }) => {
     void context.queryClient.prefetchQuery(trackerQuery)
-    void context.queryClient.prefetchQuery(ownDomainsQuery)
+    void context.queryClient.prefetchQuery(domainsQuery({ limit: 1, verified: true }))
   },
   component: lazyRouteComponent(() => import('./tracker-page.tsx'), 'TrackerPage'),
 })
@@ -60,14 +65,19 @@ const tracker = createRoute({
 const domains = createRoute({
   getParentRoute: () => settings,
   path: '/domains',
-  loader: ({ context }) => void context.queryClient.prefetchQuery(domainsQuery),
+  validateSearch: pageSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps: { page = 1 } }) =>
+    void context.queryClient.prefetchQuery(domainsQuery({ page, limit: DOMAINS_LENGTH })),
   component: lazyRouteComponent(() => import('./domains-page.tsx'), 'DomainsPage'),
 })
 
 const keys = createRoute({
   getParentRoute: () => settings,
   path: '/keys',
-  loader: ({ context }) => void context.queryClient.prefetchQuery(keysQuery),
+  validateSearch: pageSearch,
+  loaderDeps: ({ search }) => search,
+  loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(keysQuery(page, PAGE_LENGTH)),
   component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
 })
 
@@ -90,7 +100,7 @@ const audit = createRoute({
 const data = createRoute({
   getParentRoute: () => settings,
   path: '/data',
-  validateSearch: dataSearch,
+  validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1 } }) => {
     void context.queryClient.prefetchQuery(exportsQuery)

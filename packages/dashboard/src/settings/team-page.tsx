@@ -2,6 +2,7 @@ import { Badge, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
 import { IconUsers } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import type { Role } from '../api/session.ts'
 import { changeMemberRole, type Member, refreshTeam, removeMember, teamQuery } from '../api/team.ts'
 import { useIsAtLeast, useMe } from '../app/may.ts'
@@ -12,11 +13,16 @@ import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { Invitations, InviteButton } from './invitations.tsx'
 import { rolesToGive } from './roles.ts'
+import { PAGE_LENGTH } from './routes.ts'
 import classes from './settings-table.module.css'
+
+const route = getRouteApi('/shell/settings/team')
 
 /** Who works here, and as what. */
 export function TeamPage() {
-  const { data, error, refetch } = useQuery(teamQuery)
+  const { page = 1 } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { data, error, isPlaceholderData, refetch } = useQuery(teamQuery(page, PAGE_LENGTH))
   const { role, user } = useMe()
   const isAdmin = useIsAtLeast('admin')
   return (
@@ -34,7 +40,14 @@ export function TeamPage() {
           rowKey={({ user_id }) => user_id}
           error={error}
           onRetry={refetch}
+          isUpdating={isPlaceholderData}
           empty={<EmptyState icon={IconUsers} title="Nobody" />}
+          paging={{
+            page,
+            limit: PAGE_LENGTH,
+            total: data?.pagination.total_items ?? 0,
+            onPage: (next) => navigate({ search: next === 1 ? {} : { page: next }, replace: true }),
+          }}
         />
         {isAdmin && data ? (
           <section>

@@ -2,7 +2,8 @@ import { Alert, Anchor, Card, Code, Group, List, Loader, Stack, Text } from '@ma
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { ownDomainsQuery, type SeenEvent, trackerQuery } from '../api/tracker.ts'
+import { domainsQuery } from '../api/domains.ts'
+import { type SeenEvent, trackerQuery } from '../api/tracker.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -14,6 +15,9 @@ import { SettingsPart } from './settings-part.tsx'
 const WAITING_MS = 3_000
 const LATER_MS = 30_000
 
+/** Whether there is one that may send events. */
+const ANY_VERIFIED = { limit: 1, verified: true }
+
 /** What to put into a site's pages, and whether an event has come of it. */
 export function TrackerPage() {
   const {
@@ -24,8 +28,8 @@ export function TrackerPage() {
     ...trackerQuery,
     refetchInterval: ({ state }) => (state.data && state.data.first_event === null ? WAITING_MS : LATER_MS),
   })
-  const domains = useQuery(ownDomainsQuery)
-  const isUnverified = domains.data && !domains.data.domains.some(({ verified_at: at }) => at !== null)
+  const verified = useQuery(domainsQuery(ANY_VERIFIED))
+  const isUnverified = verified.data?.domains.length === 0
   return (
     <>
       <PageHeader title="Tracker" description="One script in the pages of your site records what visitors do there." />

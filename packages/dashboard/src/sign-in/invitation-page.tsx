@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { ApiError } from '../api/client.ts'
-import { acceptInvitation, invitationQuery, meQuery } from '../api/session.ts'
+import { acceptInvitation, invitationQuery, meQuery, signInOptionsQuery } from '../api/session.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
@@ -50,9 +50,12 @@ export function InvitationPage() {
 function Accept({ token, email, isSignedIn }: { token: string; email: string; isSignedIn: boolean }) {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
+  const { data: options } = useQuery(signInOptionsQuery)
+  const oidc = options?.oidc?.label
   const enter = useEnter()
   const joining = useMutation({
-    mutationFn: () => acceptInvitation(token, isSignedIn ? {} : { name: name.trim(), password }),
+    mutationFn: () =>
+      acceptInvitation(token, isSignedIn ? {} : { name: name.trim(), ...(password === '' ? {} : { password }) }),
     onSuccess: enter,
   })
   const submit = (event: FormEvent) => {
@@ -76,7 +79,11 @@ function Accept({ token, email, isSignedIn }: { token: string; email: string; is
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
           />
-          <NewPassword value={password} onChange={setPassword} />
+          <NewPassword
+            value={password}
+            onChange={setPassword}
+            {...(oidc === undefined ? {} : { whenEmpty: `Or leave it empty, and sign in with ${oidc}.` })}
+          />
         </>
       )}
       <Button type="submit" loading={joining.isPending} fullWidth>

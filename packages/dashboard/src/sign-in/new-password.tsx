@@ -6,17 +6,21 @@ interface NewPasswordProps {
   value: string
   onChange: (password: string) => void
   label?: string
+  /** Why it may stay empty, where it may. */
+  whenEmpty?: string
 }
 
 /** The field for a password that is new. */
-export function NewPassword({ value, onChange, label = 'Password' }: NewPasswordProps) {
+export function NewPassword({ value, onChange, label = 'Password', whenEmpty }: NewPasswordProps) {
   return (
     <PasswordInput
       label={label}
-      description={`At least ${LENGTH_MIN} characters; a few words make a good one.`}
+      description={[`At least ${LENGTH_MIN} characters; a few words make a good one.`, whenEmpty]
+        .filter(Boolean)
+        .join(' ')}
       name="new-password"
       autoComplete="new-password"
-      required
+      required={whenEmpty === undefined}
       withAsterisk={false}
       minLength={LENGTH_MIN}
       maxLength={256}

@@ -1,25 +1,25 @@
-import { ActionIcon, Button, CopyButton as Copy, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Tooltip } from '@mantine/core'
+import { useClipboard } from '@mantine/hooks'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
+
+/** Browsers have no clipboard for pages that came over plain HTTP, and people may forbid it. */
+const REFUSED = 'Not copied, select it instead'
 
 /** Puts a text on the clipboard. @param label what is copied ("Contact id"). */
 export function CopyButton({ value, label, withText = false }: { value: string; label: string; withText?: boolean }) {
-  return (
-    <Copy value={value} timeout={1_500}>
-      {({ copied, copy }) => {
-        const icon = copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />
-        const name = copied ? `${label}: copied` : `Copy ${label}`
-        return withText ? (
-          <Button variant="default" size="xs" leftSection={icon} onClick={copy} aria-label={name}>
-            {copied ? 'Copied' : 'Copy'}
-          </Button>
-        ) : (
-          <Tooltip label={name}>
-            <ActionIcon variant="subtle" color="gray" size="sm" onClick={copy} aria-label={name}>
-              {icon}
-            </ActionIcon>
-          </Tooltip>
-        )
-      }}
-    </Copy>
+  const { copied, copy, error } = useClipboard({ timeout: 1_500 })
+  const icon = copied ? <IconCheck size={15} aria-hidden /> : <IconCopy size={15} aria-hidden />
+  const idle = error === null ? { name: `Copy ${label}`, text: 'Copy' } : { name: REFUSED, text: REFUSED }
+  const { name, text } = copied ? { name: `${label}: copied`, text: 'Copied' } : idle
+  return withText ? (
+    <Button variant="default" size="xs" leftSection={icon} onClick={() => copy(value)} aria-label={name}>
+      {text}
+    </Button>
+  ) : (
+    <Tooltip label={name}>
+      <ActionIcon variant="subtle" color="gray" size="sm" onClick={() => copy(value)} aria-label={name}>
+        {icon}
+      </ActionIcon>
+    </Tooltip>
   )
 }

@@ -1,8 +1,9 @@
-import { Button, Drawer, Group, Pill, Text, TextInput } from '@mantine/core'
-import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
-import { IconAdjustmentsHorizontal, IconSearch } from '@tabler/icons-react'
-import { type ReactNode, useEffect, useState } from 'react'
+import { Button, Drawer, Group, Pill, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
 import { type FilterField, FilterForm, type FilterValues, valueText } from './filter-form.tsx'
+import { SearchField, type SearchFieldProps } from './search-field.tsx'
 
 interface FilterBarProps {
   fields: FilterField[]
@@ -10,7 +11,7 @@ interface FilterBarProps {
   /** Only the names that change; undefined takes a filter away. */
   onChange: (values: FilterValues) => void
   /** The words of the search field, where the list can be searched. */
-  search?: { value: string | undefined; placeholder: string; onSearch: (words: string | undefined) => void }
+  search?: SearchFieldProps
   /** Saved views, columns, export … at the right. */
   children?: ReactNode
 }
@@ -77,27 +78,5 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
         />
       </Drawer>
     </search>
-  )
-}
-
-/** Searches while somebody types, when they pause. */
-function SearchField({ value, placeholder, onSearch }: NonNullable<FilterBarProps['search']>) {
-  const [typed, setTyped] = useState(value ?? '')
-  // The URL may change by itself: back, a saved view.
-  useEffect(() => setTyped(value ?? ''), [value])
-  const searchSoon = useDebouncedCallback((words: string) => onSearch(words.trim() === '' ? undefined : words), 250)
-  return (
-    <TextInput
-      type="search"
-      aria-label={placeholder}
-      placeholder={placeholder}
-      leftSection={<IconSearch size={16} aria-hidden />}
-      value={typed}
-      onChange={(event) => {
-        setTyped(event.currentTarget.value)
-        searchSoon(event.currentTarget.value)
-      }}
-      style={{ flex: '1 1 220px', maxWidth: 360 }}
-    />
   )
 }

@@ -7,6 +7,7 @@ import {
   deliveriesQuery,
   type Webhook,
   type WebhookDelivery,
+  type WebhookHealth,
   webhookHealthQuery,
   webhookQuery,
 } from '../api/webhooks.ts'
@@ -68,6 +69,7 @@ function Settings({ webhook }: { webhook: Webhook }) {
     ['Delivered', formatNumber(health?.succeeded ?? 0)],
     ['Waiting', formatNumber(health?.pending ?? 0)],
     ['Failed', formatNumber(health?.failed ?? 0)],
+    ['Latest deliveries', latestWords(health)],
     ['Only addresses', filter === null ? 'all' : <Foreign key="filter">{filterWords(filter)}</Foreign>],
     ['Headers', headers.length === 0 ? <None key="none" /> : <Foreign key="headers">{headers.join(', ')}</Foreign>],
     ['Created', formatMoment(webhook.created_at)],
@@ -195,6 +197,13 @@ const STATES = {
 export function DeliveryState({ status }: { status: WebhookDelivery['status'] }) {
   const { color, label } = STATES[status]
   return <Badge color={color}>{label}</Badge>
+}
+
+function latestWords(health: WebhookHealth | undefined): ReactNode {
+  if (!health || health.latest === 0) return <None key="latest" />
+  return health.latest_failed === 0
+    ? `none of ${health.latest} fails`
+    : `${health.latest_failed} of ${health.latest} fail`
 }
 
 function filterWords({ match, conditions }: NonNullable<Webhook['url_filter']>): string {

@@ -92,7 +92,7 @@ function columnsWith(health: ReadonlyMap<string, WebhookHealth> | undefined): Co
 /** Whether it runs, and whether what it sends arrives. */
 export function State({ webhook, health }: { webhook: Webhook; health: WebhookHealth | undefined }) {
   if (webhook.status === 'paused') return <Badge color="gray">paused</Badge>
-  const { last_success_at: success = null, last_failure_at: failure = null } = health ?? {}
-  const isFailing = failure !== null && (success === null || failure > success)
-  return isFailing ? <Badge color="red">failing</Badge> : <Badge color="green">active</Badge>
+  if (health?.is_failing) return <Badge color="red">failing</Badge>
+  if (health && health.latest_failed > 0) return <Badge color="orange">some fail</Badge>
+  return <Badge color="green">active</Badge>
 }

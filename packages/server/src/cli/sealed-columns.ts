@@ -3,7 +3,6 @@ import { serviceSecretPlace } from '../dashboard/sign-in/secret.ts'
 import { emailPlace } from '../identities/email-secrets.ts'
 import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
-import { invitationPlace } from '../tenants/invitations.ts'
 import { headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
 
 const socialSession = { table: 'social_sessions', key: ['tenant_id', 'session_id'] }
@@ -47,13 +46,6 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     ...socialSession,
     column: 'code_sealed',
     place: ({ tenant_id = '', session_id = '' }) => codePlace(tenant_id, session_id),
-  },
-  {
-    table: 'invitations',
-    key: ['tenant_id', 'invitation_id'],
-    placedBy: ['email'],
-    column: 'token_sealed',
-    place: ({ tenant_id = '', email = '' }) => invitationPlace(tenant_id, email),
   },
   {
     table: 'service_secrets',

@@ -15,6 +15,17 @@ import { DeliveryStatus, ResendBody, WebhookDelivery, WebhookHealth } from './we
 const Path = Type.Object({ subscription_id: Type.String() })
 const DeliveryPath = Type.Object({ delivery_id: Type.String() })
 
+const NEVER_SENT = {
+  pending: 0,
+  succeeded: 0,
+  failed: 0,
+  latest: 0,
+  latest_failed: 0,
+  is_failing: false,
+  last_success_at: null,
+  last_failure_at: null,
+}
+
 /** What was sent to webhooks, what came back, and sending it again; what can be subscribed to. */
 export function deliveryRoutes(app: App, { clock }: Pick<WebhookDependencies, 'clock'>): void {
   app.get(
@@ -58,8 +69,7 @@ export function deliveryRoutes(app: App, { clock }: Pick<WebhookDependencies, 'c
     async ({ tenant, params }) => {
       const { subscription_id } = await readSubscription(tenant, params.subscription_id)
       const health = await subscriptionHealth(tenant, clock(), subscription_id)
-      const never = { pending: 0, succeeded: 0, failed: 0, last_success_at: null, last_failure_at: null }
-      return { status: 'success' as const, health: health[0] ?? { subscription_id, ...never } }
+      return { status: 'success' as const, health: health[0] ?? { subscription_id, ...NEVER_SENT } }
     },
   )
 

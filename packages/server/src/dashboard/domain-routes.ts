@@ -1,5 +1,7 @@
 import Type from 'typebox'
 import type { App } from '../platform/http/app-types.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { flag } from '../platform/http/query-parameters.ts'
 import { Id, Nullable, pathId, success, Timestamp } from '../platform/http/responses.ts'
 import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
 import type { Clock } from '../platform/time.ts'
@@ -42,8 +44,22 @@ export interface DomainDependencies {
 export function domainRoutes(app: App, { clock, lookUpTxt }: DomainDependencies): void {
   app.get(
     '/api/domains',
-    { config: { access: VIEWER }, schema: { hide: true, response: { 200: success({ domains: Type.Array(Domain) }) } } },
-    async ({ tenant }) => ({ status: 'success' as const, domains: await listDomains(tenant) }),
+    {
+      config: { access: VIEWER },
+      schema: {
+        hide: true,
+        querystring: Type.Object({
+          ...pageParameters(20, 100),
+          verified: flag('Only those that are verified, or only the others.'),
+        }),
+        response: { 200: success({ domains: Type.Array(Domain), pagination: Pagination }) },
+      },
+    },
+    async ({ tenant, query: { page = 1, limit = 20, verified } }) => {
+      const filters = verified === undefined ? {} : { verified }
+      const { domains, total } = await listDomains(tenant, filters, { page, limit })
+      return { status: 'success' as const, domains, pagination: paginationOf({ page, limit }, total) }
+    },
   )
 
   app.post(

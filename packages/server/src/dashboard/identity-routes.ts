@@ -8,12 +8,15 @@ import {
   removeEmailAccount,
   setEmailAccount,
 } from '../identities/email-accounts.ts'
-import { readIdentity } from '../identities/identities.ts'
+import { readIdentity, searchIdentities } from '../identities/identities.ts'
+import { Identity } from '../identities/identity-object.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import type { SocialConnector } from '../identities/social/connector.ts'
 import { latestSession } from '../identities/social/sessions.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { filterText } from '../platform/http/query-parameters.ts'
 import { Id, Nullable, pathId, success, Timestamp } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
@@ -85,8 +88,27 @@ export interface IdentityPageDependencies {
   social: SocialConnector
 }
 
-/** What an identity is connected to, and its mailbox: set, check, remove. */
+/** Identities page by page; what one is connected to, and its mailbox: set, check, remove. */
 export function identityPageRoutes(app: App, { clock, mail, social }: IdentityPageDependencies): void {
+  app.get(
+    '/api/identities',
+    {
+      config: { access: VIEWER },
+      schema: {
+        hide: true,
+        querystring: Type.Object({
+          ...pageParameters(50, 100),
+          search: filterText('Words that occur in name, role or address.', 1_000),
+        }),
+        response: { 200: success({ identities: Type.Array(Identity), pagination: Pagination }) },
+      },
+    },
+    async ({ tenant, query: { page = 1, limit = 50, search } }) => {
+      const { identities, total } = await searchIdentities(tenant, search, { page, limit })
+      return { status: 'success' as const, identities, pagination: paginationOf({ page, limit }, total) }
+    },
+  )
+
   app.get(
     '/api/identities/:identity_id/connections',
     {

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import type { App } from '../platform/http/app-types.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable, pathId, success, Timestamp } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
 import { addApiKey, listApiKeys, withdrawApiKey } from '../tenants/keys-of-tenant.ts'
@@ -43,8 +44,18 @@ export function keyRoutes(app: App, { clock }: { clock: Clock }): void {
 
   app.get(
     '/api/keys',
-    { config: { access: ADMIN }, schema: { hide: true, response: { 200: success({ keys: Type.Array(Key) }) } } },
-    async ({ tenant }) => ({ status: 'success' as const, keys: await listApiKeys(tenant) }),
+    {
+      config: { access: ADMIN },
+      schema: {
+        hide: true,
+        querystring: Type.Object(pageParameters(50, 100)),
+        response: { 200: success({ keys: Type.Array(Key), pagination: Pagination }) },
+      },
+    },
+    async ({ tenant, query: { page = 1, limit = 50 } }) => {
+      const { keys, total } = await listApiKeys(tenant, { page, limit })
+      return { status: 'success' as const, keys, pagination: paginationOf({ page, limit }, total) }
+    },
   )
 
   app.post(

@@ -3,8 +3,11 @@ import type { Config, RateLimits } from '../config.ts'
 import type { App } from '../platform/http/app-types.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { Id, Nullable, success } from '../platform/http/responses.ts'
-import { listApiKeys } from '../tenants/keys-of-tenant.ts'
+import { liveApiKeys } from '../tenants/keys-of-tenant.ts'
 import { VIEWER } from './access.ts'
+
+/** Keys that are shown, the busiest first: a tenant may have any number. */
+const KEYS_SHOWN = 50
 
 const LABELS: Record<keyof RateLimits, string> = {
   apiPerMinute: 'API requests of one key',
@@ -49,7 +52,9 @@ export function limitRoutes(app: App, { config, rateLimiter }: LimitDependencies
       },
     },
     async ({ tenant }) => {
-      const keys = (await listApiKeys(tenant)).filter(({ revoked_at }) => revoked_at === null)
+      const keys = (await liveApiKeys(tenant))
+        .map((key) => ({ ...key, requests: rateLimiter.usedByApiKey(key.key_id) }))
+        .sort((one, other) => (other.requests ?? 0) - (one.requests ?? 0))
       const limits = Object.entries(config.rateLimits ?? {}) as [keyof RateLimits, number][]
       return {
         status: 'success' as const,
@@ -57,7 +62,7 @@ export function limitRoutes(app: App, { config, rateLimiter }: LimitDependencies
         limits: limits.map(([name, perMinute]) => ({ name, label: LABELS[name], per_minute: perMinute })),
         requests: {
           ...rateLimiter.usedByTenant(tenant.id),
-          keys: keys.map(({ key_id, name }) => ({ key_id, name, requests: rateLimiter.usedByApiKey(key_id) })),
+          keys: keys.slice(0, KEYS_SHOWN),
         },
       }
     },

@@ -195,3 +195,34 @@ test("an identity's mailbox is set after a log-in, changed without the password,
   expect((await admin.call('POST', `${path}/email-account/check`)).status).toBe(404)
   expect((await member.call('PUT', `${path}/email-account`, account)).status).toBe(403)
 })
+
+test('identities come page by page, and are searched by the words of name, role and address', async () => {
+  const crowded = await createTestTenant(bench.service)
+  const viewer = await signedIn(bench.service, crowded.id, 'viewer')
+  const make = async (firstName: string, role: string) =>
+    (await crowded.call('POST', '/v1/identities', { firstName, lastName: 'Öberg', role })).body.identity.identity_id
+  const ids = [await make('Ada', 'Sales'), await make('Bob', '100%_support'), await make('Cleo', 'Sales')]
+  const list = async (query: string) => {
+    const { body } = await viewer.call('GET', `/api/identities?${query}`)
+    const found = body.identities.map(({ identity_id }: { identity_id: string }) => ids.indexOf(identity_id))
+    return [found, body.pagination.total_items]
+  }
+  expect(await list('limit=2')).toEqual([[2, 1], 3])
+  expect(await list('limit=2&page=2')).toEqual([[0], 3])
+  expect(await list('search=sales')).toEqual([[2, 0], 2])
+  expect(await list(`search=${encodeURIComponent('ÖBERG  bo')}`)).toEqual([[1], 1])
+  expect(await list(`search=${encodeURIComponent('%_s')}`)).toEqual([[1], 1])
+  expect(await list(`search=${encodeURIComponent("'; DROP")}`)).toEqual([[], 0])
+  const mailbox = await bench.servers.addMailbox('cleo@mail.example')
+  const owner = await signedIn(bench.service, crowded.id, 'owner')
+  const { status } = await owner.call('PUT', `/api/identities/${ids[2]}/email-account`, {
+    address: mailbox.user,
+    smtp: { host: 'localhost', port: bench.servers.smtp.port, security: 'none', user: mailbox.user },
+    imap: null,
+    password: mailbox.password,
+    daily_limit: 10,
+    spacing_seconds: 0,
+  })
+  expect([status, await list('search=cleo%40mail')]).toEqual([200, [[2], 1]])
+  expect((await viewer.call('GET', '/api/identities?limit=101')).status).toBe(400)
+})

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
@@ -92,6 +93,34 @@ test('growth reckons back from now by who entered and left', async () => {
     { date: '2026-01-01', count: 0, entered: 0, exited: 0 },
     { date: '2026-01-02', count: 0, entered: 0, exited: 0 },
   ])
+})
+
+test('growth knows the members that a definition brought or took away', async () => {
+  for (const [index, city] of ['Turku', 'Turku', 'Espoo'].entries()) {
+    await tenant.contact(`finn${index}@example.com`, { city })
+  }
+  const { body } = await member.call('POST', '/api/segments', { name: 'Defined', filter: inCity('Turku') })
+  const id = body.segment.segment_id
+  const path = `/api/segments/${id}`
+  const counts = async () => {
+    const { by_day } = (await member.call('GET', `${path}/growth`)).body
+    return by_day.slice(-3).map(({ count }: { count: number }) => count)
+  }
+  await until(async () => expect(await counts()).toEqual([0, 0, 2]))
+  const yesterday = sql<Date>`day - 1`
+  await tenant.handle.db
+    .updateTable('segment_silent_changes')
+    .set({ day: yesterday })
+    .where('segment_id', '=', id)
+    .execute()
+  expect(await counts()).toEqual([0, 2, 2])
+  await member.call('PUT', path, { filter: inCity('Espoo') })
+  await until(async () => expect(await counts()).toEqual([0, 2, 1]))
+  const growth = (await member.call('GET', `${path}/growth`)).body.by_day
+  expect(growth.at(-1)).toMatchObject({ entered: 0, exited: 0 })
+  const today = new Date().toISOString().slice(0, 10)
+  const past = await member.call('GET', `${path}/growth?from=2026-01-01&to=2026-01-01`)
+  expect([past.body.by_day[0].count, growth.at(-1).date]).toEqual([0, today])
 })
 
 test('values are suggested for what is typed, the most frequent first', async () => {

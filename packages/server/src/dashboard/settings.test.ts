@@ -62,6 +62,23 @@ test('a tenant has two hundred live keys at most, however many are asked for at 
   expect((await make()).status).toBe(201)
 })
 
+test('keys and domains come page by page', async () => {
+  const crowded = await createTestTenant(service)
+  const owner = await signedIn(service, crowded.id, 'owner')
+  for (const name of ['one', 'two']) await owner.call('POST', '/api/keys', { name, scopes: ['all'] })
+  const keys = (await owner.call('GET', '/api/keys?limit=1&page=2')).body
+  expect(keys.keys).toMatchObject([{ name: 'one' }])
+  expect(keys.pagination).toMatchObject({ page: 2, limit: 1 })
+  for (const domain of ['b.example', 'a.example']) await owner.call('POST', '/api/domains', { domain })
+  const names = async (query: string) => {
+    const { body } = await owner.call('GET', `/api/domains?${query}`)
+    return [body.domains.map(({ domain }: { domain: string }) => domain), body.pagination.total_items]
+  }
+  expect(await names('limit=2')).toEqual([['a.example', 'b.example'], 3])
+  expect(await names('verified=true')).toEqual([[crowded.site], 1])
+  expect(await names('verified=false&limit=1&page=2')).toEqual([['b.example'], 2])
+})
+
 test.each([
   [{ name: '', scopes: ['all'] }, 'validation_error'],
   [{ name: 'x', scopes: [] }, 'validation_error'],

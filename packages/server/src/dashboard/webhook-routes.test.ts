@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { arrived, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
+import { newId } from '../platform/ids.ts'
 
 let bench: WebhookBench
 let tenant: TestTenant
@@ -138,4 +139,31 @@ test('a change that is wrong is 400 and changes nothing', async () => {
     expect((await admin.call('PATCH', path, body)).status).toBe(400)
   }
   expect((await admin.call('GET', path)).body.webhook).toEqual(made)
+})
+
+test('a receiver fails when its latest three deliveries do, whatever came before and waits', async () => {
+  const { path, webhook: made } = await webhook({ url: bench.receiver.url('/failing') })
+  let minute = 0
+  const delivered = async (status: string, more: object = { attempt_count: 1 }) => {
+    const created_at = new Date(Date.UTC(2026, 0, 1, 0, ++minute))
+    const delivery_id = newId()
+    const state = status === 'pending' ? { due_at: new Date('2100-01-01') } : { finished_at: created_at }
+    const row = { delivery_id, subscription_id: made.subscription_id, event_id: delivery_id, event: 'page_view' }
+    await tenant.handle.db
+      .insertInto('webhook_deliveries')
+      .values({ ...row, payload: '{}', status, created_at, ...state, ...more })
+      .execute()
+    const { health } = (await admin.call('GET', `${path}/health`)).body
+    return [health.latest, health.latest_failed, health.is_failing]
+  }
+  expect((await admin.call('GET', `${path}/health`)).body.health).toMatchObject({ latest: 0, is_failing: false })
+  expect(await delivered('pending', {})).toEqual([0, 0, false])
+  expect(await delivered('failed', { attempt_count: 6 })).toEqual([1, 1, true])
+  for (let sent = 0; sent < 8; sent++) await delivered('succeeded')
+  expect(await delivered('pending')).toEqual([10, 2, false])
+  expect(await delivered('pending')).toEqual([10, 2, false])
+  expect(await delivered('pending')).toEqual([10, 3, true])
+  // Sent again by hand, and not attempted yet.
+  expect(await delivered('pending', { attempt_count: 6, attempts_before: 6 })).toEqual([10, 3, true])
+  expect(await delivered('succeeded')).toEqual([10, 3, false])
 })

@@ -23,6 +23,9 @@ export const WebhookHealth = Type.Object({
   pending: Type.Integer(),
   succeeded: Type.Integer(),
   failed: Type.Integer(),
+  latest: Type.Integer(),
+  latest_failed: Type.Integer(),
+  is_failing: Type.Boolean(),
   last_success_at: Nullable(Timestamp),
   last_failure_at: Nullable(Timestamp),
 })

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { type Actor, audit } from '../audit/log.ts'
 import { conflict, notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
+import { contains, wordsOf } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { IDENTITY_COLUMNS, type IdentityObject, toIdentityObject } from './identity-object.ts'
 import { socialStates } from './social/states.ts'
@@ -30,6 +32,32 @@ export async function listIdentities(tenant: Tenant): Promise<IdentityObject[]> 
     .orderBy('identities.identity_id', 'desc')
     .execute()
   return toObjects(tenant, rows)
+}
+
+/** What a search looks at. */
+const SEARCHED = sql`lower(concat_ws(' ', first_name, last_name, role, job_title, address))`
+
+/** One page of the identities in which every word of a search occurs, newest first. */
+export async function searchIdentities(
+  tenant: Tenant,
+  search: string | undefined,
+  page: Page,
+): Promise<{ identities: IdentityObject[]; total: number }> {
+  const words = wordsOf(search).map((word) => contains(SEARCHED, word))
+  const [rows, counted] = await Promise.all([
+    selectIdentities(tenant)
+      .where((eb) => eb.and(words))
+      .orderBy('identities.created_at', 'desc')
+      .orderBy('identities.identity_id', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    fromIdentities(tenant)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where((eb) => eb.and(words))
+      .executeTakeFirst(),
+  ])
+  return { identities: await toObjects(tenant, rows), total: Number(counted?.count ?? 0) }
 }
 
 /** @throws ServiceError 404 */
@@ -124,10 +152,14 @@ export function subject(identityId: string) {
   return { subjectKind: 'identity', subjectId: identityId }
 }
 
-function selectIdentities(tenant: Tenant) {
+function fromIdentities(tenant: Tenant) {
   return tenant.db
     .selectFrom('identities')
     .leftJoin('email_accounts', 'email_accounts.identity_id', 'identities.identity_id')
+}
+
+function selectIdentities(tenant: Tenant) {
+  return fromIdentities(tenant)
     .select(IDENTITY_COLUMNS)
     .select(['email_accounts.address', 'email_accounts.verified_at', 'email_accounts.error'])
 }

@@ -1,6 +1,7 @@
 import type { ExpressionBuilder, Selectable } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -13,14 +14,35 @@ type NoteRow = Pick<Selectable<TenantTables['notes']>, (typeof COLUMNS)[number]>
 /** All notes of a contact, newest first. @throws ServiceError 404 for an unknown contact. */
 export async function listNotes(tenant: Tenant, contactId: string): Promise<NoteObject[]> {
   await requireContact(tenant, contactId)
-  const rows = await tenant.db
+  const rows = await selectNotes(tenant, contactId).execute()
+  return rows.map(toNote)
+}
+
+/** One page of them, and how many there are. @throws ServiceError 404 for an unknown contact. */
+export async function listNotesPage(
+  tenant: Tenant,
+  contactId: string,
+  page: Page,
+): Promise<{ notes: NoteObject[]; total: number }> {
+  await requireContact(tenant, contactId)
+  const [rows, counted] = await Promise.all([
+    selectNotes(tenant, contactId).limit(page.limit).offset(offsetOf(page)).execute(),
+    tenant.db
+      .selectFrom('notes')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('contact_id', '=', contactId)
+      .executeTakeFirst(),
+  ])
+  return { notes: rows.map(toNote), total: Number(counted?.count ?? 0) }
+}
+
+function selectNotes(tenant: Tenant, contactId: string) {
+  return tenant.db
     .selectFrom('notes')
     .select(COLUMNS)
     .where('contact_id', '=', contactId)
     .orderBy('created_at', 'desc')
     .orderBy('note_id', 'desc')
-    .execute()
-  return rows.map(toNote)
 }
 
 /**

@@ -7,6 +7,7 @@ import { queueChecks } from './check-queue.ts'
 import { compileFilter } from './conditions.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import { askEvents, EventAnswers } from './events.ts'
+import { recordSilentChange } from './growth.ts'
 import { hasEventsBy } from './judge.ts'
 import { applyJudgements } from './membership.ts'
 
@@ -164,6 +165,7 @@ async function settle(
       tx,
       contactIds.filter((contactId) => !settled.has(contactId)),
     )
+    if (silent) await recordSilentChange(tx, segmentId, events, now)
     const records = silent ? [] : events.map((event) => toRecord(tx.id, event))
     const journalRow = records.length > 0 ? await appendRecords(tx, records) : null
     return { isCurrent, journalRow }

@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+import type { SystemEvent } from '../journal/append.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { readSegment } from './segments.ts'
 
@@ -10,9 +12,33 @@ export interface SegmentDay {
 }
 
 /**
+ * Writes down how many members a definition brought, or took away, since nobody is told of them.
+ * @param changes the events that are not sent.
+ */
+export async function recordSilentChange(
+  tx: Tenant,
+  segmentId: string,
+  changes: readonly Pick<SystemEvent, 'event'>[],
+  now: Date,
+): Promise<void> {
+  const entered = changes.filter(({ event }) => event === 'segment_entered').length
+  const members = entered - (changes.length - entered)
+  if (members === 0) return
+  await tx.db
+    .insertInto('segment_silent_changes')
+    .values({ segment_id: segmentId, day: sql`${dayOf(now)}::date`, members })
+    .onConflict((existing) =>
+      existing
+        .columns(['segment_id', 'day'])
+        .doUpdateSet({ members: sql`segment_silent_changes.members + excluded.members` }),
+    )
+    .execute()
+}
+
+/**
  * Members of a segment at the end of each day, and who came and went. Reckoned back from the number of today by what
- * the events tell: the members that it had when it was defined entered without an event, and so did those that a change
- * of its definition brought.
+ * the events tell and by what changed without one: the members that it had when it was defined, and those that a change
+ * of its definition brought or took away.
  * @param days YYYY-MM-DD, consecutive.
  * @throws ServiceError 404.
  */
@@ -30,20 +56,33 @@ export async function segmentGrowth(tenant: Tenant, segmentId: string, days: rea
     parameters: { since: `${days[0]}T00:00:00Z`, segment_id: segmentId },
     groupBy: 'day, event',
   })
+  const silent = await silentChanges(tenant, segmentId, days[0] ?? '')
   const counted = new Map(rows.map((row) => [`${row.day} ${row.event}`, Number(row.count)]))
   const of = (day: string, event: string) => counted.get(`${day} ${event}`) ?? 0
+  const changeOf = (day: string) => of(day, 'segment_entered') - of(day, 'segment_exited') + (silent.get(day) ?? 0)
   const last = days.at(-1) ?? ''
   // What happened after the last day that is asked for lies between it and today.
-  const since = rows.filter(({ day }) => day > last)
-  let count = since.reduce(
-    (sum, row) => sum + (row.event === 'segment_exited' ? Number(row.count) : -Number(row.count)),
-    contact_count,
-  )
+  const since = new Set([...rows.map(({ day }) => day), ...silent.keys()].filter((day) => day > last))
+  let count = [...since].reduce((sum, day) => sum - changeOf(day), contact_count)
   const growth: SegmentDay[] = []
   for (const date of [...days].reverse()) {
     const [entered, exited] = [of(date, 'segment_entered'), of(date, 'segment_exited')]
     growth.push({ date, count: Math.max(0, count), entered, exited })
-    count += exited - entered
+    count -= changeOf(date)
   }
   return growth.reverse()
+}
+
+async function silentChanges(tenant: Tenant, segmentId: string, since: string): Promise<Map<string, number>> {
+  const rows = await tenant.db
+    .selectFrom('segment_silent_changes')
+    .select([sql<string>`day::text`.as('date'), 'members'])
+    .where('segment_id', '=', segmentId)
+    .where('day', '>=', sql<Date>`${since}::date`)
+    .execute()
+  return new Map(rows.map(({ date, members }) => [date, Number(members)]))
+}
+
+function dayOf(moment: Date): string {
+  return moment.toISOString().slice(0, 10)
 }

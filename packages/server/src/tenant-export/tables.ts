@@ -26,6 +26,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   sources: { key: ['source'] },
   segments: { key: ['segment_id'], without: ['claimed_until'] },
   segment_members: { key: ['segment_id', 'contact_id'] },
+  segment_silent_changes: { key: ['segment_id', 'day'] },
   domains: { key: ['domain_id'] },
   api_keys: { key: ['key_id'], without: ['key_hash'] },
   webhook_subscriptions: {
@@ -54,7 +55,7 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   saved_views: { key: ['view_id'] },
   erasures: { key: ['erasure_id'], without: ['subject'] },
   tenant_users: { key: ['user_id'] },
-  invitations: { key: ['invitation_id'], without: ['token_hash', 'token_sealed'] },
+  invitations: { key: ['invitation_id'], without: ['token_hash'] },
 }
 
 /** What is left out, and why: what the service keeps for its own work holds nothing that is not in the tables above. */

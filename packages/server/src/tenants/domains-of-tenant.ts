@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import { conflict, notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -28,10 +29,22 @@ export interface DomainCheck {
   found: string[]
 }
 
-/** A tenant's domains, in alphabetical order. */
-export async function listDomains(tenant: Tenant): Promise<TenantDomain[]> {
-  const rows = await tenant.db.selectFrom('domains').selectAll().orderBy('domain').execute()
-  return rows.map(toDomain)
+/**
+ * One page of a tenant's domains, in alphabetical order, and how many there are.
+ * @param verified only those that are verified, or only the others.
+ */
+export async function listDomains(
+  tenant: Tenant,
+  { verified }: { verified?: boolean },
+  page: Page,
+): Promise<{ domains: TenantDomain[]; total: number }> {
+  const all = tenant.db.selectFrom('domains')
+  const asked = verified === undefined ? all : all.where('verified_at', verified ? 'is not' : 'is', null)
+  const [rows, counted] = await Promise.all([
+    asked.selectAll().orderBy('domain').limit(page.limit).offset(offsetOf(page)).execute(),
+    asked.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirst(),
+  ])
+  return { domains: rows.map(toDomain), total: Number(counted?.count ?? 0) }
 }
 
 /** Adds a domain that is not verified yet, or finds it there. @throws ServiceError 400, or 409 `too_many_domains`. */

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { audit } from '../audit/log.ts'
-import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
+import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { isRole, type Role } from './roles.ts'
 import { chooseTenant, type SignedIn } from './sessions.ts'
@@ -19,53 +19,34 @@ const INVITATIONS_MAX = 100
 /** Distinguishes this lock from others of the same tenant. */
 const LIMIT_LOCK = 19
 
+/** An invitation as the team sees it. */
 export interface Invitation {
   invitation_id: string
   email: string
   role: Role
   expires_at: string
-  token: string
 }
 
-interface Dependencies {
-  stores: Stores
-  secrets: SecretBox
+/** One whose link is shown, to whoever made it and never again: only the digest of the token is kept. */
+export interface NewInvitation extends Invitation {
+  token: string
 }
 
 /**
  * Invites an address to a tenant. A second invitation of the same address takes the place of the first, whose link ends.
- * @throws ServiceError 400 for a malformed address, 403 when the caller may not, 409 `already_member`, or
- * `too_many_invitations`.
+ * @throws ServiceError 400 for a malformed address, 403 when the caller may not, 409 for one who is a member already
+ * and `too_many_invitations`.
  */
 export async function invite(
-  { stores, secrets }: Dependencies,
+  stores: Stores,
   caller: SignedIn,
   tenantId: string,
   { email: text, role }: { email: string; role: Role },
   now: Date,
-): Promise<Invitation> {
+): Promise<NewInvitation> {
   const email = requireEmail(text)
-  requireMayManage(caller.membership?.role, role)
-  const token = randomBytes(TOKEN_BYTES).toString('base64url')
-  const expiresAt = new Date(now.getTime() + DAYS * DAY_MS)
-  const content = {
-    role,
-    token_hash: hashOf(token),
-    token_sealed: secrets.seal(token, invitationPlace(tenantId, email)),
-    invited_by: caller.user.id,
-    created_at: now,
-    expires_at: expiresAt,
-  }
-  return stores.database.transaction().execute(async (transaction) => {
-    const tenant = openTenant({ ...stores, database: transaction }, tenantId)
-    // Held: one who is removed at this moment must not leave an invitation behind to come back by.
-    const inviter = await tenant.db
-      .selectFrom('tenant_users')
-      .select('role')
-      .where('user_id', '=', caller.user.id)
-      .forShare()
-      .executeTakeFirst()
-    requireMayManage(inviter && isRole(inviter.role) ? inviter.role : undefined, role)
+  return changeInvitations(stores, caller, tenantId, async ({ tenant, transaction, held }) => {
+    requireMayManage(held, role)
     const member = await transaction
       .selectFrom('users')
       .innerJoin('tenant_users', 'tenant_users.user_id', 'users.id')
@@ -80,19 +61,80 @@ export async function invite(
       .where('email', '=', email)
       .forUpdate()
       .executeTakeFirst()
-    if (known && isRole(known.role)) requireMayManage(caller.membership?.role, known.role)
+    if (known && isRole(known.role)) requireMayManage(held, known.role)
     await requireRoom(tenant, email, now)
+    const { token, columns } = newLink(caller, now)
     const { invitation_id } = await tenant.db
       .insertInto('invitations')
-      .values({ invitation_id: newId(), email, ...content })
-      .onConflict((existing) => existing.column('email').doUpdateSet(content))
+      .values({ invitation_id: newId(), email, role, created_at: now, ...columns })
+      .onConflict((existing) => existing.column('email').doUpdateSet({ role, created_at: now, ...columns }))
       .returning('invitation_id')
       .executeTakeFirstOrThrow()
-    const actor = { kind: 'user', id: caller.user.id, name: caller.user.name } as const
-    const subject = { subjectKind: 'invitation', subjectId: invitation_id }
-    await audit(tenant, { actor, action: 'member.invited', ...subject, details: { email, role } }, now)
-    return { invitation_id, email, role, expires_at: expiresAt.toISOString(), token }
+    await audit(tenant, { ...entryOf('member.invited', caller, invitation_id), details: { email, role } }, now)
+    return { invitation_id, email, role, expires_at: columns.expires_at.toISOString(), token }
   })
+}
+
+/**
+ * Makes a new link of an invitation, for another week; the one before ends.
+ * @throws ServiceError 404 for none, 403 when the caller may not, 409 `too_many_invitations`.
+ */
+export async function renewInvitation(
+  stores: Stores,
+  caller: SignedIn,
+  tenantId: string,
+  invitationId: string,
+  now: Date,
+): Promise<NewInvitation> {
+  return changeInvitations(stores, caller, tenantId, async ({ tenant, held }) => {
+    const { token, columns } = newLink(caller, now)
+    const row = await tenant.db
+      .updateTable('invitations')
+      .set(columns)
+      .where('invitation_id', '=', invitationId)
+      .returning(['email', 'role'])
+      .executeTakeFirst()
+    if (!row || !isRole(row.role)) throw notFound('invitation')
+    requireMayManage(held, row.role)
+    // One that has ended waits again.
+    await requireRoom(tenant, row.email, now)
+    const invitation = { email: row.email, role: row.role }
+    await audit(tenant, { ...entryOf('invitation.renewed', caller, invitationId), details: invitation }, now)
+    return { invitation_id: invitationId, ...invitation, expires_at: columns.expires_at.toISOString(), token }
+  })
+}
+
+interface Held {
+  tenant: Tenant
+  transaction: Database
+  /** The caller's role, which stays what it is until the commit. */
+  held: Role | undefined
+}
+
+/** Runs `work` while the caller's role is held: one who is removed at this moment must not leave a way back behind. */
+async function changeInvitations<T>(
+  stores: Stores,
+  caller: SignedIn,
+  tenantId: string,
+  work: (held: Held) => Promise<T>,
+): Promise<T> {
+  return stores.database.transaction().execute(async (transaction) => {
+    const tenant = openTenant({ ...stores, database: transaction }, tenantId)
+    const row = await tenant.db
+      .selectFrom('tenant_users')
+      .select('role')
+      .where('user_id', '=', caller.user.id)
+      .forShare()
+      .executeTakeFirst()
+    return work({ tenant, transaction, held: row && isRole(row.role) ? row.role : undefined })
+  })
+}
+
+/** A token, and what an invitation keeps of it. Whoever made it is answerable for it. */
+function newLink(caller: SignedIn, now: Date) {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url')
+  const expiresAt = new Date(now.getTime() + DAYS * DAY_MS)
+  return { token, columns: { token_hash: hashOf(token), invited_by: caller.user.id, expires_at: expiresAt } }
 }
 
 /** Waits for whoever else is inviting, then counts the others. */
@@ -111,28 +153,22 @@ async function requireRoom(tx: Tenant, email: string, now: Date): Promise<void> 
 }
 
 /** The invitations of a tenant that can still be accepted, newest first. */
-export async function listInvitations(
-  { stores, secrets }: Dependencies,
-  tenantId: string,
-  now: Date,
-): Promise<Invitation[]> {
+export async function listInvitations(stores: Stores, tenantId: string, now: Date): Promise<Invitation[]> {
   const rows = await openTenant(stores, tenantId)
     .db.selectFrom('invitations')
-    .select(['invitation_id', 'email', 'role', 'expires_at', 'token_sealed'])
+    .select(['invitation_id', 'email', 'role', 'expires_at'])
     .where('expires_at', '>', now)
     .orderBy('created_at', 'desc')
     .orderBy('invitation_id', 'desc')
     .execute()
-  return rows.flatMap(({ role, token_sealed, expires_at, ...row }) => {
-    if (!isRole(role)) return []
-    const token = secrets.open(token_sealed, invitationPlace(tenantId, row.email))
-    return [{ ...row, role, expires_at: expires_at.toISOString(), token }]
-  })
+  return rows.flatMap(({ role, expires_at, ...row }) =>
+    isRole(role) ? [{ ...row, role, expires_at: expires_at.toISOString() }] : [],
+  )
 }
 
 /** Ends an invitation. @throws ServiceError 404 for none, 403 when the caller may not. */
 export async function withdraw(
-  { stores }: Pick<Dependencies, 'stores'>,
+  stores: Stores,
   caller: SignedIn,
   tenantId: string,
   invitationId: string,
@@ -146,9 +182,7 @@ export async function withdraw(
       .executeTakeFirst()
     if (!row) throw notFound('invitation')
     if (isRole(row.role)) requireMayManage(caller.membership?.role, row.role)
-    const actor = { kind: 'user', id: caller.user.id, name: caller.user.name } as const
-    const subject = { subjectKind: 'invitation', subjectId: invitationId }
-    await audit(tenant, { actor, action: 'invitation.withdrawn', ...subject, details: row }, now)
+    await audit(tenant, { ...entryOf('invitation.withdrawn', caller, invitationId), details: row }, now)
   })
 }
 
@@ -223,7 +257,7 @@ function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-/** Where an invitation's token is sealed for. */
-export function invitationPlace(tenantId: string, email: string): string {
-  return `${tenantId}/invitations/${email}/token_sealed`
+function entryOf(action: string, { user }: SignedIn, invitationId: string) {
+  const actor = { kind: 'user', id: user.id, name: user.name } as const
+  return { actor, action, subjectKind: 'invitation', subjectId: invitationId }
 }

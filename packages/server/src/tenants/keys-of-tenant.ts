@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { makeApiKey, type NewApiKey } from './api-keys.ts'
 
@@ -8,15 +9,23 @@ const KEYS_MAX = 200
 /** Distinguishes this lock from others of the same tenant. */
 const LIMIT_LOCK = 18
 
-/** A tenant's keys, those that are revoked or expired too, newest first. */
-export async function listApiKeys(tenant: Tenant) {
-  const rows = await tenant.db
-    .selectFrom('api_keys')
-    .select(['key_id', 'name', 'scopes', 'created_at', 'expires_at', 'last_used_at', 'revoked_at'])
-    .orderBy('created_at', 'desc')
-    .orderBy('key_id', 'desc')
-    .execute()
-  return rows.map((row) => ({
+/** One page of a tenant's keys, those that are revoked or expired too, newest first; and how many there are. */
+export async function listApiKeys(tenant: Tenant, page: Page) {
+  const [rows, counted] = await Promise.all([
+    tenant.db
+      .selectFrom('api_keys')
+      .select(['key_id', 'name', 'scopes', 'created_at', 'expires_at', 'last_used_at', 'revoked_at'])
+      .orderBy('created_at', 'desc')
+      .orderBy('key_id', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    tenant.db
+      .selectFrom('api_keys')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirst(),
+  ])
+  const keys = rows.map((row) => ({
     key_id: row.key_id,
     name: row.name,
     scopes: row.scopes,
@@ -25,6 +34,18 @@ export async function listApiKeys(tenant: Tenant) {
     last_used_at: row.last_used_at?.toISOString() ?? null,
     revoked_at: row.revoked_at?.toISOString() ?? null,
   }))
+  return { keys, total: Number(counted?.count ?? 0) }
+}
+
+/** The names of a tenant's keys that are not revoked. */
+export async function liveApiKeys(tenant: Tenant): Promise<{ key_id: string; name: string }[]> {
+  return tenant.db
+    .selectFrom('api_keys')
+    .select(['key_id', 'name'])
+    .where('revoked_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .orderBy('key_id', 'desc')
+    .execute()
 }
 
 /** The same as `createApiKey`, in the tenant's transaction. @throws ServiceError 400, 409 `too_many_api_keys`. */

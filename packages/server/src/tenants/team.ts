@@ -1,5 +1,6 @@
 import { type Actor, audit } from '../audit/log.ts'
 import { conflict, notFound, ServiceError } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { isAtLeast, isRole, type Role } from './roles.ts'
 import type { SignedIn } from './sessions.ts'
@@ -54,19 +55,30 @@ export interface Member {
   joined_at: string
 }
 
-/** Everybody of a tenant, in the order in which they joined. */
-export async function listMembers({ database }: Stores, tenantId: string): Promise<Member[]> {
-  const rows = await database
+/** One page of everybody of a tenant, in the order in which they joined; and how many they are. */
+export async function listMembers(
+  { database }: Stores,
+  tenantId: string,
+  page: Page,
+): Promise<{ members: Member[]; total: number }> {
+  const all = database
     .selectFrom('tenant_users')
     .innerJoin('users', 'users.id', 'tenant_users.user_id')
     .where('tenant_users.tenant_id', '=', tenantId)
-    .select(['users.id', 'users.email', 'users.name', 'tenant_users.role', 'tenant_users.created_at'])
-    .orderBy('tenant_users.created_at')
-    .orderBy('users.id')
-    .execute()
-  return rows.flatMap(({ id, email, name, role, created_at }) =>
+  const [rows, counted] = await Promise.all([
+    all
+      .select(['users.id', 'users.email', 'users.name', 'tenant_users.role', 'tenant_users.created_at'])
+      .orderBy('tenant_users.created_at')
+      .orderBy('users.id')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    all.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirst(),
+  ])
+  const members = rows.flatMap(({ id, email, name, role, created_at }) =>
     isRole(role) ? [{ user_id: id, email, name, role, joined_at: created_at.toISOString() }] : [],
   )
+  return { members, total: Number(counted?.count ?? 0) }
 }
 
 /**

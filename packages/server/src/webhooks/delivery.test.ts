@@ -168,6 +168,9 @@ test('six attempts with the same bytes, each not before its delay; then it is fa
   const { subscriptionId, path } = await subscribed()
   await view()
   let delivery = await attempted(tenant, subscriptionId, 1)
+  // It shows at once, and not only when the last attempt has failed.
+  const failing = { latest: 1, latest_failed: 1, is_failing: true, failed: 0 }
+  expect(await subscriptionHealth(tenant.handle, bench.now())).toMatchObject([failing])
   for (const [index, delay] of [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR].entries()) {
     const last = delivery.attempts.at(-1)
     const ended = Date.parse(last?.at ?? '') + (last?.latency_ms ?? 0)
@@ -195,7 +198,9 @@ test('six attempts with the same bytes, each not before its delay; then it is fa
   bench.receiver.answer = (response) => response.end('fine again')
   await view()
   await arrived(bench.receiver, path, 7)
-  expect(await subscriptionHealth(tenant.handle, bench.now())).toMatchObject([{ succeeded: 1, pending: 0 }])
+  expect(await subscriptionHealth(tenant.handle, bench.now())).toMatchObject([
+    { succeeded: 1, pending: 0, latest: 2, latest_failed: 1, is_failing: false },
+  ])
 }, 60_000)
 
 test('later attempts send what the first one sent, whatever happened to the contact since', async () => {

@@ -56,6 +56,28 @@ test('the 26th active subscription is refused, also when thirty come at once', a
   await create()
 })
 
+test('paused ones count among the 200 that a tenant may have', async () => {
+  const crowded = await createTestTenant(bench.service)
+  const { subscriptionId } = await create({}, crowded)
+  const now = new Date()
+  const paused = Array.from({ length: 198 }, () => ({
+    subscription_id: newId(),
+    event: 'page_view',
+    url: URL,
+    header_names: [],
+    secret_sealed: '',
+    paused_at: now,
+    created_at: now,
+    updated_at: now,
+  }))
+  await crowded.handle.db.insertInto('webhook_subscriptions').values(paused).execute()
+  await create({}, crowded)
+  await expect(create({}, crowded)).rejects.toMatchObject({ code: 'webhook_limit_reached', message: /at most 200/ })
+  // One that is there already is resumed all the same.
+  await pauseSubscription(crowded.handle, subscriptionId, new Date())
+  await resumeSubscription(crowded.handle, subscriptionId, new Date())
+})
+
 test.each([
   ['an event without a name', { event: '' }, 'validation_error', 'event'],
   ['a name that is too long', { event: 'x'.repeat(201) }, 'validation_error', 'event'],

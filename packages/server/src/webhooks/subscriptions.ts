@@ -11,6 +11,8 @@ import { checkUrlFilter, type UrlFilter } from './url-filter.ts'
 
 /** Subscriptions of a tenant that are not paused. */
 const ACTIVE_MAX = 25
+/** Paused ones included: they are listed all at once. */
+const SUBSCRIPTIONS_MAX = 200
 const EVENT_LENGTH_MAX = 200
 /** Distinguishes this lock from others of the same tenant. */
 const LIMIT_LOCK = 5
@@ -92,7 +94,7 @@ export async function addSubscription(
     ...headerColumns(tenant, secrets, subscriptionId, headers),
   }
   await tenant.transaction(async (tx) => {
-    await requireRoom(tx)
+    await requireRoom(tx, 1)
     await tx.db
       .insertInto('webhook_subscriptions')
       .values({
@@ -221,7 +223,7 @@ export async function resumeSubscription(tenant: Tenant, subscriptionId: string,
   await tenant.transaction(async (tx) => {
     const { paused_at } = await requireSubscription(tx, id)
     if (paused_at === null) return
-    await requireRoom(tx)
+    await requireRoom(tx, 0)
     await tx.db
       .updateTable('webhook_subscriptions')
       .set({ paused_at: null, updated_at: now })
@@ -258,16 +260,25 @@ export function headersPlace(tenantId: string, subscriptionId: string): string {
   return `${tenantId}/${subscriptionId}/headers`
 }
 
-/** Waits for whoever else is adding one, then counts. Call it in a transaction. */
-async function requireRoom(tx: Tenant): Promise<void> {
+/**
+ * Waits for whoever else is adding one, then counts. Call it in a transaction.
+ * @param added how many more there will be; one that is resumed is there already.
+ */
+async function requireRoom(tx: Tenant, added: 0 | 1): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
-  const { active } = await tx.db
+  const { active, all } = await tx.db
     .selectFrom('webhook_subscriptions')
-    .select(({ fn }) => fn.countAll<number>().as('active'))
-    .where('paused_at', 'is', null)
+    .select(({ fn }) => [
+      fn.countAll<number>().as('all'),
+      fn.countAll<number>().filterWhere('paused_at', 'is', null).as('active'),
+    ])
     .executeTakeFirstOrThrow()
   if (active >= ACTIVE_MAX) {
     const message = `A tenant has at most ${ACTIVE_MAX} active webhook subscriptions. Pause or delete one first.`
+    throw conflict('webhook_limit_reached', message)
+  }
+  if (all + added > SUBSCRIPTIONS_MAX) {
+    const message = `A tenant has at most ${SUBSCRIPTIONS_MAX} webhook subscriptions, paused ones included. Delete one first.`
     throw conflict('webhook_limit_reached', message)
   }
 }

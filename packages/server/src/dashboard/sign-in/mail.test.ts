@@ -87,7 +87,7 @@ test('an invitation stands when the mail server refuses', async () => {
   const { status, body } = await owner.call('POST', '/api/team', { email: 'guest3@example.com', role: 'member' })
   refuses = false
   expect([status, body.mailed]).toEqual([201, false])
-  expect(body.invitation.link).toMatch(/^https:\/\/cdp\.example\.com\/invitation\//)
+  expect(body.link).toMatch(/^https:\/\/cdp\.example\.com\/invitation\//)
 })
 
 test('a link for a new password is mailed to a person, and to nobody else', async () => {

@@ -70,7 +70,7 @@ test('a person of the service signs in at the provider, again and again, and kee
 test('an invited person needs no password where there is a provider', async () => {
   const owner = await signedIn(service, tenant.id, 'owner')
   const { body } = await owner.call('POST', '/api/team', { email: 'new@example.com', role: 'viewer' })
-  const token = body.invitation.link.split('/').at(-1)
+  const token = body.link.split('/').at(-1)
   const browser = new Browser(service)
   const joined = await browser.call('POST', `/api/invitations/${token}/accept`, { name: 'New' })
   expect(joined.body).toMatchObject({ status: 'success', signed_in: false })

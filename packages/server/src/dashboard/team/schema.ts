@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { Id, Nullable, success, Timestamp } from '../../platform/http/responses.ts'
+import { Pagination } from '../../platform/http/pagination.ts'
+import { Id, success, Timestamp } from '../../platform/http/responses.ts'
 import { ROLES } from '../../tenants/roles.ts'
 
 const strict = { additionalProperties: false }
@@ -18,12 +19,17 @@ const Invitation = Type.Object({
   email: Type.String(),
   role: RoleName,
   expires_at: Timestamp,
-  link: Nullable(Type.String({ description: 'null for those who may not invite to this role.' })),
 })
 
-export const Team = success({ members: Type.Array(Member), invitations: Type.Array(Invitation) })
-export const OneInvitation = success({
+export const Team = success({
+  members: Type.Array(Member),
+  invitations: Type.Array(Invitation),
+  /** Of the members. */
+  pagination: Pagination,
+})
+export const InvitationMade = success({
   invitation: Invitation,
+  link: Type.String({ description: 'Shown here and never again.' }),
   mailed: Type.Boolean({ description: 'Whether the link was sent; otherwise pass it on yourself.' }),
 })
 

@@ -1,23 +1,22 @@
 import Type from 'typebox'
 import type { Config } from '../../config.ts'
-import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import type { App } from '../../platform/http/app-types.ts'
+import { pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { pathId, success } from '../../platform/http/responses.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Mailer } from '../../platform/mail.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { personOf } from '../../tenants/authentication.ts'
-import { type Invitation, invite, listInvitations, withdraw } from '../../tenants/invitations.ts'
-import { isAtLeast, type Role } from '../../tenants/roles.ts'
+import { invite, listInvitations, type NewInvitation, renewInvitation, withdraw } from '../../tenants/invitations.ts'
+import { isAtLeast } from '../../tenants/roles.ts'
 import { changeRole, listMembers, removeMember } from '../../tenants/team.ts'
 import { invitationLink } from '../sign-in/links.ts'
-import { InviteBody, OneInvitation, RoleBody, Team } from './schema.ts'
+import { InvitationMade, InviteBody, RoleBody, Team } from './schema.ts'
 
 export interface TeamDependencies {
   config: Config
   stores: Stores
-  secrets: SecretBox
   mailer: Mailer | null
   clock: Clock
   log: Logger
@@ -31,25 +30,20 @@ const InvitationPath = Type.Object({ invitation: Type.String() })
 export function teamRoutes(app: App, dependencies: TeamDependencies): void {
   const { config, stores, mailer, clock, log } = dependencies
 
-  /** A link makes whoever has it a person of its role: one who may not invite to that role must not see it. */
-  const shown = ({ token, ...invitation }: Invitation, role: Role | undefined) => {
-    const mayInvite = role === 'owner' || (role === 'admin' && invitation.role !== 'owner')
-    return { ...invitation, link: mayInvite ? invitationLink(config.publicUrl, token) : null }
-  }
-
   app.get(
     '/api/team',
-    { config: { access: { role: 'viewer' } }, schema: { response: { 200: Team } } },
+    {
+      config: { access: { role: 'viewer' } },
+      schema: { querystring: Type.Object(pageParameters(50, 100)), response: { 200: Team } },
+    },
     async (request) => {
-      const role = personOf(request).membership?.role ?? 'viewer'
-      const invitations = isAtLeast(role, 'admin')
-        ? await listInvitations(dependencies, request.tenant.id, clock())
-        : []
-      return {
-        status: 'success' as const,
-        members: await listMembers(stores, request.tenant.id),
-        invitations: invitations.map((invitation) => shown(invitation, role)),
-      }
+      const { page = 1, limit = 50 } = request.query
+      const isAdmin = isAtLeast(personOf(request).membership?.role ?? 'viewer', 'admin')
+      const [{ members, total }, invitations] = await Promise.all([
+        listMembers(stores, request.tenant.id, { page, limit }),
+        isAdmin ? listInvitations(stores, request.tenant.id, clock()) : [],
+      ])
+      return { status: 'success' as const, members, invitations, pagination: paginationOf({ page, limit }, total) }
     },
   )
 
@@ -57,18 +51,36 @@ export function teamRoutes(app: App, dependencies: TeamDependencies): void {
     '/api/team',
     {
       config: { access: { role: 'admin' } },
-      schema: { body: InviteBody, response: { 201: OneInvitation } },
+      schema: { body: InviteBody, response: { 201: InvitationMade } },
     },
     async (request, reply) => {
       const person = personOf(request)
-      const invited = await invite(dependencies, person, request.tenant.id, request.body, clock())
-      const invitation = shown(invited, person.membership?.role)
-      const mailed = await mail(invited, person.user.name)
-      return reply.code(201).send({ status: 'success', invitation, mailed })
+      const invited = await invite(stores, person, request.tenant.id, request.body, clock())
+      return reply.code(201).send(await passOn(invited, person.user.name))
     },
   )
 
-  async function mail({ email, role, token }: Invitation, inviter: string): Promise<boolean> {
+  app.post(
+    '/api/invitations/:invitation/link',
+    {
+      config: { access: { role: 'admin' } },
+      schema: { params: InvitationPath, response: { 200: InvitationMade } },
+    },
+    async (request) => {
+      const person = personOf(request)
+      const invitationId = pathId(request.params.invitation, 'invitation')
+      return passOn(await renewInvitation(stores, person, request.tenant.id, invitationId, clock()), person.user.name)
+    },
+  )
+
+  /** Mails a link, and shows it to whoever made it: the only time that it can be seen. */
+  async function passOn(made: NewInvitation, inviter: string) {
+    const { token, ...invitation } = made
+    const mailed = await mail(made, inviter)
+    return { status: 'success' as const, invitation, link: invitationLink(config.publicUrl, token), mailed }
+  }
+
+  async function mail({ email, role, token }: NewInvitation, inviter: string): Promise<boolean> {
     if (mailer === null) return false
     const link = invitationLink(config.publicUrl, token)
     // On one line: a name must not look like another part of the mail.
@@ -119,7 +131,7 @@ export function teamRoutes(app: App, dependencies: TeamDependencies): void {
     },
     async (request) => {
       const invitationId = pathId(request.params.invitation, 'invitation')
-      await withdraw(dependencies, personOf(request), request.tenant.id, invitationId, clock())
+      await withdraw(stores, personOf(request), request.tenant.id, invitationId, clock())
       return { status: 'success' as const, invitation_id: invitationId }
     },
   )

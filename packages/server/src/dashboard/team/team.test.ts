@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
@@ -35,27 +35,67 @@ async function invite(by: Person, email: string, role = 'member'): Promise<strin
   const { status, body } = await by.call('POST', '/api/team', { email, role })
   expect(status).toBe(201)
   expect(body).toMatchObject({ mailed: false, invitation: { email, role } })
-  return tokenOf(body.invitation.link)
+  return tokenOf(body.link)
 }
 
-test('everybody sees the team, and only those who may invite see the links', async () => {
+test('everybody sees the team, only those who may invite see who is invited, and nobody sees a link again', async () => {
   const { owner, admin, viewer } = await team()
+  const [toOwner, toViewer] = [await invite(owner, address(), 'owner'), await invite(owner, address(), 'viewer')]
+  const seen = async (person: Person) => (await person.call('GET', '/api/team')).body
+  const roles = (rows: { role: string }[]) => rows.map(({ role }) => role)
+  expect(roles((await seen(viewer)).members)).toEqual(['owner', 'admin', 'member', 'viewer'])
+  expect((await seen(viewer)).invitations).toEqual([])
+  for (const person of [owner, admin]) {
+    const answer = await seen(person)
+    expect(roles(answer.invitations)).toEqual(['viewer', 'owner'])
+    for (const secret of [toOwner, toViewer, 'link', 'token']) expect(JSON.stringify(answer)).not.toContain(secret)
+  }
+  const page = await viewer.call('GET', '/api/team?limit=3&page=2')
+  expect([roles(page.body.members), page.body.pagination.total_items]).toEqual([['viewer'], 4])
+})
+
+test('a link is kept as a digest only', async () => {
+  const { owner } = await team()
+  const token = await invite(owner, address())
+  const rows = await tenant.handle.db.selectFrom('invitations').selectAll().execute()
+  expect(JSON.stringify(rows)).not.toContain(token)
+  const digests = rows.map(({ token_hash }) => Buffer.from(token_hash).toString('hex'))
+  expect(digests).toEqual([createHash('sha256').update(token).digest('hex')])
+})
+
+test('a new link ends the one before, and belongs to whoever made it', async () => {
+  const { owner, admin, member } = await team()
+  const opens = async (token: string) => (await owner.call('GET', `/api/invitations/${token}`)).status
+  const old = await invite(owner, address(), 'viewer')
+  const [{ invitation_id: id }] = (await owner.call('GET', '/api/team')).body.invitations
+  const renew = (by: Person) => by.call('POST', `/api/invitations/${id}/link`)
+  now = new Date(Date.now() + 6 * 86_400_000)
+  const { status, body } = await renew(admin)
+  now = new Date(Date.now() + 8 * 86_400_000)
+  const fresh = tokenOf(body.link)
+  expect([status, body.invitation.invitation_id, await opens(old), await opens(fresh)]).toEqual([200, id, 404, 200])
+  now = new Date()
+  // One who may not invite any more cannot come back by a link of their own, whoever invited at first.
+  await owner.call('PATCH', `/api/team/${admin.userId}`, { role: 'viewer' })
+  expect(await opens(fresh)).toBe(404)
+
   await invite(owner, address(), 'owner')
-  await invite(owner, address(), 'viewer')
-  const links = async (person: Person) => (await person.call('GET', '/api/team')).body.invitations
-  expect((await viewer.call('GET', '/api/team')).body.members.map((member: { role: string }) => member.role)).toEqual([
-    'owner',
-    'admin',
-    'member',
-    'viewer',
-  ])
-  expect(await links(viewer)).toEqual([])
-  expect((await links(owner)).filter(({ link }: { link: string | null }) => link === null)).toEqual([])
-  const seen = await links(admin)
-  expect(seen.map(({ role, link }: { role: string; link: string | null }) => [role, link === null])).toEqual([
-    ['viewer', false],
-    ['owner', true],
-  ])
+  const second = await signedIn(service, tenant.id, 'admin')
+  const [{ invitation_id: ofOwner }] = (await owner.call('GET', '/api/team')).body.invitations
+  const stranger = await signedIn(service, (await createTestTenant(service)).id, 'owner')
+  for (const [by, code] of [
+    [second, 'insufficient_role'],
+    [member, 'insufficient_role'],
+    [stranger, 'not_found'],
+  ] as const) {
+    expect((await by.call('POST', `/api/invitations/${ofOwner}/link`)).body.error.code).toBe(code)
+  }
+  for (const none of [newId(), 'x']) {
+    expect((await owner.call('POST', `/api/invitations/${none}/link`)).status).toBe(404)
+  }
+  const { entries } = (await owner.call('GET', '/api/audit?subject_kind=invitation')).body
+  expect(entries.map(({ action }: { action: string }) => action)).toContain('invitation.renewed')
+  expect(JSON.stringify(entries)).not.toContain(fresh)
 })
 
 test('a new person accepts an invitation, once, and is signed in', async () => {
@@ -111,7 +151,8 @@ test('an invitation ends after a week, when it is withdrawn, and when the addres
   const second = await invite(owner, email, 'viewer')
   const { body } = await owner.call('GET', '/api/team')
   expect(body.invitations).toHaveLength(3)
-  const { invitation_id } = body.invitations.find(({ link }: { link: string }) => link.endsWith(withdrawn))
+  // Newest first.
+  const { invitation_id } = body.invitations[1]
   const stranger = await signedIn(service, (await createTestTenant(service)).id, 'owner')
   expect(outcome(await stranger.call('DELETE', `/api/invitations/${invitation_id}`))).toEqual([404, 'not_found'])
   expect((await admin.call('DELETE', `/api/invitations/${invitation_id}`)).status).toBe(200)
@@ -253,7 +294,6 @@ test('a hundred invitations can wait, however many are sent at once; one that is
     email: address(),
     role: 'viewer',
     token_hash: randomBytes(32),
-    token_sealed: '',
     invited_by: owner.userId,
     created_at: now,
     expires_at: new Date(now.getTime() + 60_000),

@@ -12,6 +12,7 @@ import * as social from './migrations/0010-social.ts'
 import * as actions from './migrations/0011-actions.ts'
 import * as dashboardUsers from './migrations/0012-dashboard-users.ts'
 import * as dashboard from './migrations/0013-dashboard.ts'
+import * as linksAndGrowth from './migrations/0014-links-and-growth.ts'
 import * as heldCosts from './migrations/0016-held-costs.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
@@ -28,6 +29,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0011-actions': actions,
   '0012-dashboard-users': dashboardUsers,
   '0013-dashboard': dashboard,
+  '0014-links-and-growth': linksAndGrowth,
   '0016-held-costs': heldCosts,
 }
 

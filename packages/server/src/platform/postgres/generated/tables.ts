@@ -378,7 +378,6 @@ export interface Invitations {
   role: string;
   tenant_id: string;
   token_hash: Buffer;
-  token_sealed: string;
 }
 
 export interface Journal {
@@ -515,6 +514,13 @@ export interface Segments {
   updated_at: Timestamp;
   uses_events: boolean;
   uses_time: boolean;
+}
+
+export interface SegmentSilentChanges {
+  day: Timestamp;
+  members: Int8;
+  segment_id: string;
+  tenant_id: string;
 }
 
 export interface ServiceSecrets {
@@ -768,6 +774,7 @@ export interface DB {
   segment_checks: SegmentChecks;
   segment_counts: SegmentCounts;
   segment_members: SegmentMembers;
+  segment_silent_changes: SegmentSilentChanges;
   segments: Segments;
   service_secrets: ServiceSecrets;
   social_profiles: SocialProfiles;

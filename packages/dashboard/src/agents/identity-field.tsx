@@ -1,0 +1,54 @@
+import { Button, Group, Input, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type Identity, identitiesQuery, identityName, identityQuery } from '../api/identities.ts'
+import { FindField, FOUND_MAX } from '../ui/find-field.tsx'
+import { Foreign } from '../ui/text.tsx'
+
+interface IdentityFieldProps {
+  /** Empty for none. */
+  identityId: string
+  onChange: (identityId: string) => void
+}
+
+/** Who mails and messages are from. There may be thousands, so that one is found by its words. */
+export function IdentityField({ identityId, onChange }: IdentityFieldProps) {
+  if (identityId !== '') return <ChosenIdentity identityId={identityId} onTakeAway={() => onChange('')} />
+  return (
+    <FindField
+      label="Identity"
+      placeholder="None; search by name or address"
+      what="Identities"
+      useFound={useFoundIdentities}
+      offersAll
+      keyOf={({ identity_id }) => identity_id}
+      nameOf={identityChoice}
+      onChoose={({ identity_id }) => onChange(identity_id)}
+    />
+  )
+}
+
+function ChosenIdentity({ identityId, onTakeAway }: { identityId: string; onTakeAway: () => void }) {
+  const { data } = useQuery(identityQuery(identityId))
+  return (
+    <Input.Wrapper label="Identity" labelElement="div">
+      <Group gap="xs">
+        <Text size="sm">
+          <Foreign max={120}>{data ? identityChoice(data) : '…'}</Foreign>
+        </Text>
+        <Button variant="default" size="compact-xs" onClick={onTakeAway} aria-label="Change the identity">
+          Change
+        </Button>
+      </Group>
+    </Input.Wrapper>
+  )
+}
+
+function useFoundIdentities(search: string) {
+  const { data, isFetching } = useQuery(identitiesQuery({ limit: FOUND_MAX, search: search || undefined }))
+  return { items: data?.identities, isFetching }
+}
+
+function identityChoice(identity: Identity): string {
+  const { address } = identity.email_account
+  return `${identityName(identity).slice(0, 80)}${address === null ? '' : ` <${address}>`}`
+}

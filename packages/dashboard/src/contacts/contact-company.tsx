@@ -1,0 +1,93 @@
+import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { companiesQuery, companyQuery } from '../api/companies.ts'
+import { type Contact, refreshContacts, updateContact } from '../api/contacts.ts'
+import { useMay } from '../app/may.ts'
+import { companyName } from '../companies/company-columns.tsx'
+import { FindField, FOUND_MAX } from '../ui/find-field.tsx'
+import { messageOf } from '../ui/states.tsx'
+import { Foreign } from '../ui/text.tsx'
+
+/** The company of a contact, chosen and taken away where it stands. */
+export function ContactCompany({ contact: { contact_id: contactId, company_id: companyId } }: { contact: Contact }) {
+  const queryClient = useQueryClient()
+  const mayWrite = useMay('contacts:write')
+  const [isChoosing, setChoosing] = useState(false)
+  const saving = useMutation({
+    mutationFn: (chosen: string | null) => updateContact(contactId, { company_id: chosen }),
+    onSuccess: async () => {
+      await refreshContacts(queryClient)
+      setChoosing(false)
+    },
+  })
+  return (
+    <Stack gap="xs" mb="xs">
+      {companyId === null ? null : <CompanyLink companyId={companyId} />}
+      {isChoosing ? (
+        <FindField
+          label="Find a company"
+          placeholder="Name or domain"
+          what="Companies"
+          useFound={useFoundCompanies}
+          keyOf={({ company_id }) => company_id}
+          nameOf={(company) => [company.name, company.domain].filter(Boolean).join(' · ') || companyName(company)}
+          isTaken={({ company_id }) => company_id === companyId}
+          onChoose={({ company_id }) => saving.mutate(company_id)}
+          disabled={saving.isPending}
+          autoFocus
+        />
+      ) : null}
+      {saving.isError ? (
+        <Alert color="red" role="alert">
+          {messageOf(saving.error)}
+        </Alert>
+      ) : null}
+      {mayWrite ? (
+        <Group gap="xs">
+          <Button variant="default" size="compact-xs" onClick={() => setChoosing(!isChoosing)}>
+            {chooseLabel(isChoosing, companyId)}
+          </Button>
+          {companyId === null || isChoosing ? null : (
+            <Button
+              variant="default"
+              size="compact-xs"
+              loading={saving.isPending}
+              onClick={() => saving.mutate(null)}
+              aria-label="Take away the company"
+            >
+              Take away
+            </Button>
+          )}
+        </Group>
+      ) : null}
+    </Stack>
+  )
+}
+
+function chooseLabel(isChoosing: boolean, companyId: string | null): string {
+  if (isChoosing) return 'Cancel'
+  return companyId === null ? 'Choose a company' : 'Change company'
+}
+
+function useFoundCompanies(search: string) {
+  const query = companiesQuery({ search: search || undefined, limit: FOUND_MAX })
+  const { data, isFetching } = useQuery({ ...query, enabled: search !== '' })
+  return { items: data?.companies, isFetching }
+}
+
+function CompanyLink({ companyId }: { companyId: string }) {
+  const { data } = useQuery(companyQuery(companyId))
+  return (
+    <Text size="sm">
+      <Anchor
+        inherit
+        fw={550}
+        renderRoot={(props) => <Link to="/companies/$companyId" params={{ companyId }} {...props} />}
+      >
+        <Foreign max={120}>{data ? companyName(data) : '…'}</Foreign>
+      </Anchor>
+    </Text>
+  )
+}

@@ -1,0 +1,17 @@
+import { useQuery } from '@tanstack/react-query'
+import { type Contact, contactsQuery } from '../api/contacts.ts'
+import { FOUND_MAX } from '../ui/find-field.tsx'
+import { propertyText } from '../ui/property-value.ts'
+import { contactName } from './contact-name.ts'
+
+/** Contacts for a field that finds them. */
+export function useFoundContacts(search: string) {
+  const query = contactsQuery({ search: search || undefined, limit: FOUND_MAX })
+  const { data, isFetching } = useQuery({ ...query, enabled: search !== '' })
+  return { items: data?.contacts, isFetching }
+}
+
+/** Name and address: names alone are not enough to tell people apart. */
+export function contactChoice(contact: Contact): string {
+  return `${contactName(contact)} · ${propertyText(contact.properties.email)}`
+}
