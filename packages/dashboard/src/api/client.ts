@@ -86,9 +86,14 @@ function errorOf(response: Response, answer: unknown): ApiError {
   }
   const code = typeof error.code === 'string' ? error.code.toLowerCase() : 'unknown'
   const message = typeof error.message === 'string' && error.message !== '' ? error.message : statusText(response)
+  if (code === 'missing_api_key') return new ApiError(response.status, code, SIGNED_OUT)
   const requestId = error.request_id ?? response.headers.get('x-request-id') ?? undefined
   return new ApiError(response.status, code, message, { details: error.details, requestId })
 }
+
+/** What the service tells programs of a request without a session or a key says nothing to people. */
+const SIGNED_OUT =
+  'You are not signed in any more. Sign in again in another tab, then try once more: what you have typed stays here.'
 
 function statusText({ status }: Response): string {
   if (status === 429) return 'Too many requests in a short time. Wait a moment and try again.'

@@ -1,4 +1,4 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRoute, redirect } from '@tanstack/react-router'
 import { auditQuery } from '../api/audit.ts'
 import { domainsQuery } from '../api/domains.ts'
 import { keysQuery } from '../api/keys.ts'
@@ -6,6 +6,7 @@ import { limitsQuery } from '../api/limits.ts'
 import { teamQuery } from '../api/team.ts'
 import { erasuresQuery, exportsQuery } from '../api/tenant-data.ts'
 import { ownDomainsQuery, trackerQuery } from '../api/tracker.ts'
+import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams } from '../app/search-params.ts'
 import { auditSearch, toAuditQuery } from './audit-search.ts'
@@ -17,7 +18,7 @@ const dataSearch = searchParams({ page: pageNumber })
 const settings = createRoute({
   getParentRoute: () => shellRoute,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./settings-frame.tsx'), 'SettingsFrame'),
+  component: lazyPage(() => import('./settings-frame.tsx'), 'SettingsFrame'),
 })
 
 const index = createRoute({
@@ -31,20 +32,20 @@ const index = createRoute({
 const profile = createRoute({
   getParentRoute: () => settings,
   path: '/profile',
-  component: lazyRouteComponent(() => import('./profile-page.tsx'), 'ProfilePage'),
+  component: lazyPage(() => import('./profile-page.tsx'), 'ProfilePage'),
 })
 
 const team = createRoute({
   getParentRoute: () => settings,
   path: '/team',
   loader: ({ context }) => void context.queryClient.prefetchQuery(teamQuery),
-  component: lazyRouteComponent(() => import('./team-page.tsx'), 'TeamPage'),
+  component: lazyPage(() => import('./team-page.tsx'), 'TeamPage'),
 })
 
 const tenants = createRoute({
   getParentRoute: () => settings,
   path: '/tenants',
-  component: lazyRouteComponent(() => import('./tenants-page.tsx'), 'TenantsPage'),
+  component: lazyPage(() => import('./tenants-page.tsx'), 'TenantsPage'),
 })
 
 const tracker = createRoute({
@@ -54,28 +55,28 @@ const tracker = createRoute({
     void context.queryClient.prefetchQuery(trackerQuery)
     void context.queryClient.prefetchQuery(ownDomainsQuery)
   },
-  component: lazyRouteComponent(() => import('./tracker-page.tsx'), 'TrackerPage'),
+  component: lazyPage(() => import('./tracker-page.tsx'), 'TrackerPage'),
 })
 
 const domains = createRoute({
   getParentRoute: () => settings,
   path: '/domains',
   loader: ({ context }) => void context.queryClient.prefetchQuery(domainsQuery),
-  component: lazyRouteComponent(() => import('./domains-page.tsx'), 'DomainsPage'),
+  component: lazyPage(() => import('./domains-page.tsx'), 'DomainsPage'),
 })
 
 const keys = createRoute({
   getParentRoute: () => settings,
   path: '/keys',
   loader: ({ context }) => void context.queryClient.prefetchQuery(keysQuery),
-  component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
+  component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 })
 
 const limits = createRoute({
   getParentRoute: () => settings,
   path: '/limits',
   loader: ({ context }) => void context.queryClient.prefetchQuery(limitsQuery),
-  component: lazyRouteComponent(() => import('./limits-page.tsx'), 'LimitsPage'),
+  component: lazyPage(() => import('./limits-page.tsx'), 'LimitsPage'),
 })
 
 const audit = createRoute({
@@ -84,7 +85,7 @@ const audit = createRoute({
   validateSearch: auditSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => void context.queryClient.prefetchQuery(auditQuery(toAuditQuery(deps))),
-  component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./audit-page.tsx'), 'AuditPage'),
 })
 
 const data = createRoute({
@@ -96,7 +97,7 @@ const data = createRoute({
     void context.queryClient.prefetchQuery(exportsQuery)
     void context.queryClient.prefetchQuery(erasuresQuery(page, ERASURES_LENGTH))
   },
-  component: lazyRouteComponent(() => import('./data-page.tsx'), 'DataPage'),
+  component: lazyPage(() => import('./data-page.tsx'), 'DataPage'),
 })
 
 export const settingsRoutes = [

@@ -1,7 +1,7 @@
 import { Button, Drawer, Group, Pill, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
 import { IconAdjustmentsHorizontal, IconSearch } from '@tabler/icons-react'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { type FilterField, FilterForm, type FilterValues, valueText } from './filter-form.tsx'
 
 interface FilterBarProps {
@@ -18,6 +18,12 @@ interface FilterBarProps {
 /** Narrows a list: words to search for, filters in a drawer, and every filter in force as something to take away. */
 export function FilterBar({ fields, values, onChange, search, children }: FilterBarProps) {
   const [isOpen, { open, close }] = useDisclosure()
+  const button = useRef<HTMLButtonElement>(null)
+  // What took a filter away goes with it; the focus stays nearby.
+  const take = (names: string[]) => {
+    button.current?.focus()
+    onChange(Object.fromEntries(names.map((name) => [name, undefined])))
+  }
   const active = fields.filter(({ name }) => values[name] !== undefined && values[name] !== '')
   return (
     <search aria-label="Filters">
@@ -26,6 +32,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
         <Button
           variant="default"
           leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
+          ref={button}
           onClick={open}
           aria-haspopup="dialog"
         >
@@ -44,7 +51,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
               bg="var(--mantine-color-body)"
               bd="1px solid var(--cds-line)"
               withRemoveButton
-              onRemove={() => onChange({ [field.name]: undefined })}
+              onRemove={() => take([field.name])}
               removeButtonProps={{
                 'aria-label': `Remove the filter ${field.label}`,
                 'aria-hidden': false,
@@ -57,11 +64,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
               <bdi>{valueText(field, values[field.name]).slice(0, 60)}</bdi>
             </Pill>
           ))}
-          <Button
-            variant="subtle"
-            size="compact-sm"
-            onClick={() => onChange(Object.fromEntries(active.map(({ name }) => [name, undefined])))}
-          >
+          <Button variant="subtle" size="compact-sm" onClick={() => take(active.map(({ name }) => name))}>
             Clear
           </Button>
         </Group>
@@ -83,9 +86,16 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
 /** Searches while somebody types, when they pause. */
 function SearchField({ value, placeholder, onSearch }: NonNullable<FilterBarProps['search']>) {
   const [typed, setTyped] = useState(value ?? '')
-  // The URL may change by itself: back, a saved view.
-  useEffect(() => setTyped(value ?? ''), [value])
-  const searchSoon = useDebouncedCallback((words: string) => onSearch(words.trim() === '' ? undefined : words), 250)
+  const sent = useRef(value)
+  // The URL may change by itself: back, a saved view. What comes back from here must not undo what was typed meanwhile.
+  useEffect(() => {
+    if (value !== sent.current) setTyped(value ?? '')
+    sent.current = value
+  }, [value])
+  const searchSoon = useDebouncedCallback((words: string) => {
+    sent.current = words.trim() === '' ? undefined : words
+    onSearch(sent.current)
+  }, 250)
   return (
     <TextInput
       type="search"

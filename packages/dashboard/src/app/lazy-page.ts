@@ -1,0 +1,22 @@
+import { lazyRouteComponent } from '@tanstack/react-router'
+import { ApiError } from '../api/client.ts'
+
+/**
+ * A page whose script is read when the page is opened. When that fails the router loads the whole window anew, because a
+ * newer version may have taken its place. While the service cannot be reached, that would end in the browser's own error
+ * page; so that case is an error of the page, which can be tried again.
+ */
+export function lazyPage<Module extends Record<string, unknown>, Name extends keyof Module>(
+  read: () => Promise<Module>,
+  name: Name,
+) {
+  return lazyRouteComponent<Module, Name>(() => read().catch(unlessUnreachable), name)
+}
+
+async function unlessUnreachable(cause: unknown): Promise<never> {
+  await fetch('/favicon.svg', { cache: 'no-store' }).catch(() => {
+    const message = 'The page could not be fetched, because the service did not answer. Check your connection.'
+    throw new ApiError(0, 'unreachable', message, { cause })
+  })
+  throw cause
+}
