@@ -64,15 +64,24 @@ export function queryString(query: Query): string {
   return text === '' ? '' : `?${text}`
 }
 
+/** @throws ApiError when the service cannot be reached; whatever it answers is good. */
+export async function requireAnswer(): Promise<void> {
+  await answerOf('/favicon.svg', { cache: 'no-store' })
+}
+
 async function request<Answer>(path: string, init: RequestInit): Promise<Answer> {
-  const response = await fetch(path, { credentials: 'same-origin', ...init }).catch((cause: unknown) => {
+  const response = await answerOf(path, { credentials: 'same-origin', ...init })
+  const answer: unknown = await response.json().catch(() => null)
+  if (!response.ok) throw errorOf(response, answer)
+  return answer as Answer
+}
+
+function answerOf(path: string, init: RequestInit): Promise<Response> {
+  return fetch(path, init).catch((cause: unknown) => {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
     const message = 'The service did not answer. Check your connection; it may also be starting.'
     throw new ApiError(0, 'unreachable', message, { cause })
   })
-  const answer: unknown = await response.json().catch(() => null)
-  if (!response.ok) throw errorOf(response, answer)
-  return answer as Answer
 }
 
 /** Our own envelope, or that of the sign-in library (`{code, message}`). */

@@ -1,5 +1,5 @@
 import { lazyRouteComponent } from '@tanstack/react-router'
-import { ApiError } from '../api/client.ts'
+import { requireAnswer } from '../api/client.ts'
 
 /**
  * A page whose script is read when the page is opened. When that fails the router loads the whole window anew, because a
@@ -10,13 +10,10 @@ export function lazyPage<Module extends Record<string, unknown>, Name extends ke
   read: () => Promise<Module>,
   name: Name,
 ) {
-  return lazyRouteComponent<Module, Name>(() => read().catch(unlessUnreachable), name)
-}
-
-async function unlessUnreachable(cause: unknown): Promise<never> {
-  await fetch('/favicon.svg', { cache: 'no-store' }).catch(() => {
-    const message = 'The page could not be fetched, because the service did not answer. Check your connection.'
-    throw new ApiError(0, 'unreachable', message, { cause })
-  })
-  throw cause
+  const readOrSay = () =>
+    read().catch(async (error: unknown) => {
+      await requireAnswer()
+      throw error
+    })
+  return lazyRouteComponent<Module, Name>(readOrSay, name)
 }

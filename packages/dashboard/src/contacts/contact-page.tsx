@@ -35,7 +35,7 @@ export function ContactPage() {
   const isThere = data !== undefined
   useEffect(() => {
     // In a row that is wider than the screen, one sees where one is.
-    const current = isThere ? tabs.current?.querySelector(`[role=tab][aria-controls$="-${tab}"]`) : null
+    const current = isThere && tab ? tabs.current?.querySelector('[role=tab][aria-selected=true]') : null
     current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [tab, isThere])
   const notes = useQuery(notesQuery(contactId))
