@@ -86,15 +86,15 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
   })
 
   test('stays when the service is away, and says what to do when the session has ended', async () => {
-    const page = await browser.signedIn(tenant, { path: '/contacts' })
-    await page.getByText('1–20 of 25').waitFor()
+    const page = await browser.signedIn(tenant, { path: '/segments' })
+    await page.getByRole('heading', { name: 'No segments yet' }).waitFor()
     await page.context().setOffline(true)
-    await page.getByRole('link', { name: 'Identities' }).click()
+    await page.getByRole('link', { name: 'New segment' }).first().click()
     await page.getByRole('alert').getByText('The service did not answer.').waitFor()
     await screenshot(page, 'offline')
     await page.context().setOffline(false)
     await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByRole('heading', { name: 'No identities yet' }).waitFor()
+    await page.getByRole('heading', { name: 'New segment' }).waitFor()
     expect(browser.problems.splice(0).join()).toContain('The service did not answer.')
 
     await page.goto('/no-such-page')

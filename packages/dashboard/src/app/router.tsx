@@ -39,6 +39,9 @@ export function createAppRouter(queryClient: QueryClient) {
     // A page begins to load when the pointer or the focus comes near its link; the query client decides what is fresh.
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
+    // On a slow network something answers a click before one wonders whether it was one.
+    defaultPendingMs: 400,
+    defaultPendingMinMs: 200,
     parseSearch,
     stringifySearch,
     scrollRestoration: true,
