@@ -96,6 +96,7 @@ test('an event says in a few words what it was about, and nothing where its data
   expect(eventDetails('page_leave', { time_on_page: 'long' })).toBe('')
   expect(eventDetails('contact_updated', { changed: ['city', 'jobtitle'] })).toBe('City, Job title')
   expect(eventDetails('lifecycle_stage_changed', { to: 'lead' })).toBe('none → lead')
+  expect(eventDetails('agent_action_proposed', { type: 'email_message' })).toBe('email message')
   expect(eventDetails('page_view', { title: { toString: 'evil' } })).toBe('')
 })
 
