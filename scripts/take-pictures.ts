@@ -8,8 +8,8 @@ import { chromium } from 'playwright-core'
 
 const [, , url = 'http://localhost:8080'] = process.argv
 const TARGET = fileURLToPath(new URL('../docs/images/', import.meta.url))
-/** The sample data are made from a seed, so this contact is in every demo: it has a company, events and a segment. */
-const CONTACT = 'Hana Moreau'
+/** Whoever is in this segment of every demo has events. */
+const SEGMENT = 'Looked at pricing twice this week'
 
 mkdirSync(TARGET, { recursive: true })
 const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--headless', '--no-sandbox'] })
@@ -30,8 +30,11 @@ try {
   await page.locator('[data-live="true"]').waitFor()
   await page.screenshot({ path: `${TARGET}home.png` })
 
-  await page.goto(`/contacts?search=${encodeURIComponent(CONTACT)}`)
-  await page.getByRole('link', { name: CONTACT }).click()
+  await page.goto('/segments')
+  await page.getByRole('link', { name: SEGMENT }).click()
+  // One with a company and a job title: nothing in its row is a dash.
+  const members = page.getByRole('region', { name: 'Contacts' }).getByRole('row')
+  await members.filter({ hasNotText: '–' }).getByRole('link').first().click()
   await page.getByText('Viewed a page').first().waitFor()
   await page.getByRole('list', { name: 'Segments' }).waitFor()
   await page.mouse.move(0, 0)

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
   let service: TestService
@@ -50,6 +50,15 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     expect(await page.getByRole('columnheader', { name: 'Name' }).getAttribute('aria-sort')).toBe('ascending')
     await page.reload()
     await page.getByRole('link', { name: 'Grace Hopper' }).waitFor()
+    // The way back leads through what was looked at.
+    await page.goBack()
+    await page.getByText('21–25 of 25').waitFor()
+    await page.goBack()
+    await page.getByText('1–20 of 25').waitFor()
+    const next = page.waitForRequest((request) => request.url().includes('/v1/contacts?page=2'))
+    await page.reload()
+    await page.getByRole('button', { name: 'Next page' }).hover()
+    await next
     expect(browser.problems).toEqual([])
     await page.context().close()
   })
@@ -72,6 +81,49 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.goto('/contacts?lifecycle_stage=nonsense&page=minus&country=Atlantis')
     await page.getByRole('heading', { name: 'No contact matches' }).waitFor()
     expect(await lookAt(page, 'contacts-none')).toEqual([])
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('stays when the service is away, and says what to do when the session has ended', async () => {
+    const page = await browser.signedIn(tenant, { path: '/segments' })
+    await page.getByRole('heading', { name: 'No segments yet' }).waitFor()
+    await page.context().setOffline(true)
+    await page.getByRole('link', { name: 'New segment' }).first().click()
+    await page.getByRole('alert').getByText('The service did not answer.').waitFor()
+    await screenshot(page, 'offline')
+    await page.context().setOffline(false)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByRole('heading', { name: 'New segment' }).waitFor()
+    expect(browser.problems.splice(0).join()).toContain('The service did not answer.')
+
+    await page.goto('/no-such-page')
+    await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
+    await page.getByRole('link', { name: 'Contacts' }).click()
+    await page.getByRole('button', { name: 'New contact' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('E-mail').fill('late@example.com')
+    await page.context().clearCookies()
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await dialog.getByText('You are not signed in any more.').waitFor()
+    expect(await dialog.getByLabel('E-mail').inputValue()).toBe('late@example.com')
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('gives the focus back when a dialog closes, and keeps it near what is taken away', async () => {
+    const page = await browser.signedIn(tenant, { path: '/contacts?country=Norway' })
+    const views = page.getByRole('button', { name: 'Views' })
+    await views.press('Enter')
+    await page.getByRole('menuitem', { name: 'Save this view…' }).press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await views.evaluate((button) => button === document.activeElement)).toBe(true)
+    await page.getByRole('button', { name: 'Remove the filter Country' }).press('Enter')
+    await page.getByText('of 25').waitFor()
+    const filters = page.getByRole('button', { name: 'Filters' })
+    expect(await filters.evaluate((button) => button === document.activeElement)).toBe(true)
     expect(browser.problems).toEqual([])
     await page.context().close()
   })

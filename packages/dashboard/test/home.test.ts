@@ -56,6 +56,11 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.waitForURL('**/?range=custom&from=2026-01-01&to=2026-01-05')
     await page.getByText('No page was viewed in these days.').waitFor()
     expect(await lookAt(page, 'home-empty')).toEqual([])
+    // A day of the calendar is the same day west of Greenwich.
+    const protocol = await page.context().newCDPSession(page)
+    await protocol.send('Emulation.setTimezoneOverride', { timezoneId: 'America/Los_Angeles' })
+    await page.reload()
+    await page.getByRole('button', { name: '1 Jan 2026 – 5 Jan 2026' }).waitFor()
     expect(browser.problems).toEqual([])
     await page.context().close()
   })
@@ -73,6 +78,10 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     })
     await feed.getByText('asked_for_demo').waitFor()
     expect(await feed.textContent()).not.toContain('secret_event')
+    // Whose event it is, is read when it has come.
+    await tenant.contact('live@example.com', { firstname: 'Ada', lastname: 'Live' }, { visitor_id: 'known' })
+    await tenant.track({ visitor_id: 'known', events: [{ event: 'came_back', url: `https://${tenant.site}/` }] })
+    await feed.getByRole('listitem').filter({ hasText: 'came_back' }).getByText('Ada Live').waitFor()
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByText('paused').waitFor()
     await tenant.track({ visitor_id: 'live', events: [{ event: 'came_later', url: `https://${tenant.site}/demo` }] })

@@ -77,6 +77,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
           conditions: [
             { event: { type: 'page_view', within_days: 30, min_count: 2 }, operator: 'did_not' },
             { property: 'firstname', operator: 'contains', value: 'son' },
+            { event: {}, operator: 'did_not' },
           ],
         },
       ],
@@ -110,6 +111,8 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await page.getByRole('heading', { name: 'Nested', level: 1 }).waitFor()
     expect(await page.getByRole('link', { name: 'Edit' }).count()).toBe(0)
     expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0)
+    await page.goto('/segments/new')
+    await page.waitForURL('**/segments')
   })
 
   test('every page can be used by everybody, small and large, light and dark', async () => {

@@ -17,6 +17,7 @@ import { areaPath, labelEvery, linePath, niceTicks } from '../src/ui/chart-scale
 import { eventDetails } from '../src/ui/event-details.ts'
 import { propertyLabel, typedValue } from '../src/ui/property-value.ts'
 import { resolveRange } from '../src/ui/range.ts'
+import { formatMoment } from '../src/ui/text.tsx'
 
 const read = searchParams({
   page: pageNumber,
@@ -95,5 +96,13 @@ test('an event says in a few words what it was about, and nothing where its data
   expect(eventDetails('page_leave', { time_on_page: 'long' })).toBe('')
   expect(eventDetails('contact_updated', { changed: ['city', 'jobtitle'] })).toBe('City, Job title')
   expect(eventDetails('lifecycle_stage_changed', { to: 'lead' })).toBe('none → lead')
+  expect(eventDetails('agent_action_proposed', { type: 'email_message' })).toBe('email message')
   expect(eventDetails('page_view', { title: { toString: 'evil' } })).toBe('')
+})
+
+test('a moment names its time zone', () => {
+  const zone = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' })
+    .formatToParts(new Date('2026-01-31T12:00:00Z'))
+    .find(({ type }) => type === 'timeZoneName')
+  expect(formatMoment('2026-01-31T12:00:00Z')).toContain(zone?.value)
 })

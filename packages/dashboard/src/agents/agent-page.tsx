@@ -164,7 +164,7 @@ function Runs({ agent }: { agent: Agent }) {
           page,
           limit: RUNS_LENGTH,
           total: data?.total ?? 0,
-          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next }, replace: true }),
+          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
         }}
       />
     </section>

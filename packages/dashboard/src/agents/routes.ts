@@ -1,4 +1,4 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import {
   agentQuery,
   agentSettingsQuery,
@@ -8,7 +8,8 @@ import {
   runQuery,
   runsQuery,
 } from '../api/agents.ts'
-import { shellRoute } from '../app/root-routes.tsx'
+import { lazyPage } from '../app/lazy-page.ts'
+import { requireRole, shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
 
 export const PAGE_LENGTH = 50
@@ -25,22 +26,23 @@ const list = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1 } }) =>
     void context.queryClient.prefetchQuery(agentsQuery({ page, limit: PAGE_LENGTH })),
-  component: lazyRouteComponent(() => import('./agents-page.tsx'), 'AgentsPage'),
+  component: lazyPage(() => import('./agents-page.tsx'), 'AgentsPage'),
 })
 
 const create = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents/new',
+  beforeLoad: ({ context }) => requireRole(context, 'admin', '/agents'),
   validateSearch: templateSearch,
   loader: ({ context }) => void context.queryClient.prefetchQuery(playbooksQuery),
-  component: lazyRouteComponent(() => import('./new-agent-page.tsx'), 'NewAgentPage'),
+  component: lazyPage(() => import('./new-agent-page.tsx'), 'NewAgentPage'),
 })
 
 const settings = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents/settings',
   loader: ({ context }) => void context.queryClient.prefetchQuery(agentSettingsQuery),
-  component: lazyRouteComponent(() => import('./agent-settings-page.tsx'), 'AgentSettingsPage'),
+  component: lazyPage(() => import('./agent-settings-page.tsx'), 'AgentSettingsPage'),
 })
 
 const one = createRoute({
@@ -52,17 +54,18 @@ const one = createRoute({
     void context.queryClient.prefetchQuery(agentQuery(agentId))
     void context.queryClient.prefetchQuery(runsQuery(agentId, { limit: RUNS_LENGTH, offset: (page - 1) * RUNS_LENGTH }))
   },
-  component: lazyRouteComponent(() => import('./agent-page.tsx'), 'AgentPage'),
+  component: lazyPage(() => import('./agent-page.tsx'), 'AgentPage'),
 })
 
 const edit = createRoute({
   getParentRoute: () => shellRoute,
   path: '/agents/$agentId/edit',
+  beforeLoad: ({ context, params }) => requireRole(context, 'admin', `/agents/${params.agentId}`),
   loader: ({ context, params }) => {
     void context.queryClient.prefetchQuery(agentQuery(params.agentId))
     void context.queryClient.prefetchQuery(playbooksQuery)
   },
-  component: lazyRouteComponent(() => import('./edit-agent-page.tsx'), 'EditAgentPage'),
+  component: lazyPage(() => import('./edit-agent-page.tsx'), 'EditAgentPage'),
 })
 
 const run = createRoute({
@@ -74,7 +77,7 @@ const run = createRoute({
     void context.queryClient.prefetchQuery(runQuery(runId))
     void context.queryClient.prefetchQuery(runContactsQuery(runId, { page, limit: CONTACTS_LENGTH }, false))
   },
-  component: lazyRouteComponent(() => import('./run-page.tsx'), 'RunPage'),
+  component: lazyPage(() => import('./run-page.tsx'), 'RunPage'),
 })
 
 export const agentRoutes = [list, create, settings, one, edit, run] as const

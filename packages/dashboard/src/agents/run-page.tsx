@@ -19,6 +19,7 @@ const route = getRouteApi('/shell/agents/runs/$runId')
 export function RunPage() {
   const { runId } = route.useParams()
   const { data: run, error, refetch } = useQuery(runQuery(runId))
+  const agent = useQuery({ ...agentQuery(run?.agent_id ?? ''), enabled: run !== undefined })
   if (!run) {
     return (
       <>
@@ -31,6 +32,7 @@ export function RunPage() {
     <>
       <PageHeader
         title="Run"
+        documentTitle={agent.data ? `Run of ${agent.data.name}` : 'Run'}
         description={
           <Group gap={8} aria-live="polite" component="span">
             <RunState status={run.status} />

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { scheduleQuery } from '../api/agents.ts'
 import { messageOf } from '../ui/states.tsx'
-import { ScheduleWords } from './schedule-words.tsx'
+import { ScheduleWords, useScheduleZone } from './schedule-words.tsx'
 
 const PRESETS = [
   { value: '', label: 'By hand only' },
@@ -69,8 +69,9 @@ export function ScheduleFields({ cron, timeZone, onChange }: ScheduleFieldsProps
 }
 
 function NextTimes({ cron, timeZone }: { cron: string; timeZone: string }) {
-  const [zone] = useDebouncedValue(timeZone || 'UTC', 300)
-  const { data, error } = useQuery(scheduleQuery(cron, zone))
+  const [own] = useDebouncedValue(timeZone, 300)
+  const zone = useScheduleZone(own)
+  const { data, error } = useQuery({ ...scheduleQuery(cron, zone ?? 'UTC'), enabled: zone !== undefined })
   if (error) {
     return (
       <Alert color="red" role="alert">
@@ -83,7 +84,7 @@ function NextTimes({ cron, timeZone }: { cron: string; timeZone: string }) {
       <Text size="sm" fw={550}>
         <ScheduleWords cron={cron} timeZone={timeZone || undefined} />
       </Text>
-      {data ? (
+      {data && zone ? (
         <Text size="sm" c="dimmed">
           Next: {data.slice(0, 3).map(momentIn(zone)).join('; ')}
         </Text>

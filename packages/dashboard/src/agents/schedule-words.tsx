@@ -1,13 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
+import { agentSettingsQuery } from '../api/agents.ts'
 
-/** A schedule in words: "At 09:00, Monday through Friday". */
+/** A schedule in words, with the time zone that it is in: "At 09:00, Monday through Friday (Europe/Berlin)". */
 export function ScheduleWords({ cron, timeZone }: { cron: string; timeZone?: string | undefined }) {
+  const zone = useScheduleZone(timeZone)
   const { data } = useQuery({
     queryKey: ['schedule-words', cron],
     // Only whoever looks at a schedule needs what puts it into words.
     queryFn: async () => {
       const { default: cronstrue } = await import('cronstrue')
-      return cronstrue.toString(cron, { use24HourTimeFormat: true, verbose: false, throwExceptionOnParseError: false })
+      return cronstrue.toString(cron, { use24HourTimeFormat: true, verbose: true, throwExceptionOnParseError: false })
     },
     staleTime: Number.POSITIVE_INFINITY,
   })
@@ -16,7 +18,13 @@ export function ScheduleWords({ cron, timeZone }: { cron: string; timeZone?: str
   return (
     <span>
       {words}
-      {timeZone === undefined ? '' : ` (${timeZone})`}
+      {zone === undefined ? '' : ` (${zone})`}
     </span>
   )
+}
+
+/** The time zone of a schedule: its own, else that of the rules for all agents; undefined until that is known. */
+export function useScheduleZone(own: string | undefined): string | undefined {
+  const { data } = useQuery(agentSettingsQuery)
+  return own || data?.settings.time_zone
 }

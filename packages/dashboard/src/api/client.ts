@@ -64,15 +64,24 @@ export function queryString(query: Query): string {
   return text === '' ? '' : `?${text}`
 }
 
+/** @throws ApiError when the service cannot be reached; whatever it answers is good. */
+export async function requireAnswer(): Promise<void> {
+  await answerOf('/favicon.svg', { cache: 'no-store' })
+}
+
 async function request<Answer>(path: string, init: RequestInit): Promise<Answer> {
-  const response = await fetch(path, { credentials: 'same-origin', ...init }).catch((cause: unknown) => {
+  const response = await answerOf(path, { credentials: 'same-origin', ...init })
+  const answer: unknown = await response.json().catch(() => null)
+  if (!response.ok) throw errorOf(response, answer)
+  return answer as Answer
+}
+
+function answerOf(path: string, init: RequestInit): Promise<Response> {
+  return fetch(path, init).catch((cause: unknown) => {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
     const message = 'The service did not answer. Check your connection; it may also be starting.'
     throw new ApiError(0, 'unreachable', message, { cause })
   })
-  const answer: unknown = await response.json().catch(() => null)
-  if (!response.ok) throw errorOf(response, answer)
-  return answer as Answer
 }
 
 /** Our own envelope, or that of the sign-in library (`{code, message}`). */
@@ -86,9 +95,14 @@ function errorOf(response: Response, answer: unknown): ApiError {
   }
   const code = typeof error.code === 'string' ? error.code.toLowerCase() : 'unknown'
   const message = typeof error.message === 'string' && error.message !== '' ? error.message : statusText(response)
+  if (code === 'missing_api_key') return new ApiError(response.status, code, SIGNED_OUT)
   const requestId = error.request_id ?? response.headers.get('x-request-id') ?? undefined
   return new ApiError(response.status, code, message, { details: error.details, requestId })
 }
+
+/** What the service tells programs of a request without a session or a key says nothing to people. */
+const SIGNED_OUT =
+  'You are not signed in any more. Sign in again in another tab, then try once more: what you have typed stays here.'
 
 function statusText({ status }: Response): string {
   if (status === 429) return 'Too many requests in a short time. Wait a moment and try again.'

@@ -20,5 +20,9 @@ export function useMay(scope: string): boolean {
 
 /** Whether they have at least a role. */
 export function useIsAtLeast(role: Role): boolean {
-  return RANK[useMe().role] >= RANK[role]
+  return isAtLeast(useMe().role, role)
+}
+
+export function isAtLeast(own: Role | null, role: Role): boolean {
+  return own !== null && RANK[own] >= RANK[role]
 }

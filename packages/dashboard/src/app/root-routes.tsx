@@ -1,7 +1,10 @@
 import type { QueryClient } from '@tanstack/react-query'
-import { createRootRouteWithContext, createRoute, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router'
+import { createRootRouteWithContext, createRoute, Outlet, redirect } from '@tanstack/react-router'
 import { ApiError } from '../api/client.ts'
-import { meQuery } from '../api/session.ts'
+import { meQuery, type Role } from '../api/session.ts'
+import { NotFoundPage } from '../ui/page-states.tsx'
+import { lazyPage } from './lazy-page.ts'
+import { isAtLeast } from './may.ts'
 
 interface Context {
   queryClient: QueryClient
@@ -20,5 +23,14 @@ export const shellRoute = createRoute({
     })
     if (me.tenant === null) throw redirect({ to: '/choose-tenant' })
   },
-  component: lazyRouteComponent(() => import('./shell.tsx'), 'Shell'),
+  component: lazyPage(() => import('./shell.tsx'), 'Shell'),
 })
+
+/** An address that is no page, for somebody who is signed in: the navigation stays beside it. */
+export const unknownRoute = createRoute({ getParentRoute: () => shellRoute, path: '$', component: NotFoundPage })
+
+/** Before a page for writing: who has not the role is led to what there is to look at instead. */
+export async function requireRole({ queryClient }: Context, role: Role, instead: string): Promise<void> {
+  const me = await queryClient.ensureQueryData(meQuery)
+  if (!isAtLeast(me.role, role)) throw redirect({ to: instead, replace: true })
+}

@@ -12,7 +12,7 @@ import { settingsRoutes } from '../settings/routes.ts'
 import { signInRoutes } from '../sign-in/routes.ts'
 import { NotFoundPage, PageError, PagePending } from '../ui/page-states.tsx'
 import { webhookRoutes } from '../webhooks/routes.ts'
-import { rootRoute, shellRoute } from './root-routes.tsx'
+import { rootRoute, shellRoute, unknownRoute } from './root-routes.tsx'
 import { parseSearch, stringifySearch } from './search-params.ts'
 
 const routeTree = rootRoute.addChildren([
@@ -28,6 +28,7 @@ const routeTree = rootRoute.addChildren([
     ...identityRoutes,
     ...webhookRoutes,
     ...settingsRoutes,
+    unknownRoute,
   ]),
 ])
 
@@ -38,6 +39,9 @@ export function createAppRouter(queryClient: QueryClient) {
     // A page begins to load when the pointer or the focus comes near its link; the query client decides what is fresh.
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
+    // On a slow network something answers a click before one wonders whether it was one.
+    defaultPendingMs: 400,
+    defaultPendingMinMs: 200,
     parseSearch,
     stringifySearch,
     scrollRestoration: true,

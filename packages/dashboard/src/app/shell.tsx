@@ -1,7 +1,7 @@
 import { AppShell, Badge, Box, Burger, Group, NavLink, ScrollArea, Text, VisuallyHidden } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { waitingCountQuery } from '../api/approvals.ts'
 import { AccountMenu } from './account-menu.tsx'
@@ -11,6 +11,8 @@ import classes from './shell.module.css'
 /** The frame of every page: navigation at the side, behind a button on small screens. */
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure()
+  useHotkeys([['Escape', close]])
+  useReadyPages()
   const path = useRouterState({ select: (state) => state.location.pathname })
   const main = useRef<HTMLElement>(null)
   const lastPath = useRef(path)
@@ -71,6 +73,24 @@ export function Shell() {
     </AppShell>
   )
 }
+
+/** Fetches the scripts of the main pages when there is nothing better to do: a finger gives no hint where it will go. */
+function useReadyPages(): void {
+  const router = useRouter()
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      for (const [path, page] of Object.entries(router.routesByPath)) {
+        if (MAIN_PATHS.has(path)) void router.loadRouteChunk(page)
+      }
+    }, IDLE_MS)
+    return () => clearTimeout(timer)
+  }, [router])
+}
+
+const MAIN_PATHS = new Set<string>(NAVIGATION.flatMap(({ items }) => items.map(({ link }) => link.to)))
+
+/** By then the page that was asked for is there. */
+const IDLE_MS = 2_500
 
 /** How much waits for somebody behind a link. */
 function Waiting({ query }: { query: typeof waitingCountQuery }) {

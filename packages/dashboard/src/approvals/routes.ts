@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { approvalsQuery } from '../api/approvals.ts'
+import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
 
@@ -14,7 +15,7 @@ const inbox = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1, agent_id } }) =>
     void context.queryClient.prefetchQuery(approvalsQuery({ page, limit: PAGE_LENGTH, agent_id })),
-  component: lazyRouteComponent(() => import('./approvals-page.tsx'), 'ApprovalsPage'),
+  component: lazyPage(() => import('./approvals-page.tsx'), 'ApprovalsPage'),
 })
 
 export const approvalRoutes = [inbox] as const

@@ -27,10 +27,9 @@ export function CompaniesPage() {
   const query = toCompanyQuery(search)
   const { data, error, isPlaceholderData, refetch } = useQuery(companiesQuery(query))
   const mayWrite = useMay('companies:write')
-  const change = (changes: Record<string, unknown>) =>
-    navigate({ search: (before) => companySearch({ ...before, page: undefined, ...changes }), replace: true })
-  const openView = (view: SavedView) =>
-    navigate({ search: companySearch({ ...view.query, columns: view.columns }), replace: true })
+  const change = (changes: Record<string, unknown>, replace = false) =>
+    navigate({ search: (before) => companySearch({ ...before, page: undefined, ...changes }), replace })
+  const openView = (view: SavedView) => navigate({ search: companySearch({ ...view.query, columns: view.columns }) })
   const create = async (values: { name?: string; domain?: string }) => {
     const { company } = await createCompany(values)
     void refreshCompanies(queryClient)
@@ -52,12 +51,12 @@ export function CompaniesPage() {
         search={{
           value: search.search,
           placeholder: 'Search name or domain',
-          onSearch: (words) => change({ search: words }),
+          onSearch: (words) => change({ search: words }, search.search !== undefined),
         }}
       >
         <SavedViews page="companies" query={viewOf(search)} columns={chosen} onOpen={openView} />
         <ExportButton href={companiesCsv(query, chosen)} label="companies" />
-        <ColumnChoice columns={columns} chosen={chosen} onChange={(ids) => change({ columns: ids })} />
+        <ColumnChoice columns={columns} chosen={chosen} onChange={(ids) => change({ columns: ids }, true)} />
       </FilterBar>
       <DataTable
         label="Companies"

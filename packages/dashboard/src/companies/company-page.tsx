@@ -37,8 +37,14 @@ export function CompanyPage() {
   const navigate = route.useNavigate()
   const { data: company, error, refetch } = useQuery(companyQuery(companyId))
   if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
-  if (error && !company) return <ErrorState error={error} onRetry={refetch} />
-  if (!company) return <LoadingState lines={10} />
+  if (!company) {
+    return (
+      <>
+        <PageHeader title="Company" />
+        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={10} />}
+      </>
+    )
+  }
   const name = companyName(company)
   return (
     <>
@@ -70,7 +76,7 @@ export function CompanyPage() {
               <CompanyPeople
                 companyId={companyId}
                 page={page ?? 1}
-                onPage={(next) => navigate({ search: { tab, page: next }, replace: true })}
+                onPage={(next) => navigate({ search: { tab, page: next } })}
               />
             </Tabs.Panel>
             <Tabs.Panel value="activity" pt="md">

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { companiesQuery, companyQuery } from '../api/companies.ts'
 import { contactsQuery } from '../api/contacts.ts'
 import { viewsQuery } from '../api/views.ts'
+import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { oneOf, pageNumber, searchParams, text } from '../app/search-params.ts'
 import { companySearch, toCompanyQuery } from './company-search.ts'
@@ -16,7 +17,7 @@ const list = createRoute({
     void context.queryClient.prefetchQuery(companiesQuery(toCompanyQuery(deps)))
     void context.queryClient.prefetchQuery(viewsQuery)
   },
-  component: lazyRouteComponent(() => import('./companies-page.tsx'), 'CompaniesPage'),
+  component: lazyPage(() => import('./companies-page.tsx'), 'CompaniesPage'),
 })
 
 const oneSearch = searchParams({ tab: oneOf('contacts', 'activity', 'details'), page: pageNumber, event_type: text })
@@ -30,7 +31,7 @@ const one = createRoute({
     void context.queryClient.prefetchQuery(companyQuery(params.companyId))
     void context.queryClient.prefetchQuery(contactsQuery(peopleOf(params.companyId, deps.page)))
   },
-  component: lazyRouteComponent(() => import('./company-page.tsx'), 'CompanyPage'),
+  component: lazyPage(() => import('./company-page.tsx'), 'CompanyPage'),
 })
 
 export const companyRoutes = [list, one] as const

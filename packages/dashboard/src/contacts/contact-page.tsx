@@ -2,6 +2,7 @@ import { Anchor, Badge, Box, Group, Stack, Tabs } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { ApiError } from '../api/client.ts'
 import { contactQuery } from '../api/contacts.ts'
 import { notesQuery } from '../api/notes.ts'
@@ -30,11 +31,24 @@ export function ContactPage() {
   const tab = search.tab === 'details' && !isNarrow ? 'timeline' : (search.tab ?? 'timeline')
   const navigate = route.useNavigate()
   const { data, error, refetch } = useQuery(contactQuery(contactId))
+  const tabs = useRef<HTMLDivElement>(null)
+  const isThere = data !== undefined
+  useEffect(() => {
+    // In a row that is wider than the screen, one sees where one is.
+    const current = isThere && tab ? tabs.current?.querySelector('[role=tab][aria-selected=true]') : null
+    current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [tab, isThere])
   const notes = useInfiniteQuery(notesQuery(contactId))
   const noteCount = notes.data?.pages[0]?.pagination.total_items
   if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
-  if (error && !data) return <ErrorState error={error} onRetry={refetch} />
-  if (!data) return <LoadingState lines={10} />
+  if (!data) {
+    return (
+      <>
+        <PageHeader title="Contact" />
+        {error ? <ErrorState error={error} onRetry={refetch} /> : <LoadingState lines={10} />}
+      </>
+    )
+  }
   const { contact, unified_profile: profile } = data
   const name = contactName(contact)
   const conflicts = Object.values(profile.profile).filter(({ has_conflict }) => has_conflict).length
@@ -57,7 +71,7 @@ export function ContactPage() {
         {isNarrow ? null : <ContactSide contact={contact} />}
         <Stack miw={0}>
           <Tabs value={tab} onChange={openTab} keepMounted={false}>
-            <Tabs.List className={classes.tabs} aria-label="About this contact">
+            <Tabs.List className={classes.tabs} aria-label="About this contact" ref={tabs}>
               <Tabs.Tab value="timeline">Timeline</Tabs.Tab>
               {isNarrow ? <Tabs.Tab value="details">Details</Tabs.Tab> : null}
               <Tabs.Tab value="notes" rightSection={<Count value={noteCount ?? contact.notes.length} />}>

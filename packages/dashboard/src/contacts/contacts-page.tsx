@@ -28,10 +28,9 @@ export function ContactsPage() {
   const query = toContactQuery(search)
   const { data, error, isPlaceholderData, refetch } = useQuery(contactsQuery(query))
   // A change of what is listed begins at the first page.
-  const change = (changes: Record<string, unknown>) =>
-    navigate({ search: (before) => contactSearch({ ...before, page: undefined, ...changes }), replace: true })
-  const openView = (view: SavedView) =>
-    navigate({ search: contactSearch({ ...view.query, columns: view.columns }), replace: true })
+  const change = (changes: Record<string, unknown>, replace = false) =>
+    navigate({ search: (before) => contactSearch({ ...before, page: undefined, ...changes }), replace })
+  const openView = (view: SavedView) => navigate({ search: contactSearch({ ...view.query, columns: view.columns }) })
   const create = async ({ email = '', ...properties }: Record<string, string>) => {
     const { contact } = await createContact({ email, properties })
     void refreshContacts(queryClient)
@@ -58,7 +57,7 @@ export function ContactsPage() {
         search={{
           value: search.search,
           placeholder: 'Search name, e-mail, company, title',
-          onSearch: (words) => change({ search: words }),
+          onSearch: (words) => change({ search: words }, search.search !== undefined),
         }}
       >
         <SavedViews page="contacts" query={viewOf(search)} columns={chosen} onOpen={openView} />
@@ -69,7 +68,7 @@ export function ContactsPage() {
           )}
           label="contacts"
         />
-        <ColumnChoice columns={columns} chosen={chosen} onChange={(ids) => change({ columns: ids })} />
+        <ColumnChoice columns={columns} chosen={chosen} onChange={(ids) => change({ columns: ids }, true)} />
       </FilterBar>
       <DataTable
         label="Contacts"

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { contactQuery, contactsQuery } from '../api/contacts.ts'
 import { timelineQuery } from '../api/events.ts'
 import { viewsQuery } from '../api/views.ts'
+import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { oneOf, searchParams, text } from '../app/search-params.ts'
 import { contactSearch, toContactQuery } from './contact-search.ts'
@@ -16,7 +17,7 @@ const list = createRoute({
     void context.queryClient.prefetchQuery(contactsQuery(toContactQuery(deps)))
     void context.queryClient.prefetchQuery(viewsQuery)
   },
-  component: lazyRouteComponent(() => import('./contacts-page.tsx'), 'ContactsPage'),
+  component: lazyPage(() => import('./contacts-page.tsx'), 'ContactsPage'),
 })
 
 const one = createRoute({
@@ -30,7 +31,7 @@ const one = createRoute({
     void context.queryClient.prefetchQuery(contactQuery(params.contactId))
     void context.queryClient.prefetchInfiniteQuery(timelineQuery({ contactId: params.contactId }))
   },
-  component: lazyRouteComponent(() => import('./contact-page.tsx'), 'ContactPage'),
+  component: lazyPage(() => import('./contact-page.tsx'), 'ContactPage'),
 })
 
 export const contactRoutes = [list, one] as const

@@ -30,7 +30,7 @@ export function EventGroupsPage() {
   const request = toGroupRequest(search)
   const { data, error, isPlaceholderData, refetch } = useQuery(eventGroupsQuery(request))
   const change = (changes: Record<string, unknown>) =>
-    navigate({ search: (before) => eventGroupSearch({ ...before, ...changes }), replace: true })
+    navigate({ search: (before) => eventGroupSearch({ ...before, ...changes }) })
   const dimension = request.group_by
   return (
     <>

@@ -70,7 +70,13 @@ function FactTable({ title, facts }: { title: string; facts: Fact[] }) {
           <Table.Tbody>
             {facts.map(({ name, value }) => (
               <Table.Tr key={name}>
-                <Table.Th scope="row" w="34%" fw={400} c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                <Table.Th
+                  scope="row"
+                  w={{ base: '42%', sm: '34%' }}
+                  fw={400}
+                  c="dimmed"
+                  style={{ overflowWrap: 'break-word' }}
+                >
                   <Foreign max={100}>{name}</Foreign>
                 </Table.Th>
                 <Table.Td style={{ overflowWrap: 'anywhere' }}>{value}</Table.Td>

@@ -23,10 +23,9 @@ export function EventsPage() {
   const navigate = route.useNavigate()
   const query = toEventQuery(search)
   const { data, error, isPlaceholderData, refetch } = useQuery(eventsQuery(query))
-  const change = (changes: Record<string, unknown>) =>
-    navigate({ search: (before) => eventListSearch({ ...before, page: undefined, ...changes }), replace: true })
-  const openView = (view: SavedView) =>
-    navigate({ search: eventListSearch({ ...view.query, columns: view.columns }), replace: true })
+  const change = (changes: Record<string, unknown>, replace = false) =>
+    navigate({ search: (before) => eventListSearch({ ...before, page: undefined, ...changes }), replace })
+  const openView = (view: SavedView) => navigate({ search: eventListSearch({ ...view.query, columns: view.columns }) })
   const chosen = search.columns ?? DEFAULT_EVENT_COLUMNS
   const isFiltered = Object.keys(query).some((name) => !NOT_FILTERS.has(name))
   return (
@@ -40,7 +39,7 @@ export function EventsPage() {
         search={{
           value: search.search,
           placeholder: 'Search name, address, domain',
-          onSearch: (words) => change({ search: words }),
+          onSearch: (words) => change({ search: words }, search.search !== undefined),
         }}
       >
         <Switch
@@ -50,7 +49,7 @@ export function EventsPage() {
         />
         <SavedViews page="events" query={viewOf(search)} columns={chosen} onOpen={openView} />
         <ExportButton href={eventsCsv(query, chosen.map(csvColumn))} label="events" />
-        <ColumnChoice columns={EVENT_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns })} />
+        <ColumnChoice columns={EVENT_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns }, true)} />
       </FilterBar>
       <DataTable
         label="Events"

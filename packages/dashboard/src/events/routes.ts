@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { eventGroupsQuery, eventQuery, eventsQuery } from '../api/event-explorer.ts'
+import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { eventGroupSearch, eventListSearch, toEventQuery, toGroupRequest } from './event-search.ts'
 
@@ -9,7 +10,7 @@ const list = createRoute({
   validateSearch: eventListSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => void context.queryClient.prefetchQuery(eventsQuery(toEventQuery(deps))),
-  component: lazyRouteComponent(() => import('./events-page.tsx'), 'EventsPage'),
+  component: lazyPage(() => import('./events-page.tsx'), 'EventsPage'),
 })
 
 const groups = createRoute({
@@ -18,14 +19,14 @@ const groups = createRoute({
   validateSearch: eventGroupSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => void context.queryClient.prefetchQuery(eventGroupsQuery(toGroupRequest(deps))),
-  component: lazyRouteComponent(() => import('./event-groups-page.tsx'), 'EventGroupsPage'),
+  component: lazyPage(() => import('./event-groups-page.tsx'), 'EventGroupsPage'),
 })
 
 const one = createRoute({
   getParentRoute: () => shellRoute,
   path: '/events/$eventId',
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(eventQuery(params.eventId)),
-  component: lazyRouteComponent(() => import('./event-page.tsx'), 'EventPage'),
+  component: lazyPage(() => import('./event-page.tsx'), 'EventPage'),
 })
 
 export const eventRoutes = [list, groups, one] as const

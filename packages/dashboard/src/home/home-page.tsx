@@ -32,9 +32,7 @@ export function HomePage() {
       <PageHeader
         title="Home"
         description={isNew ? undefined : 'Days are in UTC. Bots do not count.'}
-        actions={
-          isNew ? null : <DateRange value={search} onChange={(range) => navigate({ search: range, replace: true })} />
-        }
+        actions={isNew ? null : <DateRange value={search} onChange={(range) => navigate({ search: range })} />}
       />
       {isNew && tracker.data ? <FirstSteps snippet={tracker.data.snippet} /> : null}
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}

@@ -11,6 +11,9 @@ import { Foreign, Moment, placeOf } from '../ui/text.tsx'
 import classes from './live-feed.module.css'
 import { FEED_LENGTH } from './overview-range.ts'
 
+/** How soon after its event a contact's name is asked for: many events share one question. */
+const NAMES_MS = 3_000
+
 /** Events as they arrive, newest first. Whoever wants to read in peace pauses it. */
 export function LiveFeed() {
   const latest = useQuery(latestEventsQuery(FEED_LENGTH))
@@ -22,9 +25,20 @@ export function LiveFeed() {
     const add = (event: LiveEvent) => setArrived((before) => [event, ...before].slice(0, FEED_LENGTH))
     return watchEvents(add, setConnected)
   }, [isPaused])
+  const read = (latest.data?.events ?? []).map(toLiveEvent)
+  const names = new Map(read.map(({ contact_id, contact_name }) => [contact_id, contact_name]))
   const seen = new Set(arrived.map(({ event_id }) => event_id))
-  const earlier = (latest.data?.events ?? []).filter(({ event_id }) => !seen.has(event_id)).map(toLiveEvent)
-  const events = [...arrived, ...earlier].slice(0, FEED_LENGTH)
+  const events = [...arrived, ...read.filter(({ event_id }) => !seen.has(event_id))]
+    .slice(0, FEED_LENGTH)
+    .map((event) => ({ ...event, contact_name: event.contact_name ?? names.get(event.contact_id) }))
+  // What arrives does not say the contact's name; what is read does.
+  const isNameless = events.some(({ contact_id, contact_name }) => contact_id !== null && contact_name === undefined)
+  const { refetch } = latest
+  useEffect(() => {
+    if (!isNameless) return
+    const timer = setInterval(() => void refetch(), NAMES_MS)
+    return () => clearInterval(timer)
+  }, [isNameless, refetch])
   const isLive = isConnected && !isPaused
   return (
     <Card>

@@ -8,9 +8,7 @@ import { Foreign, formatNumber } from '../ui/text.tsx'
 export function TopPages({ overview }: { overview: Overview }) {
   return (
     <Card>
-      <Title order={2} size="h5" mb="sm">
-        Top pages
-      </Title>
+      <RankingHead title="Top pages" unit="views" />
       <BarList
         unit="views"
         empty="No page was viewed in these days."
@@ -27,9 +25,7 @@ export function TopPages({ overview }: { overview: Overview }) {
 export function TopSources({ overview }: { overview: Overview }) {
   return (
     <Card>
-      <Title order={2} size="h5" mb="sm">
-        Sources
-      </Title>
+      <RankingHead title="Sources" unit="visitors" />
       <BarList
         unit="visitors"
         empty="Nobody came in these days."
@@ -40,6 +36,20 @@ export function TopSources({ overview }: { overview: Overview }) {
         }))}
       />
     </Card>
+  )
+}
+
+/** What is ranked, and over the numbers what they count; each row says it to screen readers. */
+function RankingHead({ title, unit }: { title: string; unit: string }) {
+  return (
+    <Group justify="space-between" mb="sm" wrap="nowrap">
+      <Title order={2} size="h5">
+        {title}
+      </Title>
+      <Text size="xs" c="dimmed" pe={8} aria-hidden>
+        {unit}
+      </Text>
+    </Group>
   )
 }
 

@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { latestEventsQuery } from '../api/events.ts'
 import { overviewQuery } from '../api/overview.ts'
 import { trackerQuery } from '../api/tracker.ts'
+import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { searchParams } from '../app/search-params.ts'
 import { rangeSearch } from '../ui/range.ts'
@@ -17,7 +18,7 @@ const home = createRoute({
     void queryClient.prefetchQuery(trackerQuery)
     void queryClient.prefetchQuery(latestEventsQuery(FEED_LENGTH))
   },
-  component: lazyRouteComponent(() => import('./home-page.tsx'), 'HomePage'),
+  component: lazyPage(() => import('./home-page.tsx'), 'HomePage'),
 })
 
 export const homeRoutes = [home] as const

@@ -11,6 +11,8 @@ const WORDS: Record<Metric, string> = { events: 'Events', visitors: 'Visitors' }
 export function Trend({ overview }: { overview: Overview }) {
   const [metric, setMetric] = useState<Metric>('events')
   const before = overview.previous.by_day.slice(-overview.by_day.length)
+  // A line along the ground says less than its absence.
+  const hasBefore = before.some((day) => day[metric] > 0)
   const offset = overview.by_day.length - before.length
   return (
     <Card>
@@ -35,7 +37,7 @@ export function Trend({ overview }: { overview: Overview }) {
         }))}
         series={[
           { name: 'now', label: WORDS[metric], color: 'ink.6' },
-          { name: 'before', label: 'Period before', color: 'gray.6', isDashed: true },
+          ...(hasBefore ? [{ name: 'before', label: 'Period before', color: 'gray.6', isDashed: true }] : []),
         ]}
       />
     </Card>

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { connectionsQuery, identitiesQuery, identityQuery } from '../api/identities.ts'
+import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
 
@@ -14,7 +15,7 @@ const list = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1, search } }) =>
     void context.queryClient.prefetchQuery(identitiesQuery({ page, limit: PAGE_LENGTH, search })),
-  component: lazyRouteComponent(() => import('./identities-page.tsx'), 'IdentitiesPage'),
+  component: lazyPage(() => import('./identities-page.tsx'), 'IdentitiesPage'),
 })
 
 const one = createRoute({
@@ -24,7 +25,7 @@ const one = createRoute({
     void context.queryClient.prefetchQuery(identityQuery(identityId))
     void context.queryClient.prefetchQuery(connectionsQuery(identityId))
   },
-  component: lazyRouteComponent(() => import('./identity-page.tsx'), 'IdentityPage'),
+  component: lazyPage(() => import('./identity-page.tsx'), 'IdentityPage'),
 })
 
 export const identityRoutes = [list, one] as const

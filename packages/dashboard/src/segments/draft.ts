@@ -120,7 +120,8 @@ export function countConditions(draft: Draft): number {
 
 export function isFinished(draft: Draft): boolean {
   if (draft.kind === 'group') return true
-  if (draft.kind === 'event') return Object.keys(toMatch(draft)).length > 0
+  // A stored condition may ask for any event at all; it has no fields. One with fields wants one of them filled in.
+  if (draft.kind === 'event') return Object.keys(draft.texts).length === 0 || Object.keys(toMatch(draft)).length > 0
   if (draft.property.trim() === '') return false
   if (needsNoValue(draft.operator)) return true
   return takesList(draft.operator) ? draft.values.length > 0 : draft.value.trim() !== ''

@@ -35,6 +35,11 @@ export function EventCondition({ draft, onChange }: { draft: EventDraft; onChang
             { value: 'did_not', label: 'Did not do' },
           ]}
         />
+        {shown.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            anything
+          </Text>
+        ) : null}
         {shown.map((name) => (
           <Group key={name} gap={6} wrap="nowrap">
             {name === 'type' ? null : (

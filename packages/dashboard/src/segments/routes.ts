@@ -1,7 +1,8 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import { propertiesQuery } from '../api/properties.ts'
 import { segmentMembersQuery, segmentQuery, segmentsQuery } from '../api/segments.ts'
-import { shellRoute } from '../app/root-routes.tsx'
+import { lazyPage } from '../app/lazy-page.ts'
+import { requireRole, shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams } from '../app/search-params.ts'
 import { rangeSearch } from '../ui/range.ts'
 
@@ -17,14 +18,15 @@ const list = createRoute({
   validateSearch: listSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => void context.queryClient.prefetchQuery(segmentsQuery(deps.page ?? 1, PAGE_LENGTH)),
-  component: lazyRouteComponent(() => import('./segments-page.tsx'), 'SegmentsPage'),
+  component: lazyPage(() => import('./segments-page.tsx'), 'SegmentsPage'),
 })
 
 const create = createRoute({
   getParentRoute: () => shellRoute,
   path: '/segments/new',
+  beforeLoad: ({ context }) => requireRole(context, 'member', '/segments'),
   loader: ({ context }) => void context.queryClient.prefetchQuery(propertiesQuery('contacts')),
-  component: lazyRouteComponent(() => import('./new-segment-page.tsx'), 'NewSegmentPage'),
+  component: lazyPage(() => import('./new-segment-page.tsx'), 'NewSegmentPage'),
 })
 
 const one = createRoute({
@@ -36,17 +38,18 @@ const one = createRoute({
     void context.queryClient.prefetchQuery(segmentQuery(params.segmentId))
     void context.queryClient.prefetchQuery(segmentMembersQuery(params.segmentId, deps.page ?? 1, MEMBERS_LENGTH))
   },
-  component: lazyRouteComponent(() => import('./segment-page.tsx'), 'SegmentPage'),
+  component: lazyPage(() => import('./segment-page.tsx'), 'SegmentPage'),
 })
 
 const edit = createRoute({
   getParentRoute: () => shellRoute,
   path: '/segments/$segmentId/edit',
+  beforeLoad: ({ context, params }) => requireRole(context, 'member', `/segments/${params.segmentId}`),
   loader: ({ context, params }) => {
     void context.queryClient.prefetchQuery(segmentQuery(params.segmentId))
     void context.queryClient.prefetchQuery(propertiesQuery('contacts'))
   },
-  component: lazyRouteComponent(() => import('./edit-segment-page.tsx'), 'EditSegmentPage'),
+  component: lazyPage(() => import('./edit-segment-page.tsx'), 'EditSegmentPage'),
 })
 
 export const segmentRoutes = [list, create, one, edit] as const

@@ -21,7 +21,7 @@ export function AuditPage() {
   const query = toAuditQuery(search)
   const { data, error, isPlaceholderData, refetch } = useQuery(auditQuery(query))
   const change = (changes: Record<string, unknown>) =>
-    navigate({ search: (before) => auditSearch({ ...before, page: undefined, ...changes }), replace: true })
+    navigate({ search: (before) => auditSearch({ ...before, page: undefined, ...changes }) })
   const { actor, subject_kind, subject_id } = search
   const isFiltered = [actor, subject_kind, subject_id].some((value) => value !== undefined)
   const opened = data?.entries.find(({ entry_id }) => entry_id === search.entry)
@@ -146,7 +146,7 @@ function columnsWith(onOpen: (entryId: string) => void): Column<AuditLogEntry>[]
         </Text>
       ),
     },
-    { id: 'at', header: 'When', visibleFrom: 'xs', cell: ({ at }) => <Moment at={at} c="dimmed" /> },
+    { id: 'at', header: 'When', cell: ({ at }) => <Moment at={at} c="dimmed" /> },
   ]
 }
 

@@ -203,7 +203,7 @@ function Erasures() {
           page,
           limit: ERASURES_LENGTH,
           total: data?.pagination.total_items ?? 0,
-          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next }, replace: true }),
+          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
         }}
       />
     </section>

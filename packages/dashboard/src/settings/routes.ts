@@ -1,4 +1,4 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRoute, redirect } from '@tanstack/react-router'
 import { auditQuery } from '../api/audit.ts'
 import { domainsQuery } from '../api/domains.ts'
 import { keysQuery } from '../api/keys.ts'
@@ -6,6 +6,7 @@ import { limitsQuery } from '../api/limits.ts'
 import { teamQuery } from '../api/team.ts'
 import { erasuresQuery, exportsQuery } from '../api/tenant-data.ts'
 import { trackerQuery } from '../api/tracker.ts'
+import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams } from '../app/search-params.ts'
 import { auditSearch, toAuditQuery } from './audit-search.ts'
@@ -20,7 +21,7 @@ const pageSearch = searchParams({ page: pageNumber })
 const settings = createRoute({
   getParentRoute: () => shellRoute,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./settings-frame.tsx'), 'SettingsFrame'),
+  component: lazyPage(() => import('./settings-frame.tsx'), 'SettingsFrame'),
 })
 
 const index = createRoute({
@@ -34,7 +35,7 @@ const index = createRoute({
 const profile = createRoute({
   getParentRoute: () => settings,
   path: '/profile',
-  component: lazyRouteComponent(() => import('./profile-page.tsx'), 'ProfilePage'),
+  component: lazyPage(() => import('./profile-page.tsx'), 'ProfilePage'),
 })
 
 const team = createRoute({
@@ -43,13 +44,13 @@ const team = createRoute({
   validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(teamQuery(page, PAGE_LENGTH)),
-  component: lazyRouteComponent(() => import('./team-page.tsx'), 'TeamPage'),
+  component: lazyPage(() => import('./team-page.tsx'), 'TeamPage'),
 })
 
 const tenants = createRoute({
   getParentRoute: () => settings,
   path: '/tenants',
-  component: lazyRouteComponent(() => import('./tenants-page.tsx'), 'TenantsPage'),
+  component: lazyPage(() => import('./tenants-page.tsx'), 'TenantsPage'),
 })
 
 const tracker = createRoute({
@@ -59,7 +60,7 @@ const tracker = createRoute({
     void context.queryClient.prefetchQuery(trackerQuery)
     void context.queryClient.prefetchQuery(domainsQuery({ limit: 1, verified: true }))
   },
-  component: lazyRouteComponent(() => import('./tracker-page.tsx'), 'TrackerPage'),
+  component: lazyPage(() => import('./tracker-page.tsx'), 'TrackerPage'),
 })
 
 const domains = createRoute({
@@ -69,7 +70,7 @@ const domains = createRoute({
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1 } }) =>
     void context.queryClient.prefetchQuery(domainsQuery({ page, limit: DOMAINS_LENGTH })),
-  component: lazyRouteComponent(() => import('./domains-page.tsx'), 'DomainsPage'),
+  component: lazyPage(() => import('./domains-page.tsx'), 'DomainsPage'),
 })
 
 const keys = createRoute({
@@ -78,14 +79,14 @@ const keys = createRoute({
   validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(keysQuery(page, PAGE_LENGTH)),
-  component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
+  component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 })
 
 const limits = createRoute({
   getParentRoute: () => settings,
   path: '/limits',
   loader: ({ context }) => void context.queryClient.prefetchQuery(limitsQuery),
-  component: lazyRouteComponent(() => import('./limits-page.tsx'), 'LimitsPage'),
+  component: lazyPage(() => import('./limits-page.tsx'), 'LimitsPage'),
 })
 
 const audit = createRoute({
@@ -94,7 +95,7 @@ const audit = createRoute({
   validateSearch: auditSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps }) => void context.queryClient.prefetchQuery(auditQuery(toAuditQuery(deps))),
-  component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./audit-page.tsx'), 'AuditPage'),
 })
 
 const data = createRoute({
@@ -106,7 +107,7 @@ const data = createRoute({
     void context.queryClient.prefetchQuery(exportsQuery)
     void context.queryClient.prefetchQuery(erasuresQuery(page, ERASURES_LENGTH))
   },
-  component: lazyRouteComponent(() => import('./data-page.tsx'), 'DataPage'),
+  component: lazyPage(() => import('./data-page.tsx'), 'DataPage'),
 })
 
 export const settingsRoutes = [

@@ -4,6 +4,7 @@ import { IconCalendar, IconCheck, IconChevronDown } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
 import { RANGES, type RangeSearch, resolveRange } from './range.ts'
 import { formatDay } from './text.tsx'
+import { useMenuButton } from './use-menu-button.ts'
 
 interface DateRangeProps {
   value: RangeSearch
@@ -14,6 +15,7 @@ interface DateRangeProps {
 /** Which days a page is about: one of the usual spans, or a first and a last day. */
 export function DateRange({ value, onChange }: DateRangeProps) {
   const [isOpen, { open, close }] = useDisclosure()
+  const { button, afterFocus } = useMenuButton()
   const current = value.range ?? '28d'
   const { from, to } = resolveRange(value)
   const preset = RANGES.find((range) => range.value === current)
@@ -22,6 +24,7 @@ export function DateRange({ value, onChange }: DateRangeProps) {
       <Menu position="bottom-end" width={200}>
         <Menu.Target>
           <Button
+            ref={button}
             variant="default"
             leftSection={<IconCalendar size={16} aria-hidden />}
             rightSection={<IconChevronDown size={14} aria-hidden />}
@@ -40,7 +43,7 @@ export function DateRange({ value, onChange }: DateRangeProps) {
             </Menu.Item>
           ))}
           <Menu.Divider />
-          <Menu.Item onClick={open}>Other days…</Menu.Item>
+          <Menu.Item onClick={afterFocus(open)}>Other days…</Menu.Item>
         </Menu.Dropdown>
       </Menu>
       <Modal opened={isOpen} onClose={close} title="Which days" size="sm">
@@ -67,7 +70,13 @@ function Days(props: { from: string; to: string; onApply: (days: { from: string;
   return (
     <Stack component="form" gap="sm" onSubmit={apply}>
       <Group gap="sm" grow>
-        <TextInput type="date" label="From" value={from} onChange={(event) => setFrom(event.currentTarget.value)} />
+        <TextInput
+          data-autofocus
+          type="date"
+          label="From"
+          value={from}
+          onChange={(event) => setFrom(event.currentTarget.value)}
+        />
         <TextInput type="date" label="To" value={to} onChange={(event) => setTo(event.currentTarget.value)} />
       </Group>
       <Button type="submit">Show these days</Button>

@@ -13,6 +13,10 @@ export function eventDetails(event: string, data: Record<string, unknown>): stri
       return textOf(data.source) && `by ${textOf(data.source)}`
     case 'video_milestone':
       return textOf(data.percent) && `${textOf(data.percent)}%`
+    case 'agent_action_proposed':
+    case 'agent_action_executed':
+    case 'agent_action_failed':
+      return textOf(data.type).replaceAll('_', ' ')
     default:
       return [data.text, data.title, data.name, data.segment_name, data.type].map(textOf).find(Boolean) ?? ''
   }

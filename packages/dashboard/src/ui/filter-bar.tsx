@@ -1,7 +1,7 @@
 import { Button, Drawer, Group, Pill, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconAdjustmentsHorizontal } from '@tabler/icons-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { type FilterField, FilterForm, type FilterValues, valueText } from './filter-form.tsx'
 import { SearchField, type SearchFieldProps } from './search-field.tsx'
 
@@ -19,6 +19,12 @@ interface FilterBarProps {
 /** Narrows a list: words to search for, filters in a drawer, and every filter in force as something to take away. */
 export function FilterBar({ fields, values, onChange, search, children }: FilterBarProps) {
   const [isOpen, { open, close }] = useDisclosure()
+  const button = useRef<HTMLButtonElement>(null)
+  // What took a filter away goes with it; the focus stays nearby.
+  const take = (names: string[]) => {
+    button.current?.focus()
+    onChange(Object.fromEntries(names.map((name) => [name, undefined])))
+  }
   const active = fields.filter(({ name }) => values[name] !== undefined && values[name] !== '')
   return (
     <search aria-label="Filters">
@@ -27,6 +33,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
         <Button
           variant="default"
           leftSection={<IconAdjustmentsHorizontal size={16} aria-hidden />}
+          ref={button}
           onClick={open}
           aria-haspopup="dialog"
         >
@@ -45,7 +52,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
               bg="var(--mantine-color-body)"
               bd="1px solid var(--cds-line)"
               withRemoveButton
-              onRemove={() => onChange({ [field.name]: undefined })}
+              onRemove={() => take([field.name])}
               removeButtonProps={{
                 'aria-label': `Remove the filter ${field.label}`,
                 'aria-hidden': false,
@@ -58,11 +65,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
               <bdi>{valueText(field, values[field.name]).slice(0, 60)}</bdi>
             </Pill>
           ))}
-          <Button
-            variant="subtle"
-            size="compact-sm"
-            onClick={() => onChange(Object.fromEntries(active.map(({ name }) => [name, undefined])))}
-          >
+          <Button variant="subtle" size="compact-sm" onClick={() => take(active.map(({ name }) => name))}>
             Clear
           </Button>
         </Group>

@@ -41,6 +41,7 @@ export function FilterForm({ fields: all, values, onApply }: FilterFormProps) {
       .map((field) => (
         <FilterInput
           key={field.name}
+          isFirst={field === fields[0]}
           field={field}
           value={texts[field.name] ?? ''}
           onChange={(value) => setTexts((before) => ({ ...before, [field.name]: value }))}
@@ -71,13 +72,15 @@ export function FilterForm({ fields: all, values, onApply }: FilterFormProps) {
 
 interface FilterInputProps {
   field: FilterField
+  /** Where the focus is when the filters open. */
+  isFirst: boolean
   value: string
   onChange: (value: string) => void
 }
 
-function FilterInput({ field, value, onChange }: FilterInputProps) {
+function FilterInput({ field, isFirst, value, onChange }: FilterInputProps) {
   const { name, label, kind, options = [], description, suggestions } = field
-  const props = { name, label, description, value }
+  const props = { name, label, description, value, 'data-autofocus': isFirst || undefined }
   const change = (event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value)
   if (kind === 'choice' || kind === 'yes_no') {
     const choices = kind === 'yes_no' ? YES_NO : options

@@ -15,9 +15,7 @@ interface PageHeaderProps {
 /** The head of every page: its one h1, and what can be done with the whole of it. */
 export function PageHeader({ title, documentTitle, description, actions, breadcrumb }: PageHeaderProps) {
   const name = documentTitle ?? (typeof title === 'string' ? title : undefined)
-  useEffect(() => {
-    document.title = name === undefined ? 'Customer Data Service' : `${name} · Customer Data Service`
-  }, [name])
+  useTitle(name)
   return (
     <Box mb="lg" component="header">
       {breadcrumb ? (
@@ -40,4 +38,11 @@ export function PageHeader({ title, documentTitle, description, actions, breadcr
       </Group>
     </Box>
   )
+}
+
+/** The window's title while a page is shown. */
+export function useTitle(name: string | undefined): void {
+  useEffect(() => {
+    document.title = name === undefined ? 'Customer Data Service' : `${name} · Customer Data Service`
+  }, [name])
 }

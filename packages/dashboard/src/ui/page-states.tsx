@@ -1,6 +1,7 @@
 import { Button, Stack } from '@mantine/core'
 import { IconMapPinOff } from '@tabler/icons-react'
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
+import { useTitle } from './page-header.tsx'
 import { EmptyState, ErrorState, LoadingState } from './states.tsx'
 
 /** A page that broke while it was made or loaded. */
@@ -24,6 +25,7 @@ export function PagePending() {
 
 /** An address that is no page, or the page of something that does not exist (any more). */
 export function NotFoundPage() {
+  useTitle('Nothing here')
   return (
     <EmptyState
       icon={IconMapPinOff}

@@ -1,5 +1,6 @@
 import { ActionIcon, Group, NativeSelect, Text } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { useRouter } from '@tanstack/react-router'
 import classes from './data-table.module.css'
 import { formatNumber } from './text.tsx'
 
@@ -16,6 +17,16 @@ export interface Paging {
 export function Pager({ page, limit, total, onPage, onLimit, label }: Paging & { label: string }) {
   const pages = Math.max(1, Math.ceil(total / limit))
   const first = Math.min((page - 1) * limit + 1, total)
+  const router = useRouter()
+  // Every list holds its page in the address; the next one begins to load when the pointer or the focus comes near.
+  const near = (next: number) => ({
+    onPointerEnter: () => prefetch(next),
+    onFocus: () => prefetch(next),
+  })
+  const prefetch = (next: number) => {
+    if (next < 1 || next > pages) return
+    void router.preloadRoute({ to: '.', search: ((before: object) => ({ ...before, page: next })) as never })
+  }
   const last = Math.min(page * limit, total)
   return (
     <Group className={classes.pager} component="nav" aria-label={`Pages of ${label}`} px="md" py={8} gap="sm">
@@ -37,11 +48,18 @@ export function Pager({ page, limit, total, onPage, onLimit, label }: Paging & {
           variant="default"
           aria-label="Previous page"
           disabled={page <= 1}
+          {...near(page - 1)}
           onClick={() => onPage(Math.min(page - 1, pages))}
         >
           <IconChevronLeft size={16} aria-hidden />
         </ActionIcon>
-        <ActionIcon variant="default" aria-label="Next page" disabled={page >= pages} onClick={() => onPage(page + 1)}>
+        <ActionIcon
+          variant="default"
+          aria-label="Next page"
+          disabled={page >= pages}
+          {...near(page + 1)}
+          onClick={() => onPage(page + 1)}
+        >
           <IconChevronRight size={16} aria-hidden />
         </ActionIcon>
       </Group>

@@ -16,6 +16,7 @@ import {
 import { useMay } from '../app/may.ts'
 import { messageOf } from './states.tsx'
 import { ToolbarButton } from './toolbar-button.tsx'
+import { useMenuButton } from './use-menu-button.ts'
 
 interface SavedViewsProps {
   page: ViewPage
@@ -30,6 +31,7 @@ export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
   const { data } = useQuery(viewsQuery)
   const [isSaving, { open, close }] = useDisclosure()
   const [isManaging, managing] = useDisclosure()
+  const { button, afterFocus } = useMenuButton()
   const mayWrite = useMay('contacts:write')
   const views = (data?.views ?? []).filter((view) => view.page === page)
   const present = views.find((view) => isSame(view.query, query) && isSame(view.columns, columns))
@@ -37,7 +39,7 @@ export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
     <>
       <Menu position="bottom-end" width={240}>
         <Menu.Target>
-          <ToolbarButton icon={<IconBookmark size={16} aria-hidden />}>
+          <ToolbarButton ref={button} icon={<IconBookmark size={16} aria-hidden />}>
             {present ? present.name.slice(0, 30) : 'Views'}
           </ToolbarButton>
         </Menu.Target>
@@ -55,8 +57,8 @@ export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
           {mayWrite ? (
             <>
               <Menu.Divider />
-              <Menu.Item onClick={open}>Save this view…</Menu.Item>
-              {views.length > 0 ? <Menu.Item onClick={managing.open}>Tidy up…</Menu.Item> : null}
+              <Menu.Item onClick={afterFocus(open)}>Save this view…</Menu.Item>
+              {views.length > 0 ? <Menu.Item onClick={afterFocus(managing.open)}>Tidy up…</Menu.Item> : null}
             </>
           ) : null}
         </Menu.Dropdown>

@@ -1,7 +1,7 @@
 import { TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 
 export interface SearchFieldProps {
   value: string | undefined
@@ -12,9 +12,16 @@ export interface SearchFieldProps {
 /** Searches while somebody types, when they pause. */
 export function SearchField({ value, placeholder, onSearch }: SearchFieldProps) {
   const [typed, setTyped] = useState(value ?? '')
-  // The URL may change by itself: back, a saved view.
-  useEffect(() => setTyped(value ?? ''), [value])
-  const searchSoon = useDebouncedCallback((words: string) => onSearch(words.trim() === '' ? undefined : words), 250)
+  const sent = useRef(value)
+  // The URL may change by itself: back, a saved view. What comes back from here must not undo what was typed meanwhile.
+  useEffect(() => {
+    if (value !== sent.current) setTyped(value ?? '')
+    sent.current = value
+  }, [value])
+  const searchSoon = useDebouncedCallback((words: string) => {
+    sent.current = words.trim() === '' ? undefined : words
+    onSearch(sent.current)
+  }, 250)
   return (
     <TextInput
       type="search"

@@ -36,22 +36,24 @@ export function EmptyState({ icon: Icon, title, children, action, order = 2 }: E
 /** What stands in the place of something that could not be read. */
 export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() => unknown) | undefined }) {
   const known = error instanceof ApiError ? error : undefined
+  // Trying again does not help, nor does whoever runs the service.
+  const isFinal = known?.status === 404
   return (
     <Alert
       color="red"
       variant="light"
       role="alert"
       icon={<IconAlertTriangle aria-hidden />}
-      title={known?.status === 403 ? 'You may not see this' : 'This could not be loaded'}
+      title={TITLES.get(known?.status ?? 0) ?? 'This could not be loaded'}
     >
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{messageOf(error)}</Text>
-        {known?.requestId ? (
+        {known?.requestId && !isFinal ? (
           <Text size="xs" c="dimmed">
             Request {known.requestId}
           </Text>
         ) : null}
-        {onRetry ? (
+        {onRetry && !isFinal ? (
           <Button
             variant="default"
             size="xs"
@@ -65,6 +67,12 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: (() =
     </Alert>
   )
 }
+
+/** For answers of which the words alone leave open whose fault they are. */
+const TITLES = new Map([
+  [403, 'You may not see this'],
+  [404, 'This does not exist, or has been deleted'],
+])
 
 /** Grey lines in the place of what is on its way. */
 export function LoadingState({ lines = 6, label = 'Loading' }: { lines?: number; label?: string }) {

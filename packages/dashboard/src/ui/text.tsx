@@ -1,5 +1,6 @@
 import { Anchor, Text, type TextProps, Tooltip } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { useMinute } from './use-minute.ts'
 
 /** Longer than this nobody reads in a list; the whole text would only slow the page. */
 const CLAMP = 300
@@ -48,6 +49,7 @@ export function isWebAddress(url: string): boolean {
 
 /** A moment: how long ago in words, the exact time on hover and to the screen reader. */
 export function Moment({ at, ...props }: { at: string } & TextProps) {
+  useMinute()
   const exact = formatMoment(at)
   return (
     <Tooltip label={exact}>
@@ -58,8 +60,11 @@ export function Moment({ at, ...props }: { at: string } & TextProps) {
   )
 }
 
-const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
-const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+const MOMENT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
+const DAY_PARTS = { day: 'numeric', month: 'short', year: 'numeric' } as const
+const DAY = new Intl.DateTimeFormat(undefined, DAY_PARTS)
+/** A day of the calendar is the same day everywhere: west of Greenwich, midnight UTC would be the day before. */
+const CALENDAR_DAY = new Intl.DateTimeFormat(undefined, { ...DAY_PARTS, timeZone: 'UTC' })
 const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' })
 const UNITS = [
   ['day', 86_400_000],
@@ -72,9 +77,11 @@ export function formatMoment(at: string): string {
   return Number.isNaN(date.getTime()) ? at : MOMENT.format(date)
 }
 
+/** The day of a moment where the reader is, or a day of the calendar (`2026-01-31`). */
 export function formatDay(at: string): string {
   const date = new Date(at)
-  return Number.isNaN(date.getTime()) ? at : DAY.format(date)
+  if (Number.isNaN(date.getTime())) return at
+  return (at.length === 10 ? CALENDAR_DAY : DAY).format(date)
 }
 
 /** "3 hr. ago", within a month; further away the date says more. */

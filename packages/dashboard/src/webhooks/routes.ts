@@ -1,4 +1,4 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createRoute } from '@tanstack/react-router'
 import {
   deliveriesQuery,
   deliveryQuery,
@@ -7,7 +7,8 @@ import {
   webhookQuery,
   webhooksQuery,
 } from '../api/webhooks.ts'
-import { shellRoute } from '../app/root-routes.tsx'
+import { lazyPage } from '../app/lazy-page.ts'
+import { requireRole, shellRoute } from '../app/root-routes.tsx'
 import { oneOf, pageNumber, searchParams } from '../app/search-params.ts'
 
 export const DELIVERIES_LENGTH = 20
@@ -21,14 +22,15 @@ const list = createRoute({
     void context.queryClient.prefetchQuery(webhooksQuery)
     void context.queryClient.prefetchQuery(webhookHealthQuery)
   },
-  component: lazyRouteComponent(() => import('./webhooks-page.tsx'), 'WebhooksPage'),
+  component: lazyPage(() => import('./webhooks-page.tsx'), 'WebhooksPage'),
 })
 
 const create = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks/new',
+  beforeLoad: ({ context }) => requireRole(context, 'admin', '/webhooks'),
   loader: ({ context }) => void context.queryClient.prefetchQuery(webhookEventTypesQuery),
-  component: lazyRouteComponent(() => import('./new-webhook-page.tsx'), 'NewWebhookPage'),
+  component: lazyPage(() => import('./new-webhook-page.tsx'), 'NewWebhookPage'),
 })
 
 const one = createRoute({
@@ -40,14 +42,14 @@ const one = createRoute({
     void context.queryClient.prefetchQuery(webhookQuery(webhookId))
     void context.queryClient.prefetchQuery(deliveriesQuery(webhookId, { page, limit: DELIVERIES_LENGTH, status }))
   },
-  component: lazyRouteComponent(() => import('./webhook-page.tsx'), 'WebhookPage'),
+  component: lazyPage(() => import('./webhook-page.tsx'), 'WebhookPage'),
 })
 
 const delivery = createRoute({
   getParentRoute: () => shellRoute,
   path: '/webhooks/deliveries/$deliveryId',
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(deliveryQuery(params.deliveryId)),
-  component: lazyRouteComponent(() => import('./delivery-page.tsx'), 'DeliveryPage'),
+  component: lazyPage(() => import('./delivery-page.tsx'), 'DeliveryPage'),
 })
 
 export const webhookRoutes = [list, create, one, delivery] as const

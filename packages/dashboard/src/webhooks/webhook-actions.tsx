@@ -15,6 +15,7 @@ import {
 } from '../api/webhooks.ts'
 import { useIsAtLeast } from '../app/may.ts'
 import { messageOf } from '../ui/states.tsx'
+import { useMenuButton } from '../ui/use-menu-button.ts'
 import { EditWebhook } from './edit-webhook.tsx'
 import { RotateSecret } from './rotate-secret.tsx'
 
@@ -38,6 +39,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
     onSuccess: refresh,
     onError,
   })
+  const { button, afterFocus } = useMenuButton()
   const [dialog, { open, close }] = useDisclosure()
   const [rotation, rotating] = useDisclosure()
   const [removal, removing] = useDisclosure()
@@ -63,14 +65,14 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
       </Button>
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button variant="default" px="xs" aria-label="More">
+          <Button ref={button} variant="default" px="xs" aria-label="More">
             <IconDots size={16} aria-hidden />
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={open}>Change address, filter, headers</Menu.Item>
-          <Menu.Item onClick={rotating.open}>New signing secret</Menu.Item>
-          <Menu.Item color="red" onClick={removing.open}>
+          <Menu.Item onClick={afterFocus(open)}>Change address, filter, headers</Menu.Item>
+          <Menu.Item onClick={afterFocus(rotating.open)}>New signing secret</Menu.Item>
+          <Menu.Item color="red" onClick={afterFocus(removing.open)}>
             Delete
           </Menu.Item>
         </Menu.Dropdown>
