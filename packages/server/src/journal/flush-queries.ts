@@ -54,10 +54,10 @@ const ADD_VISITORS = `INSERT INTO visitors (tenant_id, visitor_id, created_at)
 
 /** Paused or deleted since this process last looked: then there is nothing to deliver. */
 const ADD_DELIVERIES = `INSERT INTO webhook_deliveries
-  (tenant_id, delivery_id, subscription_id, event_id, event, record, due_at, created_at)
+  (tenant_id, delivery_id, subscription_id, event_id, event, record, payload, due_at, created_at)
   SELECT sent.*, $5::timestamptz, $5::timestamptz
-  FROM unnest($10::uuid[], $11::uuid[], $12::uuid[], $13::uuid[], $14::text[], $15::text[])
-    AS sent (tenant_id, delivery_id, subscription_id, event_id, event, record)
+  FROM unnest($10::uuid[], $11::uuid[], $12::uuid[], $13::uuid[], $14::text[], $15::text[], $16::text[])
+    AS sent (tenant_id, delivery_id, subscription_id, event_id, event, record, payload)
   WHERE EXISTS (SELECT FROM webhook_subscriptions AS subscription WHERE subscription.tenant_id = sent.tenant_id
     AND subscription.subscription_id = sent.subscription_id AND subscription.paused_at IS NULL)`
 
@@ -105,8 +105,8 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
   }
 }
 
-function columnsOf(deliveries: readonly NewDelivery[]): string[][] {
-  const keys = ['tenantId', 'deliveryId', 'subscriptionId', 'eventId', 'event', 'record'] as const
+function columnsOf(deliveries: readonly NewDelivery[]): (string | null)[][] {
+  const keys = ['tenantId', 'deliveryId', 'subscriptionId', 'eventId', 'event', 'record', 'payload'] as const
   return keys.map((key) => deliveries.map((delivery) => delivery[key]))
 }
 

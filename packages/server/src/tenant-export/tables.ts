@@ -68,6 +68,7 @@ export const NOT_EXPORTED: readonly Name[] = [
   'event_ids_1',
   'event_ids_2',
   'exports',
+  'webhook_queue',
   'conversation_references',
   'mailboxes',
   'mailbox_folders',

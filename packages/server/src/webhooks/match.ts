@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
-import type { EventRecord } from '../journal/event-record.ts'
+import { type EventRecord, NO_CONTACT } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { isSystemEvent } from './catalogue.ts'
+import { payloadWithoutContact } from './payload.ts'
 import { passes, type UrlFilter } from './url-filter.ts'
 
 /** What decides whether an event goes to a subscription. */
@@ -22,7 +23,9 @@ export interface NewDelivery {
   subscriptionId: string
   eventId: string
   event: string
-  record: string
+  /** The event, from which the first attempt makes the payload; null where that is there already. */
+  record: string | null
+  payload: string | null
   receivedAt: Date
 }
 
@@ -51,7 +54,8 @@ export function deliveriesOf(
     const matching = subscriptions.filter((each) => each.event === event.event && passes(each.urlFilter, event.url))
     // Any page can send an event named contact_created: it is not the service's.
     if (matching.length === 0 || (isSystemEvent(event.event) && !event.is_system)) return []
-    const record = JSON.stringify(event)
+    const isJoined = event.contact_id !== NO_CONTACT
+    const record = isJoined ? JSON.stringify(event) : null
     return matching.map(({ subscriptionId }) => ({
       tenantId: event.tenant_id,
       deliveryId: newId(),
@@ -59,6 +63,7 @@ export function deliveriesOf(
       eventId: event.event_id,
       event: event.event,
       record,
+      payload: isJoined ? null : payloadWithoutContact(event.tenant_id, subscriptionId, event),
       receivedAt: new Date(event.received_at),
     }))
   })
@@ -77,6 +82,7 @@ export async function addDeliveries(tenant: Tenant, events: readonly EventRecord
       event_id: delivery.eventId,
       event: delivery.event,
       record: delivery.record,
+      payload: delivery.payload,
       // Now, or before: a change that is imported or seeded may lie ahead of this machine's clock.
       due_at: sql<Date>`least(${delivery.receivedAt}::timestamptz, now())`,
       created_at: delivery.receivedAt,

@@ -21,6 +21,12 @@ export async function buildPayloads(tenant: Tenant, deliveries: readonly ToSend[
   })
 }
 
+/** The body for an event without a contact: nothing is joined, so it is known as soon as the event is. */
+export function payloadWithoutContact(tenantId: string, subscriptionId: string, record: EventRecord): string {
+  const event = { ...toEventObject(toRow(record)), contact: null, company: null }
+  return renderPayload(tenantId, subscriptionId, { event, title: record.title, path: record.url_path })
+}
+
 interface Content {
   event: Awaited<ReturnType<typeof joinContacts>>[number]
   title: string

@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { isIP } from 'node:net'
+import { createSecureContext } from 'node:tls'
 import { Agent } from 'undici'
 import { ExchangeTimeout, exchange } from './exchange.ts'
 import { askOnce, checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
@@ -11,6 +12,11 @@ const BODY_BYTES_MAX = 16 * 1024
 /** Shorter than what servers keep a silent connection (5 s is common): one that they have just closed looks like a failure. */
 const KEEP_ALIVE_MS = 4_000
 const RESOLVE_AT_FIRST_MS_MAX = 3_000
+const URLS_REMEMBERED_MAX = 1_000
+
+/** The bytes of one call, marked with the IP address that took them: a map of them all would cost the collector more. */
+const CALLED = Symbol('called')
+type Sent = Buffer & { [CALLED]?: string | undefined }
 
 export interface OutboundOptions extends UrlRules {
   resolve?: Resolve
@@ -62,11 +68,9 @@ export interface Outbound {
  * addresses could not be checked.
  */
 export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): Outbound {
-  const addresses = new WeakMap<object, string>()
   const onSend = (message: unknown) => {
     const { request: sent, socket } = message as { request: { body: unknown }; socket: { remoteAddress?: string } }
-    const { body } = sent
-    if (Buffer.isBuffer(body) && socket.remoteAddress !== undefined) addresses.set(body, socket.remoteAddress)
+    if (Buffer.isBuffer(sent.body)) (sent.body as Sent)[CALLED] = socket.remoteAddress
   }
   // A documented channel of undici, and the only place that says which connection took a request.
   subscribe('undici:client:sendHeaders', onSend)
@@ -74,8 +78,21 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
   const checkedAddresses = createAddressFinder({ allowPrivate, ...(resolve ? { resolve } : {}) })
   const lookup = checkedLookup(askOnce(checkedAddresses))
 
+  /** Addresses written into the URL never reach the look-up, so they are checked here. What passes once passes always. */
+  const places = new Map<string, { origin: string; path: string }>()
+  const placeOf = (text: string) => {
+    const known = places.get(text)
+    if (known) return known
+    const { origin, pathname, search } = checkUrl(text, { allowPrivate })
+    const place = { origin, path: pathname + search }
+    if (places.size >= URLS_REMEMBERED_MAX) places.clear()
+    places.set(text, place)
+    return place
+  }
+
   const agent = new Agent({
-    connect: { lookup, timeout: EXCHANGE_MS_MAX, ...(ca === undefined ? {} : { ca }) },
+    // Made once: a context for each connection costs more than its handshake, in time and in memory.
+    connect: { lookup, timeout: EXCHANGE_MS_MAX, secureContext: createSecureContext({ ca }) },
     allowH2: false,
     pipelining: 1,
     headersTimeout: EXCHANGE_MS_MAX,
@@ -95,15 +112,13 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
     },
     post: async (text, headers, body, signal) => {
       // Its own object, even where two calls share bytes: it is how the address is found again.
-      const own = body.subarray()
+      const own: Sent = body.subarray()
       try {
-        // Addresses written into the URL never reach the look-up, so they are checked here, each time.
-        const { origin, pathname, search } = checkUrl(text, { allowPrivate })
-        const options = { origin, path: pathname + search, method: 'POST', headers, body: own } as const
+        const options = { ...placeOf(text), method: 'POST', headers, body: own } as const
         const limits = { timeoutMs: EXCHANGE_MS_MAX, bodyBytesMax: BODY_BYTES_MAX, signal }
-        return { ...(await exchange(agent, options, limits)), address: addresses.get(own) ?? null }
+        return { ...(await exchange(agent, options, limits)), address: own[CALLED] ?? null }
       } catch (error) {
-        throw toOutboundError(error, addresses.get(own) ?? null)
+        throw toOutboundError(error, own[CALLED] ?? null)
       }
     },
     close: async () => {

@@ -1,8 +1,12 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { databaseUrl } from '../../../test/service.ts'
+import { newId } from '../ids.ts'
 import { connectPostgres } from './connect.ts'
 import { migratePostgres, withMigrationLock } from './migrate.ts'
+import * as foundation from './migrations/0001-foundation.ts'
+import * as webhooks from './migrations/0005-webhooks.ts'
+import * as webhookQueue from './migrations/0017-webhook-queue.ts'
 
 /** A database without any table. */
 async function emptyDatabase(): Promise<string> {
@@ -38,6 +42,37 @@ test('processes that start at once on an empty database migrate it once, and a l
     expect(await schema()).toEqual(before)
   } finally {
     for (const { close } of processes) await close()
+  }
+})
+
+test('webhook deliveries that wait when the queue gets its own table are waiting after it', async () => {
+  const { db, pool, close } = connectPostgres<object>({ connectionString: await emptyDatabase() }, 1)
+  try {
+    await foundation.up(db)
+    await webhooks.up(db)
+    const [tenant, subscription, waiting, done, failed] = Array.from({ length: 5 }, newId)
+    const add = (delivery: string | undefined, status: string, dueAt: string | null) =>
+      pool.query(
+        `INSERT INTO webhook_deliveries (tenant_id, delivery_id, subscription_id, event_id, event, record, status, due_at,
+          created_at) VALUES ($1, $2, $3, $2, 'page_view', '{}', $4, $5, now())`,
+        [tenant, delivery, subscription, status, dueAt],
+      )
+    await add(waiting, 'pending', '2026-01-31T08:00:00Z')
+    await add(done, 'succeeded', null)
+    await add(failed, 'failed', null)
+    await webhookQueue.up(db)
+    expect((await pool.query('SELECT * FROM webhook_queue')).rows).toEqual([
+      {
+        tenant_id: tenant,
+        subscription_id: subscription,
+        due_at: new Date('2026-01-31T08:00:00Z'),
+        delivery_id: waiting,
+      },
+    ])
+    const { rows } = await pool.query('SELECT delivery_id FROM webhook_deliveries WHERE is_failed')
+    expect(rows).toEqual([{ delivery_id: failed }])
+  } finally {
+    await close()
   }
 })
 

@@ -14,6 +14,7 @@ import * as dashboardUsers from './migrations/0012-dashboard-users.ts'
 import * as dashboard from './migrations/0013-dashboard.ts'
 import * as linksAndGrowth from './migrations/0014-links-and-growth.ts'
 import * as heldCosts from './migrations/0016-held-costs.ts'
+import * as webhookQueue from './migrations/0017-webhook-queue.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -31,6 +32,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0013-dashboard': dashboard,
   '0014-links-and-growth': linksAndGrowth,
   '0016-held-costs': heldCosts,
+  '0017-webhook-queue': webhookQueue,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */

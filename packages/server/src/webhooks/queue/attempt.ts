@@ -5,11 +5,10 @@ import type { Clock } from '../../platform/time.ts'
 import type { CustomHeader } from '../custom-headers.ts'
 import { type SigningSecrets, signatureHeaders } from '../signature.ts'
 import { headersPlace, secretPlace } from '../subscriptions.ts'
-import type { Claimed } from './claim.ts'
+import type { Claimed, Target } from './claim.ts'
 import type { Outcome } from './record.ts'
 
 const ERROR_LENGTH_MAX = 500
-const REMEMBERED_MAX = 1_000
 
 interface Dependencies {
   outbound: Outbound
@@ -24,7 +23,7 @@ interface Dependencies {
 export type Sender = (delivery: Claimed, stopping: AbortSignal) => Promise<Outcome | null>
 
 export function createSender({ outbound, secrets, clock, log }: Dependencies): Sender {
-  const opened = rememberOpened(secrets)
+  const unsealed = unsealOnce(secrets)
   return async (delivery, stopping) => {
     const at = clock()
     const startedAt = performance.now()
@@ -32,7 +31,12 @@ export function createSender({ outbound, secrets, clock, log }: Dependencies): S
     const ended = () => ({ at, endedAt: new Date(at.getTime() + Math.ceil(performance.now() - startedAt)) })
     try {
       const body = Buffer.from(delivery.payload)
-      const answer = await outbound.post(delivery.url, headersOf(opened, delivery, at, body), body, stopping)
+      const answer = await outbound.post(
+        delivery.target.url,
+        headersOf(delivery, unsealed(delivery, at), at, body),
+        body,
+        stopping,
+      )
       const text = answer.body.toString('utf8')
       const succeeded = isSuccess(answer.status) || text.trim().toLowerCase() === 'ignore'
       return {
@@ -50,20 +54,40 @@ export function createSender({ outbound, secrets, clock, log }: Dependencies): S
   }
 }
 
-/** Decrypting the same secrets for every delivery costs more than signing does. */
-function rememberOpened(secrets: SecretBox): Pick<SecretBox, 'open'> {
-  const opened = new Map<string, string>()
-  return {
-    open: (sealed, place) => {
-      // The ciphertext alone would open what was moved to another place.
-      const key = `${place} ${sealed}`
-      const known = opened.get(key)
-      if (known !== undefined) return known
-      const text = secrets.open(sealed, place)
-      if (opened.size >= REMEMBERED_MAX) opened.clear()
-      opened.set(key, text)
-      return text
-    },
+/** What of a subscription is stored as ciphertext. */
+interface Unsealed {
+  /** The headers that all its requests have. */
+  headers: Record<string, string>
+  secret: string
+  /** While it overlaps. */
+  previousSecret: string | null
+}
+
+/** Decrypts once for all deliveries that were claimed together: for each it would cost more than signing does. */
+function unsealOnce(secrets: SecretBox): (delivery: Claimed, at: Date) => Unsealed {
+  const known = new WeakMap<Target, Unsealed>()
+  return ({ tenantId, subscriptionId, target }, at) => {
+    const opened = known.get(target)
+    if (opened) return opened
+    const { headersSealed, secretSealed, previousSecretSealed, previousUntil } = target
+    const isOverlapping = previousUntil !== null && previousUntil > at
+    const place = secretPlace(tenantId, subscriptionId)
+    const custom =
+      headersSealed === null
+        ? []
+        : (JSON.parse(secrets.open(headersSealed, headersPlace(tenantId, subscriptionId))) as CustomHeader[])
+    const unsealed = {
+      headers: {
+        'user-agent': 'Customer-Data-Service-Webhooks/1',
+        ...Object.fromEntries(custom.map(({ name, value }) => [name.toLowerCase(), value])),
+        'content-type': 'application/json',
+        'x-service-subscription': subscriptionId,
+      },
+      secret: secrets.open(secretSealed, place),
+      previousSecret: previousSecretSealed && isOverlapping ? secrets.open(previousSecretSealed, place) : null,
+    }
+    known.set(target, unsealed)
+    return unsealed
   }
 }
 
@@ -85,24 +109,11 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300
 }
 
-function headersOf(
-  secrets: Pick<SecretBox, 'open'>,
-  delivery: Claimed,
-  at: Date,
-  body: Buffer,
-): Record<string, string> {
-  const { tenantId, subscriptionId, headersSealed } = delivery
-  const custom =
-    headersSealed === null
-      ? []
-      : (JSON.parse(secrets.open(headersSealed, headersPlace(tenantId, subscriptionId))) as CustomHeader[])
+function headersOf(delivery: Claimed, unsealed: Unsealed, at: Date, body: Buffer): Record<string, string> {
   return {
-    'user-agent': 'Customer-Data-Service-Webhooks/1',
-    ...Object.fromEntries(custom.map(({ name, value }) => [name.toLowerCase(), value])),
-    'content-type': 'application/json',
+    ...unsealed.headers,
     'x-service-event': headerSafe(delivery.event),
-    'x-service-subscription': subscriptionId,
-    ...signatureHeaders(secretsOf(secrets, delivery, at), { messageId: delivery.eventId, at, body }),
+    ...signatureHeaders(secretsOf(delivery, unsealed, at), { messageId: delivery.eventId, at, body }),
   }
 }
 
@@ -111,13 +122,10 @@ function headerSafe(event: string): string {
   return /^[\x20-\x7e]+$/.test(event) ? event : encodeURIComponent(event)
 }
 
-function secretsOf(secrets: Pick<SecretBox, 'open'>, delivery: Claimed, at: Date): SigningSecrets {
-  const place = secretPlace(delivery.tenantId, delivery.subscriptionId)
-  const current = secrets.open(delivery.secretSealed, place)
-  const { previousSecretSealed, previousUntil, switchAt } = delivery
-  if (previousSecretSealed === null || previousUntil === null || previousUntil <= at) {
-    return { primary: current, valid: [current] }
+function secretsOf({ target }: Claimed, { secret, previousSecret }: Unsealed, at: Date): SigningSecrets {
+  const { previousUntil, switchAt } = target
+  if (previousSecret === null || previousUntil === null || previousUntil <= at) {
+    return { primary: secret, valid: [secret] }
   }
-  const previous = secrets.open(previousSecretSealed, place)
-  return { primary: switchAt !== null && switchAt > at ? previous : current, valid: [current, previous] }
+  return { primary: switchAt !== null && switchAt > at ? previousSecret : secret, valid: [secret, previousSecret] }
 }

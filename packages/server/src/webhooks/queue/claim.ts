@@ -3,6 +3,16 @@ import type { EventRecord } from '../../journal/event-record.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import { buildPayloads } from '../payload.ts'
 
+/** Where a subscription's deliveries go, and what signs them. */
+export interface Target {
+  url: string
+  headersSealed: string | null
+  secretSealed: string
+  previousSecretSealed: string | null
+  previousUntil: Date | null
+  switchAt: Date | null
+}
+
 /** A delivery that this process has, until its lease ends. */
 export interface Claimed {
   tenantId: string
@@ -16,12 +26,8 @@ export interface Claimed {
   attemptsBefore: number
   /** End of the lease; it also proves that nobody has taken the delivery over since. */
   leaseUntil: Date
-  url: string
-  headersSealed: string | null
-  secretSealed: string
-  previousSecretSealed: string | null
-  previousUntil: Date | null
-  switchAt: Date | null
+  /** Shared by all deliveries that were claimed together for one subscription. */
+  target: Target
 }
 
 /** What a process can take at the moment. */
@@ -33,7 +39,18 @@ export interface Room {
   fullTenants: readonly string[]
 }
 
-interface Row {
+interface ReadyRow {
+  tenant_id: string
+  subscription_id: string
+  url: string
+  headers_sealed: string | null
+  secret_sealed: string
+  previous_secret_sealed: string | null
+  previous_until: Date | null
+  switch_at: Date | null
+}
+
+interface TakenRow {
   tenant_id: string
   delivery_id: string
   subscription_id: string
@@ -43,84 +60,116 @@ interface Row {
   payload: string | null
   attempt_count: number
   attempts_before: number
-  url: string
-  headers_sealed: string | null
-  secret_sealed: string
-  previous_secret_sealed: string | null
-  previous_until: Date | null
-  switch_at: Date | null
 }
 
 /**
- * Takes due deliveries, for `leaseMs`. The subscriptions that have any are found by leaping through the index of what is
- * pending, one look-up each, however long a queue is; the free slots are dealt out among them, so that nobody's queue
- * comes before anybody else's. What has never been sent gets its payload now, in the same transaction: every attempt,
- * of whichever process, sends these bytes.
+ * Takes due deliveries, for `leaseMs`. The free slots are dealt out among the subscriptions that have any, so that
+ * nobody's queue comes before anybody else's. What has no payload yet gets it now, before anybody sends it: every
+ * attempt, of whichever process, sends these bytes.
  */
 export async function claimDeliveries(stores: Stores, room: Room, now: Date, leaseMs: number): Promise<Claimed[]> {
+  const ready = await readySubscriptions(stores, room, now)
+  if (ready.length === 0) return []
   const leaseUntil = new Date(now.getTime() + leaseMs)
-  return stores.database.transaction().execute(async (transaction) => {
-    const { rows } = await sql<Row>`${candidates(room, now)}`.execute(transaction)
-    if (rows.length === 0) return []
-    const payloads = await payloadsOf({ ...stores, database: transaction }, rows)
-    await sql`UPDATE webhook_deliveries AS delivery
-      SET due_at = ${leaseUntil}, payload = coalesce(delivery.payload, claimed.payload), record = NULL
-      FROM unnest(${rows.map((row) => row.tenant_id)}::uuid[], ${rows.map((row) => row.delivery_id)}::uuid[],
-        ${payloads}::text[]) AS claimed (tenant_id, delivery_id, payload)
-      WHERE delivery.tenant_id = claimed.tenant_id AND delivery.delivery_id = claimed.delivery_id`.execute(transaction)
-    return rows.map((row, index) => toClaimed(row, payloads[index] ?? '', leaseUntil))
+  const rows = await takeFrom(stores, ready, room, { now, leaseUntil })
+  const payloads = await payloadsOf(stores, rows)
+  const targets = new Map(ready.map((row) => [row.subscription_id, toTarget(row)]))
+  return rows.flatMap((row) => {
+    const [target, payload] = [targets.get(row.subscription_id), row.payload ?? payloads.get(row.delivery_id)]
+    return target && payload !== undefined ? [toClaimed(row, target, payload, leaseUntil)] : []
   })
 }
 
-function candidates({ slots, perSubscription, free, fullTenants }: Room, now: Date) {
-  return sql`WITH RECURSIVE waiting AS (
-      (SELECT tenant_id, subscription_id FROM webhook_deliveries WHERE status = 'pending'
-        ORDER BY tenant_id, subscription_id LIMIT 1)
+/** They are found by leaping through the index of the queue, one look-up each, however long a queue is. */
+async function readySubscriptions(stores: Stores, { slots, free, fullTenants }: Room, now: Date): Promise<ReadyRow[]> {
+  const full = [...free].filter(([, count]) => count <= 0).map(([subscriptionId]) => subscriptionId)
+  const { rows } = await sql<ReadyRow>`WITH RECURSIVE waiting AS (
+      (SELECT tenant_id, subscription_id FROM webhook_queue ORDER BY tenant_id, subscription_id LIMIT 1)
       UNION ALL
       SELECT next.tenant_id, next.subscription_id FROM waiting CROSS JOIN LATERAL (
-        SELECT tenant_id, subscription_id FROM webhook_deliveries
-        WHERE status = 'pending' AND (tenant_id, subscription_id) > (waiting.tenant_id, waiting.subscription_id)
+        SELECT tenant_id, subscription_id FROM webhook_queue
+        WHERE (tenant_id, subscription_id) > (waiting.tenant_id, waiting.subscription_id)
         ORDER BY tenant_id, subscription_id LIMIT 1) AS next
-    ), ready AS (
-      SELECT subscription.*, coalesce(busy.free, ${perSubscription}) AS free
-      FROM waiting JOIN webhook_subscriptions AS subscription USING (tenant_id, subscription_id)
-      LEFT JOIN unnest(${[...free.keys()]}::uuid[], ${[...free.values()]}::integer[]) AS busy (subscription_id, free)
-        USING (subscription_id)
-      WHERE subscription.paused_at IS NULL AND coalesce(busy.free, 1) > 0
-        AND tenant_id <> ALL (${fullTenants}::uuid[])
-        AND EXISTS (SELECT FROM webhook_deliveries AS due WHERE due.status = 'pending' AND due.due_at <= ${now}
-          AND due.tenant_id = waiting.tenant_id AND due.subscription_id = waiting.subscription_id)
-      ORDER BY random() LIMIT ${slots}
     )
-    SELECT taken.*, url, headers_sealed, secret_sealed, previous_secret_sealed, previous_until, switch_at
-    FROM (SELECT ready.*, count(*) OVER () AS sharers FROM ready) AS ready CROSS JOIN LATERAL (
-      SELECT tenant_id, delivery_id, subscription_id, event_id, event, record, payload, attempt_count, attempts_before
-      FROM webhook_deliveries
-      WHERE status = 'pending' AND due_at <= ${now}
-        AND tenant_id = ready.tenant_id AND subscription_id = ready.subscription_id
-      ORDER BY due_at, delivery_id LIMIT least(ready.free, greatest(1, ${slots}::integer / ready.sharers))
-      FOR UPDATE SKIP LOCKED
-    ) AS taken`
+    SELECT tenant_id, subscription_id, url, headers_sealed, secret_sealed, previous_secret_sealed, previous_until,
+      switch_at
+    FROM waiting JOIN webhook_subscriptions AS subscription USING (tenant_id, subscription_id)
+    WHERE subscription.paused_at IS NULL AND subscription_id <> ALL (${full}::uuid[])
+      AND tenant_id <> ALL (${fullTenants}::uuid[])
+      AND EXISTS (SELECT FROM webhook_queue AS due WHERE due.due_at <= ${now}
+        AND due.tenant_id = waiting.tenant_id AND due.subscription_id = waiting.subscription_id)
+    ORDER BY random() LIMIT ${slots}`.execute(stores.database)
+  return rows
 }
 
-/** The stored payload of each row, or the one that it gets now. */
-async function payloadsOf(stores: Stores, rows: readonly Row[]): Promise<string[]> {
-  const payloads = rows.map((row) => row.payload ?? '')
-  const unsent = [...rows.entries()].filter(([, row]) => row.payload === null && row.record !== null)
-  for (const [tenantId, entries] of Map.groupBy(unsent, ([, row]) => row.tenant_id)) {
+async function takeFrom(
+  stores: Stores,
+  ready: readonly ReadyRow[],
+  { slots, perSubscription, free }: Room,
+  { now, leaseUntil }: { now: Date; leaseUntil: Date },
+): Promise<TakenRow[]> {
+  const share = Math.max(1, Math.floor(slots / ready.length))
+  const most = ready.map(({ subscription_id }) => Math.min(share, free.get(subscription_id) ?? perSubscription))
+  const { rows } = await sql<TakenRow>`WITH taken AS (
+      SELECT waiting.* FROM unnest(${ready.map((row) => row.tenant_id)}::uuid[],
+        ${ready.map((row) => row.subscription_id)}::uuid[], ${most}::integer[]) AS ready (tenant_id, subscription_id, most)
+      CROSS JOIN LATERAL (
+        SELECT * FROM webhook_queue AS queued WHERE queued.due_at <= ${now}
+          AND queued.tenant_id = ready.tenant_id AND queued.subscription_id = ready.subscription_id
+        ORDER BY due_at, delivery_id LIMIT ready.most FOR UPDATE SKIP LOCKED
+      ) AS waiting
+    ), leased AS (
+      UPDATE webhook_queue AS queued SET due_at = ${leaseUntil} FROM taken
+      WHERE queued.tenant_id = taken.tenant_id AND queued.subscription_id = taken.subscription_id
+        AND queued.due_at = taken.due_at AND queued.delivery_id = taken.delivery_id
+      RETURNING queued.tenant_id, queued.delivery_id
+    )
+    SELECT tenant_id, delivery_id, subscription_id, event_id, event, record, payload, attempt_count, attempts_before
+    FROM leased JOIN webhook_deliveries USING (tenant_id, delivery_id)`.execute(stores.database)
+  return rows
+}
+
+/**
+ * Makes and stores the payloads of those that have none. Should a lease have ended meanwhile, whoever stored first wins:
+ * both send those bytes.
+ */
+async function payloadsOf(stores: Stores, rows: readonly TakenRow[]): Promise<Map<string, string>> {
+  const unsent = rows.filter(({ payload }) => payload === null)
+  if (unsent.length === 0) return new Map()
+  const payloads: string[] = []
+  const byTenant = [...Map.groupBy(unsent, ({ tenant_id }) => tenant_id)]
+  for (const [tenantId, entries] of byTenant) {
     const built = await buildPayloads(
       openTenant(stores, tenantId),
-      entries.map(([, row]) => ({
-        subscriptionId: row.subscription_id,
-        record: JSON.parse(row.record ?? '{}') as EventRecord,
+      entries.map(({ subscription_id, record }) => ({
+        subscriptionId: subscription_id,
+        record: JSON.parse(record ?? '{}') as EventRecord,
       })),
     )
-    for (const [position, [index]] of entries.entries()) payloads[index] = built[position] ?? ''
+    payloads.push(...built)
   }
-  return payloads
+  const inOrder = byTenant.flatMap(([, entries]) => entries)
+  const stored = await sql<{ delivery_id: string; payload: string }>`UPDATE webhook_deliveries AS delivery
+    SET payload = coalesce(delivery.payload, made.payload), record = NULL
+    FROM unnest(${inOrder.map((row) => row.tenant_id)}::uuid[], ${inOrder.map((row) => row.delivery_id)}::uuid[],
+      ${payloads}::text[]) AS made (tenant_id, delivery_id, payload)
+    WHERE delivery.tenant_id = made.tenant_id AND delivery.delivery_id = made.delivery_id
+    RETURNING delivery.delivery_id, delivery.payload`.execute(stores.database)
+  return new Map(stored.rows.map(({ delivery_id, payload }) => [delivery_id, payload]))
 }
 
-function toClaimed(row: Row, payload: string, leaseUntil: Date): Claimed {
+function toTarget(row: ReadyRow): Target {
+  return {
+    url: row.url,
+    headersSealed: row.headers_sealed,
+    secretSealed: row.secret_sealed,
+    previousSecretSealed: row.previous_secret_sealed,
+    previousUntil: row.previous_until,
+    switchAt: row.switch_at,
+  }
+}
+
+function toClaimed(row: TakenRow, target: Target, payload: string, leaseUntil: Date): Claimed {
   return {
     tenantId: row.tenant_id,
     deliveryId: row.delivery_id,
@@ -131,11 +180,6 @@ function toClaimed(row: Row, payload: string, leaseUntil: Date): Claimed {
     attemptCount: row.attempt_count,
     attemptsBefore: row.attempts_before,
     leaseUntil,
-    url: row.url,
-    headersSealed: row.headers_sealed,
-    secretSealed: row.secret_sealed,
-    previousSecretSealed: row.previous_secret_sealed,
-    previousUntil: row.previous_until,
-    switchAt: row.switch_at,
+    target,
   }
 }

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, type TestTenant } from '../../../test/service.ts'
 import { arrived, startWebhookBench, until, type WebhookBench } from '../../../test/webhooks.ts'
-import { EMPTY_RECORD } from '../../journal/event-record.ts'
+import { EMPTY_RECORD, type EventRecord } from '../../journal/event-record.ts'
 import { newId } from '../../platform/ids.ts'
 import { createMetrics } from '../../platform/metrics.ts'
-import { listDeliveries } from '../deliveries.ts'
+import { type Delivery, listDeliveries, resendDelivery } from '../deliveries.ts'
 import { addDeliveries } from '../match.ts'
 import { claimDeliveries } from './claim.ts'
 import { recordAttempts } from './record.ts'
+import { forgetOldDeliveries } from './retention.ts'
 import { startDeliveryWorker } from './worker.ts'
 
 let bench: WebhookBench
@@ -22,9 +23,9 @@ afterEach(() => {
 afterAll(() => bench.close())
 
 /** Queues deliveries as if so many events had just been recorded. */
-async function queue(tenant: TestTenant, event: string, count: number): Promise<void> {
+async function queue(tenant: TestTenant, event: string, count: number, more: Partial<EventRecord> = {}): Promise<void> {
   const at = bench.now().getTime()
-  const common = { ...EMPTY_RECORD, tenant_id: tenant.id, event, timestamp: at, received_at: at }
+  const common = { ...EMPTY_RECORD, tenant_id: tenant.id, event, timestamp: at, received_at: at, ...more }
   await addDeliveries(
     tenant.handle,
     Array.from({ length: count }, () => ({ ...common, event_id: newId() })),
@@ -112,16 +113,25 @@ test("a small queue is not behind another tenant's large one", async () => {
   await arrived(bench.receiver, '/large', 3_000)
 })
 
+const room = { slots: 10, perSubscription: 10, free: new Map<string, number>(), fullTenants: [] }
+
+async function queued(tenant: TestTenant): Promise<number> {
+  return (await tenant.handle.db.selectFrom('webhook_queue').select('delivery_id').execute()).length
+}
+
 test('a delivery whose lease ended belongs to who took it over, and what the first one writes is void', async () => {
   const tenant = await createTestTenant(bench.service)
   const { stores, deliveryWorker } = bench.service
   const { subscriptionId } = await bench.subscribe(tenant, { event: 'leased', url: bench.receiver.url('/leased') })
   await deliveryWorker.stop()
-  await queue(tenant, 'leased', 1)
-  const room = { slots: 10, perSubscription: 10, free: new Map<string, number>(), fullTenants: [] }
+  const contactId = await tenant.contact('ada@example.com', { firstname: 'Ada' })
+  await queue(tenant, 'leased', 1, { contact_id: contactId })
   const start = bench.now()
   const later = (seconds: number) => new Date(start.getTime() + seconds * 1_000)
   const [first] = await claimDeliveries(stores, room, start, 20_000)
+  expect(JSON.parse(first?.payload ?? '')).toMatchObject({ data: { contact: { firstname: 'Ada' } } })
+  // What a later look would join is another thing.
+  await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { firstname: 'Augusta' } })
   expect(await claimDeliveries(stores, room, later(19), 20_000)).toEqual([])
   const [second] = await claimDeliveries(stores, room, later(21), 20_000)
   if (!first || !second) throw new Error('not claimed')
@@ -129,10 +139,32 @@ test('a delivery whose lease ended belongs to who took it over, and what the fir
   const outcome = { at: start, endedAt: start, statusCode: 200, body: '', error: null, address: null, succeeded: true }
   await recordAttempts(stores.database, [{ delivery: first, outcome }])
   expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending', attempt_count: 0 }])
+  const listed = async (status: Delivery['status']) =>
+    (await listDeliveries(tenant.handle, subscriptionId, { status })).length
+  expect([await listed('pending'), await listed('succeeded'), await listed('failed')]).toEqual([1, 0, 0])
   await recordAttempts(stores.database, [{ delivery: second, outcome }])
   expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([
     { status: 'succeeded', attempt_count: 1, attempts: [{ attempt: 1 }] },
   ])
+  expect([await listed('pending'), await listed('succeeded'), await listed('failed')]).toEqual([0, 1, 0])
+  expect(await queued(tenant)).toBe(0)
+  await resendDelivery(tenant.handle, second.deliveryId, later(22))
+  expect([await listed('pending'), await queued(tenant)]).toEqual([1, 1])
+})
+
+test('the body of an event without a contact is there at once; a pending delivery that is deleted is not sent', async () => {
+  const tenant = await createTestTenant(bench.service)
+  const { stores } = bench.service
+  const { subscriptionId } = await bench.subscribe(tenant, { event: 'erased', url: bench.receiver.url('/erased') })
+  await queue(tenant, 'erased', 1)
+  const [delivery] = await listDeliveries(tenant.handle, subscriptionId)
+  expect(JSON.parse(delivery?.payload ?? '')).toMatchObject({ event: 'erased', data: { contact: null } })
+  await tenant.handle.db.deleteFrom('webhook_deliveries').execute()
+  const claimed = await claimDeliveries(stores, room, bench.now(), 20_000)
+  expect(claimed.filter((each) => each.subscriptionId === subscriptionId)).toEqual([])
+  expect(await queued(tenant)).toBe(1)
+  await forgetOldDeliveries(stores.database, bench.now(), 30)
+  expect(await queued(tenant)).toBe(0)
 })
 
 test('a worker that is told to stop finishes what it can and gives the rest back at once', async () => {

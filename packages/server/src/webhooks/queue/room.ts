@@ -14,7 +14,7 @@ const WAITING_BESIDE_MAX = 4_096
 const PER_SLOW_SUBSCRIPTION = 4
 const PER_HANGING_SUBSCRIPTION = 1
 /** Taken ahead for a receiver that has proved quick, so that it need not wait for the next look at the queue. */
-const AHEAD_PER_SUBSCRIPTION = 96
+const AHEAD_PER_SUBSCRIPTION = 224
 /** What is left of a lease must do for an attempt and for writing it down. */
 const LEASE_LEFT_MS_MIN = 13_000
 const REMEMBERED_MAX = 1_000

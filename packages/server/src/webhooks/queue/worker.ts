@@ -16,7 +16,10 @@ import { createSlots, type Slot } from './room.ts'
 const LEASE_MS = 20_000
 /** Retries come due without anybody saying so. */
 const LOOK_EVERY_MS = 1_000
-const LOOK_AGAIN_AFTER_MS = 5
+/** A look costs PostgreSQL as much as a hundred deliveries: so long room may gather before the next. */
+const LOOK_AGAIN_AFTER_MS = 20
+/** So long results gather before they are written in one statement. */
+const RECORD_AFTER_MS = 10
 const RECORD_AGAIN_AFTER_MS = 500
 /** Told to stop, attempts under way get so long to finish. */
 const FINISH_WITHIN_MS = 2_000
@@ -48,6 +51,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   const underWay = new Set<Promise<void>>()
   const results: Attempted[] = []
   const abandoned: Claimed[] = []
+  let gathering: Promise<void> | null = null
   let recording: Promise<void> | null = null
   let looking: Promise<void> | null = null
   let lookAgain = false
@@ -120,14 +124,15 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     for (let held = slots.next(subscriptionId); held; held = slots.next(subscriptionId)) start(held)
   }
 
-  /** Results that come while one statement is under way go together with the next. */
-  async function record(): Promise<void> {
-    while (recording) await recording
-    if (results.length === 0) return
-    recording = recordAll(results.splice(0)).finally(() => {
-      recording = null
+  /** Answers when the results that are there now are written. */
+  function record(): Promise<void> {
+    gathering ??= sleep(RECORD_AFTER_MS).then(async () => {
+      await recording
+      gathering = null
+      recording = recordAll(results.splice(0))
+      await recording
     })
-    await recording
+    return gathering
   }
 
   /** Ends at the latest with the leases: then another worker repeats the attempts, because nobody knows of these. */

@@ -706,10 +706,18 @@ export interface WebhookDeliveries {
   event: string;
   event_id: string;
   finished_at: Timestamp | null;
+  is_failed: Generated<boolean>;
   is_test: Generated<boolean>;
   payload: string | null;
   record: string | null;
   status: Generated<string>;
+  subscription_id: string;
+  tenant_id: string;
+}
+
+export interface WebhookQueue {
+  delivery_id: string;
+  due_at: Timestamp;
   subscription_id: string;
   tenant_id: string;
 }
@@ -793,5 +801,6 @@ export interface DB {
   visitors: Visitors;
   webhook_attempts: WebhookAttempts;
   webhook_deliveries: WebhookDeliveries;
+  webhook_queue: WebhookQueue;
   webhook_subscriptions: WebhookSubscriptions;
 }
