@@ -68,7 +68,7 @@ export function DomainsPage() {
           page={page}
           limit={DOMAINS_LENGTH}
           total={total}
-          onPage={(next) => navigate({ search: next === 1 ? {} : { page: next }, replace: true })}
+          onPage={(next) => navigate({ search: next === 1 ? {} : { page: next } })}
         />
       ) : null}
     </>

@@ -50,7 +50,7 @@ export function KeysPage() {
           page,
           limit: PAGE_LENGTH,
           total: data?.pagination.total_items ?? 0,
-          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next }, replace: true }),
+          onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
         }}
       />
     </>

@@ -46,7 +46,7 @@ export function TeamPage() {
             page,
             limit: PAGE_LENGTH,
             total: data?.pagination.total_items ?? 0,
-            onPage: (next) => navigate({ search: next === 1 ? {} : { page: next }, replace: true }),
+            onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
           }}
         />
         {isAdmin && data ? (
