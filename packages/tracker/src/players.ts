@@ -1,6 +1,17 @@
 import { later, on } from './guard.ts'
 import { redact } from './text.ts'
-import type { Playback, Report } from './videos.ts'
+
+/** What is known of a video at a moment. */
+export interface Playback {
+  provider: string
+  video_url: string
+  video_title: string | undefined
+  duration: number
+  position: number
+}
+
+/** Tells what a video has done: a media event's name or YouTube's number of a state; anything else is only progress. */
+export type Report = (element: Element, event: string | number | undefined, playback: Playback) => void
 
 /** What a player says of itself: YouTube's `info`, or Vimeo's `data`. */
 interface Message {

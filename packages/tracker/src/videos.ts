@@ -1,19 +1,7 @@
 import { capture } from './capture.ts'
 import { attribute, describe, isIgnored } from './dom.ts'
-import { playerOf, watchPlayers } from './players.ts'
+import { type Playback, playerOf, type Report, watchPlayers } from './players.ts'
 import { cut, redact } from './text.ts'
-
-/** What is known of a video at a moment. */
-export interface Playback {
-  provider: string
-  video_url: string
-  video_title: string | undefined
-  duration: number
-  position: number
-}
-
-/** Tells what a video has done: a media event's name or YouTube's number of a state; anything else is only progress. */
-export type Report = (element: Element, event: string | number | undefined, playback: Playback) => void
 
 export const MEDIA_EVENTS = 'play pause ended timeupdate'
 const CHANGES: Record<string, string> = {

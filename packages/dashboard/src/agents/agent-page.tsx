@@ -10,7 +10,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign, formatMoment, formatNumber, Moment } from '../ui/text.tsx'
 import { AgentFacts } from './agent-facts.tsx'
-import { RUNS_LENGTH } from './routes.ts'
+import { RUNS_LENGTH } from './page-lengths.ts'
 import { RunDialog } from './run-dialog.tsx'
 import { formatCost, RunState } from './run-state.tsx'
 

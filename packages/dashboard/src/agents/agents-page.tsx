@@ -8,7 +8,7 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
-import { PAGE_LENGTH } from './routes.ts'
+import { PAGE_LENGTH } from './page-lengths.ts'
 import { AgentState, RunState } from './run-state.tsx'
 import { ScheduleWords } from './schedule-words.tsx'
 

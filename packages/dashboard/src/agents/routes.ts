@@ -11,10 +11,7 @@ import {
 import { lazyPage } from '../app/lazy-page.ts'
 import { requireRole, shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
-
-export const PAGE_LENGTH = 50
-export const RUNS_LENGTH = 20
-export const CONTACTS_LENGTH = 10
+import { CONTACTS_LENGTH, PAGE_LENGTH, RUNS_LENGTH } from './page-lengths.ts'
 
 const pageSearch = searchParams({ page: pageNumber })
 const templateSearch = searchParams({ template: text })

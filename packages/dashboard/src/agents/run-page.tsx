@@ -9,7 +9,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, formatMoment, formatNumber } from '../ui/text.tsx'
-import { CONTACTS_LENGTH } from './routes.ts'
+import { CONTACTS_LENGTH } from './page-lengths.ts'
 import { RunContactCard } from './run-contact.tsx'
 import { formatCost, RunState } from './run-state.tsx'
 

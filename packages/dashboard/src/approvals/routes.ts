@@ -3,8 +3,7 @@ import { approvalsQuery } from '../api/approvals.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
-
-export const PAGE_LENGTH = 20
+import { PAGE_LENGTH } from './page-lengths.ts'
 
 const inboxSearch = searchParams({ page: pageNumber, agent_id: text })
 

@@ -10,7 +10,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, formatDay, None } from '../ui/text.tsx'
-import { PAGE_LENGTH } from './routes.ts'
+import { PAGE_LENGTH } from './page-lengths.ts'
 
 const route = getRouteApi('/shell/identities')
 

@@ -3,8 +3,7 @@ import { connectionsQuery, identitiesQuery, identityQuery } from '../api/identit
 import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams, text } from '../app/search-params.ts'
-
-export const PAGE_LENGTH = 50
+import { PAGE_LENGTH } from './page-lengths.ts'
 
 const listSearch = searchParams({ page: pageNumber, search: text })
 

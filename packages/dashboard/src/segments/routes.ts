@@ -4,13 +4,10 @@ import { segmentMembersQuery, segmentQuery, segmentsQuery } from '../api/segment
 import { lazyPage } from '../app/lazy-page.ts'
 import { requireRole, shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams } from '../app/search-params.ts'
-import { rangeSearch } from '../ui/range.ts'
-
-export const PAGE_LENGTH = 50
-export const MEMBERS_LENGTH = 20
+import { MEMBERS_LENGTH, PAGE_LENGTH } from './page-lengths.ts'
+import { segmentSearch } from './segment-search.ts'
 
 const listSearch = searchParams({ page: pageNumber })
-export const segmentSearch = searchParams({ ...rangeSearch, page: pageNumber })
 
 const list = createRoute({
   getParentRoute: () => shellRoute,

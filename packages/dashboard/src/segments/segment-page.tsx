@@ -21,7 +21,8 @@ import { resolveRange } from '../ui/range.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
 import { Foreign, formatMoment, formatNumber } from '../ui/text.tsx'
 import { TrendChart } from '../ui/trend-chart.tsx'
-import { MEMBERS_LENGTH, segmentSearch } from './routes.ts'
+import { MEMBERS_LENGTH } from './page-lengths.ts'
+import { segmentSearch } from './segment-search.ts'
 import { filterWords } from './words.ts'
 
 const route = getRouteApi('/shell/segments/$segmentId')

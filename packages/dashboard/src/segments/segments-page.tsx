@@ -9,7 +9,7 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, formatNumber, Moment } from '../ui/text.tsx'
-import { PAGE_LENGTH } from './routes.ts'
+import { PAGE_LENGTH } from './page-lengths.ts'
 import { filterWords } from './words.ts'
 
 const route = getRouteApi('/shell/segments')

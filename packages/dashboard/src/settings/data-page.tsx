@@ -15,7 +15,7 @@ import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, formatNumber, Moment, None } from '../ui/text.tsx'
-import { ERASURES_LENGTH } from './routes.ts'
+import { ERASURES_LENGTH } from './page-lengths.ts'
 import classes from './settings-table.module.css'
 
 const route = getRouteApi('/shell/settings/data')

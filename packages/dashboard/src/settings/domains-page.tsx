@@ -19,7 +19,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign, formatDay } from '../ui/text.tsx'
-import { DOMAINS_LENGTH } from './routes.ts'
+import { DOMAINS_LENGTH } from './page-lengths.ts'
 
 const route = getRouteApi('/shell/settings/domains')
 

@@ -10,7 +10,7 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
 import { Foreign, Moment, None } from '../ui/text.tsx'
 import { NewKeyButton } from './new-key.tsx'
-import { PAGE_LENGTH } from './routes.ts'
+import { PAGE_LENGTH } from './page-lengths.ts'
 import classes from './settings-table.module.css'
 
 const route = getRouteApi('/shell/settings/keys')

@@ -10,11 +10,7 @@ import { lazyPage } from '../app/lazy-page.ts'
 import { shellRoute } from '../app/root-routes.tsx'
 import { pageNumber, searchParams } from '../app/search-params.ts'
 import { auditSearch, toAuditQuery } from './audit-search.ts'
-
-export const ERASURES_LENGTH = 20
-
-export const PAGE_LENGTH = 50
-export const DOMAINS_LENGTH = 20
+import { DOMAINS_LENGTH, ERASURES_LENGTH, PAGE_LENGTH } from './page-lengths.ts'
 
 const pageSearch = searchParams({ page: pageNumber })
 

@@ -12,8 +12,8 @@ import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
 import { Foreign, Moment } from '../ui/text.tsx'
 import { Invitations, InviteButton } from './invitations.tsx'
+import { PAGE_LENGTH } from './page-lengths.ts'
 import { rolesToGive } from './roles.ts'
-import { PAGE_LENGTH } from './routes.ts'
 import classes from './settings-table.module.css'
 
 const route = getRouteApi('/shell/settings/team')

@@ -10,8 +10,7 @@ import {
 import { lazyPage } from '../app/lazy-page.ts'
 import { requireRole, shellRoute } from '../app/root-routes.tsx'
 import { oneOf, pageNumber, searchParams } from '../app/search-params.ts'
-
-export const DELIVERIES_LENGTH = 20
+import { DELIVERIES_LENGTH } from './page-lengths.ts'
 
 const webhookSearch = searchParams({ page: pageNumber, status: oneOf('pending', 'succeeded', 'failed') })
 

@@ -7,9 +7,9 @@ import { queueChecks } from './check-queue.ts'
 import { compileFilter } from './conditions.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import { askEvents, EventAnswers } from './events.ts'
-import { recordSilentChange } from './growth.ts'
 import { hasEventsBy } from './judge.ts'
 import { applyJudgements } from './membership.ts'
+import { recordSilentChange } from './silent-changes.ts'
 
 /** ClickHouse reads the tenant's events once for so many contacts, and holds the answer in memory. */
 const CONTACTS_A_RANGE = 20_000

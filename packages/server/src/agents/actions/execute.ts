@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { WriteDependencies } from '../../contacts/change-log.ts'
 import { every } from '../../platform/every.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -9,14 +8,10 @@ import { auditAction } from './audit.ts'
 import { type ClaimedAction, claimAction, errorOf, LEASE_MS, renewClaim } from './claim.ts'
 import { recording } from './events.ts'
 import { executeInside, typeOf } from './execute-inside.ts'
+import type { ExecutionDependencies } from './execution-dependencies.ts'
 import { type ActionRef, queueAction } from './queue.ts'
 import { type Ending, finish, forgetOutreach, lasting } from './record.ts'
-import type { Senders, SendOutcome } from './senders.ts'
-
-export interface ExecutionDependencies extends WriteDependencies {
-  jobs: Pick<Jobs, 'send'>
-  senders: Senders
-}
+import type { SendOutcome } from './send-outcome.ts'
 
 /** Failures that should pass, before an action is given up: about three days. */
 const FAILURES_MAX = 80

@@ -2,19 +2,11 @@ import { createHash } from 'node:crypto'
 import type { MailDependencies } from '../../identities/mail/dependencies.ts'
 import type { SendDependencies } from '../../identities/social/send.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { ActionError } from './action-object.ts'
 import type { ClaimedAction } from './claim.ts'
 import type { GuardedAction } from './guardrails.ts'
 import { findMail, messageIdOf, sendMailOf } from './send-mail.ts'
+import type { SendOutcome } from './send-outcome.ts'
 import { sendSocial } from './send-social.ts'
-
-/** What came of one attempt to send. */
-export type SendOutcome =
-  | { outcome: 'sent'; result: Record<string, unknown> }
-  /** Trying again is useless. */
-  | { outcome: 'failed'; error: ActionError; mayHaveArrived?: boolean }
-  /** It should pass: tried again after a growing pause, or at a moment that was named. */
-  | { outcome: 'later'; error: ActionError; mayHaveBeenSent: boolean; until?: Date }
 
 /** The ways to a contact. */
 export interface Senders {

@@ -1,6 +1,7 @@
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
-import { type ExecutionDependencies, executeAction } from './execute.ts'
+import { executeAction } from './execute.ts'
+import type { ExecutionDependencies } from './execution-dependencies.ts'
 import { ACTION_QUEUE } from './queue.ts'
 
 /** Actions that this process executes at a time; most of the time they wait for a mail server. */
