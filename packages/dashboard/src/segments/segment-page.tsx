@@ -1,4 +1,4 @@
-import { Anchor, Button, Card, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Button, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconEdit, IconTrash, IconUsers } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
@@ -129,19 +129,15 @@ function Growth({ segmentId }: { segmentId: string }) {
   return (
     <Card>
       <Stack gap="sm">
-        <SimpleGrid cols={2}>
+        <Group justify="space-between">
           <Title order={2} size="h5">
             Size over time
           </Title>
-          <div style={{ justifySelf: 'end' }}>
-            <DateRange
-              value={search}
-              onChange={(changes) =>
-                navigate({ search: (before) => segmentSearch({ ...before, ...changes }), replace: true })
-              }
-            />
-          </div>
-        </SimpleGrid>
+          <DateRange
+            value={search}
+            onChange={(changes) => navigate({ search: (before) => segmentSearch({ ...before, ...changes }) })}
+          />
+        </Group>
         {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
         {!error && !data ? <LoadingState lines={5} /> : null}
         {data ? (
