@@ -154,13 +154,14 @@ describe('the command line', () => {
       ...['tenant create', 'user create', 'user reset-password', 'key create', 'key revoke', 'domain add'],
       ...['segment create', 'webhook create', 'webhook pause', 'webhook resume', 'webhook delete', 'webhook rotate'],
       ...['webhook test', 'webhook resend', 'agent settings'],
-      // These are looked at in receiving-commands.test.ts and identities/cli.test.ts.
+      // These are looked at in receiving-commands.test.ts, identities/cli.test.ts and identities/suppression-list.test.ts.
       ...['mailbox reread', 'source connect-intercom', 'source sync', 'source disconnect'],
       ...['identity create', 'identity delete', 'identity email-set', 'identity email-remove'],
+      ...['suppression add', 'suppression remove'],
     ]
     const reads = ['webhook list', 'webhook events', 'webhook deliveries', 'mailbox status', 'source status']
     // Logs in at the servers and sends nothing.
-    reads.push('identity list', 'identity email-check', 'doctor')
+    reads.push('identity list', 'identity email-check', 'suppression list', 'doctor')
     // Data, as the API writes it; the service itself, for all tenants.
     const others = ['seed', 'import contacts', 'migrate', 'secrets rotate']
     expect(Object.keys(COMMANDS).sort()).toEqual([...lines, ...reads, ...others].sort())
