@@ -154,7 +154,7 @@ describe('the command line', () => {
       ...['tenant create', 'user create', 'user reset-password', 'key create', 'key revoke', 'domain add'],
       ...['segment create', 'webhook create', 'webhook pause', 'webhook resume', 'webhook delete', 'webhook rotate'],
       ...['webhook test', 'webhook resend', 'agent settings'],
-      // These are looked at in receiving-commands.test.ts, identities/cli.test.ts and identities/suppression-list.test.ts.
+      // These are looked at in receiving-commands.test.ts and identities/cli.test.ts.
       ...['mailbox reread', 'source connect-intercom', 'source sync', 'source disconnect'],
       ...['identity create', 'identity delete', 'identity email-set', 'identity email-remove'],
       ...['suppression add', 'suppression remove'],
