@@ -21,7 +21,7 @@ export default defineConfig({
     // One engine a process: every file has a process of its own.
     pool: 'forks',
     // More than two cores: many files mostly wait, for a killed process to come back or a lease to end.
-    maxWorkers: 4,
+    maxWorkers: 3,
     sequence: { sequencer: LongFirst },
     testTimeout: 60_000,
     hookTimeout: 120_000,

@@ -112,14 +112,26 @@ const PICTURE_HEIGHT_MAX = 10_000
 
 /** Keeps a picture of the page for people to look at, in a folder that is not part of the repository. */
 export async function screenshot(page: Page, name: string): Promise<void> {
-  await mkdir(SCREENSHOTS, { recursive: true })
   const window = page.viewportSize()
-  // Not `fullPage`, for which Chromium makes the window narrow for a moment: what is open on a wide page would close.
-  const height = await page.evaluate(() => document.documentElement.scrollHeight)
-  if (window)
-    await page.setViewportSize({ ...window, height: Math.min(Math.max(height, window.height), PICTURE_HEIGHT_MAX) })
-  await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })
+  await makeTall(page)
+  await keepPicture(page, name)
   if (window) await page.setViewportSize(window)
+}
+
+/**
+ * Makes the window as high as the page, so that a picture shows all of it. Not `fullPage`, for which Chromium makes the
+ * window narrow for a moment: what is open on a wide page would close.
+ */
+async function makeTall(page: Page): Promise<void> {
+  const window = page.viewportSize()
+  const height = await page.evaluate(() => document.documentElement.scrollHeight)
+  if (!window || height <= window.height) return
+  await page.setViewportSize({ ...window, height: Math.min(height, PICTURE_HEIGHT_MAX) })
+}
+
+async function keepPicture(page: Page, name: string): Promise<void> {
+  await mkdir(SCREENSHOTS, { recursive: true })
+  await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })
 }
 
 /**
@@ -128,38 +140,46 @@ export async function screenshot(page: Page, name: string): Promise<void> {
  */
 export async function lookAt(page: Page, name: string): Promise<string[]> {
   const problems: string[] = []
-  for (const scheme of ['light', 'dark'] as const) {
-    for (const width of [360, 1600]) {
+  for (const width of [360, 1600]) {
+    await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
+    await makeTall(page)
+    for (const scheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: scheme })
-      await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
       await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' })
       // The colours of the scheme before must not fade out under axe.
       await page.waitForTimeout(250)
       const where = `${name}-${width}-${scheme}`
-      await screenshot(page, where)
+      await keepPicture(page, where)
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
       if (wide > 0) problems.push(`${where}: ${wide} px wider than the window`)
-      problems.push(...(await accessibilityProblems(page)).map((problem) => `${where}: ${problem}`))
+      // The page is the same in the other scheme, but for its colours.
+      const found = await accessibilityProblems(page, scheme === 'dark' ? ['color-contrast'] : undefined)
+      problems.push(...found.map((problem) => `${where}: ${problem}`))
     }
   }
+  await page.setViewportSize({ width: 1600, height: 1000 })
   return problems
 }
 
-/** What axe finds against WCAG 2.2 AA on the page as it is now: one line a violation, with the first places. */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
+/**
+ * What axe finds against WCAG 2.2 AA on the page as it is now: one line a violation, with the first places.
+ * @param rules those to look for; all of them without.
+ */
+export async function accessibilityProblems(page: Page, rules?: string[]): Promise<string[]> {
   // Through the protocol, because the page's own policy lets no script in.
   await page.evaluate(axe.source)
-  return page.evaluate(async () => {
+  return page.evaluate(async (only) => {
     const injected = (globalThis as unknown as { axe: Axe }).axe
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const { violations } = await injected.run(document, { runOnly: { type: 'tag', values: tags } })
+    const runOnly = only ? { type: 'rule', values: only } : { type: 'tag', values: tags }
+    const { violations } = await injected.run(document, { runOnly })
     return violations.map(({ id, nodes }) => {
       const places = nodes
         .slice(0, 3)
         .map(({ html, failureSummary }) => `${html.slice(0, 200)} ${failureSummary ?? ''}`)
       return `${id} (${nodes.length}): ${places.join(' | ')}`
     })
-  })
+  }, rules)
 }
 
 interface Axe {
