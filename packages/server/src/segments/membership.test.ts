@@ -224,6 +224,8 @@ describe('a whole segment', () => {
     const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
     await visit('v', 'purchase')
     await eventually(async () => expect(await segmentsOf(contactId)).toEqual([segmentId]))
+    // A check that is still to come would look by today's clock, and let the contact in again.
+    await eventually(async () => expect(await checksLeft()).toBe(0))
     const inFourDays = new Date(Date.now() + 4 * 86_400_000)
     await evaluateSegment(
       tenant.handle,
