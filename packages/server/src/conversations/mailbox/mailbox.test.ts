@@ -188,8 +188,8 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     })
     for (const id of ['two@x', 'four@x']) await servers.imap.append(mailbox, sentMail(id), { folder: 'Sent' })
     await expect.poll(ids, WITHIN).toEqual(['four@x', 'one@x', 'three@x', 'two@x'])
-    const after = await folderOf('sent')
-    expect(after.uid_validity).not.toBe(before.uid_validity)
+    // Stored after the mails are.
+    await expect.poll(async () => (await folderOf('sent')).uid_validity, WITHIN).not.toBe(before.uid_validity)
     expect(await eventNames()).toEqual(Array(4).fill('email_sent'))
   })
 
