@@ -112,7 +112,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.locator('input[aria-label="Value"]').fill('Ada')
     await page.getByText('1', { exact: true }).first().waitFor()
     await page.getByRole('button', { name: 'Save changes' }).click()
-    await page.getByRole('heading', { name: 'Runs' }).waitFor()
+    await page.getByRole('heading', { name: 'Runs', exact: true }).waitFor()
     const { body } = await tenant.call('GET', '/v1/agents')
     expect(body.agents[0]).toMatchObject({
       playbook: { playbook_md: 'Be kind.' },

@@ -161,12 +161,15 @@ export async function lookAt(page: Page, name: string): Promise<string[]> {
 
 /** What axe finds against WCAG 2.2 AA on the page as it is now: one line a violation, with the first places. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
-  // Through the protocol, because the page's own policy lets no script in.
-  await page.evaluate(axe.source)
+  // Through the protocol, because the page's own policy lets no script in; once for each page that is loaded.
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source)
   return page.evaluate(async () => {
     const injected = (globalThis as unknown as { axe: Axe }).axe
     const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const { violations } = await injected.run(document, { runOnly: { type: 'tag', values: tags } })
+    const { violations } = await injected.run(document, {
+      runOnly: { type: 'tag', values: tags },
+      resultTypes: ['violations'],
+    })
     return violations.map(({ id, nodes }) => {
       const places = nodes
         .slice(0, 3)

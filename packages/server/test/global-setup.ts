@@ -20,7 +20,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const dataDirectory = await mkdtemp(join(tmpdir(), 'cds-test-'))
   // Root runs PostgreSQL as another user, who must be able to get there.
   await chmod(dataDirectory, 0o755)
-  const server = await startEmbeddedPostgres({ dataDirectory })
+  const server = await startEmbeddedPostgres({ dataDirectory, maxConnections: 300 })
   const admin = connectPostgres<object>({ ...server.connection, database: 'postgres' }, 1)
   await admin.pool.query('CREATE DATABASE template_cds')
   await admin.close()

@@ -81,7 +81,8 @@ export async function startTestService(
   const close = async () => {
     await service.close()
     records?.write()
-    await rm(directory, { recursive: true, force: true })
+    // ClickHouse's own threads may write something more while its directory is emptied.
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }
   return { ...service, config, logged, log, close }
 }

@@ -28,12 +28,12 @@ export function IdentityField({ identityId, onChange }: IdentityFieldProps) {
 }
 
 function ChosenIdentity({ identityId, onTakeAway }: { identityId: string; onTakeAway: () => void }) {
-  const { data } = useQuery(identityQuery(identityId))
+  const { data, isError } = useQuery(identityQuery(identityId))
   return (
     <Input.Wrapper label="Identity" labelElement="div">
       <Group gap="xs">
         <Text size="sm">
-          <Foreign max={120}>{data ? identityChoice(data) : '…'}</Foreign>
+          <Foreign max={120}>{data ? identityChoice(data) : isError ? identityId : '…'}</Foreign>
         </Text>
         <Button variant="default" size="compact-xs" onClick={onTakeAway} aria-label="Change the identity">
           Change
@@ -44,8 +44,10 @@ function ChosenIdentity({ identityId, onTakeAway }: { identityId: string; onTake
 }
 
 function useFoundIdentities(search: string) {
-  const { data, isFetching } = useQuery(identitiesQuery({ limit: FOUND_MAX, search: search || undefined }))
-  return { items: data?.identities, isFetching }
+  const { data, isFetching, error, refetch } = useQuery(
+    identitiesQuery({ limit: FOUND_MAX, search: search || undefined }),
+  )
+  return { items: data?.identities, isFetching, error, refetch }
 }
 
 function identityChoice(identity: Identity): string {

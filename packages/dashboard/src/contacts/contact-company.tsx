@@ -73,8 +73,8 @@ function chooseLabel(isChoosing: boolean, companyId: string | null): string {
 
 function useFoundCompanies(search: string) {
   const query = companiesQuery({ search: search || undefined, limit: FOUND_MAX })
-  const { data, isFetching } = useQuery({ ...query, enabled: search !== '' })
-  return { items: data?.companies, isFetching }
+  const { data, isFetching, error, refetch } = useQuery({ ...query, enabled: search !== '' })
+  return { items: data?.companies, isFetching, error, refetch }
 }
 
 function CompanyLink({ companyId }: { companyId: string }) {

@@ -7,8 +7,8 @@ import { contactName } from './contact-name.ts'
 /** Contacts for a field that finds them. */
 export function useFoundContacts(search: string) {
   const query = contactsQuery({ search: search || undefined, limit: FOUND_MAX })
-  const { data, isFetching } = useQuery({ ...query, enabled: search !== '' })
-  return { items: data?.contacts, isFetching }
+  const { data, isFetching, error, refetch } = useQuery({ ...query, enabled: search !== '' })
+  return { items: data?.contacts, isFetching, error, refetch }
 }
 
 /** Name and address: names alone are not enough to tell people apart. */

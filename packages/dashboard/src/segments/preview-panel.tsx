@@ -1,11 +1,11 @@
-import { Alert, Anchor, Card, Group, Loader, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Card, Group, Loader, Stack, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type SegmentFilter, segmentPreviewQuery } from '../api/segments.ts'
 import { contactName } from '../contacts/contact-name.ts'
 import { propertyText } from '../ui/property-value.ts'
-import { messageOf } from '../ui/states.tsx'
+import { ErrorState } from '../ui/states.tsx'
 import { Foreign, formatNumber } from '../ui/text.tsx'
 
 /** Long enough that a word is typed to its end, short enough to feel immediate. */
@@ -14,7 +14,7 @@ const PAUSE_MS = 300
 /** Who would belong by the filter as it is written now. */
 export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; unfinished: number }) {
   const [settled] = useDebouncedValue(filter, PAUSE_MS)
-  const { data, error, isFetching } = useQuery(segmentPreviewQuery(settled))
+  const { data, error, isFetching, refetch } = useQuery(segmentPreviewQuery(settled))
   return (
     <Card aria-live="polite" aria-busy={isFetching}>
       <Group justify="space-between" mb="xs">
@@ -23,11 +23,7 @@ export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; un
         </Title>
         {isFetching ? <Loader size="xs" aria-label="Counting" /> : null}
       </Group>
-      {error ? (
-        <Alert color="red" role="alert">
-          {messageOf(error)}
-        </Alert>
-      ) : null}
+      {error ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && data ? (
         <Stack gap="xs">
           <div>

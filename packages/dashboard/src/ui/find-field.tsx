@@ -1,10 +1,18 @@
 import { Button, Loader, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
+import { ErrorState } from './states.tsx'
 import { Foreign } from './text.tsx'
 
 /** What is read for a `FindField` at once: somebody who does not see what they look for types more. */
 export const FOUND_MAX = 6
+
+interface Found<Item> {
+  items: Item[] | undefined
+  isFetching: boolean
+  error: unknown
+  refetch: () => unknown
+}
 
 interface FindFieldProps<Item> {
   label: string
@@ -12,7 +20,7 @@ interface FindFieldProps<Item> {
   /** What is found ("Contacts"), for screen readers. */
   what: string
   /** A hook that asks the service, for the first `FOUND_MAX` of the matches. */
-  useFound: (search: string) => { items: Item[] | undefined; isFetching: boolean }
+  useFound: (search: string) => Found<Item>
   /** Those that somebody sees before they have typed anything. */
   offersAll?: boolean
   keyOf: (item: Item) => string
@@ -29,7 +37,7 @@ export function FindField<Item>(props: FindFieldProps<Item>) {
   const { label, placeholder, what, useFound, offersAll = false, keyOf, nameOf, isTaken, onChoose } = props
   const [typed, setTyped] = useState('')
   const [search] = useDebouncedValue(typed.trim(), 250)
-  const { items, isFetching } = useFound(search)
+  const { items, isFetching, error, refetch } = useFound(search)
   const isAsked = search !== '' || offersAll
   const found = isAsked ? (items ?? []).filter((item) => !isTaken?.(item)) : []
   return (
@@ -44,6 +52,7 @@ export function FindField<Item>(props: FindFieldProps<Item>) {
         rightSection={isFetching ? <Loader size="xs" aria-label="Searching" /> : null}
         autoFocus={props.autoFocus}
       />
+      {error ? <ErrorState error={error} onRetry={refetch} /> : null}
       {found.length > 0 ? (
         <Stack component="ul" gap={4} m={0} p={0} style={{ listStyle: 'none' }} aria-label={`${what} found`}>
           {found.map((item) => (

@@ -28,7 +28,7 @@ interface SavedViewsProps {
 
 /** The views of a list that the team keeps: open one, keep the present one. */
 export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
-  const { data } = useQuery(viewsQuery)
+  const { data, error } = useQuery(viewsQuery)
   const [isSaving, { open, close }] = useDisclosure()
   const [isManaging, managing] = useDisclosure()
   const { button, afterFocus } = useMenuButton()
@@ -44,7 +44,8 @@ export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
           </ToolbarButton>
         </Menu.Target>
         <Menu.Dropdown mah={420} style={{ overflowY: 'auto' }}>
-          {views.length === 0 ? <Menu.Label>No views saved yet</Menu.Label> : null}
+          {error && !data ? <Menu.Label role="alert">{messageOf(error)}</Menu.Label> : null}
+          {data && views.length === 0 ? <Menu.Label>No views saved yet</Menu.Label> : null}
           {views.map((view) => (
             <Menu.Item
               key={view.view_id}

@@ -18,7 +18,7 @@ import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { createWebhook, refreshWebhooks, type UrlFilter, webhookEventTypesQuery } from '../api/webhooks.ts'
 import { PageHeader } from '../ui/page-header.tsx'
-import { messageOf } from '../ui/states.tsx'
+import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { HeaderFields } from './header-fields.tsx'
 import { SecretShown } from './secret-shown.tsx'
 import { UrlFilterFields } from './url-filter-fields.tsx'
@@ -26,7 +26,7 @@ import { UrlFilterFields } from './url-filter-fields.tsx'
 /** Subscribes an address to an event. */
 export function NewWebhookPage() {
   const queryClient = useQueryClient()
-  const { data: types = [] } = useQuery(webhookEventTypesQuery)
+  const { data: types = [], error, isPending, refetch } = useQuery(webhookEventTypesQuery)
   const [event, setEvent] = useState('')
   const [url, setUrl] = useState('')
   const [urlFilter, setUrlFilter] = useState<UrlFilter | null>(null)
@@ -111,6 +111,8 @@ export function NewWebhookPage() {
             <Title order={2} size="h5" mb="xs">
               What is sent
             </Title>
+            {error ? <ErrorState error={error} onRetry={refetch} /> : null}
+            {isPending ? <LoadingState lines={4} /> : null}
             <Text size="sm" c="dimmed" mb="sm">
               {chosen?.summary ?? 'Choose an event to see what your address receives.'}
             </Text>

@@ -61,14 +61,15 @@ export function WebhookPage() {
 }
 
 function Settings({ webhook }: { webhook: Webhook }) {
-  const { data } = useQuery({ ...webhookHealthQuery, refetchInterval: REFRESH_MS })
+  const { data, error, refetch } = useQuery({ ...webhookHealthQuery, refetchInterval: REFRESH_MS })
   const health = data?.get(webhook.subscription_id)
+  const count = (number: number | undefined) => (data ? formatNumber(number ?? 0) : <None />)
   const { url_filter: filter, header_names: headers } = webhook
   const facts: [string, ReactNode][] = [
     ['State', <State key="state" webhook={webhook} health={health} />],
-    ['Delivered', formatNumber(health?.succeeded ?? 0)],
-    ['Waiting', formatNumber(health?.pending ?? 0)],
-    ['Failed', formatNumber(health?.failed ?? 0)],
+    ['Delivered', count(health?.succeeded)],
+    ['Waiting', count(health?.pending)],
+    ['Failed', count(health?.failed)],
     ['Latest deliveries', latestWords(health)],
     ['Only addresses', filter === null ? 'all' : <Foreign key="filter">{filterWords(filter)}</Foreign>],
     ['Headers', headers.length === 0 ? <None key="none" /> : <Foreign key="headers">{headers.join(', ')}</Foreign>],
@@ -79,6 +80,7 @@ function Settings({ webhook }: { webhook: Webhook }) {
   ]
   return (
     <Card>
+      {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       <Facts facts={facts} />
     </Card>
   )

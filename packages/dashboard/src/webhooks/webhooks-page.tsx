@@ -6,13 +6,13 @@ import { type Webhook, type WebhookHealth, webhookHealthQuery, webhooksQuery } f
 import { useIsAtLeast } from '../app/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
-import { EmptyState } from '../ui/states.tsx'
+import { EmptyState, ErrorState } from '../ui/states.tsx'
 import { Foreign, formatNumber, Moment, None } from '../ui/text.tsx'
 
 /** All subscriptions, and how they do. */
 export function WebhooksPage() {
   const { data, error, refetch } = useQuery(webhooksQuery)
-  const { data: health } = useQuery(webhookHealthQuery)
+  const health = useQuery(webhookHealthQuery)
   const create = useIsAtLeast('admin') ? (
     <Button
       leftSection={<IconPlus size={16} aria-hidden />}
@@ -28,9 +28,10 @@ export function WebhooksPage() {
         description="Each sends one kind of event to an address of yours, signed, as it happens."
         actions={create}
       />
+      {health.error && !health.data ? <ErrorState error={health.error} onRetry={health.refetch} /> : null}
       <DataTable
         label="Webhooks"
-        columns={columnsWith(health)}
+        columns={columnsWith(health.data)}
         rows={data}
         rowKey={({ subscription_id }) => subscription_id}
         error={error}
@@ -47,6 +48,7 @@ export function WebhooksPage() {
 
 function columnsWith(health: ReadonlyMap<string, WebhookHealth> | undefined): Column<Webhook>[] {
   const of = ({ subscription_id: id }: Webhook) => health?.get(id)
+  const count = (number: number | undefined) => (health ? formatNumber(number ?? 0) : <None />)
   return [
     {
       id: 'event',
@@ -68,14 +70,14 @@ function columnsWith(health: ReadonlyMap<string, WebhookHealth> | undefined): Co
       header: 'Delivered',
       align: 'right',
       visibleFrom: 'md',
-      cell: (webhook) => formatNumber(of(webhook)?.succeeded ?? 0),
+      cell: (webhook) => count(of(webhook)?.succeeded),
     },
     {
       id: 'failed',
       header: 'Failed',
       align: 'right',
       visibleFrom: 'md',
-      cell: (webhook) => formatNumber(of(webhook)?.failed ?? 0),
+      cell: (webhook) => count(of(webhook)?.failed),
     },
     {
       id: 'last',

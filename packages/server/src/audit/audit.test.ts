@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { attempted } from '../../test/webhooks.ts'
 import type { Values } from '../cli/command.ts'
 import { COMMANDS } from '../cli/commands.ts'
 import type { Session } from '../cli/session.ts'
@@ -111,6 +112,8 @@ describe('the command line', () => {
     const rotated = await run('webhook rotate', named)
     const tested = await run('webhook test', named)
     const delivery = String(tested.delivery_id)
+    // What the worker makes of it is written down before it is said to have succeeded.
+    await attempted(tenant, named.webhook, 1)
     const done = { status: 'succeeded', due_at: null, finished_at: new Date() } as const
     await tenant.handle.db.updateTable('webhook_deliveries').set(done).execute()
     await run('webhook resend', { delivery })

@@ -286,5 +286,5 @@ test('a store that goes away ends the import with its error, and the results say
   const lines = (await readFile(options.resultsFile, 'utf8')).trimEnd().split('\n')
   expect(lines).toHaveLength(1 + 2_000)
   expect(await count()).toBe(2_000)
-  await rm(directory, { recursive: true, force: true })
+  await rm(directory, { recursive: true, force: true, maxRetries: 10 })
 })

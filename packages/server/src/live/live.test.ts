@@ -153,6 +153,6 @@ test('events that another process records are told of once, and a service that s
   } finally {
     await there.close()
     await front.end('SIGKILL')
-    await rm(directory, { recursive: true, force: true })
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }
 }, 60_000)

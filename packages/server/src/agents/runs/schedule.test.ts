@@ -47,7 +47,7 @@ afterAll(async () => {
   await second?.close()
   await first?.close()
   await clickhouse?.end('SIGKILL')
-  await rm(directory, { recursive: true, force: true })
+  await rm(directory, { recursive: true, force: true, maxRetries: 10 })
 })
 
 async function agent(body: object = {}): Promise<string> {

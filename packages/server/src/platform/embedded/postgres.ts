@@ -28,6 +28,8 @@ export interface EmbeddedPostgres {
 
 interface Options {
   dataDirectory: string
+  /** More than one service needs where many share it. */
+  maxConnections?: number
   /** Told what a long step is doing. */
   onProgress?: (message: string) => void
 }
@@ -40,6 +42,7 @@ interface Options {
  */
 export async function startEmbeddedPostgres({
   dataDirectory,
+  maxConnections = 64,
   onProgress = () => {},
 }: Options): Promise<EmbeddedPostgres> {
   const user = serverUser()
@@ -54,7 +57,7 @@ export async function startEmbeddedPostgres({
   await chmod(socketDirectory, 0o700)
   if (user.isOther) await chown(socketDirectory, user.uid, user.gid)
   const logFile = join(dirname(cluster), 'postgres.log')
-  const how = { cluster, binaries, user, socketDirectory, logFile }
+  const how = { cluster, maxConnections, binaries, user, socketDirectory, logFile }
   let server = await launch(how)
   let stopping = false
   let restarting: Promise<void> = Promise.resolve()
@@ -123,14 +126,17 @@ async function createCluster(
 
 interface Launch {
   cluster: string
+  maxConnections: number
   binaries: PostgresBinaries
   user: ServerUser
   socketDirectory: string
   logFile: string
 }
 
-async function launch({ cluster, binaries, user, socketDirectory, logFile }: Launch): Promise<ChildProcess> {
-  const settings = { ...SETTINGS, unix_socket_directories: socketDirectory, port: PORT, listen_addresses: '' }
+async function launch(how: Launch): Promise<ChildProcess> {
+  const { cluster, maxConnections, binaries, user, socketDirectory, logFile } = how
+  const place = { unix_socket_directories: socketDirectory, port: PORT, listen_addresses: '' }
+  const settings = { ...SETTINGS, ...place, max_connections: maxConnections }
   const args = ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
   const log = await open(logFile, 'a', 0o600)
   try {
@@ -148,7 +154,6 @@ async function launch({ cluster, binaries, user, socketDirectory, logFile }: Lau
 
 /** For a laptop with SSD and little memory to spare; durability is never traded. */
 const SETTINGS = {
-  max_connections: 64,
   shared_buffers: '64MB',
   effective_cache_size: '1GB',
   work_mem: '16MB',

@@ -1,0 +1,103 @@
+import type { Page, Request } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { HAS_BROWSER, openBrowser, type TestBrowser } from './browser.ts'
+
+/** Every link of the main navigation, with what it has to fetch and what it then shows. */
+const LINKS: [name: string, data: string, shows: string][] = [
+  ['Contacts', '/v1/contacts', 'ada@example.com'],
+  ['Companies', '/v1/companies', 'Engines'],
+  ['Segments', '/v1/segments', 'No segments yet'],
+  ['Events', '/v1/events', 'Pricing'],
+  ['Approvals', '/api/approvals', 'Nothing waits for you'],
+  ['Agents', '/api/agents', 'No agents yet'],
+  ['Identities', '/api/identities', 'No identities yet'],
+  ['Webhooks', '/api/webhooks', 'No webhooks yet'],
+  ['Settings', '', 'Your name'],
+  ['Home', '/api/overview', 'Top pages'],
+]
+
+const QUIET_MS = 400
+const WITHIN = { timeout: 20_000 }
+
+let service: TestService
+let browser: TestBrowser
+let tenant: TestTenant
+
+describe.skipIf(!HAS_BROWSER)('going from page to page', () => {
+  beforeAll(async () => {
+    service = await startTestService()
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+    await tenant.call('POST', '/v1/companies', { name: 'Engines', domain: 'engines.example' })
+    await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
+    const events = [{ event: 'page_view', url: `https://${tenant.site}/pricing`, title: 'Pricing' }]
+    await tenant.track({ visitor_id: 'v', events })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+  })
+
+  test('a page is there before the click: the pointer or the focus on its link has fetched all of it', async () => {
+    const page = await browser.signedIn(tenant, { path: '/settings/keys' })
+    const network = watch(page)
+    for (const [index, [name, data, shows]] of LINKS.entries()) {
+      const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true })
+      await (index % 2 === 0 ? link.hover() : link.focus())
+      await network.quietAfter(data)
+      await withoutNetwork(page, async () => {
+        await link.click()
+        await page.locator('#main').getByText(shows).first().waitFor()
+      })
+    }
+    await page.goto('/contacts')
+    const row = page.getByRole('link', { name: 'ada@example.com' })
+    await row.hover()
+    await network.quietAfter('/v1/events')
+    await withoutNetwork(page, async () => {
+      await row.click()
+      await page.getByRole('tabpanel', { name: 'Timeline' }).getByText('Pricing').first().waitFor()
+    })
+    expect(browser.problems).toEqual([])
+  })
+
+  test('on a phone, where nothing points, the scripts of all main pages are fetched while there is nothing to do', async () => {
+    const page = await browser.signedIn(tenant, { path: '/settings/keys', width: 360 })
+    const network = watch(page)
+    const scripts = () => network.finished.filter((path) => /-page-[^/]+\.js$/.test(path))
+    // Those of all links but Settings, whose page is the one that is open.
+    await expect.poll(scripts, WITHIN).toHaveLength(LINKS.length - 1)
+  })
+})
+
+/** What a page asks for, and whether it has been answered. */
+function watch(page: Page) {
+  const open = new Set<Request>()
+  const finished: string[] = []
+  let changedAt = Date.now()
+  page.on('request', (request) => {
+    if (request.resourceType() !== 'eventsource') open.add(request)
+    changedAt = Date.now()
+  })
+  const end = (request: Request) => {
+    open.delete(request)
+    finished.push(new URL(request.url()).pathname)
+    changedAt = Date.now()
+  }
+  page.on('requestfinished', end)
+  page.on('requestfailed', end)
+  /** Waits until some data has been read and nothing more is asked for. */
+  const quietAfter = async (path: string) => {
+    if (path !== '') await expect.poll(() => finished, WITHIN).toContain(path)
+    await expect.poll(() => open.size === 0 && Date.now() - changedAt > QUIET_MS, WITHIN).toBe(true)
+    finished.length = 0
+  }
+  return { finished, quietAfter }
+}
+
+async function withoutNetwork(page: Page, act: () => Promise<void>): Promise<void> {
+  await page.context().setOffline(true)
+  await act()
+  await page.context().setOffline(false)
+}

@@ -1,0 +1,184 @@
+import type { FastifyRequest } from 'fastify'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ServiceError } from '../../server/src/platform/errors.ts'
+import type { App } from '../../server/src/platform/http/app-types.ts'
+import { createSegment } from '../../server/src/segments/segments.ts'
+import { createSubscription } from '../../server/src/webhooks/subscriptions.ts'
+import { MAIL, propose } from '../../server/test/actions.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { until } from '../../server/test/webhooks.ts'
+import { HAS_BROWSER, openBrowser, type TestBrowser } from './browser.ts'
+
+const NAMES = ['agent', 'company', 'contact', 'delivery', 'event', 'identity', 'run', 'segment', 'webhook'] as const
+type Ids = Record<(typeof NAMES)[number], string>
+
+interface Place {
+  /** `:agent` and the like stand for ids. */
+  path: string
+  /** What a tenant sees that has one of everything. */
+  shows: string
+  /** What it says to a tenant that has nothing. Absent where there is always something. */
+  empty?: string
+  /** What is asked for beside what the place is about: a name, a count, a suggestion, another tab. */
+  beside?: RegExp
+}
+
+/** Every page behind the sign-in, and every tab. */
+const PLACES: Place[] = [
+  { path: '/', shows: 'Top pages', empty: 'Three steps to your first event', beside: /tracker/ },
+  { path: '/contacts', shows: 'Ada Lovelace', empty: 'No contacts yet', beside: /views|properties|types/ },
+  { path: '/contacts/:contact', shows: 'Pricing', beside: /notes|segments|types/ },
+  { path: '/contacts/:contact?tab=notes', shows: 'No notes yet', beside: /events|segments/ },
+  { path: '/contacts/:contact?tab=conversations', shows: 'No conversations', beside: /events|notes|segments/ },
+  { path: '/contacts/:contact?tab=profile', shows: 'No source has said anything yet', beside: /events|notes|segments/ },
+  { path: '/contacts/:contact?tab=actions', shows: 'email message', beside: /events|notes|segments/ },
+  { path: '/companies', shows: 'Engines', empty: 'No companies yet', beside: /views|properties/ },
+  { path: '/companies/:company', shows: 'No contacts of this company' },
+  { path: '/companies/:company?tab=activity', shows: 'No events', beside: /contacts|types/ },
+  { path: '/events', shows: 'Pricing', empty: 'No events yet', beside: /views/ },
+  { path: '/events/groups', shows: 'page_view', empty: 'Nothing to count' },
+  { path: '/events/:event', shows: 'Pricing' },
+  { path: '/segments', shows: 'People of Engines', empty: 'No segments yet', beside: /properties/ },
+  { path: '/segments/new', shows: 'Create segment', beside: /properties/ },
+  { path: '/segments/:segment', shows: 'Nobody belongs now', beside: /properties/ },
+  { path: '/segments/:segment/edit', shows: 'Save', beside: /properties|suggestions/ },
+  { path: '/approvals', shows: 'Ada Lovelace', empty: 'Nothing waits for you' },
+  { path: '/agents', shows: 'Scout', empty: 'No agents yet', beside: /playbooks/ },
+  { path: '/agents/new', shows: 'Pricing visitor follow-up', beside: /check|properties/ },
+  { path: '/agents/settings', shows: 'Save' },
+  { path: '/agents/:agent', shows: 'Scout', beside: /properties|playbooks/ },
+  { path: '/agents/:agent/edit', shows: 'Save', beside: /check|properties|identities/ },
+  { path: '/agents/runs/:run', shows: 'They asked.', beside: /^\/v1\/agents\/[^/]+$/ },
+  { path: '/identities', shows: 'Grace Hopper', empty: 'No identities yet' },
+  { path: '/identities/:identity', shows: 'Grace Hopper' },
+  { path: '/webhooks', shows: 'page_view', empty: 'No webhooks yet' },
+  { path: '/webhooks/new', shows: 'Create webhook' },
+  { path: '/webhooks/:webhook', shows: 'page_view' },
+  { path: '/webhooks/deliveries/:delivery', shows: 'Attempts' },
+  { path: '/settings/profile', shows: 'Your name' },
+  { path: '/settings/team', shows: 'Robin Marsh', empty: 'Nobody is invited' },
+  { path: '/settings/tenants', shows: 'Test' },
+  {
+    path: '/settings/tracker',
+    shows: 'We received your first event',
+    empty: 'Waiting for your first',
+    beside: /domains/,
+  },
+  { path: '/settings/domains', shows: 'verified' },
+  { path: '/settings/keys', shows: 'all' },
+  { path: '/settings/limits', shows: 'Rate limits are off' },
+  { path: '/settings/audit', shows: 'Identity created', empty: 'Nothing has been changed yet' },
+  { path: '/settings/data', shows: 'No exports yet', empty: 'Nobody has been erased' },
+]
+
+const REFUSAL = 'This was refused by the test.'
+
+let service: TestService
+let browser: TestBrowser
+let full: TestTenant
+let ids: Ids
+let page: Page
+/** What the page has asked for, by its path. */
+const asked = new Set<string>()
+/** What is answered only when this is. */
+let held: Promise<void> | undefined
+let isRefused = (_path: string) => false
+
+/** Holds and refuses what pages show; who is signed in, what happens live and what waits belong to the frame. */
+async function stand({ url }: Pick<FastifyRequest, 'url'>): Promise<void> {
+  const { pathname, search } = new URL(url, service.url)
+  const isFrame = /^\/api\/(me|live|auth\/.*)$/.test(pathname) || pathname + search === '/api/approvals?limit=1'
+  if (!/^\/(api|v1)\//.test(pathname) || isFrame) return
+  asked.add(pathname)
+  await held
+  if (isRefused(pathname)) throw new ServiceError(429, 'rate_limited', REFUSAL)
+}
+
+async function fill(tenant: TestTenant): Promise<Ids> {
+  const [now, { handle }] = [new Date(), tenant]
+  const { body } = await tenant.call('POST', '/v1/companies', { name: 'Engines', domain: 'engines.example' })
+  const person = { firstname: 'Ada', lastname: 'Lovelace' }
+  const contact = await tenant.contact('ada@engines.example', person, { visitor_id: 'v' })
+  const settings = { event: 'page_view', url: 'https://127.0.0.1:65530/hook' }
+  const { subscriptionId: webhook } = await createSubscription(handle, service, settings, now)
+  const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Nowhere' }] }
+  const { segmentId: segment } = await handle.transaction((tx) =>
+    createSegment(tx, { name: 'People of Engines', description: null, filter }, now),
+  )
+  const sender = { firstName: 'Grace', lastName: 'Hopper', role: 'Sales' }
+  const identity = (await tenant.call('POST', '/v1/identities', sender)).body.identity.identity_id
+  const mail = { contactId: contact, identityId: identity, ...MAIL }
+  const { agentId: agent, ref } = await propose(handle, service.jobs, mail)
+  const url = `https://${tenant.site}/pricing`
+  const { delivery_id: delivery, event_id: event } = await until(async () => {
+    // Not delivered before the collector has heard of the subscription.
+    await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url, title: 'Pricing' }] })
+    return handle.db.selectFrom('webhook_deliveries').select(['delivery_id', 'event_id']).executeTakeFirstOrThrow()
+  })
+  const { company_id: company } = body.company
+  return { agent, company, contact, delivery, event, identity, run: ref.runId, segment, webhook }
+}
+
+describe.skipIf(!HAS_BROWSER)('every page', () => {
+  beforeAll(async () => {
+    const beforeListen = (app: App) => void app.addHook('onRequest', stand)
+    service = await startTestService({ CDS_WEBHOOK_ALLOW_PRIVATE: '1' }, { beforeListen })
+    browser = await openBrowser(service)
+    full = await createTestTenant(service)
+    ids = await fill(full)
+    page = await browser.signedIn(full)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.close()
+  })
+
+  const main = () => page.locator('#main')
+  const loading = () =>
+    main().locator('[role=status][aria-label^=Load], [role=status][aria-label^=Count], [aria-busy=true]')
+  const isThere = async (text: string) => {
+    await main().getByText(text).first().waitFor()
+    await loading().first().waitFor({ state: 'detached' })
+    expect(await main().getByText(REFUSAL).count()).toBe(0)
+  }
+
+  for (const { path, shows, beside = /^$/ } of PLACES) {
+    test(`${path} shows that it loads, then what there is, and what fails can be tried again`, async () => {
+      const address = path.replace(/:(\w+)/, (_, name: keyof Ids) => ids[name])
+      asked.clear()
+      isRefused = () => false
+      const gate = Promise.withResolvers<void>()
+      held = gate.promise
+      await page.goto(address)
+      await main().getByRole('heading').first().waitFor()
+      if (asked.size > 0) await loading().first().waitFor()
+      gate.resolve()
+      await isThere(shows)
+
+      const paths = [...asked]
+      isRefused = (pathname) => beside.test(pathname)
+      if (paths.some(isRefused)) {
+        await page.goto(address)
+        await isThere(shows)
+      }
+      for (const needed of paths.filter((pathname) => !beside.test(pathname))) {
+        isRefused = (pathname) => pathname === needed
+        await page.goto(address)
+        await main().getByText(REFUSAL).first().waitFor()
+        isRefused = () => false
+        for (const again of await main().getByRole('button', { name: 'Try again' }).all()) await again.click()
+        await isThere(shows)
+      }
+    })
+  }
+
+  test('without anything they say what they are for', async () => {
+    page = await browser.signedIn(await createTestTenant(service))
+    for (const { path, empty } of PLACES) {
+      if (empty === undefined) continue
+      await page.goto(path)
+      await isThere(empty)
+    }
+  })
+})
