@@ -361,7 +361,9 @@ test('during a rotation both secrets sign, and X-Service-Signature goes over at 
     const request = (await arrived(bench.receiver, path, count))[count - 1]
     // Written down before the clock jumps, which would end the lease and have it sent again.
     await until(async () => {
-      const succeeded = (await listDeliveries(tenant.handle, subscriptionId)).map(({ status }) => status === 'succeeded')
+      const succeeded = (await listDeliveries(tenant.handle, subscriptionId)).map(
+        ({ status }) => status === 'succeeded',
+      )
       expect(succeeded).toEqual(Array(count).fill(true))
     })
     const { headers = {}, body } = request ?? {}
