@@ -278,6 +278,14 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await log.getByRole('button', { name: 'Domain verified' }).waitFor()
     await screenshot(phone, 'settings-audit-dates')
     expect(await log.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
+    // Of what was done, every word is whole.
+    const withdrawn = log.getByText('Invitation withdrawn').first()
+    const lines = await withdrawn.evaluate((element) => {
+      const range = document.createRange()
+      range.selectNodeContents(element)
+      return range.getClientRects().length
+    })
+    expect(lines).toBe(2)
     await phone.context().close()
   })
 
