@@ -9,6 +9,7 @@ let service: TestService
 let browser: TestBrowser
 let tenant: TestTenant
 let visitors: string[]
+let segmentId: string
 
 /** The agent that has run, and one whose every text is hostile. */
 async function agentIds(): Promise<Record<string, string>> {
@@ -37,11 +38,16 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
       visitors.push(contact)
     }
     const filter = { match: 'all', conditions: [{ property: 'company', operator: 'equals', value: 'Engines' }] }
-    const made = await tenant.handle.transaction(async (tx) => {
-      const { createSegment } = await import('../../server/src/segments/segments.ts')
-      return createSegment(tx, { name: 'People of Engines', description: null, filter }, new Date())
+    const { createSegment } = await import('../../server/src/segments/segments.ts')
+    segmentId = await tenant.handle.transaction(async (tx) => {
+      const made = await createSegment(tx, { name: 'People of Engines', description: null, filter }, new Date())
+      // More of them than one answer of the service holds, and younger.
+      for (let n = 0; n < 100; n++) {
+        const none = { name: `Nobody ${n}`, description: null, filter: { match: 'any', conditions: [] } }
+        await createSegment(tx, none, new Date(), true)
+      }
+      return made.segmentId
     })
-    expect(made.segmentId).toBeTruthy()
   })
   afterAll(async () => {
     await browser?.close()
@@ -72,7 +78,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByRole('list', { name: 'Identities found' }).getByRole('button', { name: 'Grace Hopper' }).click()
     await page.getByRole('button', { name: 'Change the identity' }).waitFor()
     await page.getByRole('radio', { name: 'Those of a segment' }).click()
-    await page.getByRole('combobox', { name: 'Segment' }).selectOption({ index: 1 })
+    await page.getByRole('combobox', { name: 'Segment' }).selectOption(segmentId)
     await page.getByRole('combobox', { name: 'When' }).selectOption('Other …')
     await page.getByLabel('Cron expression').fill('30 8 * * 2')
     await page.getByText('At 08:30, only on Tuesday').waitFor()
@@ -88,7 +94,12 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
       playbook_template: 'pricing_visitor_followup',
       capabilities: ['email', 'notes'],
       playbook: { playbook_md: 'Look at {{identity.name}}', require_approval: true },
-      monitoring: { schedule_cron: '30 8 * * 2', time_zone: 'Europe/Berlin', max_contacts_per_run: 2 },
+      monitoring: {
+        schedule_cron: '30 8 * * 2',
+        time_zone: 'Europe/Berlin',
+        max_contacts_per_run: 2,
+        filter: { segment_id: segmentId },
+      },
       enabled: false,
     })
     await page.getByRole('switch', { name: 'Enabled' }).click()
@@ -96,6 +107,12 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByRole('link', { name: 'Agents' }).first().click()
     await page.getByRole('link', { name: 'Pricing visitor follow-up' }).waitFor()
     await page.getByText('At 08:30, only on Tuesday').waitFor()
+  })
+
+  test("a contact's page names its segments, however many younger ones there are", async () => {
+    const page = await browser.signedIn(tenant, { path: `/contacts/${visitors[0]}` })
+    await page.getByRole('list', { name: 'Segments' }).getByRole('link', { name: 'People of Engines' }).waitFor()
+    await page.context().close()
   })
 
   test('it is edited: what is not touched stays, and the service says what it refuses', async () => {

@@ -81,7 +81,8 @@ export class TestBrowser {
     })
     if (!answer.ok()) throw new Error(`The sign-in was answered with ${answer.status()}.`)
     await page.goto(path)
-    await page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' })
+    // On a phone it is hidden, and hidden things have no role.
+    await page.locator('nav[aria-label="Main"]').waitFor({ state: 'attached' })
     return page
   }
 

@@ -105,7 +105,11 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     await page.getByRole('alert').waitFor()
     await page.getByRole('textbox', { name: 'Domain' }).press('Escape')
     await page.getByRole('button', { name: 'Add Industry' }).click()
-    await page.getByRole('textbox', { name: 'Industry' }).fill('Computing')
+    await page.getByRole('textbox', { name: 'Industry' }).fill('Comput')
+    // What is being written moves with its place when the window becomes narrow.
+    await page.setViewportSize({ width: 700, height: 1000 })
+    await page.getByRole('tabpanel', { name: 'Details' }).getByRole('textbox', { name: 'Industry' }).waitFor()
+    await page.keyboard.type('ing')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Change Industry: Computing' }).waitFor()
     await page.getByRole('button', { name: 'Delete' }).click()

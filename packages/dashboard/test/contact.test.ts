@@ -102,6 +102,18 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
         lifecyclestage: 'customer',
         shoe_size: '38',
       })
+
+    // What is being written moves with its place when the window changes, and so does the focus.
+    await page.getByRole('button', { name: 'Change Last name: Byron' }).click()
+    await page.getByRole('textbox', { name: 'Last name' }).fill('Lovel')
+    await page.setViewportSize({ width: 700, height: 1000 })
+    await page.getByRole('tabpanel', { name: 'Details' }).getByRole('textbox', { name: 'Last name' }).waitFor()
+    await page.keyboard.type('ace')
+    await page.getByRole('tab', { name: 'Timeline' }).click()
+    await page.setViewportSize({ width: 1600, height: 1000 })
+    expect(await page.getByRole('textbox', { name: 'Last name' }).inputValue()).toBe('Lovelace')
+    await page.getByRole('button', { name: 'Save Last name' }).click()
+    await page.getByRole('heading', { name: 'Augusta Ada Lovelace' }).waitFor()
     expect(browser.problems).toEqual([])
     await page.context().close()
   })

@@ -44,7 +44,8 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     await page.getByText('1–15 of 15').waitFor()
     await page.reload()
     await page.getByText('1–15 of 15').waitFor()
-    await page.getByLabel("The service's own").check({ force: true })
+    await page.getByRole('button', { name: "The service's own" }).click()
+    await page.getByRole('button', { name: "The service's own", pressed: true }).waitFor()
     await page.getByRole('button', { name: 'Clear', exact: true }).click()
     await page.getByRole('button', { name: 'When' }).click()
     await page.getByText('contact_created').waitFor()
@@ -75,6 +76,17 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     await page.getByRole('button', { name: 'Show the numbers' }).click()
     const today = new Date().toISOString().slice(0, 10)
     await page.getByRole('row', { name: `${today} 30` }).waitFor()
+    // A group leads to its events: those that were counted, and no other.
+    await page.getByRole('link', { name: today }).click()
+    await page.getByText('1–20 of 30').waitFor()
+    await page.goto('/events/groups?group_by=visitor_id&event_type=page_view')
+    await page.getByRole('link', { name: 'visitor-1' }).click()
+    await page.getByText('1–5 of 5').waitFor()
+    await page.getByText('Visitor id visitor-1').waitFor()
+    expect(page.url()).toContain('event_type=page_view')
+    await page.goto('/events/groups?group_by=class')
+    await page.getByText('30 events, 0 groups').waitFor()
+    expect(await page.getByRole('main').getByRole('listitem').getByRole('link').count()).toBe(0)
   })
 
   test('what pages and people send shows as text and nothing of it runs', async () => {

@@ -65,6 +65,22 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.context().close()
   })
 
+  test('leads from what is ranked to the events that were counted: those of its days, and of no other page', async () => {
+    const page = await browser.signedIn(tenant, { path: '/?range=7d' })
+    const ranked = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: '/page-1', exact: true }) })
+    const views = (await ranked.textContent())?.match(/page-1(\d+) views/)?.[1]
+    // The whole row, not its words alone.
+    await ranked.getByText(`${views} views`, { exact: true }).click({ force: true })
+    await page.getByText(new RegExp(`of ${views}$`)).waitFor()
+    await page.goBack()
+    await page.getByRole('link', { name: 'google.com' }).press('Enter')
+    await page.waitForURL('**/events?*referring_domain=google.com*')
+    await page.getByRole('link', { name: 'page_view' }).first().waitFor()
+    expect(new URL(page.url()).searchParams.get('date_before')).toBe(daysAgo(0).slice(0, 10))
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
   test('shows events as they come, of its own tenant only, until it is paused', async () => {
     const other = await createTestTenant(service)
     const page = await browser.signedIn(tenant)
@@ -87,6 +103,41 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await tenant.track({ visitor_id: 'live', events: [{ event: 'came_later', url: `https://${tenant.site}/demo` }] })
     await page.waitForTimeout(500)
     expect(await feed.textContent()).not.toContain('came_later')
+    expect(browser.problems).toEqual([])
+    await page.context().close()
+  })
+
+  test('has a navigation that a phone shows by the keyboard and hides again, from the keyboard too', async () => {
+    const page = await browser.signedIn(tenant, { width: 360 })
+    const button = page.getByRole('button', { name: 'Navigation' })
+    const navigation = page.getByRole('navigation', { name: 'Main' })
+    const link = navigation.getByRole('link', { name: 'Home' })
+    const hasFocus = (what: typeof button) => what.evaluate((element) => element === document.activeElement)
+    await button.focus()
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.closest('nav') === null)).toBe(true)
+    for (const open of ['Enter', 'Space']) {
+      await button.press(open)
+      await link.waitFor()
+      expect(await button.getAttribute('aria-expanded')).toBe('true')
+      await page.keyboard.press('Tab')
+      expect(await hasFocus(link)).toBe(true)
+      await page.keyboard.press('Escape')
+      await navigation.waitFor({ state: 'hidden' })
+      expect(await button.getAttribute('aria-expanded')).toBe('false')
+      expect(await hasFocus(button)).toBe(true)
+    }
+    // A key that closes a menu closes that menu.
+    await button.press('Enter')
+    await page.getByRole('button', { name: /Account and tenant/ }).press('Enter')
+    await page.getByRole('menu').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('menu').waitFor({ state: 'hidden' })
+    expect(await link.isVisible()).toBe(true)
+    // Nothing of the page has the focus while the navigation covers it.
+    await page.getByRole('button', { name: /Account and tenant/ }).focus()
+    await page.keyboard.press('Tab')
+    await navigation.waitFor({ state: 'hidden' })
     expect(browser.problems).toEqual([])
     await page.context().close()
   })

@@ -270,6 +270,23 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByText('1–3 of 3').waitFor()
     await owner.goto('/settings/audit?actor=agent')
     await owner.getByRole('heading', { name: 'No entry matches' }).waitFor()
+    // A phone shows the whole of it, also when a date says when.
+    const phone = await browser.signedIn(tenant, { path: '/settings/audit', width: 360 })
+    await phone.clock.setFixedTime(Date.now() + 90 * 86_400_000)
+    await phone.reload()
+    const log = phone.getByRole('region', { name: 'Audit log' })
+    await log.getByRole('button', { name: 'Domain verified' }).waitFor()
+    await screenshot(phone, 'settings-audit-dates')
+    expect(await log.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0)
+    // Of what was done, every word is whole.
+    const withdrawn = log.getByText('Invitation withdrawn').first()
+    const lines = await withdrawn.evaluate((element) => {
+      const range = document.createRange()
+      range.selectNodeContents(element)
+      return range.getClientRects().length
+    })
+    expect(lines).toBe(2)
+    await phone.context().close()
   })
 
   test('a viewer sees what there is, and nothing to change it with', async () => {

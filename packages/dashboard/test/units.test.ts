@@ -12,11 +12,12 @@ import {
   text,
   words,
 } from '../src/app/search-params.ts'
+import { eventsOfGroup } from '../src/events/event-search.ts'
 import { overviewRange } from '../src/home/overview-range.ts'
 import { areaPath, labelEvery, linePath, niceTicks } from '../src/ui/chart-scale.ts'
 import { eventDetails } from '../src/ui/event-details.ts'
 import { propertyLabel, typedValue } from '../src/ui/property-value.ts'
-import { resolveRange } from '../src/ui/range.ts'
+import { daysOfPeriod, resolveRange } from '../src/ui/range.ts'
 import { formatMoment } from '../src/ui/text.tsx'
 
 const read = searchParams({
@@ -105,4 +106,29 @@ test('a moment names its time zone', () => {
     .formatToParts(new Date('2026-01-31T12:00:00Z'))
     .find(({ type }) => type === 'timeZoneName')
   expect(formatMoment('2026-01-31T12:00:00Z')).toContain(zone?.value)
+})
+
+test.each([
+  ['2026-01-31', '2026-01-31', '2026-01-31'],
+  ['2024-02', '2024-02-01', '2024-02-29'],
+  ['2026-12', '2026-12-01', '2026-12-31'],
+  ['2026-W01', '2025-12-29', '2026-01-04'],
+  ['2020-W53', '2020-12-28', '2021-01-03'],
+  ['2023-W01', '2023-01-02', '2023-01-08'],
+])('the days of %s are %s to %s', (period, from, to) => {
+  expect(daysOfPeriod(period)).toEqual({ from, to })
+})
+
+test('the events of a group are those that its filters and its value say, within the days that are looked at', () => {
+  const days = { range: 'custom', from: '2026-01-07', to: '2026-03-20' } as const
+  const within = { date_after: '2026-01-07', date_before: '2026-03-20' }
+  const counted = { ...days, is_bot: false }
+  expect(eventsOfGroup({ ...counted, group_by: 'url_path' }, '/')).toEqual({ ...within, is_bot: false, url_path: '/' })
+  expect(eventsOfGroup({ ...days, group_by: 'is_bot' }, false)).toEqual({ ...within, is_bot: false })
+  expect(eventsOfGroup({ ...days, group_by: 'week' }, '2026-W02')).toEqual({ ...within, date_before: '2026-01-11' })
+  expect(eventsOfGroup({ ...days, group_by: 'month' }, '2026-03')).toEqual({ ...within, date_after: '2026-03-01' })
+  for (const dimension of ['class', 'company_id'] as const) {
+    expect(eventsOfGroup({ ...days, group_by: dimension }, 'x')).toBeUndefined()
+  }
+  expect(eventsOfGroup({ ...days, group_by: 'browser' }, null)).toBeUndefined()
 })

@@ -1,7 +1,7 @@
 import { NativeSelect, Radio, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { propertiesQuery } from '../api/properties.ts'
-import { type SegmentFilter, segmentsQuery } from '../api/segments.ts'
+import { allSegmentsQuery, type SegmentFilter } from '../api/segments.ts'
 import type { Draft, GroupDraft } from '../segments/draft.ts'
 import { FilterBuilder } from '../segments/filter-builder.tsx'
 import { PreviewPanel } from '../segments/preview-panel.tsx'
@@ -17,15 +17,12 @@ interface AudienceFieldsProps {
   onReplace: (id: string, changed: Draft | null) => void
 }
 
-const SEGMENTS_SHOWN = 100
-
 /** Whom an agent looks at when nobody tells it. */
 export function AudienceFields(props: AudienceFieldsProps) {
   const { draft, onChange, filterDraft, filter, unfinished, onReplace } = props
-  const { data } = useQuery(segmentsQuery(1, SEGMENTS_SHOWN))
+  const { data: segments } = useQuery(allSegmentsQuery)
   const { data: known } = useQuery(propertiesQuery('contacts'))
-  const segments = data?.segments ?? []
-  const isListed = draft.segmentId === '' || segments.some(({ segment_id }) => segment_id === draft.segmentId)
+  const isListed = draft.segmentId === '' || segments?.has(draft.segmentId)
   return (
     <Stack gap="sm">
       <Radio.Group
@@ -48,7 +45,7 @@ export function AudienceFields(props: AudienceFieldsProps) {
           data={[
             { value: '', label: 'Choose a segment' },
             ...(isListed ? [] : [{ value: draft.segmentId, label: draft.segmentId }]),
-            ...segments.map(({ segment_id: value, name, contact_count: count }) => ({
+            ...[...(segments?.values() ?? [])].map(({ segment_id: value, name, contact_count: count }) => ({
               value,
               label: `${name.slice(0, 80)} (${formatNumber(count)})`,
             })),

@@ -11,12 +11,31 @@ export type Segment = Type.Static<typeof SegmentSchema>
 export type SegmentMember = Type.Static<typeof SegmentMemberSchema>
 type Page = { pagination: Type.Static<typeof Pagination> }
 
+const readSegments = (page: number, limit: number, signal: AbortSignal) =>
+  get<{ segments: Segment[] } & Page>('/v1/segments', { page, limit }, signal)
+
 export const segmentsQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['segments', 'list', page, limit],
-    queryFn: ({ signal }) => get<{ segments: Segment[] } & Page>('/v1/segments', { page, limit }, signal),
+    queryFn: ({ signal }) => readSegments(page, limit, signal),
     placeholderData: keepPreviousData,
   })
+
+const SEGMENTS_A_PAGE = 100
+
+/** Every segment, to choose from and to name them: a tenant has at most five pages of them, mostly one. */
+export const allSegmentsQuery = queryOptions({
+  queryKey: ['segments', 'all'],
+  queryFn: async ({ signal }) => {
+    const first = await readSegments(1, SEGMENTS_A_PAGE, signal)
+    const others = Array.from({ length: first.pagination.total_pages - 1 }, (_, index) =>
+      readSegments(index + 2, SEGMENTS_A_PAGE, signal),
+    )
+    const pages = [first, ...(await Promise.all(others))]
+    // One that is made meanwhile moves the last of a page to the next, where it comes again.
+    return new Map(pages.flatMap(({ segments }) => segments).map((segment) => [segment.segment_id, segment]))
+  },
+})
 
 export const segmentQuery = (segmentId: string) =>
   queryOptions({

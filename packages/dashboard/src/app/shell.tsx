@@ -11,7 +11,15 @@ import classes from './shell.module.css'
 /** The frame of every page: navigation at the side, behind a button on small screens. */
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure()
-  useHotkeys([['Escape', close]])
+  const burger = useRef<HTMLButtonElement>(null)
+  const shut = () => {
+    if (!isOpen) return
+    close()
+    // The focus must not stay in what is hidden now.
+    burger.current?.focus()
+  }
+  // In an open menu the key closes that menu.
+  useHotkeys([['Escape', ({ target }) => (target instanceof Element && target.closest('[role=menu]') ? null : shut())]])
   useReadyPages()
   const path = useRouterState({ select: (state) => state.location.pathname })
   const main = useRef<HTMLElement>(null)
@@ -35,11 +43,18 @@ export function Shell() {
       </a>
       <AppShell.Header hiddenFrom="sm">
         <Group h="100%" px="md" gap="sm">
-          <Burger opened={isOpen} onClick={toggle} size="sm" aria-label="Navigation" aria-expanded={isOpen} />
+          <Burger
+            ref={burger}
+            opened={isOpen}
+            onClick={toggle}
+            size="sm"
+            aria-label="Navigation"
+            aria-expanded={isOpen}
+          />
           <Brand />
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar className={classes.navbar} aria-label="Main">
+      <AppShell.Navbar className={classes.navbar} aria-label="Main" data-closed={!isOpen}>
         <Box px="md" py="md" visibleFrom="sm">
           <Brand />
         </Box>
@@ -57,7 +72,7 @@ export function Shell() {
                   label={name}
                   leftSection={<Icon size={18} stroke={1.7} aria-hidden />}
                   rightSection={'count' in more && more.count ? <Waiting query={more.count} /> : null}
-                  onClick={close}
+                  onClick={shut}
                 />
               ))}
             </Box>
@@ -65,7 +80,8 @@ export function Shell() {
         </ScrollArea>
         <AccountMenu />
       </AppShell.Navbar>
-      <AppShell.Main className={classes.main}>
+      {/* On a phone the navigation covers the page: it goes when the keyboard comes to the page. */}
+      <AppShell.Main className={classes.main} onFocus={close}>
         <Box component="section" id="main" ref={main} tabIndex={-1} className={classes.page}>
           <Outlet />
         </Box>

@@ -2,6 +2,7 @@ import { Anchor, Box, Card, Stack, Tabs } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useRouter } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { ApiError } from '../api/client.ts'
 import {
   type Company,
@@ -16,6 +17,7 @@ import {
 import { useMay } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { MovableContent, MovablePlace, useMovable } from '../ui/movable.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { NotFoundPage } from '../ui/page-states.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'
@@ -35,6 +37,11 @@ export function CompanyPage() {
   const isNarrow = useMediaQuery('(max-width: 61.99em)', false, { getInitialValueInEffect: false })
   const tab = search.tab === 'details' && !isNarrow ? 'contacts' : (search.tab ?? 'contacts')
   const navigate = route.useNavigate()
+  const side = useMovable()
+  useEffect(() => {
+    // Whoever is writing at the side goes on where the side is now.
+    if (isNarrow && side.focused) void navigate({ search: { tab: 'details' }, replace: true })
+  }, [isNarrow, side, navigate])
   const { data: company, error, refetch } = useQuery(companyQuery(companyId))
   if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
   if (!company) {
@@ -59,8 +66,11 @@ export function CompanyPage() {
         description={company.domain ? <ExternalLink url={`https://${company.domain}`} /> : null}
         actions={<DeleteCompany company={company} />}
       />
+      <MovableContent of={side}>
+        <CompanySide key={companyId} company={company} />
+      </MovableContent>
       <Box className={classes.columns}>
-        {isNarrow ? null : <CompanySide company={company} />}
+        {isNarrow ? null : <MovablePlace of={side} />}
         <Box miw={0}>
           <Tabs
             value={tab}
@@ -87,7 +97,7 @@ export function CompanyPage() {
               />
             </Tabs.Panel>
             <Tabs.Panel value="details" pt="md">
-              <CompanySide company={company} />
+              <MovablePlace of={side} />
             </Tabs.Panel>
           </Tabs>
         </Box>

@@ -6,6 +6,7 @@ import { useEffect, useRef } from 'react'
 import { ApiError } from '../api/client.ts'
 import { contactQuery } from '../api/contacts.ts'
 import { notesQuery } from '../api/notes.ts'
+import { MovableContent, MovablePlace, useMovable } from '../ui/movable.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { NotFoundPage } from '../ui/page-states.tsx'
 import { propertyText } from '../ui/property-value.ts'
@@ -38,6 +39,11 @@ export function ContactPage() {
     const current = isThere && tab ? tabs.current?.querySelector('[role=tab][aria-selected=true]') : null
     current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [tab, isThere])
+  const side = useMovable()
+  useEffect(() => {
+    // Whoever is writing at the side goes on where the side is now.
+    if (isNarrow && side.focused) void navigate({ search: { tab: 'details' }, replace: true })
+  }, [isNarrow, side, navigate])
   const notes = useInfiniteQuery(notesQuery(contactId))
   const noteCount = notes.data?.pages[0]?.pagination.total_items
   if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
@@ -67,8 +73,11 @@ export function ContactPage() {
         description={<Subtitle contact={contact} />}
         actions={<ContactMenu contact={contact} />}
       />
+      <MovableContent of={side}>
+        <ContactSide key={contactId} contact={contact} />
+      </MovableContent>
       <Box className={classes.columns}>
-        {isNarrow ? null : <ContactSide contact={contact} />}
+        {isNarrow ? null : <MovablePlace of={side} />}
         <Stack miw={0}>
           <Tabs value={tab} onChange={openTab} keepMounted={false}>
             <Tabs.List className={classes.tabs} aria-label="About this contact" ref={tabs}>
@@ -94,7 +103,7 @@ export function ContactPage() {
               />
             </Tabs.Panel>
             <Tabs.Panel value="details" pt="md">
-              <ContactSide contact={contact} />
+              <MovablePlace of={side} />
             </Tabs.Panel>
             <Tabs.Panel value="notes" pt="md">
               <Notes contactId={contactId} />

@@ -8,7 +8,7 @@ import {
   showContactChange,
   updateContact,
 } from '../api/contacts.ts'
-import { segmentNamesQuery } from '../api/segment-names.ts'
+import { allSegmentsQuery } from '../api/segments.ts'
 import { useMay } from '../app/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
@@ -77,7 +77,7 @@ export function ContactSide({ contact }: { contact: Contact }) {
 const STAGES = ['lead', 'prospect', 'mql', 'sql', 'opportunity', 'customer', 'evangelist', 'subscriber', 'other']
 
 function Segments({ segmentIds }: { segmentIds: string[] }) {
-  const { data: names } = useQuery(segmentNamesQuery)
+  const { data: segments } = useQuery({ ...allSegmentsQuery, enabled: segmentIds.length > 0 })
   if (segmentIds.length === 0) {
     return (
       <Text size="sm" c="dimmed">
@@ -90,7 +90,7 @@ function Segments({ segmentIds }: { segmentIds: string[] }) {
       {segmentIds.map((segmentId) => (
         <Badge key={segmentId} role="listitem" size="lg" variant="default" maw="100%" style={{ cursor: 'pointer' }}>
           <Link to={segmentPath(segmentId)} style={{ color: 'inherit', textDecoration: 'none' }}>
-            <Foreign max={80}>{names?.get(segmentId) ?? 'Segment'}</Foreign>
+            <Foreign max={80}>{segments?.get(segmentId)?.name ?? 'Segment'}</Foreign>
           </Link>
         </Badge>
       ))}

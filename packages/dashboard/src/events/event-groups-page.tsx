@@ -17,9 +17,11 @@ import {
   EVENT_GROUP_FILTERS,
   type EventGroupSearch,
   eventGroupSearch,
+  eventsOfGroup,
   toGroupRequest,
 } from './event-search.ts'
 import { EventTabs } from './event-tabs.tsx'
+import { EventsLink } from './events-link.tsx'
 
 const route = getRouteApi('/shell/events/groups')
 
@@ -95,6 +97,7 @@ function Groups({
         data={days.map((date) => ({ date, events: byDay.get(date) ?? 0 }))}
         series={[{ name: 'events', label: 'Events', color: 'ink.6' }]}
         height={320}
+        dayLabel={(day) => <GroupLink search={search} bucket={day} name={day} />}
       />
     )
   }
@@ -105,7 +108,7 @@ function Groups({
         empty="Nothing to count."
         rows={buckets.map(({ key, value }) => ({
           key: String(key),
-          label: <GroupName name={nameOf(dimension, key)} />,
+          label: <GroupLink search={search} bucket={key} name={nameOf(dimension, key)} />,
           value: value ?? 0,
         }))}
       />
@@ -118,8 +121,17 @@ function Groups({
   )
 }
 
-function GroupName({ name }: { name: string | null }) {
-  return name === null ? <None /> : <Foreign max={160}>{name}</Foreign>
+interface GroupLinkProps {
+  search: EventGroupSearch
+  bucket: string | boolean | null
+  name: string | null
+}
+
+/** A group's name, which leads to its events where a filter says which they are. */
+function GroupLink({ search, bucket, name }: GroupLinkProps) {
+  const events = eventsOfGroup(search, bucket)
+  const shown = name === null ? <None /> : <Foreign max={160}>{name}</Foreign>
+  return events === undefined ? shown : <EventsLink search={events}>{shown}</EventsLink>
 }
 
 const MOST = 50

@@ -1,44 +1,9 @@
 import type { Query } from '../api/client.ts'
 import { day, flag, oneOf, pageNumber, searchParams, text, words } from '../app/search-params.ts'
 import type { FilterField } from '../ui/filter-form.tsx'
-import { rangeSearch, resolveRange } from '../ui/range.ts'
+import { daysOfPeriod, rangeSearch, resolveRange } from '../ui/range.ts'
 
 const DEVICES = ['desktop', 'mobile', 'tablet', 'tv', 'bot'].map((value) => ({ value, label: value }))
-
-/** The filters of the list, as GET /v1/events knows them. */
-export const EVENT_LIST_FILTERS: FilterField[] = [
-  { name: 'event_type', label: 'Event', kind: 'text', description: 'The exact name, for example page_view.' },
-  { name: 'url_contains', label: 'Address contains', kind: 'text' },
-  { name: 'domain', label: 'Domain', kind: 'text' },
-  { name: 'contact_id', label: 'Contact id', kind: 'text' },
-  { name: 'identified_only', label: 'Of known contacts only', kind: 'yes_no' },
-  { name: 'date_after', label: 'From', kind: 'date' },
-  { name: 'date_before', label: 'Until', kind: 'date' },
-]
-
-export const eventListSearch = searchParams({
-  page: pageNumber,
-  limit: oneOf('20', '50', '100'),
-  search: text,
-  sort_by: oneOf('timestamp', 'event', 'createdAt'),
-  sort_dir: oneOf('asc', 'desc'),
-  columns: words,
-  event_type: text,
-  url_contains: text,
-  domain: text,
-  contact_id: text,
-  identified_only: flag,
-  date_after: day,
-  date_before: day,
-  include: oneOf('system'),
-})
-
-export type EventListSearch = ReturnType<typeof eventListSearch>
-
-/** What to ask the service for an address of the list. */
-export function toEventQuery({ columns: _shown, ...search }: EventListSearch): Query {
-  return { ...search, page: search.page ?? 1, limit: search.limit ?? '20' }
-}
 
 /** What events can be grouped by, in the words of people. */
 export const DIMENSIONS = [
@@ -67,7 +32,7 @@ export const DIMENSIONS = [
 
 export type Dimension = (typeof DIMENSIONS)[number]['value']
 
-/** The filters of grouping, as POST /v1/aggregate knows them. */
+/** The filters of events, as POST /v1/aggregate and GET /v1/events know them. */
 export const EVENT_GROUP_FILTERS: FilterField[] = [
   { name: 'event_type', label: 'Event', kind: 'text', description: 'The exact name, for example page_view.' },
   { name: 'identified_only', label: 'Of known contacts only', kind: 'yes_no' },
@@ -95,9 +60,17 @@ export const EVENT_GROUP_FILTERS: FilterField[] = [
   ]),
 ]
 
-export const eventGroupSearch = searchParams({
-  ...rangeSearch,
-  group_by: oneOf(...DIMENSIONS.map(({ value }) => value)),
+/** The list has those of the days too, and those that only a group's link has. */
+export const EVENT_LIST_FILTERS: FilterField[] = [
+  ...EVENT_GROUP_FILTERS,
+  { name: 'date_after', label: 'From', kind: 'date' },
+  { name: 'date_before', label: 'Until', kind: 'date' },
+  { name: 'url', label: 'Address', kind: 'text', isOnlyInLinks: true },
+  { name: 'title', label: 'Page title', kind: 'text', isOnlyInLinks: true },
+  { name: 'text', label: 'Text of the element', kind: 'text', isOnlyInLinks: true },
+]
+
+const filters = {
   event_type: text,
   identified_only: flag,
   is_bot: flag,
@@ -116,6 +89,35 @@ export const eventGroupSearch = searchParams({
   device_type: text,
   browser: text,
   os: text,
+}
+
+export const eventListSearch = searchParams({
+  page: pageNumber,
+  limit: oneOf('20', '50', '100'),
+  search: text,
+  sort_by: oneOf('timestamp', 'event', 'createdAt'),
+  sort_dir: oneOf('asc', 'desc'),
+  columns: words,
+  ...filters,
+  url: text,
+  title: text,
+  text,
+  date_after: day,
+  date_before: day,
+  include: oneOf('system'),
+})
+
+export type EventListSearch = ReturnType<typeof eventListSearch>
+
+/** What to ask the service for an address of the list. */
+export function toEventQuery({ columns: _shown, ...search }: EventListSearch): Query {
+  return { ...search, page: search.page ?? 1, limit: search.limit ?? '20' }
+}
+
+export const eventGroupSearch = searchParams({
+  ...rangeSearch,
+  group_by: oneOf(...DIMENSIONS.map(({ value }) => value)),
+  ...filters,
 })
 
 export type EventGroupSearch = ReturnType<typeof eventGroupSearch>
@@ -130,6 +132,25 @@ export function toGroupRequest({ range, from, to, group_by, ...filters }: EventG
     limit: BUCKETS_MAX,
     filters: { ...filters, date_after: days.from, date_before: days.to },
   }
+}
+
+/**
+ * The events of one group, as the list is asked for them: those that the groups are counted from, with the group's value as
+ * one more filter. Undefined where no filter says which they are.
+ */
+export function eventsOfGroup(search: EventGroupSearch, key: string | boolean | null): EventListSearch | undefined {
+  const { group_by: dimension, filters: counted } = toGroupRequest(search)
+  if (typeof key === 'boolean') return { ...counted, is_bot: key }
+  if (key === null || key === '') return undefined
+  if (dimension === 'day' || dimension === 'week' || dimension === 'month') {
+    const { from, to } = daysOfPeriod(key)
+    // A week or a month may begin before the days that were counted, or end after them.
+    if (from > counted.date_after) counted.date_after = from
+    if (to < counted.date_before) counted.date_before = to
+    return counted
+  }
+  const isFilter = EVENT_LIST_FILTERS.some(({ name }) => name === dimension)
+  return isFilter ? { ...counted, [dimension]: key } : undefined
 }
 
 function inGroup(group: string, fields: FilterField[]): FilterField[] {

@@ -1,5 +1,4 @@
-import { Switch } from '@mantine/core'
-import { IconActivity } from '@tabler/icons-react'
+import { IconActivity, IconSettingsAutomation } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { eventsCsv, eventsQuery } from '../api/event-explorer.ts'
@@ -11,6 +10,7 @@ import { FilterBar } from '../ui/filter-bar.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SavedViews } from '../ui/saved-views.tsx'
 import { EmptyState } from '../ui/states.tsx'
+import { ToolbarButton } from '../ui/toolbar-button.tsx'
 import { DEFAULT_EVENT_COLUMNS, EVENT_COLUMNS } from './event-columns.tsx'
 import { EVENT_LIST_FILTERS, type EventListSearch, eventListSearch, toEventQuery } from './event-search.ts'
 import { EventTabs } from './event-tabs.tsx'
@@ -42,11 +42,14 @@ export function EventsPage() {
           onSearch: (words) => change({ search: words }, search.search !== undefined),
         }}
       >
-        <Switch
-          label="The service's own"
-          checked={search.include === 'system'}
-          onChange={({ currentTarget: { checked } }) => change({ include: checked ? 'system' : undefined })}
-        />
+        <ToolbarButton
+          icon={<IconSettingsAutomation size={16} aria-hidden />}
+          aria-pressed={search.include === 'system'}
+          variant={search.include === 'system' ? 'light' : 'default'}
+          onClick={() => change({ include: search.include === 'system' ? undefined : 'system' })}
+        >
+          The service's own
+        </ToolbarButton>
         <SavedViews page="events" query={viewOf(search)} columns={chosen} onOpen={openView} />
         <ExportButton href={eventsCsv(query, chosen.map(csvColumn))} label="events" />
         <ColumnChoice columns={EVENT_COLUMNS} chosen={chosen} onChange={(columns) => change({ columns }, true)} />

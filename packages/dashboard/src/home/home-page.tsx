@@ -5,6 +5,7 @@ import { overviewQuery } from '../api/overview.ts'
 import { trackerQuery } from '../api/tracker.ts'
 import { DateRange } from '../ui/date-range.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
+import { resolveRange } from '../ui/range.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { Figures } from './figures.tsx'
 import { FirstSteps } from './first-steps.tsx'
@@ -26,6 +27,7 @@ export function HomePage() {
     // Whoever has just put the script into a page waits for its first event.
     refetchInterval: ({ state }) => (state.data && state.data.first_event === null ? 3_000 : false),
   })
+  const days = resolveRange(search)
   const isNew = tracker.data?.first_event === null
   return (
     <>
@@ -44,8 +46,8 @@ export function HomePage() {
             <Stack gap="md" miw={0}>
               <Trend overview={data} />
               <Box className={classes.halves}>
-                <TopPages overview={data} />
-                <TopSources overview={data} />
+                <TopPages overview={data} days={days} />
+                <TopSources overview={data} days={days} />
               </Box>
             </Stack>
             <Stack gap="md" miw={0}>

@@ -2,10 +2,17 @@ import { Anchor, Card, Group, Text, ThemeIcon, Title } from '@mantine/core'
 import { IconCircleCheck, IconInbox } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { Overview } from '../api/overview.ts'
+import { EventsLink } from '../events/events-link.tsx'
 import { BarList } from '../ui/bar-list.tsx'
 import { Foreign, formatNumber } from '../ui/text.tsx'
 
-export function TopPages({ overview }: { overview: Overview }) {
+interface RankingProps {
+  overview: Overview
+  /** The first and the last of the days that were counted. */
+  days: { from: string; to: string }
+}
+
+export function TopPages({ overview, days }: RankingProps) {
   return (
     <Card>
       <RankingHead title="Top pages" unit="views" />
@@ -14,7 +21,11 @@ export function TopPages({ overview }: { overview: Overview }) {
         empty="No page was viewed in these days."
         rows={overview.top_pages.map(({ url_path, views }) => ({
           key: url_path,
-          label: <Foreign max={120}>{url_path === '' ? '/' : url_path}</Foreign>,
+          label: (
+            <EventsLink search={{ ...viewsOf(days), url_path }}>
+              <Foreign max={120}>{url_path}</Foreign>
+            </EventsLink>
+          ),
           value: views,
         }))}
       />
@@ -22,7 +33,7 @@ export function TopPages({ overview }: { overview: Overview }) {
   )
 }
 
-export function TopSources({ overview }: { overview: Overview }) {
+export function TopSources({ overview, days }: RankingProps) {
   return (
     <Card>
       <RankingHead title="Sources" unit="visitors" />
@@ -31,12 +42,24 @@ export function TopSources({ overview }: { overview: Overview }) {
         empty="Nobody came in these days."
         rows={overview.sources.map(({ source, visitors }) => ({
           key: source ?? '',
-          label: source === null ? 'Direct' : <Foreign max={120}>{source}</Foreign>,
+          label:
+            source === null ? (
+              'Direct'
+            ) : (
+              <EventsLink search={{ ...viewsOf(days), referring_domain: source }}>
+                <Foreign max={120}>{source}</Foreign>
+              </EventsLink>
+            ),
           value: visitors,
         }))}
       />
     </Card>
   )
+}
+
+/** What the rankings are counted from, as the list of events is asked for it. */
+function viewsOf({ from, to }: RankingProps['days']) {
+  return { event_type: 'page_view', is_bot: false, date_after: from, date_before: to }
 }
 
 /** What is ranked, and over the numbers what they count; each row says it to screen readers. */

@@ -114,15 +114,7 @@ function columnsWith(onOpen: (entryId: string) => void): Column<AuditLogEntry>[]
       id: 'action',
       header: 'What',
       cell: ({ action, entry_id }) => (
-        <Anchor
-          component="button"
-          type="button"
-          inherit
-          fw={550}
-          ta="left"
-          className={classes.name}
-          onClick={() => onOpen(entry_id)}
-        >
+        <Anchor component="button" type="button" inherit fw={550} ta="left" onClick={() => onOpen(entry_id)}>
           <Foreign max={80}>{actionWords(action)}</Foreign>
         </Anchor>
       ),
@@ -131,7 +123,8 @@ function columnsWith(onOpen: (entryId: string) => void): Column<AuditLogEntry>[]
       id: 'actor',
       header: 'Who',
       cell: ({ actor }) => (
-        <Text size="sm" className={classes.name}>
+        // A phone has room for the words of what was done only where a long name is broken before them.
+        <Text size="sm" className={classes.name} miw={56}>
           <Actor actor={actor} />
         </Text>
       ),

@@ -39,7 +39,7 @@ export function FilterBar({ fields, values, onChange, search, children }: Filter
         >
           Filters{active.length > 0 ? ` (${active.length})` : ''}
         </Button>
-        <Group gap="xs" ml="auto">
+        <Group gap={6} ml="auto">
           {children}
         </Group>
       </Group>

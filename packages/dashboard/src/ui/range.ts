@@ -39,6 +39,20 @@ export function daysOf({ from, to }: { from: string; to: string }): string[] {
   return days
 }
 
+/** The first and the last day of a day (`2026-01-31`), an ISO week (`2026-W05`) or a month (`2026-01`). */
+export function daysOfPeriod(period: string): { from: string; to: string } {
+  if (period.length === 10) return { from: period, to: period }
+  const [year, part] = period.split('-').map((number) => Number(number.replace('W', '')))
+  if (year === undefined || part === undefined) return { from: period, to: period }
+  if (!period.includes('W')) {
+    return { from: dayOf(new Date(Date.UTC(year, part - 1, 1))), to: dayOf(new Date(Date.UTC(year, part, 0))) }
+  }
+  // The 4th of January is in the first week of its year, whichever day of the week it is.
+  const fourth = Date.UTC(year, 0, 4)
+  const monday = fourth + ((part - 1) * 7 - ((new Date(fourth).getUTCDay() + 6) % 7)) * DAY_MS
+  return { from: dayOf(new Date(monday)), to: dayOf(new Date(monday + 6 * DAY_MS)) }
+}
+
 function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10)
 }

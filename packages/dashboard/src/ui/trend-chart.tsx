@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useElementSize, useId } from '@mantine/hooks'
 import { IconChartLine, IconTable } from '@tabler/icons-react'
-import { type PointerEvent, useState } from 'react'
+import { type PointerEvent, type ReactNode, useState } from 'react'
 import { areaPath, labelEvery, linePath, niceTicks } from './chart-scale.ts'
 import { formatNumber } from './text.tsx'
 import classes from './trend-chart.module.css'
@@ -23,6 +23,8 @@ export interface TrendChartProps {
   data: Record<string, string | number>[]
   series: TrendSeries[]
   height?: number
+  /** What stands for a day beside its numbers; the day itself where nothing is given. */
+  dayLabel?: (day: string) => ReactNode
 }
 
 const LEFT = 44
@@ -34,7 +36,7 @@ const BOTTOM = 24
  * Numbers over days, as lines or as a table. Drawn by hand: it is on the first page that everybody opens, and a library
  * for charts weighs as much as all the rest of it.
  */
-export function TrendChart({ label, data, series, height = 260 }: TrendChartProps) {
+export function TrendChart({ label, data, series, height = 260, ...more }: TrendChartProps) {
   const [isTable, setTable] = useState(false)
   return (
     <figure aria-label={label} className={classes.figure}>
@@ -60,7 +62,7 @@ export function TrendChart({ label, data, series, height = 260 }: TrendChartProp
         </Button>
       </Group>
       {isTable ? (
-        <TrendTable label={label} data={data} series={series} height={height} />
+        <TrendTable label={label} data={data} series={series} height={height} {...more} />
       ) : (
         <Lines label={label} data={data} series={series} height={height} />
       )}

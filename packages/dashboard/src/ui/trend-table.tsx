@@ -4,7 +4,7 @@ import classes from './trend-chart.module.css'
 import type { TrendChartProps } from './trend-chart.tsx'
 
 /** The numbers of a chart, the latest day first. */
-export function TrendTable({ label, data, series, height }: TrendChartProps) {
+export function TrendTable({ label, data, series, height, dayLabel = (day) => day }: TrendChartProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section className={classes.numbers} aria-label={label} tabIndex={0} style={{ height }}>
@@ -23,7 +23,7 @@ export function TrendTable({ label, data, series, height }: TrendChartProps) {
           {data.toReversed().map((row) => (
             <Table.Tr key={row.date}>
               <Table.Th scope="row" fw={400}>
-                {row.date}
+                {dayLabel(String(row.date))}
               </Table.Th>
               {series.map(({ name }) => (
                 <Table.Td key={name} ta="right">

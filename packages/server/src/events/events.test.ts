@@ -62,6 +62,45 @@ test('domain is the exact host', async () => {
   expect(body.pagination.total_items).toBe(1)
 })
 
+test('the filters of aggregation that have one value find an event by every part of it, and none by another', async () => {
+  const other = await createTestTenant(service)
+  const url = `https://${other.site}/pricing?plan=2`
+  const data = { text: 'Buy now', id: 'buy', class: 'btn btn-primary' }
+  const { body: tracked } = await other.track({
+    visitor_id: 'v',
+    context: { referrer: 'https://www.google.com/' },
+    events: [{ event: 'button_click', url, title: 'Prices', data }],
+  })
+  const found = async (query: Record<string, string>) => {
+    const { status, body } = await other.call('GET', `/v1/events?${new URLSearchParams(query)}`)
+    expect([status, body.warnings]).toEqual([200, undefined])
+    return body.pagination.total_items
+  }
+  const filters = {
+    visitor_id: 'v',
+    session_id: tracked.session_id,
+    url,
+    url_path: '/pricing',
+    title: 'Prices',
+    title_contains: 'PRICE',
+    text: 'Buy now',
+    text_contains: 'BUY',
+    element_type: 'button',
+    element_id: 'buy',
+    class_contains: 'btn-primary',
+    referring_domain: 'google.com',
+    device_type: 'desktop',
+    browser: 'Chrome',
+    os: 'macOS',
+    is_bot: 'false',
+  }
+  expect(await found(filters)).toBe(1)
+  for (const [name, value] of Object.entries(filters)) {
+    const wrong = name === 'is_bot' ? 'true' : `${value}.`
+    expect([name, await found({ [name]: value }), await found({ [name]: wrong })]).toEqual([name, 1, 0])
+  }
+})
+
 test('by contact, with the contact beside; values that are no text become one', async () => {
   const { body } = await tenant.call('GET', `/v1/events?contact_id=${contactId}&sort_dir=asc&limit=1`)
   expect(body.events[0].contact).toEqual({ _id: contactId, email: 'c@example.com', firstname: 'C', lastname: '7' })

@@ -5,7 +5,7 @@ import { eventFilterSchemas } from './filters.ts'
 
 export const includeSystem = wordList(['system'], "Adds the service's own events, such as contact_created.")
 
-/** Query of GET /v1/events. */
+/** Query of GET /v1/events: the filters of aggregation that have one value, so that a group's events can be listed. */
 export const ListEventsQuery = Type.Object({
   ...pageParameters(20, 100),
   ...eventFilterSchemas(
@@ -17,6 +17,22 @@ export const ListEventsQuery = Type.Object({
     'date_before',
     'identified_only',
     'search',
+    'visitor_id',
+    'session_id',
+    'url',
+    'url_path',
+    'title',
+    'title_contains',
+    'text',
+    'text_contains',
+    'element_type',
+    'element_id',
+    'class_contains',
+    'referring_domain',
+    'device_type',
+    'browser',
+    'os',
+    'is_bot',
   ),
   sort_by: oneOf(['timestamp', 'event', 'createdAt'], 'Sort by.', 'timestamp'),
   sort_dir: oneOf(['asc', 'desc'], 'Direction.', 'desc'),

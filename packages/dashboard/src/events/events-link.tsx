@@ -1,0 +1,15 @@
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { text } from '../app/search-params.ts'
+import type { EventListSearch } from './event-search.ts'
+
+/** Leads from what was counted to the events themselves. A text that an address would cut short leads nowhere. */
+export function EventsLink({ search, children }: { search: EventListSearch; children: ReactNode }) {
+  if (Object.values(search).some((value) => typeof value === 'string' && text(value) !== value)) return children
+  return (
+    <Anchor inherit renderRoot={(props) => <Link to="/events" search={search} {...props} />}>
+      {children}
+    </Anchor>
+  )
+}
