@@ -31,8 +31,12 @@ const PLACES: Place[] = [
   { path: '/contacts/:contact', shows: 'Pricing', beside: /notes|segments|types/ },
   { path: '/contacts/:contact?tab=notes', shows: 'No notes yet', beside: /events|segments/ },
   { path: '/contacts/:contact?tab=conversations', shows: 'No conversations', beside: /events|notes|segments/ },
-  { path: '/contacts/:contact?tab=profile', shows: 'No source has said anything yet', beside: /events|notes|segments/ },
-  { path: '/contacts/:contact?tab=actions', shows: 'email message', beside: /events|notes|segments/ },
+  { path: '/contacts/:contact?tab=profile', shows: 'which agree', beside: /events|notes|segments/ },
+  {
+    path: '/contacts/:contact?tab=actions',
+    shows: 'email message',
+    beside: /notes|segments/,
+  },
   { path: '/companies', shows: 'Engines', empty: 'No companies yet', beside: /views|properties/ },
   { path: '/companies/:company', shows: 'No contacts of this company' },
   { path: '/companies/:company?tab=activity', shows: 'No events', beside: /contacts|types/ },
@@ -45,10 +49,10 @@ const PLACES: Place[] = [
   { path: '/segments/:segment/edit', shows: 'Save', beside: /properties|suggestions/ },
   { path: '/approvals', shows: 'Ada Lovelace', empty: 'Nothing waits for you' },
   { path: '/agents', shows: 'Scout', empty: 'No agents yet', beside: /playbooks/ },
-  { path: '/agents/new', shows: 'Pricing visitor follow-up', beside: /check|properties/ },
+  { path: '/agents/new', shows: 'Pricing visitor follow-up', beside: /check|properties|segments/ },
   { path: '/agents/settings', shows: 'Save' },
-  { path: '/agents/:agent', shows: 'Scout', beside: /properties|playbooks/ },
-  { path: '/agents/:agent/edit', shows: 'Save', beside: /check|properties|identities/ },
+  { path: '/agents/:agent', shows: 'Scout', beside: /properties|playbooks|identities/ },
+  { path: '/agents/:agent/edit', shows: 'Save', beside: /check|properties|segments|identities/ },
   { path: '/agents/runs/:run', shows: 'They asked.', beside: /^\/v1\/agents\/[^/]+$/ },
   { path: '/identities', shows: 'Grace Hopper', empty: 'No identities yet' },
   { path: '/identities/:identity', shows: 'Grace Hopper' },
@@ -116,6 +120,10 @@ async function fill(tenant: TestTenant): Promise<Ids> {
     await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url, title: 'Pricing' }] })
     return handle.db.selectFrom('webhook_deliveries').select(['delivery_id', 'event_id']).executeTakeFirstOrThrow()
   })
+  await until(async () => {
+    const { body: proposed } = await tenant.call('GET', '/v1/events?event_type=agent_action_proposed')
+    expect(proposed.events).toHaveLength(1)
+  })
   const { company_id: company } = body.company
   return { agent, company, contact, delivery, event, identity, run: ref.runId, segment, webhook }
 }
@@ -146,6 +154,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
   for (const { path, shows, beside = /^$/ } of PLACES) {
     test(`${path} shows that it loads, then what there is, and what fails can be tried again`, async () => {
       const address = path.replace(/:(\w+)/, (_, name: keyof Ids) => ids[name])
+      await page.goto('about:blank')
       asked.clear()
       isRefused = () => false
       const gate = Promise.withResolvers<void>()
@@ -165,7 +174,8 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
       for (const needed of paths.filter((pathname) => !beside.test(pathname))) {
         isRefused = (pathname) => pathname === needed
         await page.goto(address)
-        await main().getByText(REFUSAL).first().waitFor()
+        const told = main().getByText(REFUSAL).first().waitFor()
+        await told.catch(() => expect.fail(`${needed} fails in silence`))
         isRefused = () => false
         for (const again of await main().getByRole('button', { name: 'Try again' }).all()) await again.click()
         await isThere(shows)

@@ -5,6 +5,7 @@ import { allSegmentsQuery, type SegmentFilter } from '../api/segments.ts'
 import type { Draft, GroupDraft } from '../segments/draft.ts'
 import { FilterBuilder } from '../segments/filter-builder.tsx'
 import { PreviewPanel } from '../segments/preview-panel.tsx'
+import { ErrorState } from '../ui/states.tsx'
 import { formatNumber } from '../ui/text.tsx'
 import type { AgentDraft } from './agent-draft.ts'
 
@@ -20,7 +21,7 @@ interface AudienceFieldsProps {
 /** Whom an agent looks at when nobody tells it. */
 export function AudienceFields(props: AudienceFieldsProps) {
   const { draft, onChange, filterDraft, filter, unfinished, onReplace } = props
-  const { data: segments } = useQuery(allSegmentsQuery)
+  const { data: segments, error, refetch } = useQuery(allSegmentsQuery)
   const { data: known } = useQuery(propertiesQuery('contacts'))
   const isListed = draft.segmentId === '' || segments?.has(draft.segmentId)
   return (
@@ -36,6 +37,7 @@ export function AudienceFields(props: AudienceFieldsProps) {
           <Radio value="filter" label="Those that match a filter of its own" />
         </Stack>
       </Radio.Group>
+      {draft.audience === 'segment' && error ? <ErrorState error={error} onRetry={refetch} /> : null}
       {draft.audience === 'segment' ? (
         <NativeSelect
           label="Segment"
