@@ -1,7 +1,9 @@
-import { ensureBuilt } from '../../dashboard/ensure-built.ts'
-import { readConfig } from './config.ts'
-import { runService } from './run.ts'
+import { keepCompiledCode, writeCompiledCode } from './platform/compiled-code.ts'
 
+keepCompiledCode()
+const [{ readConfig }, { runService }] = [await import('./config.ts'), await import('./run.ts')]
 await runService(() => readConfig(process.env))
+writeCompiledCode()
 // After the start, which does not wait for its pages nor share the processor with their build.
+const { ensureBuilt } = await import('../../dashboard/ensure-built.ts')
 await ensureBuilt((message) => console.error(`· ${message}`))

@@ -1,0 +1,152 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { ensureBuilt } from '../../../dashboard/ensure-built.ts'
+import { type Config, readConfig } from '../config.ts'
+import { openTenant } from '../platform/tenant.ts'
+import { systemClock } from '../platform/time.ts'
+import { runService } from '../run.ts'
+import { seedTenant } from '../seed/seed.ts'
+import { createSegment, type NewSegment } from '../segments/segments.ts'
+import type { Service } from '../service.ts'
+import { createApiKey } from '../tenants/api-keys.ts'
+import { addDomain } from '../tenants/domains.ts'
+import { createTenant } from '../tenants/tenants.ts'
+import { createTenantUser } from '../tenants/users.ts'
+import { makeDemoAgents } from './agents.ts'
+import { serveDemoSite } from './site.ts'
+
+/** The site whose visits the sample data shows; pages on localhost may send events too. */
+const SITE = 'www.example.com'
+const DOMAINS = ['example.com', 'localhost']
+
+/** Owns the demo tenant; everybody may know the password, so the demo is not for real data. */
+const DEMO_PERSON = { email: 'demo@example.com', password: 'demo password', name: 'Demo' }
+
+/** The service finds their members by itself. */
+const SEGMENTS: NewSegment[] = [
+  {
+    name: 'Leads in Europe',
+    description: 'Leads and marketing-qualified leads in Germany, France, Spain and the United Kingdom',
+    filter: {
+      match: 'all',
+      conditions: [
+        { property: 'lifecyclestage', operator: 'in', value: ['lead', 'mql'] },
+        { property: 'country', operator: 'in', value: ['Germany', 'France', 'Spain', 'United Kingdom'] },
+      ],
+    },
+  },
+  {
+    name: 'Looked at pricing twice this week',
+    description: 'At least two visits to the pricing page in the last seven days, and not a customer yet',
+    filter: {
+      match: 'all',
+      conditions: [
+        { event: { type: 'page_view', url_contains: '/pricing', within_days: 7, min_count: 2 }, operator: 'did' },
+        { property: 'lifecyclestage', operator: 'not_equals', value: 'customer' },
+      ],
+    },
+  },
+  {
+    name: 'Decision makers who never came',
+    description: 'Heads, VPs, chiefs and founders without a single event',
+    filter: {
+      match: 'all',
+      conditions: [
+        {
+          match: 'any',
+          conditions: ['head of', 'vp ', 'chief', 'founder'].map((value) => ({
+            property: 'jobtitle',
+            operator: 'contains',
+            value,
+          })),
+        },
+        { event: {}, operator: 'did_not' },
+      ],
+    },
+  },
+]
+
+interface Demo {
+  tenantId: string
+  apiKey: string
+}
+
+await runService(
+  // What a first-time reader wants to see is below, not the log.
+  () => readConfig({ CDS_LOG_LEVEL: 'warn', ...process.env }),
+  async (service, config) => {
+    const file = join(resolve(config.dataDirectory), 'demo.json')
+    const demo = (await rememberedDemo(service, file)) ?? (await makeDemo(service, file))
+    console.log(welcome(service, config, demo))
+  },
+  serveDemoSite,
+)
+await ensureBuilt((message) => console.error(`· ${message}`))
+
+/** The tenant of an earlier start; its key is kept beside the data, readable by its owner only. */
+async function rememberedDemo({ stores }: Service, file: string): Promise<Demo | null> {
+  const text = await readFile(file, 'utf8').catch(() => null)
+  if (text === null) return null
+  const { tenantId, apiKey } = JSON.parse(text) as { tenantId: string; apiKey?: string }
+  const tenant = await stores.database
+    .selectFrom('tenants')
+    .select('tenant_id')
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirst()
+  if (tenant && apiKey) return { tenantId, apiKey }
+  // The start that was making it was interrupted: it is made anew.
+  await stores.database.deleteFrom('users').where('email', '=', DEMO_PERSON.email).execute()
+  await stores.database.deleteFrom('tenants').where('tenant_id', '=', tenantId).execute()
+  return null
+}
+
+async function makeDemo(service: Service, file: string): Promise<Demo> {
+  const { stores, projector } = service
+  const now = systemClock()
+  const tenantId = await createTenant(stores.database, 'Demo', now)
+  await writeFile(file, JSON.stringify({ tenantId }), { mode: 0o600 })
+  for (const domain of DOMAINS) await addDomain(stores.database, tenantId, domain, true, now)
+  await seedTenant(openTenant(stores, tenantId), {
+    contacts: 500,
+    companies: 80,
+    events: 20_000,
+    days: 28,
+    seed: 1,
+    site: SITE,
+    now,
+    onProgress: (message) => console.error(`· ${message}`),
+  })
+  await projector.drain()
+  for (const segment of SEGMENTS) await createSegment(openTenant(stores, tenantId), segment, now)
+  await createTenantUser(stores.database, tenantId, { ...DEMO_PERSON, role: 'owner' }, now)
+  await makeDemoAgents(openTenant(stores, tenantId), service, now)
+  const { apiKey } = await createApiKey(stores.database, tenantId, { name: 'Demo', scopes: ['all'] }, now)
+  await writeFile(file, JSON.stringify({ tenantId, apiKey }), { mode: 0o600 })
+  return { tenantId, apiKey }
+}
+
+function welcome({ url }: Service, { dataDirectory }: Config, { apiKey }: Demo): string {
+  return `
+The Customer Data Service is running with a demo tenant. Stop it with Ctrl-C; its data stays in ${dataDirectory}.
+
+  Dashboard      ${url}/      (sign in as ${DEMO_PERSON.email} with the password ${DEMO_PERSON.password})
+  API            ${url}/v1
+  API reference  ${url}/docs
+  A small shop   ${url}/demo-site/    (with the tracker on it: what you do there is recorded)
+  API key        ${apiKey}
+
+Record a page view as a browser would, and read it back:
+
+  curl -s ${url}/track -H 'Origin: https://${SITE}' -H 'Content-Type: application/json' -d '{"events":[{"event":"page_view","url":"https://${SITE}/hello","title":"Hello"}]}'
+
+  curl -s '${url}/v1/events?limit=1' -H 'Authorization: Bearer ${apiKey}'
+
+See what two agents propose, some of it waiting for your approval:
+
+  curl -s ${url}/v1/agents -H 'Authorization: Bearer ${apiKey}'    (then /v1/agents/AGENT_ID/runs and /v1/agents/runs/RUN_ID)
+
+Watch what you do in the shop arrive:
+
+  watch -n1 "curl -s '${url}/v1/events?domain=localhost&limit=5' -H 'Authorization: Bearer ${apiKey}'"
+`
+}
