@@ -147,8 +147,7 @@ export async function lookAt(page: Page, name: string): Promise<string[]> {
     for (const scheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme: scheme })
       await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: 'attached' })
-      // The colours of the scheme before must not fade out under axe.
-      await page.waitForTimeout(250)
+      await nextFrame(page)
       const where = `${name}-${width}-${scheme}`
       await keepPicture(page, where)
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
@@ -158,6 +157,11 @@ export async function lookAt(page: Page, name: string): Promise<string[]> {
   }
   await page.setViewportSize({ width: 1600, height: 1000 })
   return problems
+}
+
+/** Waits until the page has been drawn as it is now. */
+function nextFrame(page: Page): Promise<void> {
+  return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))))
 }
 
 /** What axe finds against WCAG 2.2 AA on the page as it is now: one line a violation, with the first places. */
