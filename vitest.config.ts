@@ -24,6 +24,7 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: LongFirst },
     testTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: 120_000,
   },
 })
