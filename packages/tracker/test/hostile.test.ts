@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { sha256 } from '../src/sha256.ts'
 import { CHROMIUM, useSite } from './site.ts'
 
@@ -150,6 +150,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
 
   test('the ES module has types, and works when it is bundled with a site', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'cds-tracker-'))
+    onTestFinished(() => rmSync(directory, { recursive: true }))
     const built = spawnSync(process.execPath, ['packages/tracker/build-module.ts', directory], { encoding: 'utf8' })
     expect(built.status, built.stdout + built.stderr).toBe(0)
     expect(readFileSync(join(directory, 'index.d.ts'), 'utf8')).toContain(

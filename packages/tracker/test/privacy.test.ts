@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -231,6 +231,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
     } finally {
       server.closeAllConnections()
       server.close()
+      rmSync(directory, { recursive: true })
     }
   })
 

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { importContacts } from './import-contacts.ts'
 
@@ -16,6 +16,7 @@ beforeEach(async () => {
   tenant = await createTestTenant(service)
   directory = await mkdtemp(join(tmpdir(), 'cds-import-'))
 })
+afterEach(() => rm(directory, { recursive: true, maxRetries: 10 }))
 afterAll(() => service.close())
 
 const HEADER = 'email,firstname\n'
@@ -286,5 +287,4 @@ test('a store that goes away ends the import with its error, and the results say
   const lines = (await readFile(options.resultsFile, 'utf8')).trimEnd().split('\n')
   expect(lines).toHaveLength(1 + 2_000)
   expect(await count()).toBe(2_000)
-  await rm(directory, { recursive: true, force: true, maxRetries: 10 })
 })

@@ -106,13 +106,15 @@ test('a forged or broken cookie is nobody', async () => {
   const person = await signedIn(service, tenant.id, 'owner')
   const value = decodeURIComponent(person.cookies.get('cds.session_token') ?? '')
   const [token = '', signature = ''] = value.split('.')
+  // The first character: the last one but the padding says four bits only, and would often be the right one.
+  const altered = `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`
   const own = createHmac('sha256', 'a guessed secret').update(token).digest('base64')
   for (const forged of [
     token,
     `${token}.`,
     `${token}.${own}`,
     `${token.slice(1)}a.${signature}`,
-    `${token}.${signature.slice(0, -2)}A=`,
+    `${token}.${altered}`,
     `' OR 1=1 --.${signature}`,
     '%00.%00',
     '%',
