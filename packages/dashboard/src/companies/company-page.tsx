@@ -1,8 +1,6 @@
 import { Anchor, Box, Card, Stack, Tabs } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useRouter } from '@tanstack/react-router'
-import { useEffect } from 'react'
 import { ApiError } from '../api/client.ts'
 import {
   type Company,
@@ -17,7 +15,7 @@ import {
 import { useMay } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Facts } from '../ui/facts.tsx'
-import { MovableContent, MovablePlace, useMovable } from '../ui/movable.tsx'
+import { MovableContent, MovablePlace, useSide } from '../ui/movable.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { NotFoundPage } from '../ui/page-states.tsx'
 import { PropertyEditor } from '../ui/property-editor.tsx'
@@ -34,14 +32,9 @@ const route = getRouteApi('/shell/companies/$companyId')
 export function CompanyPage() {
   const { companyId } = route.useParams()
   const { page, event_type, ...search } = route.useSearch()
-  const isNarrow = useMediaQuery('(max-width: 61.99em)', false, { getInitialValueInEffect: false })
-  const tab = search.tab === 'details' && !isNarrow ? 'contacts' : (search.tab ?? 'contacts')
   const navigate = route.useNavigate()
-  const side = useMovable()
-  useEffect(() => {
-    // Whoever is writing at the side goes on where the side is now.
-    if (isNarrow && side.focused) void navigate({ search: { tab: 'details' }, replace: true })
-  }, [isNarrow, side, navigate])
+  const { side, isNarrow } = useSide(() => navigate({ search: { tab: 'details' }, replace: true }))
+  const tab = search.tab === 'details' && !isNarrow ? 'contacts' : (search.tab ?? 'contacts')
   const { data: company, error, refetch } = useQuery(companyQuery(companyId))
   if (error instanceof ApiError && error.status === 404) return <NotFoundPage />
   if (!company) {

@@ -1,12 +1,11 @@
 import { Anchor, Badge, Box, Group, Stack, Tabs } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { ApiError } from '../api/client.ts'
 import { contactQuery } from '../api/contacts.ts'
 import { notesQuery } from '../api/notes.ts'
-import { MovableContent, MovablePlace, useMovable } from '../ui/movable.tsx'
+import { MovableContent, MovablePlace, useSide } from '../ui/movable.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { NotFoundPage } from '../ui/page-states.tsx'
 import { propertyText } from '../ui/property-value.ts'
@@ -28,9 +27,9 @@ const route = getRouteApi('/shell/contacts/$contactId')
 export function ContactPage() {
   const { contactId } = route.useParams()
   const search = route.useSearch()
-  const isNarrow = useMediaQuery('(max-width: 61.99em)', false, { getInitialValueInEffect: false })
-  const tab = search.tab === 'details' && !isNarrow ? 'timeline' : (search.tab ?? 'timeline')
   const navigate = route.useNavigate()
+  const { side, isNarrow } = useSide(() => navigate({ search: { tab: 'details' }, replace: true }))
+  const tab = search.tab === 'details' && !isNarrow ? 'timeline' : (search.tab ?? 'timeline')
   const { data, error, refetch } = useQuery(contactQuery(contactId))
   const tabs = useRef<HTMLDivElement>(null)
   const isThere = data !== undefined
@@ -39,11 +38,6 @@ export function ContactPage() {
     const current = isThere && tab ? tabs.current?.querySelector('[role=tab][aria-selected=true]') : null
     current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [tab, isThere])
-  const side = useMovable()
-  useEffect(() => {
-    // Whoever is writing at the side goes on where the side is now.
-    if (isNarrow && side.focused) void navigate({ search: { tab: 'details' }, replace: true })
-  }, [isNarrow, side, navigate])
   const notes = useInfiniteQuery(notesQuery(contactId))
   const noteCount = notes.data?.pages[0]?.pagination.total_items
   if (error instanceof ApiError && error.status === 404) return <NotFoundPage />

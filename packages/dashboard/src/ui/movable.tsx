@@ -1,5 +1,6 @@
 import { Box } from '@mantine/core'
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
+import { useMediaQuery } from '@mantine/hooks'
+import { type ReactNode, useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
 
 interface Movable {
@@ -9,12 +10,20 @@ interface Movable {
 }
 
 /**
- * A part of a page that has another place on a narrow window. It is made once, and moved: made anew in each of its
- * places, it would lose what somebody is writing there.
+ * The part that stands beside the rest of a page, and in a tab of its own on a narrow window. It is made once, and
+ * moved: made anew in each of its places, it would lose what somebody is writing there.
+ * @param openTab Called when the window gets narrow while somebody is writing there: they go on where it is now.
  */
-export function useMovable(): Movable {
-  const [movable] = useState(() => ({ element: document.createElement('div'), focused: null }))
-  return movable
+export function useSide(openTab: () => void): { side: Movable; isNarrow: boolean } {
+  const isNarrow = useMediaQuery('(max-width: 61.99em)', false, { getInitialValueInEffect: false })
+  const [side] = useState((): Movable => ({ element: document.createElement('div'), focused: null }))
+  const followWriter = useEffectEvent(() => {
+    if (side.focused) openTab()
+  })
+  useEffect(() => {
+    if (isNarrow) followWriter()
+  }, [isNarrow])
+  return { side, isNarrow }
 }
 
 /** What is in it, given once, wherever its place is. */

@@ -1,31 +1,12 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useElementSize, useId } from '@mantine/hooks'
 import { IconChartLine, IconTable } from '@tabler/icons-react'
-import { type PointerEvent, type ReactNode, useState } from 'react'
+import { type PointerEvent, useState } from 'react'
 import { areaPath, labelEvery, linePath, niceTicks } from './chart-scale.ts'
 import { formatNumber } from './text.tsx'
+import type { Trend } from './trend.ts'
 import classes from './trend-chart.module.css'
 import { TrendTable } from './trend-table.tsx'
-
-export interface TrendSeries {
-  name: string
-  label: string
-  /** A colour of the theme ("ink.6"). */
-  color: string
-  /** For what stands beside the main line to compare it with. */
-  isDashed?: boolean
-}
-
-export interface TrendChartProps {
-  /** What the chart shows, in words. */
-  label: string
-  /** One object a day: `date` and a number for each series. */
-  data: Record<string, string | number>[]
-  series: TrendSeries[]
-  height?: number
-  /** What stands for a day beside its numbers; the day itself where nothing is given. */
-  dayLabel?: (day: string) => ReactNode
-}
 
 const LEFT = 44
 const RIGHT = 8
@@ -36,7 +17,7 @@ const BOTTOM = 24
  * Numbers over days, as lines or as a table. Drawn by hand: it is on the first page that everybody opens, and a library
  * for charts weighs as much as all the rest of it.
  */
-export function TrendChart({ label, data, series, height = 260, ...more }: TrendChartProps) {
+export function TrendChart({ label, data, series, height = 260, ...more }: Trend) {
   const [isTable, setTable] = useState(false)
   return (
     <figure aria-label={label} className={classes.figure}>
@@ -70,7 +51,7 @@ export function TrendChart({ label, data, series, height = 260, ...more }: Trend
   )
 }
 
-function Lines({ label, data, series, height = 260 }: TrendChartProps) {
+function Lines({ label, data, series, height = 260 }: Trend) {
   const { ref, width } = useElementSize()
   const [hovered, setHovered] = useState<number | null>(null)
   const id = useId()

@@ -1,10 +1,10 @@
 import { Table } from '@mantine/core'
 import { formatNumber } from './text.tsx'
+import type { Trend } from './trend.ts'
 import classes from './trend-chart.module.css'
-import type { TrendChartProps } from './trend-chart.tsx'
 
 /** The numbers of a chart, the latest day first. */
-export function TrendTable({ label, data, series, height, dayLabel = (day) => day }: TrendChartProps) {
+export function TrendTable({ label, data, series, height, dayLabel = (day) => day }: Trend) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section className={classes.numbers} aria-label={label} tabIndex={0} style={{ height }}>

@@ -38,6 +38,15 @@ export interface EventRecord {
   data: string
 }
 
+/** What one request to the collector wants recorded. */
+export interface Batch {
+  tenantId: string
+  visitorId: string
+  events: EventRecord[]
+  /** Ids that the caller chose: an event with one of these is recorded once, however often it is sent. */
+  callerIds: string[]
+}
+
 export const NO_CONTACT = '00000000-0000-0000-0000-000000000000'
 
 /** An event of which nothing is known: what a record is made from whose other fields are missing. */

@@ -1,8 +1,6 @@
 import type pg from 'pg'
 import type { NewDelivery } from '../webhooks/match.ts'
-import type { EventRecord } from './event-record.ts'
-import { NO_CONTACT } from './event-record.ts'
-import type { Batch } from './group-commit.ts'
+import { type Batch, type EventRecord, NO_CONTACT } from './event-record.ts'
 
 const DAY_MS = 86_400_000
 const DIVISION_BY_ZERO = '22012'

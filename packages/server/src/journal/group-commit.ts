@@ -7,19 +7,10 @@ import { isConnectionError } from '../platform/postgres/connect.ts'
 import type { Clock } from '../platform/time.ts'
 import { type ActiveSubscription, deliveriesOf, type NewDelivery, type SubscriptionLookup } from '../webhooks/match.ts'
 import type { JournalRow } from './append.ts'
-import { type EventRecord, serializeEvents } from './event-record.ts'
+import { type Batch, type EventRecord, serializeEvents } from './event-record.ts'
 import { assignContacts, distinctVisitors, leaveOutRepeated, readVisitors, writeAtOnce } from './flush-queries.ts'
 import { createKnownVisitors } from './known-visitors.ts'
 import type { Projector } from './projector.ts'
-
-/** What one request to the collector wants recorded. */
-export interface Batch {
-  tenantId: string
-  visitorId: string
-  events: EventRecord[]
-  /** Ids that the caller chose: an event with one of these is recorded once, however often it is sent. */
-  callerIds: string[]
-}
 
 /** Events of one flush: more would make the last request wait for a large insert, less would waste commits. */
 const FLUSH_EVENTS_MAX = 4_000

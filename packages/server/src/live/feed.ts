@@ -1,4 +1,4 @@
-import type { Batch } from '../journal/group-commit.ts'
+import type { Batch } from '../journal/event-record.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'

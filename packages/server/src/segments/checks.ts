@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { appendRecords, toRecord } from '../journal/append.ts'
+import type { Batch } from '../journal/event-record.ts'
 import { NO_CONTACT } from '../journal/event-record.ts'
-import type { Batch } from '../journal/group-commit.ts'
 import type { Projector } from '../journal/projector.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
