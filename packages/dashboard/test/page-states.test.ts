@@ -192,6 +192,50 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
     })
   }
 
+  test('what opens on a page says so too when it fails, and can be tried again', async () => {
+    const fails = async (path: string, open: () => Promise<void>) => {
+      isRefused = (pathname) => pathname === path
+      await open()
+      await page.getByText(REFUSAL).first().waitFor()
+      isRefused = () => false
+    }
+    const tryAgain = () => page.getByRole('button', { name: 'Try again' }).click()
+    const found = (what: string) => page.getByRole('list', { name: `${what} found` }).waitFor()
+
+    const views = () => page.getByRole('button', { name: 'Views' }).click()
+    await fails('/api/views', async () => {
+      await page.goto('/contacts')
+      await views()
+    })
+    await page.keyboard.press('Escape')
+    await page.getByText(REFUSAL).waitFor({ state: 'detached' })
+    await views()
+    await page.getByText('No views saved yet').waitFor()
+
+    await page.goto(`/contacts/${ids.contact}`)
+    await page.getByRole('button', { name: 'Choose a company' }).click()
+    await fails('/v1/companies', () => page.getByLabel('Find a company').fill('Engin'))
+    await tryAgain()
+    await found('Companies')
+
+    await page.goto(`/companies/${ids.company}`)
+    await page.getByRole('button', { name: 'Add a contact' }).click()
+    await fails('/v1/contacts', () => page.getByLabel('Find contacts').fill('Lovel'))
+    await tryAgain()
+    await found('Contacts')
+
+    await fails('/v1/segments', async () => {
+      await page.goto('/agents/new')
+      await page.getByLabel('Those of a segment').click()
+    })
+    await tryAgain()
+    await page.getByRole('combobox', { name: 'Segment' }).selectOption(ids.segment)
+
+    await fails('/api/identities', () => page.goto('/agents/new').then(() => {}))
+    await tryAgain()
+    await found('Identities')
+  })
+
   test('without anything they say what they are for', async () => {
     page = await browser.signedIn(await createTestTenant(service))
     for (const { path, empty } of PLACES) {

@@ -28,7 +28,7 @@ interface SavedViewsProps {
 
 /** The views of a list that the team keeps: open one, keep the present one. */
 export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
-  const { data, error } = useQuery(viewsQuery)
+  const { data, error, refetch } = useQuery(viewsQuery)
   const [isSaving, { open, close }] = useDisclosure()
   const [isManaging, managing] = useDisclosure()
   const { button, afterFocus } = useMenuButton()
@@ -37,7 +37,7 @@ export function SavedViews({ page, query, columns, onOpen }: SavedViewsProps) {
   const present = views.find((view) => isSame(view.query, query) && isSame(view.columns, columns))
   return (
     <>
-      <Menu position="bottom-end" width={240}>
+      <Menu position="bottom-end" width={240} onOpen={() => error && void refetch()}>
         <Menu.Target>
           <ToolbarButton ref={button} icon={<IconBookmark size={16} aria-hidden />}>
             {present ? present.name.slice(0, 30) : 'Views'}
