@@ -163,16 +163,28 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByRole('article', { name: 'Grace' }).waitFor()
   })
 
-  test('a run under way refreshes by itself and is cancelled', async () => {
+  test('a run under way says how far it is, refreshes by itself and is cancelled', async () => {
     const { body } = await tenant.call('GET', '/v1/agents')
     const { agent_id } = body.agents[0]
     const runs = await tenant.call('GET', `/v1/agents/${agent_id}/runs`)
     const { run_id } = runs.body.runs[0]
     const set = (status: string) =>
       tenant.handle.db.updateTable('agent_runs').set({ status, completed_at: null }).where('run_id', '=', run_id)
+    const stand = (status: string) =>
+      tenant.handle.db
+        .updateTable('agent_run_contacts')
+        .set({ status })
+        .where('run_id', '=', run_id)
+        .where('contact_id', '=', visitors[1] ?? '')
     await set('running').execute()
+    await stand('pending').execute()
     const page = await browser.signedIn(tenant, { path: `/agents/runs/${run_id}` })
     await page.getByText('Running').waitFor()
+    await page.getByText('1 of 2 done').waitFor()
+    expect(await page.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('50')
+    expect(await lookAt(page, 'run-under-way')).toEqual([])
+    await stand('evaluated').execute()
+    await page.getByText('2 of 2 done').waitFor()
     await page.getByRole('button', { name: 'Cancel the run' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click()
     await page.getByText('Cancelled').waitFor()

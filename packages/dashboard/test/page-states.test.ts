@@ -8,7 +8,7 @@ import { createSubscription } from '../../server/src/webhooks/subscriptions.ts'
 import { MAIL, propose } from '../../server/test/actions.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { until } from '../../server/test/webhooks.ts'
-import { HAS_BROWSER, openBrowser, type TestBrowser } from './browser.ts'
+import { accessibilityProblems, HAS_BROWSER, openBrowser, type TestBrowser } from './browser.ts'
 
 const NAMES = ['agent', 'company', 'contact', 'delivery', 'event', 'identity', 'run', 'segment', 'webhook'] as const
 type Ids = Record<(typeof NAMES)[number], string>
@@ -171,8 +171,10 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
       await page.goto(address)
       await main().getByRole('heading').first().waitFor()
       if (asked.size > 0) await loading().first().waitFor()
+      expect(await accessibilityProblems(page)).toEqual([])
       gate.resolve()
       await isThere(shows)
+      expect(await accessibilityProblems(page)).toEqual([])
 
       const paths = [...asked]
       isRefused = (pathname) => beside.test(pathname)
@@ -185,6 +187,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
         await page.goto(address)
         const told = main().getByText(REFUSAL).first().waitFor()
         await told.catch(() => expect.fail(`${needed} fails in silence`))
+        expect(await accessibilityProblems(page)).toEqual([])
         isRefused = () => false
         for (const again of await main().getByRole('button', { name: 'Try again' }).all()) await again.click()
         await isThere(shows)

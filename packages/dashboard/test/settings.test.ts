@@ -250,6 +250,25 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     expect(await lookAt(owner, 'settings-data')).toEqual([])
   })
 
+  test('an export and an erasure under way say how far they are, and refresh by themselves', async () => {
+    const { db } = tenant.handle
+    await owner.getByText('erased', { exact: true }).waitFor()
+    const stored = await db.selectFrom('exports').select('file').executeTakeFirstOrThrow()
+    await db.updateTable('exports').set({ status: 'running', progress: 0.4, file: null }).execute()
+    await db.updateTable('erasures').set({ status: 'running' }).execute()
+    await owner.reload()
+    await owner.getByText('under way, 40 %').waitFor()
+    expect(await owner.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('40')
+    await owner.getByText('under way', { exact: true }).waitFor()
+    await db
+      .updateTable('exports')
+      .set({ status: 'ready', progress: 1, ...stored })
+      .execute()
+    await db.updateTable('erasures').set({ status: 'erased' }).execute()
+    await owner.getByRole('link', { name: 'Download' }).waitFor()
+    await owner.getByText('erased', { exact: true }).waitFor()
+  })
+
   test('limits are shown with what of them is used', async () => {
     await goTo(owner, 'Rate limits')
     await owner.getByRole('region', { name: 'Limits in force' }).getByText('API requests of one key').waitFor()

@@ -1,4 +1,4 @@
-import { Alert, Anchor, Card, Group, Loader, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Alert, Anchor, Card, Group, Loader, Progress, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { IconPlayerStop, IconUsers } from '@tabler/icons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -36,7 +36,7 @@ export function RunPage() {
         description={
           <Group gap={8} aria-live="polite" component="span">
             <RunState status={run.status} />
-            {isOpen(run) ? <Loader size={14} aria-label="It is under way" /> : null}
+            {isOpen(run) ? <Loader size={14} aria-hidden /> : null}
             <span>
               {run.trigger === 'schedule' ? 'by its schedule' : 'by hand'}, {formatMoment(run.created_at)}
             </span>
@@ -140,6 +140,17 @@ function Figure({ label, value, note }: { label: string; value: string; note?: s
   )
 }
 
+function RunProgress({ done, total }: { done: number; total: number }) {
+  return (
+    <Stack gap={4} role="status" mb="sm">
+      <Text size="sm">
+        {formatNumber(done)} of {formatNumber(total)} done
+      </Text>
+      <Progress value={(100 * done) / total} size="sm" aria-label="Progress of the run" />
+    </Stack>
+  )
+}
+
 function Contacts({ run }: { run: Run }) {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
@@ -151,6 +162,7 @@ function Contacts({ run }: { run: Run }) {
       <Title order={2} size="h4" mb="xs">
         Contacts
       </Title>
+      {data && isOpen(run) && total > 0 ? <RunProgress done={data.done} total={total} /> : null}
       {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && !data ? <LoadingState lines={6} /> : null}
       {data && data.contacts.length === 0 ? (

@@ -54,7 +54,11 @@ export const runContactsQuery = (runId: string, query: { page: number; limit: nu
     // Read once more when the run has ended: the last answer before may be older than its end.
     queryKey: ['agents', 'run', runId, 'contacts', query, isUnderWay],
     queryFn: ({ signal }) =>
-      get<{ contacts: RunContact[] } & Page>(`/api/agents/runs/${encodeURIComponent(runId)}/contacts`, query, signal),
+      get<{ contacts: RunContact[]; done: number } & Page>(
+        `/api/agents/runs/${encodeURIComponent(runId)}/contacts`,
+        query,
+        signal,
+      ),
     placeholderData: keepPreviousData,
     // What was fetched on the way to the page may be from before the run began.
     staleTime: 0,

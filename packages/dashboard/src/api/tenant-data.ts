@@ -25,6 +25,7 @@ export const erasuresQuery = (page: number, limit: number) =>
         signal,
       ),
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => (state.data?.erasures.some(({ status }) => status === 'running') ? 2_000 : false),
   })
 
 export function orderExport() {

@@ -21,7 +21,7 @@ export function PreviewPanel({ filter, unfinished }: { filter: SegmentFilter; un
         <Title order={2} size="h5">
           Who belongs
         </Title>
-        {isFetching ? <Loader size="xs" aria-label="Counting" /> : null}
+        {isFetching ? <Loader size="xs" role="status" aria-label="Counting" /> : null}
       </Group>
       {error ? <ErrorState error={error} onRetry={refetch} /> : null}
       {!error && data ? (

@@ -49,7 +49,7 @@ export function FindField<Item>(props: FindFieldProps<Item>) {
         onChange={(event) => setTyped(event.currentTarget.value)}
         // Enter would send the form that it stands in before anything is chosen.
         onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
-        rightSection={isFetching ? <Loader size="xs" aria-label="Searching" /> : null}
+        rightSection={isFetching ? <Loader size="xs" role="status" aria-label="Searching" /> : null}
         autoFocus={props.autoFocus}
       />
       {error ? <ErrorState error={error} onRetry={refetch} /> : null}

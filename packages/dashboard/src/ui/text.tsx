@@ -17,7 +17,7 @@ export function Foreign({ children, max = CLAMP }: { children: string; max?: num
 /** A missing value. */
 export function None() {
   return (
-    <Text span c="dimmed" inherit aria-label="none">
+    <Text span c="dimmed" inherit role="img" aria-label="none">
       –
     </Text>
   )

@@ -50,13 +50,15 @@ export function agentPageRoutes(app: App, { clock }: { clock: Clock }): void {
         hide: true,
         params: RunPath,
         querystring: Type.Object(pageParameters(10, 100)),
-        response: { 200: success({ contacts: Type.Array(ContactResult), pagination: Pagination }) },
+        response: {
+          200: success({ contacts: Type.Array(ContactResult), done: Type.Integer(), pagination: Pagination }),
+        },
       },
     },
     async ({ tenant, params, query: { page = 1, limit = 10 } }) => {
       const window = { limit, offset: offsetOf({ page, limit }) }
-      const { contacts, total } = await listRunContacts(tenant, pathId(params.run_id, 'run'), window)
-      return { status: 'success' as const, contacts, pagination: paginationOf({ page, limit }, total) }
+      const { contacts, total, done } = await listRunContacts(tenant, pathId(params.run_id, 'run'), window)
+      return { status: 'success' as const, contacts, done, pagination: paginationOf({ page, limit }, total) }
     },
   )
 

@@ -107,6 +107,9 @@ test('agents are listed with how they last ran; a run is read page by page and e
   expect(listed.last_run).toMatchObject({ run_id: runId })
   const page = (await member.call('GET', `/api/agents/runs/${runId}/contacts?limit=1&page=2`)).body
   expect([page.contacts.length, page.pagination.total_items]).toEqual([1, 2])
+  const wait = tenant.handle.db.updateTable('agent_run_contacts').set({ status: 'pending' }).where('run_id', '=', runId)
+  await wait.where('contact_id', '=', contacts[1] ?? '').execute()
+  expect((await member.call('GET', `/api/agents/runs/${runId}/contacts?limit=1`)).body.done).toBe(page.done - 1)
   await tenant.handle.db.updateTable('agent_runs').set({ status: 'running' }).where('run_id', '=', runId).execute()
   const ended = await member.call('POST', `/api/agents/runs/${runId}/cancel`)
   expect([ended.status, ended.body.run.status]).toEqual([200, 'cancelled'])

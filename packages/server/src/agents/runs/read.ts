@@ -54,23 +54,26 @@ export async function readRun(tenant: Tenant, runId: string, mode: 'summary' | '
     : { ...run, contact_results: await resultsOf(tenant, runId, { limit: CONTACTS_MAX, offset: 0 }) }
 }
 
-/** Some of a run's contacts, in the order in which it looks at them, and how many it has. @throws ServiceError 404. */
+/**
+ * Some of a run's contacts, in the order in which it looks at them, how many it has, and how many it has done with.
+ * @throws ServiceError 404.
+ */
 export async function listRunContacts(
   tenant: Tenant,
   runId: string,
   window: Window,
-): Promise<{ contacts: ContactResultObject[]; total: number }> {
+): Promise<{ contacts: ContactResultObject[]; total: number; done: number }> {
   const run = await tenant.db.selectFrom('agent_runs').select('run_id').where('run_id', '=', runId).executeTakeFirst()
   if (!run) throw notFound('run')
   const [contacts, counted] = await Promise.all([
     resultsOf(tenant, runId, window),
     tenant.db
       .selectFrom('agent_run_contacts')
-      .select(({ fn }) => fn.countAll().as('count'))
+      .select(({ fn }) => [fn.countAll().as('count'), fn.countAll().filterWhere('status', '<>', 'pending').as('done')])
       .where('run_id', '=', runId)
       .executeTakeFirst(),
   ])
-  return { contacts, total: Number(counted?.count ?? 0) }
+  return { contacts, total: Number(counted?.count ?? 0), done: Number(counted?.done ?? 0) }
 }
 
 /** The latest run of each of these agents that has run at all, by agent. */
