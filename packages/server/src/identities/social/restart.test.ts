@@ -38,7 +38,8 @@ async function newInstallation() {
   const gateway: TestGateway = await startGateway(certificate)
   open.push(gateway)
   const directory = await openDirectory()
-  open.push({ close: () => rm(directory, { recursive: true, force: true }) })
+  // ClickHouse's own threads may write something more while its directory is emptied.
+  open.push({ close: () => rm(directory, { recursive: true, force: true, maxRetries: 10 }) })
   const environment = { ...gateway.environment, DATABASE_URL: await createDatabase(), CDS_DATA_DIR: directory }
   const outbound = { ca: certificate.certificate }
   const start = async (): Promise<TestService> => {
