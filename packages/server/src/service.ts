@@ -171,6 +171,8 @@ export interface ServiceOptions extends EngineOptions {
   dnsServers?: string[]
   /** Where Intercom is; for tests. */
   intercomUrl?: string
+  /** How long a request waits until its events can be read; for tests, which read them at once on a slow machine too. */
+  answerWithinMs?: number
   /** Sees the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }
@@ -192,7 +194,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => invalidation.close())
     const eventIds = await keepEventIds(stores.database, clock, log)
     cleanup.push(() => eventIds.stop())
-    const projector = startProjector({ ...stores, log, metrics })
+    const { answerWithinMs } = options
+    const projector = startProjector({ ...stores, log, metrics, answerWithinMs })
     cleanup.push(() => projector.stop())
     const eventsStorage = `${storageTable(EVENTS_TABLE, config.clickhouseCluster)}${onCluster(config.clickhouseCluster)}`
     const segments = await watchSegments({ stores, projector, clock, log })

@@ -77,7 +77,7 @@ export async function startTestService(
     checkAnswers(app)
     records = recordAnswers(app)
   }
-  const service = await startService({ config, log, ...options, beforeListen })
+  const service = await startService({ config, log, answerWithinMs: 30_000, ...options, beforeListen })
   const close = async () => {
     await service.close()
     records?.write()

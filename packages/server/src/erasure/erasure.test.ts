@@ -58,6 +58,17 @@ async function placesOf(text: string): Promise<string[]> {
   return places
 }
 
+/** Has a contact erased. @returns the receipt once it is: an erasure that takes its time goes on after the answer. */
+async function erase(contactId: string) {
+  const { status, body } = await admin.call('POST', `/api/contacts/${contactId}/erase`)
+  expect([status, body.receipt.status === 'running']).toEqual(status === 202 ? [202, true] : [200, false])
+  return until(async () => {
+    const { receipt } = (await admin.call('GET', `/api/erasures/${body.receipt.erasure_id}`)).body
+    expect(receipt.status).not.toBe('running')
+    return receipt
+  })
+}
+
 /** Ends the wait for the last look. */
 async function lastLook(erasureId: string): Promise<void> {
   await runErasure(tenant.handle, dependencies, erasureId)
@@ -94,9 +105,7 @@ test('a contact is erased from every table of both stores, with a receipt that n
   await service.stores.database.insertInto('refused_events').values(refused).execute()
   expect((await placesOf(EMAIL)).length).toBeGreaterThan(8)
 
-  const answer = await admin.call('POST', `/api/contacts/${id}/erase`)
-  expect(answer.status).toBe(200)
-  const { receipt } = answer.body
+  const receipt = await erase(id)
   expect(receipt).toMatchObject({ contact_id: id, status: 'erased', requested_by: { name: 'The admin' } })
   expect(receipt.removed).toMatchObject({
     contacts: 1,
@@ -139,8 +148,7 @@ test('a contact is erased from every table of both stores, with a receipt that n
   expect(ordered.rows[0]?.n).toBe(1)
 
   async function runErasureOf(contactId: string): Promise<void> {
-    const { body } = await admin.call('POST', `/api/contacts/${contactId}/erase`)
-    await lastLook(body.receipt.erasure_id)
+    await lastLook((await erase(contactId)).erasure_id)
     const kept = await tenant.handle.db.selectFrom('visitors').select('visitor_id').execute()
     expect(kept.map(({ visitor_id }) => visitor_id)).toContain('grace')
     await bench.service.stores.clickhouse.command("DELETE FROM events WHERE event = 'kept'")
@@ -151,8 +159,7 @@ test('a second order is the first one, and a contact that never was is 404', asy
   const id = await tenant.contact('twice@example.com')
   const [first, second] = await Promise.all([1, 2].map(() => admin.call('POST', `/api/contacts/${id}/erase`)))
   expect(first?.body.receipt.erasure_id).toBe(second?.body.receipt.erasure_id)
-  const again = await admin.call('POST', `/api/contacts/${id}/erase`)
-  expect(again.body.receipt).toMatchObject({ erasure_id: first?.body.receipt.erasure_id, status: 'erased' })
+  expect(await erase(id)).toMatchObject({ erasure_id: first?.body.receipt.erasure_id, status: 'erased' })
   for (const unknown of [newId(), 'no-id', '%00'])
     expect((await admin.call('POST', `/api/contacts/${unknown}/erase`)).status).toBe(404)
 })
@@ -161,7 +168,7 @@ test('a contact that was deleted before is erased by its id', async () => {
   const id = await tenant.contact('gone@example.com', {}, { visitor_id: 'gone' })
   await tenant.track({ visitor_id: 'gone', events: [{ event: 'by_gone' }] })
   await tenant.call('DELETE', `/v1/contacts/${id}`)
-  const { receipt } = (await admin.call('POST', `/api/contacts/${id}/erase`)).body
+  const receipt = await erase(id)
   expect(receipt).toMatchObject({ status: 'erased', email_hash: null, removed: { events: expect.any(Number) } })
   expect((await tenant.call('GET', '/v1/events?event_type=by_gone')).body.events).toEqual([])
   expect((await tenant.call('GET', `/v1/contacts/events/${id}`)).status).toBe(404)
@@ -195,9 +202,29 @@ test('an erasure that is cut off anywhere goes on where it was', async () => {
   expect(await placesOf('crash@example.com')).toEqual([])
 })
 
+test('an erasure waits for a row of the journal that is being cleared away', async () => {
+  const { database } = bench.service.stores
+  const contactId = await tenant.contact('cleared@example.com')
+  const record = { ...EMPTY_RECORD, tenant_id: tenant.id, event_id: newId(), event: 'cleared', contact_id: contactId }
+  const rows = serializeEvents([{ ...record, timestamp: Date.now(), received_at: Date.now() }])
+  const journal = { journal_id: newId(), event_count: 1, rows }
+  await database.insertInto('journal').values(journal).execute()
+  const { erasing } = await database.transaction().execute(async (clearing) => {
+    await clearing.deleteFrom('journal').where('journal_id', '=', journal.journal_id).execute()
+    const subject = { contactId, email: null, visitorIds: [], keys: [] }
+    const erasing = dependencies.events.erase(tenant.id, subject, new Date(), async () => {})
+    erasing.catch(() => {})
+    const waiting = sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%"journal"%'`
+    await until(async () => expect((await waiting.execute(database)).rows[0]?.n).toBeGreaterThan(0))
+    return { erasing }
+  })
+  expect(await erasing).toEqual({ refused_events: 0 })
+})
+
 test('the last look finds what arrived after the first, and comes by itself', async () => {
   const id = await tenant.contact('straggler@example.com')
-  const { receipt } = (await admin.call('POST', `/api/contacts/${id}/erase`)).body
+  const receipt = await erase(id)
   const { rows } = await sql<{ n: number }>`SELECT count(*) AS n FROM pgboss.job
     WHERE data ->> 'erasureId' = ${receipt.erasure_id} AND state = 'created' AND start_after > now()`.execute(
     bench.service.stores.database,

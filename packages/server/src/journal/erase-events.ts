@@ -47,6 +47,8 @@ export function createEventEraser({ database, clickhouse, eventsStorage, project
         ]),
       )
       .limit(1)
+      // Whoever has just carried a row clears it away in a moment: that is waited for.
+      .forShare()
       .executeTakeFirst()
     if (waiting) throw storeUnavailable('ClickHouse', new Error('the journal still holds events of the contact'))
   }

@@ -13,7 +13,7 @@ const FORGOTTEN_AFTER_SECONDS = 5
 const SWEEP_EVERY_MS = 1_000
 /** Rows that one sweep takes at a time: they are held in memory and locked. */
 const SWEEP_ROWS = 8
-/** How long a request waits for ClickHouse; its events are durable in the journal by then. */
+/** How long a request waits for ClickHouse unless told otherwise; its events are durable in the journal by then. */
 const ANSWER_WITHIN_MS = 1_000
 /** Finished rows are deleted together. */
 const DELETE_EVERY_MS = 20
@@ -35,13 +35,20 @@ interface Dependencies {
   clickhouse: ClickHouse
   log: Logger
   metrics: Metrics
+  answerWithinMs?: number | undefined
 }
 
 /**
  * Carries journal rows to ClickHouse. The row's id is the insertion's token, so a row that is projected twice (after a
  * crash between the two engines, or by two processes at once) is recorded once.
  */
-export function startProjector({ database, clickhouse, log, metrics }: Dependencies): Projector {
+export function startProjector({
+  database,
+  clickhouse,
+  log,
+  metrics,
+  answerWithinMs = ANSWER_WITHIN_MS,
+}: Dependencies): Projector {
   const finished: string[] = []
   const underWay = new Set<Promise<void>>()
   let away = false
@@ -131,7 +138,7 @@ export function startProjector({ database, clickhouse, log, metrics }: Dependenc
     project: ({ journalId, rows }) => {
       // While ClickHouse is away a request would wait in vain; the sweep finds out when it is back.
       if (away) return Promise.resolve()
-      return atMost(ANSWER_WITHIN_MS, tracked(insertAndFinish(journalId, rows)))
+      return atMost(answerWithinMs, tracked(insertAndFinish(journalId, rows)))
     },
     drain: () => sweepAll(0),
     stop: async () => {

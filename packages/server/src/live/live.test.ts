@@ -155,4 +155,5 @@ test('events that another process records are told of once, and a service that s
     await front.end('SIGKILL')
     await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }
-}, 60_000)
+  // It starts and ends three processes' worth of services.
+}, 180_000)

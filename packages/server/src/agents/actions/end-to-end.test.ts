@@ -120,7 +120,10 @@ describe.skipIf(!hasDovecot)('an agent with a mailbox', () => {
     await executed(run._id)
     const members = await tenant.call('GET', `/v1/segments/${segmentId}/contacts`)
     expect(members.body.contacts.map(({ contact_id }: { contact_id: string }) => contact_id)).toEqual([contactId])
-    const { body } = await tenant.call('GET', '/v1/events?event_type=segment_entered')
-    expect(body.events).toHaveLength(1)
+    // It is in ClickHouse a moment after the status is in PostgreSQL.
+    await until(async () => {
+      const { body } = await tenant.call('GET', '/v1/events?event_type=segment_entered')
+      expect(body.events).toHaveLength(1)
+    })
   })
 })

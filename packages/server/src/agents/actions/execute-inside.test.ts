@@ -78,10 +78,13 @@ describe('a change of properties', () => {
     expect((await contact()).properties).toMatchObject({ lifecyclestage: 'mql', score: 7, city: 'London' })
     const { body } = await tenant.call('GET', `/v1/contacts/${contactId}?include=provenance`)
     expect(body.contact.properties_provenance.score).toMatchObject({ source: 'agent' })
-    const events = await tenant.call('GET', '/v1/events?include=system&limit=100')
-    const names = events.body.events.map(({ event }: { event: string }) => event)
-    const count = (name: string) => names.filter((each: string) => each === name).length
-    expect([count('lifecycle_stage_changed'), count('agent_action_executed')]).toEqual([1, 1])
+    // They are in ClickHouse a moment after the status is in PostgreSQL.
+    await until(async () => {
+      const events = await tenant.call('GET', '/v1/events?include=system&limit=100')
+      const names = events.body.events.map(({ event }: { event: string }) => event)
+      const count = (name: string) => names.filter((each: string) => each === name).length
+      expect([count('lifecycle_stage_changed'), count('agent_action_executed')]).toEqual([1, 1])
+    })
   })
 
   test('that is outdated by the time it executes is still what was proposed', async () => {

@@ -223,7 +223,8 @@ describe('quiet hours', () => {
   const actor = { kind: 'command_line' } as const
   /** Around the clock, but for a minute twelve hours from now. */
   const quiet = () => {
-    const at = (ms: number) => new Date(Date.now() + ms).toISOString().slice(11, 16)
+    const now = Date.now()
+    const at = (ms: number) => new Date(now + ms).toISOString().slice(11, 16)
     return { from: at(DAY_MS / 2 + 60_000), to: at(DAY_MS / 2) }
   }
 
@@ -255,13 +256,18 @@ describe('quiet hours', () => {
 
 test('the limit of an identity puts an action off till tomorrow', async () => {
   const actor = { kind: 'command_line' } as const
-  await setAgentSettings(tenant.handle, { daily_limit_per_identity: 1, outreach_interval_days: 0 }, actor, new Date())
+  // A day of somewhere where it is noon, so that it does not end in the middle of the test.
+  const now = new Date()
+  const ahead = 12 - now.getUTCHours()
+  const time_zone = ahead === 0 ? 'UTC' : `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`
+  const midnight = new Date(now.setUTCMinutes(0, 0, 0) + DAY_MS / 2).toISOString()
+  const limits = { daily_limit_per_identity: 1, outreach_interval_days: 0, time_zone }
+  await setAgentSettings(tenant.handle, limits, actor, new Date())
   const before = await proposeMail()
   expect((await tenant.call('POST', `${before.path}/approve`)).body.action.due_at).toBeDefined()
   await reached(new Date())
   const { path } = await proposeMail()
   const { body } = await tenant.call('POST', `${path}/approve`)
-  const midnight = new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString()
   expect(body.action.due_at).toBe(midnight)
   expect(body.action.status).toBe('approved')
 })

@@ -109,7 +109,7 @@ describe('the template provider', () => {
       contact_ids: contactIds,
     })
     const read = async () => (await tenant.call('GET', `/v1/agents/runs/${body.job_id}`)).body.run
-    await expect.poll(async () => (await read()).status, { timeout: 15_000 }).toMatch(/completed|failed/)
+    await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toMatch(/completed|failed/)
     return read()
   }
 

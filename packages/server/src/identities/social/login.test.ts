@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { createIdentity, socialOf } from '../../../test/social.ts'
 import { newId } from '../../platform/ids.ts'
@@ -6,14 +6,27 @@ import { socialStates } from './states.ts'
 
 let service: TestService
 let tenant: TestTenant
-/** How far the service's clock is ahead. */
-let ahead = 0
+/** Where the service's clock stands still; null while it goes. */
+let stoppedAt: Date | null = null
 
 beforeAll(async () => {
-  service = await startTestService({}, { clock: () => new Date(Date.now() + ahead) })
+  service = await startTestService({}, { clock: () => stoppedAt ?? new Date() })
   tenant = await createTestTenant(service)
 })
+afterEach(() => {
+  stoppedAt = null
+})
 afterAll(() => service.close())
+
+/** Stops the clock so many milliseconds after a session began, however long the test has taken till here. */
+async function stopAfter(sessionId: string, milliseconds: number): Promise<void> {
+  const { created_at } = await tenant.handle.db
+    .selectFrom('social_sessions')
+    .select('created_at')
+    .where('session_id', '=', sessionId)
+    .executeTakeFirstOrThrow()
+  stoppedAt = new Date(created_at.getTime() + milliseconds)
+}
 
 const newFlow = async (network?: string) => {
   const identityId = await createIdentity(tenant)
@@ -174,9 +187,9 @@ describe('a two-factor code', () => {
     const flow = await newFlow()
     const session = await flow.begin('2fa@example.com', { max_verification_wait_time: 3_600 })
     await flow.until(session, 'awaiting_2fa')
-    ahead += 3_599_000
+    await stopAfter(session, 3_599_999)
     expect((await flow.status(session)).body.status).toBe('awaiting_2fa')
-    ahead += 2_000
+    await stopAfter(session, 3_600_000)
     const late = await flow.code(session, '123456')
     expect([late.status, late.body.error.code]).toEqual([408, 'verification_timed_out'])
     expect((await flow.status(session)).body).toMatchObject({
@@ -200,9 +213,9 @@ test('a link that is never followed ends in a timeout after 600 seconds', async 
   const flow = await newFlow()
   const session = await flow.begin('timeout@example.com')
   await flow.until(session, 'awaiting_email')
-  ahead += 599_000
+  await stopAfter(session, 599_999)
   expect((await flow.status(session)).body.status).toBe('awaiting_email')
-  ahead += 1_000
+  await stopAfter(session, 600_000)
   expect((await flow.status(session)).body).toMatchObject({ status: 'failed', error: { http_status: 408 } })
 })
 
