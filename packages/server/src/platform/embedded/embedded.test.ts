@@ -49,7 +49,7 @@ async function runs(pid: number): Promise<boolean> {
   return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')) !== ''
 }
 
-describe('the data directory', () => {
+describe('the data directory', { timeout: 180_000 }, () => {
   test('is used by one process at a time, and free again when that one ends in whatever way', async () => {
     const directory = await directoryOf()
     const first = await lockDataDirectory(directory)
@@ -107,7 +107,7 @@ describe('the data directory', () => {
   })
 })
 
-describe('the embedded PostgreSQL', () => {
+describe('the embedded PostgreSQL', { timeout: 180_000 }, () => {
   test('keeps its data, speaks UTF-8, listens on no network, and has no password to guess', async () => {
     const dataDirectory = await directoryOf()
     const first = await startEmbeddedPostgres({ dataDirectory })
@@ -272,4 +272,4 @@ test('the command line works with and without a running service', async () => {
   expect(fails('doctor')).toMatchObject({ status: 0 })
   // Killed, it would leave a PostgreSQL behind that writes into the directory while that is deleted.
   expect(await service.end('SIGTERM')).toBe(0)
-}, 120_000)
+}, 300_000)
