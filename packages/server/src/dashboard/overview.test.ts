@@ -7,12 +7,16 @@ let tenant: TestTenant
 let viewer: Browser
 
 const DAY_MS = 86_400_000
+/** The service's day is at noon: no midnight comes between what a test does and what it reads. */
+const toNoon = (Math.floor(Date.now() / DAY_MS) + 0.5) * DAY_MS - Date.now()
+const now = () => new Date(Date.now() + toNoon)
+
 const daysAgo = (days: number, hour = 12) =>
-  new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS - days * DAY_MS + hour * 3_600_000).toISOString()
+  new Date(Math.floor(now().getTime() / DAY_MS) * DAY_MS - days * DAY_MS + hour * 3_600_000).toISOString()
 const dateOf = (days: number) => daysAgo(days).slice(0, 10)
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await startTestService({}, { clock: now })
   tenant = await createTestTenant(service)
   viewer = await signedIn(service, tenant.id, 'viewer')
 })

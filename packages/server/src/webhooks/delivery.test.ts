@@ -178,7 +178,9 @@ test('six attempts with the same bytes, each not before its delay; then it is fa
     // To a second before it is due; the worker looks and takes nothing.
     bench.pass(Date.parse(delivery.next_attempt_at ?? '') - 1_500 - bench.now().getTime())
     await sleep(300)
-    expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([{ attempt_count: index + 1 }])
+    const looked = await listDeliveries(tenant.handle, subscriptionId)
+    // Unless this process stood still until it was due: whenever it was made, its moment is checked below.
+    if (bench.now().getTime() < ended + delay) expect(looked).toMatchObject([{ attempt_count: index + 1 }])
     bench.pass(1_600)
     delivery = await attempted(tenant, subscriptionId, index + 2)
     expect(Date.parse(delivery.attempts.at(-1)?.at ?? '')).toBeGreaterThanOrEqual(ended + delay)
@@ -261,8 +263,12 @@ test('a paused subscription rests, and events of that time are not delivered lat
   await view()
   await expect(sendTest(tenant.handle, subscriptionId, bench.now())).rejects.toMatchObject({ code: 'webhook_paused' })
   await resumeSubscription(tenant.handle, subscriptionId, bench.now())
-  await sleep(100)
-  const eventId = await view()
+  // The collector hears of it a moment after the commit: the first event that has a delivery is one of those since then.
+  const eventId = await until(async () => {
+    const seen = await view()
+    expect(await listDeliveries(tenant.handle, subscriptionId)).toHaveLength(1)
+    return seen
+  })
   const [request] = await arrived(bench.receiver, path, 1)
   expect(JSON.parse(String(request?.body)).event_id).toBe(eventId)
   expect(await listDeliveries(tenant.handle, subscriptionId)).toHaveLength(1)
@@ -416,7 +422,7 @@ test('finished deliveries go after the retention, pending ones stay, and a delet
   }
 })
 
-/** The timer looks once a second: what arrives sooner was announced. */
+/** The timer looks once a second, and the look that brought the event before was 150 ms ago: what arrives sooner was announced. */
 test('workers are woken at once', async () => {
   const { path } = await subscribed()
   const times: number[] = []
@@ -427,7 +433,7 @@ test('workers are woken at once', async () => {
     times.push(Date.now() - startedAt)
     await sleep(130)
   }
-  expect(times.sort((a, b) => a - b)[2]).toBeLessThan(450)
+  expect(times.sort((a, b) => a - b)[2]).toBeLessThan(800)
 })
 
 test('events are recorded while their subscription or their tenant is being deleted', async () => {

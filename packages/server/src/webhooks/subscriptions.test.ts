@@ -223,4 +223,4 @@ test('the command line creates, lists, tests, rotates, pauses and deletes', asyn
     error: { code: 'invalid_option' },
   })
   expect(cds('events').events.length).toBeGreaterThan(15)
-}, 120_000)
+}, 300_000)

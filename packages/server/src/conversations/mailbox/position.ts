@@ -30,13 +30,31 @@ export async function readPosition(
   return { identityId, role, path, uidValidity, lastUid: Number(last_uid), modSequence }
 }
 
-export async function storePosition(tenant: Tenant, position: Position, now: Date): Promise<void> {
+/**
+ * Writes down how far a folder has been read.
+ * @param isFirst whether nothing was known of it before. What was known and is gone by now stays gone: meanwhile somebody
+ * wants the mailbox to be read again.
+ */
+export async function storePosition(
+  tenant: Tenant,
+  position: Position,
+  { isFirst, now }: { isFirst: boolean; now: Date },
+): Promise<void> {
   const values = {
     path: position.path,
     uid_validity: position.uidValidity,
     last_uid: String(position.lastUid),
     mod_sequence: position.modSequence,
     synced_at: now,
+  }
+  if (!isFirst) {
+    await tenant.db
+      .updateTable('mailbox_folders')
+      .set(values)
+      .where('identity_id', '=', position.identityId)
+      .where('role', '=', position.role)
+      .execute()
+    return
   }
   await tenant.db
     .insertInto('mailbox_folders')

@@ -42,8 +42,11 @@ export async function syncFolder(
   const isSame = known !== null && known.path === folder.path && known.uidValidity === uidValidity
   let lastUid = isSame ? known.lastUid : 0
   const place = { ...folder, uidValidity }
-  const store = (modSequence: string | null) =>
-    storePosition(tenant, { ...place, lastUid, modSequence }, writing.clock())
+  let isFirst = known === null
+  const store = async (modSequence: string | null) => {
+    await storePosition(tenant, { ...place, lastUid, modSequence }, { isFirst, now: writing.clock() })
+    isFirst = false
+  }
   const uids =
     isSame && isUnchanged(mailbox, known) ? [] : await newUids(client, isSame ? lastUid : null, firstSyncDays, writing)
   const unmatched: DeliveryReport[] = []

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { OPENID_CLIENT, startOpenIdProvider } from '../../../test/openid-provider.ts'
 import { Browser, signedIn } from '../../../test/people.ts'
@@ -5,10 +7,13 @@ import { createTestTenant, startTestService } from '../../../test/service.ts'
 
 test('while the provider is away passwords work, and it is used as soon as it is back', async () => {
   const person = { sub: '1', email: 'x@example.com', email_verified: true, name: 'X' }
-  const before = await startOpenIdProvider(person)
-  await before.close()
+  // Whoever has its place meanwhile says nothing: while the place was empty, any program might be given its port.
+  const silent = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const { port } = silent.address() as AddressInfo
+  const issuer = `http://127.0.0.1:${port}`
   const service = await startTestService({
-    CDS_OIDC_ISSUER: before.issuer,
+    CDS_OIDC_ISSUER: issuer,
     CDS_OIDC_CLIENT_ID: OPENID_CLIENT.id,
     CDS_OIDC_CLIENT_SECRET: OPENID_CLIENT.secret,
   })
@@ -17,9 +22,11 @@ test('while the provider is away passwords work, and it is used as soon as it is
     const begin = () => new Browser(service).call('POST', '/api/auth/sign-in/oauth2', { providerId: 'oidc' })
     const away = await begin()
     expect([away.status, away.body.error.code]).toEqual([503, 'oidc_unavailable'])
-    const back = await startOpenIdProvider(person, Number(new URL(before.issuer).port))
+    silent.close()
+    await once(silent, 'close')
+    const back = await startOpenIdProvider(person, port)
     const { status, body } = await begin()
-    expect([status, body.url.startsWith(`${before.issuer}/authorize?`)]).toEqual([200, true])
+    expect([status, body.url.startsWith(`${issuer}/authorize?`)]).toEqual([200, true])
     await back.close()
   } finally {
     await service.close()

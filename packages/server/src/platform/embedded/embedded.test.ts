@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -49,7 +49,7 @@ async function runs(pid: number): Promise<boolean> {
   return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')) !== ''
 }
 
-describe('the data directory', () => {
+describe('the data directory', { timeout: 180_000 }, () => {
   test('is used by one process at a time, and free again when that one ends in whatever way', async () => {
     const directory = await directoryOf()
     const first = await lockDataDirectory(directory)
@@ -81,13 +81,17 @@ describe('the data directory', () => {
     const directory = await directoryOf()
     const service = await run(directory)
     const url = RUNNING.exec(service.output())?.[1]
-    const server = Number((await readFile(join(directory, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0])
+    const cluster = join(directory, 'postgres/cluster')
+    const server = Number((await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n')[0])
+    // Without its data it does not come back before it has been missed.
+    await rename(cluster, `${cluster}.away`)
     process.kill(server, 'SIGKILL')
     const ask = async () => {
       const response = await fetch(`${url}/v1/contacts`, { headers: { authorization: 'Bearer cds_unknown' } })
       return { status: response.status, retryAfter: response.headers.get('retry-after') }
     }
     await expect.poll(ask, { interval: 10 }).toEqual({ status: 503, retryAfter: '2' })
+    await rename(`${cluster}.away`, cluster)
     await expect.poll(ask, { timeout: 20_000 }).toEqual({ status: 401, retryAfter: null })
     expect(await service.end('SIGTERM')).toBe(0)
   })
@@ -103,7 +107,7 @@ describe('the data directory', () => {
   })
 })
 
-describe('the embedded PostgreSQL', () => {
+describe('the embedded PostgreSQL', { timeout: 180_000 }, () => {
   test('keeps its data, speaks UTF-8, listens on no network, and has no password to guess', async () => {
     const dataDirectory = await directoryOf()
     const first = await startEmbeddedPostgres({ dataDirectory })
@@ -266,4 +270,6 @@ test('the command line works with and without a running service', async () => {
   expect(fails('tenant', 'create').status).toBe(2)
   expect(fails('tenant', 'destroy').status).toBe(2)
   expect(fails('doctor')).toMatchObject({ status: 0 })
-}, 120_000)
+  // Killed, it would leave a PostgreSQL behind that writes into the directory while that is deleted.
+  expect(await service.end('SIGTERM')).toBe(0)
+}, 300_000)

@@ -75,10 +75,14 @@ export async function startEmbeddedPostgres({
     throw error
   }
   /** A server that ends by itself (killed for want of memory, crashed) is started again; it recovers by itself. */
-  const watch = () =>
-    server.once('exit', () => {
+  const watch = () => {
+    const again = () => {
       if (!stopping) restarting = restart()
-    })
+    }
+    // One that cannot even begin may have ended by now.
+    if (server.exitCode !== null || server.signalCode !== null) again()
+    else server.once('exit', again)
+  }
   async function restart(): Promise<void> {
     onProgress('PostgreSQL has ended unexpectedly and is started again')
     await sleep(RESTART_AFTER_MS)

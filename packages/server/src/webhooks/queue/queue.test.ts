@@ -5,6 +5,7 @@ import { arrived, startWebhookBench, until, type WebhookBench } from '../../../t
 import { EMPTY_RECORD, type EventRecord } from '../../journal/event-record.ts'
 import { newId } from '../../platform/ids.ts'
 import { createMetrics } from '../../platform/metrics.ts'
+import { openTenant } from '../../platform/tenant.ts'
 import { type Delivery, listDeliveries, resendDelivery } from '../deliveries.ts'
 import { addDeliveries } from '../match.ts'
 import { claimDeliveries } from './claim.ts'
@@ -23,7 +24,12 @@ afterEach(() => {
 afterAll(() => bench.close())
 
 /** Queues deliveries as if so many events had just been recorded. */
-async function queue(tenant: TestTenant, event: string, count: number, more: Partial<EventRecord> = {}): Promise<void> {
+async function queue(
+  tenant: Pick<TestTenant, 'id' | 'handle'>,
+  event: string,
+  count: number,
+  more: Partial<EventRecord> = {},
+): Promise<void> {
   const at = bench.now().getTime()
   const common = { ...EMPTY_RECORD, tenant_id: tenant.id, event, timestamp: at, received_at: at, ...more }
   await addDeliveries(
@@ -56,8 +62,11 @@ test('two workers share a queue and send each delivery once', async () => {
     await sleep(200)
     expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(600)
     expect(bench.receiver.received).toHaveLength(600)
-    const deliveries = await listDeliveries(tenant.handle, subscriptionId, { limit: 100 })
-    expect(deliveries.every(({ status, attempt_count }) => status === 'succeeded' && attempt_count === 1)).toBe(true)
+    // What came of a request is written down after its answer.
+    await until(async () => {
+      const deliveries = await listDeliveries(tenant.handle, subscriptionId, { limit: 100 })
+      expect(deliveries.every(({ status, attempt_count }) => status === 'succeeded' && attempt_count === 1)).toBe(true)
+    })
   } finally {
     await other.stop()
   }
@@ -65,9 +74,9 @@ test('two workers share a queue and send each delivery once', async () => {
 
 /** The second is the worst case: receivers that were quick, and so get many requests at once, begin to hang together. */
 test.each([
-  ['that hangs', 0, 80, 1_500],
-  ['that was quick and begins to hang', 60, 300, 4_000],
-])('a receiver %s holds up neither another subscription nor another tenant', async (_, before, stuck, within) => {
+  ['that hangs', 0, 80],
+  ['that was quick and begins to hang', 60, 300],
+])('a receiver %s holds up neither another subscription nor another tenant', async (_, before, stuck) => {
   const [hanging, fast] = [await createTestTenant(bench.service), await createTestTenant(bench.service)]
   for (let n = 0; n < 20; n++) {
     await bench.subscribe(hanging, { event: 'stuck', url: bench.receiver.url(`/stuck/${before}/${n}`) })
@@ -81,18 +90,20 @@ test.each([
     bench.receiver.received.length = 0
   }
   const open: (() => void)[] = []
+  let givenUp = 0
   bench.receiver.answer = (response, { path }) => {
-    if (path.startsWith('/stuck')) open.push(() => response.end())
-    else response.end()
+    if (!path.startsWith('/stuck')) return response.end()
+    open.push(() => response.end())
+    response.once('close', () => givenUp++)
   }
   await queue(hanging, 'stuck', 50)
   await until(() => expect(open.length).toBeGreaterThanOrEqual(stuck))
   for (let n = 0; n < 5; n++) {
-    const startedAt = Date.now()
     for (const tenant of [hanging, fast]) await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view' }] })
     await arrived(bench.receiver, `/beside/${before}`, n + 1)
     await arrived(bench.receiver, `/fast/${before}`, n + 1)
-    expect(Date.now() - startedAt).toBeLessThan(n === 0 ? within : 1_500)
+    // It came while every one that hangs was still being waited for.
+    expect(givenUp).toBe(0)
   }
   // Nobody is sent more at once than a receiver gets.
   const perPath = Map.groupBy(bench.receiver.received, ({ path }) => path)
@@ -106,14 +117,20 @@ test("a small queue is not behind another tenant's large one", async () => {
   await bench.subscribe(large, { event: 'burst', url: bench.receiver.url('/large') })
   await bench.subscribe(small, { event: 'burst', url: bench.receiver.url('/small') })
   bench.receiver.answer = (response) => setTimeout(() => response.end(), 10)
-  await queue(large, 'burst', 3_000)
-  await queue(small, 'burst', 20)
-  await arrived(bench.receiver, '/small', 20)
-  expect(bench.receiver.received.filter(({ path }) => path === '/large').length).toBeLessThan(2_000)
-  await arrived(bench.receiver, '/large', 3_000)
+  const { stores } = bench.service
+  // Both at once: how much of the large one goes out before the small one is there is nobody's doing.
+  await stores.database.transaction().execute(async (database) => {
+    for (const [{ id }, count] of [[large, 1_500] as const, [small, 20] as const]) {
+      await queue({ id, handle: openTenant({ ...stores, database }, id) }, 'burst', count)
+    }
+  })
+  await arrived(bench.receiver, '/large', 1_500)
+  const paths = bench.receiver.received.map(({ path }) => path).filter((path) => /large|small/.test(path))
+  expect(paths).toHaveLength(1_520)
+  expect(paths.lastIndexOf('/small')).toBeLessThan(1_000)
 })
 
-const room = { slots: 10, perSubscription: 10, free: new Map<string, number>(), fullTenants: [] }
+const room = { slots: 1_000, perSubscription: 10, free: new Map<string, number>(), fullTenants: [] }
 
 async function queued(tenant: TestTenant): Promise<number> {
   return (await tenant.handle.db.selectFrom('webhook_queue').select('delivery_id').execute()).length
@@ -128,12 +145,15 @@ test('a delivery whose lease ended belongs to who took it over, and what the fir
   await queue(tenant, 'leased', 1, { contact_id: contactId })
   const start = bench.now()
   const later = (seconds: number) => new Date(start.getTime() + seconds * 1_000)
-  const [first] = await claimDeliveries(stores, room, start, 20_000)
+  /** Other tests may have left something in the queue. */
+  const claim = async (at: Date) =>
+    (await claimDeliveries(stores, room, at, 20_000)).filter((each) => each.subscriptionId === subscriptionId)
+  const [first] = await claim(start)
   expect(JSON.parse(first?.payload ?? '')).toMatchObject({ data: { contact: { firstname: 'Ada' } } })
   // What a later look would join is another thing.
   await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { firstname: 'Augusta' } })
-  expect(await claimDeliveries(stores, room, later(19), 20_000)).toEqual([])
-  const [second] = await claimDeliveries(stores, room, later(21), 20_000)
+  expect(await claim(later(19))).toEqual([])
+  const [second] = await claim(later(21))
   if (!first || !second) throw new Error('not claimed')
   expect(second.payload).toBe(first.payload)
   const outcome = { at: start, endedAt: start, statusCode: 200, body: '', error: null, address: null, succeeded: true }
