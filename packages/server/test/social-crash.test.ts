@@ -110,4 +110,4 @@ test('logins go on after a kill, whatever they were doing, and nothing secret is
     await gateway.close()
     await rm(directory, { recursive: true, force: true })
   }
-}, 240_000)
+}, 600_000)

@@ -49,9 +49,6 @@ describe.skipIf(!existsSync(CHROMIUM))('the shop of the demo', () => {
       await expect
         .poll(
           async () => (await tenant.call('GET', '/v1/contacts?search=ada@example.com')).body.contacts[0]?.properties,
-          {
-            timeout: 15_000,
-          },
         )
         .toMatchObject({ firstname: 'Ada' })
       const { body } = await tenant.call('GET', '/v1/contacts?search=ada@example.com')
@@ -63,7 +60,7 @@ describe.skipIf(!existsSync(CHROMIUM))('the shop of the demo', () => {
       }
       const expected = 'page_view first_visit button_click link_click page_leave added_to_basket video_play video_pause'
       await expect
-        .poll(names, { timeout: 15_000 })
+        .poll(names)
         .toEqual(expect.arrayContaining([...expected.split(' '), 'video_milestone', 'video_conversion', 'form_submit']))
       expect(problems).toEqual([])
     } finally {
