@@ -280,7 +280,7 @@ test('the compiled filter and its plain reading agree about random contacts, eve
         if (verdict.get('s') !== null) expect(verdict.get('s')).toBe(expected.includes(contactId))
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 300, seed: 20_260_310 },
   )
 }, 120_000)
 
