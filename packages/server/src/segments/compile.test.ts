@@ -282,7 +282,7 @@ test('the compiled filter and its plain reading agree about random contacts, eve
     }),
     { numRuns: 300, seed: 20_260_310 },
   )
-}, 120_000)
+}, 300_000)
 
 /** Decisions 7.1: negative operators are true of a missing value, all others are not. */
 test.each(PROPERTY_OPERATORS)('%s of a missing value', async (operator) => {
