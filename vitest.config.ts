@@ -23,7 +23,8 @@ export default defineConfig({
     // More than two cores: many files mostly wait, for a killed process to come back or a lease to end.
     maxWorkers: 3,
     sequence: { sequencer: LongFirst },
-    testTimeout: 60_000,
+    // Ends only what hangs: a test that starts a process ten times has to end on a machine with its hands full too.
+    testTimeout: 180_000,
     expect: { poll: { timeout: 20_000 } },
     hookTimeout: 120_000,
   },

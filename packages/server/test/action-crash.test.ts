@@ -156,5 +156,5 @@ describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
       await servers.close()
       await rm(directory, { recursive: true, force: true })
     }
-  }, 600_000)
+  }, 1_200_000)
 })

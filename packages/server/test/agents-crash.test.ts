@@ -52,7 +52,7 @@ test('a run whose process is killed goes on where it was, and proposes nothing t
       delayMs: 100,
     })
     const { job_id } = (await request('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids: contactIds })).body
-    await expect.poll(() => model.asked.length, { timeout: 30_000 }).toBeGreaterThan(8)
+    await expect.poll(() => model.asked.length, { timeout: 90_000 }).toBeGreaterThan(8)
     await service.end('SIGKILL')
     service = await startProcess(MAIN, [], environment, RUNNING)
     url = urlOf(service)
@@ -61,7 +61,7 @@ test('a run whose process is killed goes on where it was, and proposes nothing t
     expect(before.summary.contacts_evaluated).toBeGreaterThan(0)
 
     const read = async () => (await request('GET', `/v1/agents/runs/${job_id}`)).body.run
-    await expect.poll(async () => (await read()).status, { timeout: 90_000, interval: 500 }).toBe('completed')
+    await expect.poll(async () => (await read()).status, { timeout: 180_000, interval: 500 }).toBe('completed')
     const run = await read()
     expect(run.summary).toMatchObject({ contacts_evaluated: CONTACTS, actions_proposed: CONTACTS, errors: 0 })
     const results: { contact_id: string; proposed_actions: unknown[] }[] = run.contact_results
@@ -74,7 +74,7 @@ test('a run whose process is killed goes on where it was, and proposes nothing t
     await model.close()
     await rm(directory, { recursive: true, force: true })
   }
-}, 300_000)
+}, 600_000)
 
 function urlOf(service: Started): string {
   return RUNNING.exec(service.output())?.[1] ?? ''

@@ -59,7 +59,7 @@ test(`killed ${KILLS} times under load, every acknowledged event is there once, 
     await service?.end('SIGTERM')
     await rm(directory, { recursive: true, force: true })
   }
-}, 600_000)
+}, 1_200_000)
 
 async function sendUntil(url: string, sent: Sent[], stop: { now: boolean }): Promise<void> {
   while (!stop.now) {

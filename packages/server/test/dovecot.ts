@@ -3,11 +3,12 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { chmod, chown, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ImapFlow } from 'imapflow'
 import { type ServerUser, serverUser } from '../src/platform/embedded/unprivileged-user.ts'
+import { freePort } from './ports.ts'
 import type { Certificate } from './receiver.ts'
 import { until } from './webhooks.ts'
 
@@ -63,7 +64,7 @@ export async function startDovecot({ key, certificate }: Certificate): Promise<D
   }
   const mailboxes: Mailbox[] = []
   const tokens = await startTokenServer(mailboxes)
-  const [port, tlsPort] = await freePorts()
+  const [port, tlsPort] = [await freePort(), await freePort()]
   await writeFile(at('certificate.pem'), certificate)
   await writeFile(at('key.pem'), key)
   await writeFile(
@@ -126,7 +127,8 @@ export async function startDovecot({ key, certificate }: Certificate): Promise<D
     close: async () => {
       await stop()
       await tokens.close()
-      await rm(directory, { recursive: true, force: true })
+      // Its processes may write something more while the directory is emptied.
+      await rm(directory, { recursive: true, force: true, maxRetries: 10 })
     },
   }
 }
@@ -152,7 +154,9 @@ async function run(directory: string, owner: ServerUser, port: number) {
 async function greeted(port: number): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   try {
-    const [greeting] = await once(socket, 'data')
+    // A server that is about to go closes the connection without a word.
+    const silent = once(socket, 'close').then(() => ['nothing'])
+    const [greeting] = await Promise.race([once(socket, 'data'), silent])
     if (!String(greeting).includes('ready')) throw new Error(String(greeting))
   } finally {
     socket.destroy()
@@ -177,23 +181,6 @@ async function startTokenServer(mailboxes: readonly Mailbox[]) {
       await once(server, 'close')
     },
   }
-}
-
-/** Two ports that were free a moment ago. */
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createTcpServer(), createTcpServer()]
-  const ports: number[] = []
-  for (const server of servers) {
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    ports.push((server.address() as AddressInfo).port)
-  }
-  for (const server of servers) {
-    server.close()
-    await once(server, 'close')
-  }
-  const [first = 0, second = 0] = ports
-  return [first, second]
 }
 
 /** Dovecot wants groups by name. */

@@ -4,6 +4,7 @@ import { chown, mkdir, rm } from 'node:fs/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { serverUser } from '../src/platform/embedded/unprivileged-user.ts'
 import { newId } from '../src/platform/ids.ts'
+import { freePort } from './ports.ts'
 import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
 import { call, createTestTenant, startTestService, type TestService } from './service.ts'
 
@@ -46,7 +47,7 @@ describe('an external ClickHouse', () => {
   test('may be away: events are accepted, and are there once when it is back', async () => {
     const directory = await openDirectory()
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
-    const { front, port } = await startClickHouse(directory)
+    const { front, port } = await startClickHouse(directory, String(await freePort()))
     const service = await startWith({ CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
     const tenant = await createTestTenant(service)
     const ids = Array.from({ length: 30 }, () => newId())
@@ -72,7 +73,7 @@ describe('an external ClickHouse', () => {
     await expect.poll(stored, { timeout: 40_000, interval: 500 }).toEqual([...ids].sort())
     const system = await tenant.call('GET', '/v1/events?event_type=contact_created')
     expect(system.body.events).toHaveLength(1)
-  }, 90_000)
+  })
 })
 
 const debian = existsSync('/usr/lib/postgresql')
@@ -116,7 +117,7 @@ async function startDebianPostgres(binaries: string): Promise<string> {
     ...as,
     stdio: 'ignore',
   })
-  const port = String(20_000 + Math.floor(Math.random() * 20_000))
+  const port = String(await freePort())
   const server = spawn(
     `${binaries}/postgres`,
     ['-D', data, '-k', data, '-p', port, '-c', 'listen_addresses=127.0.0.1'],
@@ -137,7 +138,7 @@ async function startDebianPostgres(binaries: string): Promise<string> {
         await client.end()
         return true
       },
-      { timeout: 15_000 },
+      { timeout: 60_000 },
     )
     .toBe(true)
   return url

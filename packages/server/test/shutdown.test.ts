@@ -66,4 +66,4 @@ test('SIGTERM under load finishes requests and flushes the journal', async () =>
     await postgres.close()
     await rm(directory, { recursive: true, force: true })
   }
-}, 60_000)
+})

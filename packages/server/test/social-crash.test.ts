@@ -66,19 +66,22 @@ test('logins go on after a kill, whatever they were doing, and nothing secret is
     }
     const statusOf = async (id?: string) => (await api('GET', `${id}/social/status/${await sessionOf(id)}`)).body.status
     const [asking, coded, looking] = identities
+    let codedSession = ''
     gateway.overrides.set('/v1/logins/begin', (response, { body }) => {
       // The first is never answered: its process dies while it waits.
       if (body.username === 'looking@example.com') response.end('{"state":"awaiting_email"}')
-      else if (body.username === 'coded@example.com') response.end('{"state":"awaiting_2fa"}')
+      else if (body.username === 'coded@example.com') {
+        codedSession = body.login_id
+        response.end('{"state":"awaiting_2fa"}')
+      }
     })
     gateway.overrides.set('/v1/logins/status', (response, { body }) =>
       response.end(JSON.stringify({ state: body.login_id === codedSession ? 'awaiting_2fa' : 'awaiting_email' })),
     )
-    let codedSession = ''
     const login = (id: string | undefined, name: string) =>
       api('POST', `${id}/social/login`, { username: `${name}@example.com`, password: PASSWORD })
     await login(coded, 'coded')
-    codedSession = await sessionOf(coded)
+    expect(await sessionOf(coded)).toBe(codedSession)
     await login(looking, 'looking')
     const cutOff = login(asking, 'asking').catch(() => null)
     await expect.poll(() => gateway.asked.some(({ body }) => body.username === 'asking@example.com')).toBe(true)
@@ -107,4 +110,4 @@ test('logins go on after a kill, whatever they were doing, and nothing secret is
     await gateway.close()
     await rm(directory, { recursive: true, force: true })
   }
-}, 240_000)
+}, 600_000)

@@ -104,7 +104,7 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
     await receiver.close()
     await rm(directory, { recursive: true, force: true })
   }
-}, 600_000)
+}, 1_200_000)
 
 async function sendUntil(url: string, acknowledged: string[], stop: { now: boolean }): Promise<void> {
   while (!stop.now) {

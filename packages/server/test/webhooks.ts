@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { newId } from '../src/platform/ids.ts'
+import { addDomain } from '../src/tenants/domains.ts'
+import { createTenant } from '../src/tenants/tenants.ts'
 import { type Delivery, listDeliveries } from '../src/webhooks/deliveries.ts'
 import { createSubscription, type SubscriptionSettings } from '../src/webhooks/subscriptions.ts'
 import { type DnsServer, startDnsServer } from './dns-server.ts'
 import { type Certificate, makeCertificate, type Received, type Receiver, startReceiver } from './receiver.ts'
-import { startTestService, type TestService, type TestTenant } from './service.ts'
+import { call, startTestService, type TestService, type TestTenant } from './service.ts'
 
 /** A service whose clock can be moved, with a receiver that its webhooks reach under several names. */
 export interface WebhookBench {
@@ -46,8 +49,7 @@ export async function startWebhookBench(environment: Record<string, string> = {}
     subscribe: async (tenant, settings = {}) => {
       const wanted = { event: 'page_view', url: receiver.url(), ...settings }
       const made = await createSubscription(tenant.handle, service, wanted, now())
-      // The announcement reaches the process' cache a moment after the commit.
-      await sleep(100)
+      await changesAreKnown(service)
       return made
     },
     close: async () => {
@@ -56,6 +58,22 @@ export async function startWebhookBench(environment: Record<string, string> = {}
       dns.close()
     },
   }
+}
+
+/** Waits until the service has forgotten what it remembers: a change is announced to it a moment after its commit. */
+async function changesAreKnown(service: TestService): Promise<void> {
+  const { database } = service.stores
+  const tenantId = await createTenant(database, 'Announced', new Date())
+  const host = `${newId()}.example`
+  const requireStatus = async (expected: number) => {
+    const headers = { origin: `https://${host}`, 'access-control-request-method': 'POST' }
+    const { status } = await call(service, 'OPTIONS', `/v1/public/form-submission/${tenantId}/f`, { headers })
+    if (status !== expected) throw new Error(`the preflight of ${host} is ${status}, not ${expected}`)
+  }
+  // From here on it is remembered that the host is nobody's.
+  await requireStatus(403)
+  await addDomain(database, tenantId, host, true, new Date())
+  await until(() => requireStatus(204))
 }
 
 /** Waits until something holds. @throws what `check` threw last, when it does not in time. */

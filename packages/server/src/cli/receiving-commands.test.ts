@@ -170,7 +170,11 @@ test('a connection is shown, asked for and ended', async () => {
   const { next_pull_at } = (await run('source sync', { source: 'intercom' })) as { next_pull_at: string }
   expect(Date.parse(next_pull_at)).toBeLessThanOrEqual(Date.now())
   expect(await run('source disconnect', { source: 'intercom' })).toEqual({ source: 'intercom', disconnected: true })
-  const logged = await tenant.handle.db.selectFrom('audit_log').select(['action', 'subject_id']).orderBy('at').execute()
+  const logged = await tenant.handle.db
+    .selectFrom('audit_log')
+    .select(['action', 'subject_id'])
+    .orderBy('entry_id')
+    .execute()
   expect(logged).toEqual([
     { action: 'source.pull_ordered', subject_id: 'intercom' },
     { action: 'source.disconnected', subject_id: 'intercom' },

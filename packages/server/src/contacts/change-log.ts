@@ -1,4 +1,4 @@
-import { appendRecords, type SystemEvent, toRecord } from '../journal/append.ts'
+import { appendRecords, type SystemEvent, toRecords } from '../journal/append.ts'
 import type { EventMover } from '../journal/event-mover.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { Projector } from '../journal/projector.ts'
@@ -54,7 +54,7 @@ export async function changeContacts<T>(
       const log = new ChangeLog()
       const result = await work(tx, log)
       log.events.push(...(await segments.follow(tx, [...log.changed], log.created())))
-      const records = [...log.events.map((event) => toRecord(tenant.id, event)), ...log.records]
+      const records = [...toRecords(tenant.id, log.events), ...log.records]
       const journalRow = records.length > 0 ? await appendRecords(tx, records) : null
       return { result, journalRow, linked: [...log.linked] }
     })

@@ -1,9 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CLI, MAIN, openDirectory, RUNNING, startProcess } from '../../test/process.ts'
 import { call } from '../../test/service.ts'
@@ -70,13 +69,8 @@ test('a file is imported without a running service and beside one', async () => 
       [0, 1, 2, 3].map((n) => `p${n}@example.com`),
     )
     // The running service projects what the command line has appended to the journal.
-    let created = 0
-    for (let attempt = 0; attempt < 100 && created < 4; attempt++) {
-      if (attempt > 0) await sleep(200)
-      const path = '/v1/events?event_type=contact_created&count_only=true'
-      created = (await call({ url }, 'GET', path, { headers })).body.count
-    }
-    expect(created).toBe(4)
+    const path = '/v1/events?event_type=contact_created&count_only=true'
+    await expect.poll(async () => (await call({ url }, 'GET', path, { headers })).body.count).toBe(4)
   } finally {
     await service.end('SIGTERM')
   }
@@ -91,12 +85,13 @@ test('an import that is killed can be run again', async () => {
   const exited = once(child, 'exit')
   const results = `${file}.results.csv`
   // Half a chunk's results on disk: it is in the middle of its work.
-  for (let attempt = 0; attempt < 600; attempt++) {
-    if (existsSync(results) && (await readFile(results, 'utf8')).length > 10_000) break
-    await sleep(50)
+  const written = () => (existsSync(results) ? statSync(results).size : 0)
+  try {
+    await expect.poll(written, { timeout: 90_000, interval: 20 }).toBeGreaterThan(10_000)
+  } finally {
+    child.kill('SIGKILL')
+    await exited
   }
-  child.kill('SIGKILL')
-  await exited
   const done = (await readFile(results, 'utf8')).split('\n').length
   expect(done).toBeLessThan(10_000)
   const { body } = cds('import', 'contacts', file, '--tenant', tenantId)

@@ -1,4 +1,4 @@
-import { newId } from '../platform/ids.ts'
+import { idsInOrder, newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { addDeliveries } from '../webhooks/match.ts'
 import { EMPTY_RECORD, type EventRecord, NO_CONTACT, serializeEvents } from './event-record.ts'
@@ -45,12 +45,22 @@ export async function appendRecords(tenant: Tenant, records: readonly EventRecor
   return { journalId, rows }
 }
 
+/** The service's own events of one change as they are stored: they have one time, so their ids keep them in their order. */
+export function toRecords(tenantId: string, events: readonly SystemEvent[]): EventRecord[] {
+  const nextId = idsInOrder()
+  return events.map((event) => toRecord(tenantId, event, nextId()))
+}
+
 /** One of the service's own events as it is stored. */
-export function toRecord(tenantId: string, { event, at, contactId, data }: SystemEvent): EventRecord {
+export function toRecord(
+  tenantId: string,
+  { event, at, contactId, data }: SystemEvent,
+  eventId = newId(),
+): EventRecord {
   return {
     ...EMPTY_RECORD,
     tenant_id: tenantId,
-    event_id: newId(),
+    event_id: eventId,
     event,
     is_system: true,
     timestamp: at.getTime(),

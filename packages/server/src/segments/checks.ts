@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { appendRecords, toRecord } from '../journal/append.ts'
+import { appendRecords, toRecords } from '../journal/append.ts'
 import type { Batch } from '../journal/event-record.ts'
 import { NO_CONTACT } from '../journal/event-record.ts'
 import type { Projector } from '../journal/projector.ts'
@@ -105,7 +105,7 @@ export function startChecks({ stores, projector, definitions, clock, log }: Watc
       const { locked, busy } = await lockContacts(tx, due)
       const before = await missing(tx)
       const events = await followEvents(tx, known, locked, clock())
-      const records = events.map((event) => toRecord(tx.id, event))
+      const records = toRecords(tx.id, events)
       const journalRow = records.length > 0 ? await appendRecords(tx, records) : null
       await finishOrRepeat(tx, due, busy, before)
       if (journalRow && known.some(usesSystemEvents)) await queueChecks(tx, contactsOf(events))

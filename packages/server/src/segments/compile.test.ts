@@ -280,9 +280,9 @@ test('the compiled filter and its plain reading agree about random contacts, eve
         if (verdict.get('s') !== null) expect(verdict.get('s')).toBe(expected.includes(contactId))
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 300, seed: 20_260_310 },
   )
-}, 120_000)
+}, 300_000)
 
 /** Decisions 7.1: negative operators are true of a missing value, all others are not. */
 test.each(PROPERTY_OPERATORS)('%s of a missing value', async (operator) => {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { appendRecords, toRecord } from '../journal/append.ts'
+import { appendRecords, toRecords } from '../journal/append.ts'
 import type { Projector } from '../journal/projector.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
@@ -166,7 +166,7 @@ async function settle(
       contactIds.filter((contactId) => !settled.has(contactId)),
     )
     if (silent) await recordSilentChange(tx, segmentId, events, now)
-    const records = silent ? [] : events.map((event) => toRecord(tx.id, event))
+    const records = silent ? [] : toRecords(tx.id, events)
     const journalRow = records.length > 0 ? await appendRecords(tx, records) : null
     return { isCurrent, journalRow }
   })

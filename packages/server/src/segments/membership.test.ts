@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import { openTenant } from '../platform/tenant.ts'
+import { queueChecks } from './check-queue.ts'
 import { rememberDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
 import type { SegmentCondition } from './filter.ts'
@@ -37,9 +38,9 @@ async function define(...conditions: SegmentCondition[]): Promise<string> {
   return segmentId
 }
 
-/** Decisions 7.2: membership follows events within 10 seconds. */
+/** Decisions 7.2: membership follows events within seconds. */
 async function eventually(check: () => Promise<void>): Promise<void> {
-  await expect.poll(() => check().then(() => 'done', String), { timeout: 10_000, interval: 100 }).toBe('done')
+  await expect.poll(() => check().then(() => 'done', String), { interval: 100 }).toBe('done')
 }
 
 /** What is recorded of a contact's ways in and out, in order. */
@@ -224,7 +225,9 @@ describe('a whole segment', () => {
     const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
     await visit('v', 'purchase')
     await eventually(async () => expect(await segmentsOf(contactId)).toEqual([segmentId]))
-    // A check that is still to come would look by today's clock, and let the contact in again.
+    // A check that is still to come would look by today's clock, and let the contact in again. What was noted so far is
+    // queued before the next ones are worked off: with this one the last of them is done.
+    await queueChecks(tenant.handle, [contactId])
     await eventually(async () => expect(await checksLeft()).toBe(0))
     const inFourDays = new Date(Date.now() + 4 * 86_400_000)
     await evaluateSegment(

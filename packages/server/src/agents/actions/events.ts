@@ -1,4 +1,4 @@
-import { appendRecords, type JournalRow, type SystemEvent, toRecord } from '../../journal/append.ts'
+import { appendRecords, type JournalRow, type SystemEvent, toRecord, toRecords } from '../../journal/append.ts'
 import type { Projector } from '../../journal/projector.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionError, ActionStatus } from './action-object.ts'
@@ -35,7 +35,7 @@ export async function recording<T>(
   const { result, journalRow } = await tenant.transaction(async (tx) => {
     const events: SystemEvent[] = []
     const result = await work(tx, events)
-    const records = events.map((event) => toRecord(tx.id, event))
+    const records = toRecords(tx.id, events)
     return { result, journalRow: records.length > 0 ? await appendRecords(tx, records) : null }
   })
   if (journalRow) await projector.project(journalRow)

@@ -1,0 +1,20 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { newId } from '../platform/ids.ts'
+import { toRecords } from './append.ts'
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** ClickHouse, which sorts events of one time by their ids, compares the second half of an id first. */
+test("the service's own events of one change sort in their order, also where a millisecond ends between two of them", () => {
+  const at = new Date()
+  let now = at.getTime()
+  vi.spyOn(Date, 'now').mockImplementation(() => now++)
+  const events = Array.from({ length: 20 }, (_, index) => ({
+    ...{ event: 'contact_updated' as const, at, contactId: newId() },
+    data: { index },
+  }))
+  const secondHalves = toRecords(newId(), events).map(({ event_id }) => event_id.slice(19))
+  expect(secondHalves.toSorted()).toEqual(secondHalves)
+})
