@@ -107,6 +107,11 @@ test('PATCH changes what is sent, also inside of settings, and null takes away',
   expect(fewer.monitoring).not.toHaveProperty('filter')
   expect((await patch({ enabled: false })).next_run_at).toBeNull()
   expect(await patch({})).toMatchObject({ name: 'Test' })
+  // Another template leaves what the agent may do as somebody chose it.
+  const other = await patch({ playbook_template: 'cold_outreach', capabilities: ['notes', 'notes'] })
+  expect(other).toMatchObject({ playbook_template: 'cold_outreach', capabilities: ['notes'] })
+  const without = await patch({ playbook_template: null })
+  expect(without).toMatchObject({ playbook_template: null, capabilities: ['notes'] })
 })
 
 test('agents are listed newest first, filtered, and paged by offset', async () => {
