@@ -38,6 +38,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
     expect(body.events[0]).toMatchObject({ url: redacted, data: { title: 'Shop', path: '/a/b' }, browser: 'Chrome' })
     await page.reload()
     await site.arrived(url, 'page_view', 2)
+    await site.arrived(url, 'page_leave')
     await site.settled(url, page)
     expect(site.names(url, 'first_visit')).toHaveLength(1)
     // Two pages, two leaves, one visitor and one session.
@@ -111,6 +112,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
       location.hash = '#anchor-not-a-route'
     })
     await page.waitForFunction(() => location.hash === '#anchor-not-a-route')
+    await site.arrived(url, 'page_view', 8)
     await site.settled(url, page)
     const views = site.events(url, 'page_view')
     expect(views.slice(0, 7).map(({ data }) => data.path)).toEqual([
