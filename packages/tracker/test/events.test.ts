@@ -72,7 +72,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
       `<title>Own</title><link rel="icon" href="data:,"><script async src="/own/app.js" ${more}></script>`
     site.pages[`${url}/beside`] = tag('data-fingerprint="off"')
     site.pages[`${url}/elsewhere`] = tag(`data-collect="${site.tracker}/track"`)
-    const page = await site.browser.newPage()
+    const page = await site.tab()
     const beside = page.waitForRequest(`${url}/own/track`)
     await page.goto(`${url}/beside`)
     expect((await beside).postDataJSON().events[0].title).toBe('Own')

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { addDomain } from '../../server/src/tenants/domains.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { ANSWER_MS_MAX } from '../src/request.ts'
@@ -9,6 +9,9 @@ import { FINGERPRINT_MS_MAX } from '../src/visitor.ts'
 export const CHROMIUM = '/usr/bin/chromium'
 const FLAGS =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'
+
+// Each of a test's many steps has its own limit; a busy machine may come near several of them.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 /** A request that a page sent to the tracker host. */
 export interface Sent {
@@ -88,13 +91,18 @@ export class Site {
       <script async src="${this.tracker}/tracker.js" ${tag}></script><h1>Shop</h1>${body}`
   }
 
+  /** A page that is patient with the service, unless it must not be. */
+  async tab({ context, impatient = false }: Options = {}): Promise<Page> {
+    const page = await (context ?? (await this.browser.newContext())).newPage()
+    if (!impatient) await page.addInitScript(waitLonger, [ANSWER_MS_MAX, FINGERPRINT_MS_MAX])
+    return page
+  }
+
   /** Opens a page and waits for its page view. */
   async open(url: string, options: Options = {}): Promise<Page> {
-    const context = options.context ?? (await this.browser.newContext())
-    const page = await context.newPage()
+    const page = await this.tab(options)
     const { pathname, origin } = new URL(options.path ?? '/', url)
     this.pages[origin + pathname] = this.html(options)
-    if (!options.impatient) await page.addInitScript(waitLonger, [ANSWER_MS_MAX, FINGERPRINT_MS_MAX])
     if (options.before) await page.addInitScript(options.before)
     const views = this.names(url, 'page_view').length
     await page.goto(new URL(options.path ?? '/', url).href)
