@@ -53,7 +53,7 @@ export class TestBrowser {
       locale: 'en-GB',
     })
     const page = await context.newPage()
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(60_000)
     page.on('pageerror', (error) => this.problems.push(`error: ${error.message}`))
     page.on('console', (message) => {
       const text = message.text()
