@@ -134,7 +134,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await button.press('Enter')
     await page.getByRole('button', { name: /Account and tenant/ }).press('Enter')
     // The menu has the focus a moment after it is there; until then the key would close what its button stands in.
-    await page.locator('[role=menu]:focus, [role=menu] :focus').waitFor()
+    await page.locator('[role=menu]:focus, [role=menu] :focus').waitFor({ state: 'attached' })
     await page.keyboard.press('Escape')
     await page.getByRole('menu').waitFor({ state: 'hidden' })
     expect(await link.isVisible()).toBe(true)
