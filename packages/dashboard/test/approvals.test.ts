@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { approveAction } from '../../server/src/agents/actions/decide.ts'
 import { insertAgent, insertIdentity, MAIL, NOTE, propose } from '../../server/test/actions.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER, lookAt, nextFrame, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
 
@@ -92,6 +92,8 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     const page = await browser.signedIn(tenant, { path: '/approvals', role: 'member' })
     // The latest comes first.
     await page.getByRole('article', { name: 'Four Lovelace' }).waitFor()
+    // The keys are listened to when the inbox has been drawn.
+    await nextFrame(page)
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     expect(await page.getByRole('dialog').count()).toBe(1)
@@ -107,7 +109,8 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
       .waitFor()
     // The next one has the focus: reject it, with a reason in which the keys only write.
     await page.keyboard.press('r')
-    await page.getByLabel('Reason').waitFor()
+    // The field has the focus a moment after it is there.
+    await page.getByLabel('Reason').and(page.locator(':focus')).waitFor()
     await page.keyboard.type('jar: already a customer')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Tab')

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
+import { vi } from 'vitest'
 import type { Role } from '../../server/src/tenants/roles.ts'
 import { createTenantUser } from '../../server/src/tenants/users.ts'
 import type { TestService, TestTenant } from '../../server/test/service.ts'
@@ -20,6 +21,9 @@ const FLAGS = [
   '--disable-sync',
 ]
 const SCREENSHOTS = fileURLToPath(new URL('./screenshots/', import.meta.url))
+
+// Each of a test's many steps has its own limit; a busy machine may come near several of them.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 /** `npm test` installs chromium where that is possible, and says so where it is not. */
 export const HAS_BROWSER = existsSync(CHROMIUM)
@@ -49,7 +53,7 @@ export class TestBrowser {
       locale: 'en-GB',
     })
     const page = await context.newPage()
-    page.setDefaultTimeout(20_000)
+    page.setDefaultTimeout(60_000)
     page.on('pageerror', (error) => this.problems.push(`error: ${error.message}`))
     page.on('console', (message) => {
       const text = message.text()
@@ -159,8 +163,8 @@ export async function lookAt(page: Page, name: string): Promise<string[]> {
   return problems
 }
 
-/** Waits until the page has been drawn as it is now. */
-function nextFrame(page: Page): Promise<void> {
+/** Waits until the page has been drawn as it is now, and what belongs to it listens. */
+export function nextFrame(page: Page): Promise<void> {
   return page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))))
 }
 

@@ -119,7 +119,8 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await views.evaluate((button) => button === document.activeElement)).toBe(true)
+    // A moment after the dialog has gone.
+    await expect.poll(() => views.evaluate((button) => button === document.activeElement)).toBe(true)
     await page.getByRole('button', { name: 'Remove the filter Country' }).press('Enter')
     await page.getByText('of 25').waitFor()
     const filters = page.getByRole('button', { name: 'Filters' })

@@ -66,6 +66,7 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
   })
 
   test('leads from what is ranked to the events that were counted: those of its days, and of no other page', async () => {
+    const days = [daysAgo(0)]
     const page = await browser.signedIn(tenant, { path: '/?range=7d' })
     const ranked = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: '/page-1', exact: true }) })
     const views = (await ranked.textContent())?.match(/page-1(\d+) views/)?.[1]
@@ -76,7 +77,9 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.getByRole('link', { name: 'google.com' }).press('Enter')
     await page.waitForURL('**/events?*referring_domain=google.com*')
     await page.getByRole('link', { name: 'page_view' }).first().waitFor()
-    expect(new URL(page.url()).searchParams.get('date_before')).toBe(daysAgo(0).slice(0, 10))
+    // It may have become midnight in between.
+    days.push(daysAgo(0))
+    expect(days.map((day) => day.slice(0, 10))).toContain(new URL(page.url()).searchParams.get('date_before'))
     expect(browser.problems).toEqual([])
     await page.context().close()
   })
@@ -130,7 +133,8 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     // A key that closes a menu closes that menu.
     await button.press('Enter')
     await page.getByRole('button', { name: /Account and tenant/ }).press('Enter')
-    await page.getByRole('menu').waitFor()
+    // The menu has the focus a moment after it is there; until then the key would close what its button stands in.
+    await page.locator('[role=menu]:focus, [role=menu] :focus').waitFor({ state: 'attached' })
     await page.keyboard.press('Escape')
     await page.getByRole('menu').waitFor({ state: 'hidden' })
     expect(await link.isVisible()).toBe(true)

@@ -90,10 +90,17 @@ function watch(page: Page) {
   /** Waits until some data has been read and nothing more is asked for. */
   const quietAfter = async (path: string) => {
     if (path !== '') await expect.poll(() => finished, WITHIN).toContain(path)
-    await expect.poll(() => open.size === 0 && Date.now() - changedAt > QUIET_MS, WITHIN).toBe(true)
+    const isQuiet = () => open.size === 0 && Date.now() - changedAt > QUIET_MS
+    // A page that has been given something asks for what follows from it as soon as it comes to it.
+    await expect.poll(async () => isQuiet() && (await idle(page)) && isQuiet(), WITHIN).toBe(true)
     finished.length = 0
   }
   return { finished, quietAfter }
+}
+
+/** Waits until the page has nothing to do. */
+function idle(page: Page): Promise<true> {
+  return page.evaluate(() => new Promise<true>((done) => requestIdleCallback(() => done(true))))
 }
 
 async function withoutNetwork(page: Page, act: () => Promise<void>): Promise<void> {

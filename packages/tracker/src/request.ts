@@ -1,7 +1,7 @@
 import { attempt, later } from './guard.ts'
 
 /** No answer by then is no answer; the event ids make a second try harmless. */
-const ANSWER_MS_MAX = 2_000
+export const ANSWER_MS_MAX = 2_000
 
 /**
  * Posts a text, which needs no preflight. fetch is what the page may have replaced; every other try goes by

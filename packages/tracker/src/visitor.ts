@@ -12,7 +12,7 @@ import { collectUrl, setVisitor } from './transport.ts'
 export let decideNow: ((answer?: string) => void) | undefined
 
 /** A device that does not know itself by then is not waited for. */
-const FINGERPRINT_MS_MAX = 1_500
+export const FINGERPRINT_MS_MAX = 1_500
 
 /**
  * Finds whose page this is: by the cookie, else by the device's fingerprint, else somebody new.

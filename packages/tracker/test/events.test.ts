@@ -38,6 +38,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
     expect(body.events[0]).toMatchObject({ url: redacted, data: { title: 'Shop', path: '/a/b' }, browser: 'Chrome' })
     await page.reload()
     await site.arrived(url, 'page_view', 2)
+    await site.arrived(url, 'page_leave')
     await site.settled(url, page)
     expect(site.names(url, 'first_visit')).toHaveLength(1)
     // Two pages, two leaves, one visitor and one session.
@@ -71,7 +72,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
       `<title>Own</title><link rel="icon" href="data:,"><script async src="/own/app.js" ${more}></script>`
     site.pages[`${url}/beside`] = tag('data-fingerprint="off"')
     site.pages[`${url}/elsewhere`] = tag(`data-collect="${site.tracker}/track"`)
-    const page = await site.browser.newPage()
+    const page = await site.tab()
     const beside = page.waitForRequest(`${url}/own/track`)
     await page.goto(`${url}/beside`)
     expect((await beside).postDataJSON().events[0].title).toBe('Own')
@@ -111,6 +112,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
       location.hash = '#anchor-not-a-route'
     })
     await page.waitForFunction(() => location.hash === '#anchor-not-a-route')
+    await site.arrived(url, 'page_view', 8)
     await site.settled(url, page)
     const views = site.events(url, 'page_view')
     expect(views.slice(0, 7).map(({ data }) => data.path)).toEqual([

@@ -122,10 +122,12 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
       await optedOut
       await route.continue()
     })
+    const isAsked = (request: { url(): string }) => request.url().endsWith('/recover-visitor')
+    const asked = context.waitForEvent('request', isAsked)
     const page = await site.open(url, { context, quiet: true })
-    await page.waitForRequest(/recover-visitor/)
+    await asked
     await page.evaluate(() => (window as unknown as Global).service.optOut?.())
-    const answered = page.waitForEvent('requestfinished')
+    const answered = page.waitForEvent('requestfinished', isAsked)
     release()
     await answered
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 0)))

@@ -1,12 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { addDomain } from '../../server/src/tenants/domains.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { ANSWER_MS_MAX } from '../src/request.ts'
+import { FINGERPRINT_MS_MAX } from '../src/visitor.ts'
 
 export const CHROMIUM = '/usr/bin/chromium'
 const FLAGS =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'
+
+// Each of a test's many steps has its own limit; a busy machine may come near several of them.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 /** A request that a page sent to the tracker host. */
 export interface Sent {
@@ -33,7 +38,8 @@ export interface Options {
   before?: () => unknown
   /** Does not wait for the page view. */
   quiet?: boolean
-  secure?: boolean
+  /** Waits for an answer no longer than a page in the world does, and then sends again. */
+  impatient?: boolean
 }
 
 /** A browser, a service, and in between what listens to every request and can fail it. */
@@ -85,17 +91,22 @@ export class Site {
       <script async src="${this.tracker}/tracker.js" ${tag}></script><h1>Shop</h1>${body}`
   }
 
+  /** A page that is patient with the service, unless it must not be. */
+  async tab({ context, impatient = false }: Options = {}): Promise<Page> {
+    const page = await (context ?? (await this.browser.newContext())).newPage()
+    if (!impatient) await page.addInitScript(waitLonger, [ANSWER_MS_MAX, FINGERPRINT_MS_MAX])
+    return page
+  }
+
   /** Opens a page and waits for its page view. */
   async open(url: string, options: Options = {}): Promise<Page> {
-    const context = options.context ?? (await this.browser.newContext())
-    const page = await context.newPage()
+    const page = await this.tab(options)
     const { pathname, origin } = new URL(options.path ?? '/', url)
     this.pages[origin + pathname] = this.html(options)
     if (options.before) await page.addInitScript(options.before)
     const views = this.names(url, 'page_view').length
     await page.goto(new URL(options.path ?? '/', url).href)
-    if (!options.quiet)
-      await expect.poll(() => this.names(url, 'page_view').length, { timeout: 15_000 }).toBeGreaterThan(views)
+    if (!options.quiet) await expect.poll(() => this.names(url, 'page_view').length).toBeGreaterThan(views)
     return page
   }
 
@@ -116,7 +127,7 @@ export class Site {
   }
 
   async arrived(url: string, name: string, count = 1): Promise<Event[]> {
-    await expect.poll(() => this.names(url, name).length, { timeout: 15_000 }).toBeGreaterThanOrEqual(count)
+    await expect.poll(() => this.names(url, name).length).toBeGreaterThanOrEqual(count)
     return this.events(url, name)
   }
 
@@ -198,8 +209,28 @@ function parsed(text: string): unknown {
   }
 }
 
+/**
+ * Runs in a page. What is answered late on a busy machine would be sent again, and be there twice; a device that draws
+ * slowly would not be recognised.
+ */
+function waitLonger(waits: number[]): void {
+  const longer = (milliseconds = 0) => (waits.includes(milliseconds) ? milliseconds * 10 : milliseconds)
+  const { setTimeout } = window
+  const abortAfter = AbortSignal.timeout.bind(AbortSignal)
+  Object.assign(window, { setTimeout: (run: () => void, wait?: number) => setTimeout(run, longer(wait)) })
+  AbortSignal.timeout = (wait) => abortAfter(longer(wait))
+  Object.defineProperty(XMLHttpRequest.prototype, 'timeout', { set: () => {} })
+}
+
 function listen(handler: (request: IncomingMessage, response: ServerResponse) => unknown): Promise<Server> {
-  const server = createServer((request, response) => void handler(request, response))
+  const server = createServer(async (request, response) => {
+    try {
+      await handler(request, response)
+    } catch (error) {
+      // A browser that closes breaks off what its pages are sending, and nobody waits for the answer.
+      if (!request.socket.destroyed) throw error
+    }
+  })
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)))
 }
 

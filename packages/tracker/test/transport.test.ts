@@ -57,7 +57,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
 
   test('a request without an answer is given up and repeated', async () => {
     const { url } = await site.host()
-    const page = await site.open(url)
+    const page = await site.open(url, { impatient: true })
     await site.settled(url, page)
     let hung = 0
     await page.context().route(`${site.tracker}/track`, async (route) => {
@@ -128,9 +128,11 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
         (window as unknown as Global).service.track?.(`large${i}`, { text: 'ü'.repeat(7_000) })
       location.href = '/next'
     })
+    // Gone, and with it has been kept what it could not send.
+    await page.waitForURL('**/next')
     await site.open(url, { context: page.context() })
     // A batch that was under way may be sent again, because its answer found no page; it counts once all the same.
-    await expect.poll(async () => large(await recorded(tenant)), { timeout: 15_000 }).toEqual(numbered('large', 9))
+    await expect.poll(async () => large(await recorded(tenant))).toEqual(numbered('large', 9))
     expect(site.requests(url).every(({ body }) => Buffer.byteLength(JSON.stringify(body)) < 64_000)).toBe(true)
   })
 
@@ -183,9 +185,7 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
     expect(await page.evaluate(() => (window as unknown as Global).service)).toEqual([])
     site.fail = ({ origin }) => (origin === other.url ? 403 : undefined)
     const refused = await site.open(other.url, { quiet: true })
-    await expect
-      .poll(() => site.requests(other.url).some(({ status }) => status === 403), { timeout: 15_000 })
-      .toBe(true)
+    await expect.poll(() => site.requests(other.url).some(({ status }) => status === 403)).toBe(true)
     const count = site.requests(other.url).length
     await track(refused, 'more')
     const third = await site.host()

@@ -59,8 +59,13 @@ describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
       <div data-service-ignore><video id="ignored" src="/silence.wav" muted></video></div><audio id="sound" src="/silence.wav" muted></audio>`
     const page = await site.open(url, { body })
     const play = (id: string) => page.evaluate((id) => (document.getElementById(id) as HTMLVideoElement).play(), id)
-    await play('tour')
-    await page.evaluate(() => (document.getElementById('tour') as HTMLVideoElement).pause())
+    await page.waitForFunction(() => (document.getElementById('tour') as HTMLVideoElement).readyState > 0)
+    // In one go: it is over after two seconds.
+    await page.evaluate(async () => {
+      const tour = document.getElementById('tour') as HTMLVideoElement
+      await tour.play()
+      tour.pause()
+    })
     await site.arrived(url, 'video_pause')
     await play('tour')
     await play('ignored')
