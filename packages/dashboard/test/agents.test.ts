@@ -154,7 +154,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.waitForURL(/\/agents\/runs\//)
     await page.getByText('Completed').waitFor()
     const card = page.getByRole('article', { name: 'Grace' })
-    await card.getByText(/looked at the pricing page/).waitFor()
+    await card.getByText(/looked at the pricing page.* 1 event is known/).waitFor()
     await card.getByText('Questions about our plans?').waitFor()
     await card.getByText('Waits for approval').waitFor()
     await page.getByText('Good to know').waitFor()

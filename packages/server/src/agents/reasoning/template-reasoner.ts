@@ -68,7 +68,7 @@ function factsOf({ events }: ContactContext): string {
   if (events.total === 0) return 'No events are known.'
   const types = events.by_type.slice(0, 3).map(({ event, count }) => `${count} ${event}`)
   const last = events.last === null ? '' : `, the last on ${events.last.slice(0, 10)}`
-  return `${events.total} events are known (${types.join(', ')})${last}.`
+  return `${events.total} ${events.total === 1 ? 'event is' : 'events are'} known (${types.join(', ')})${last}.`
 }
 
 /** A message whose variables lack a value and a fallback is left out: half a greeting is worse than none. */
