@@ -83,9 +83,24 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     await page.getByLabel('Cron expression').fill('30 8 * * 2')
     await page.getByText('At 08:30, only on Tuesday').waitFor()
     await page.getByText(/^Next: Tue/).waitFor()
+    // Whoever presses a button while the next times are asked for anew must meet it: nothing moves meanwhile.
+    const answer = Promise.withResolvers<void>()
+    await page.route(/schedule/, (route) => answer.promise.then(() => route.continue()))
+    const asked = page.waitForRequest(/schedule.*Berlin/)
+    const place = () =>
+      page
+        .getByRole('button', { name: 'Create agent' })
+        .evaluate((button) => button.getBoundingClientRect().top + window.scrollY)
+    const before = await place()
     await page.getByRole('combobox', { name: 'Time zone' }).fill('Europe/Berlin')
     await page.getByText('At 08:30, only on Tuesday (Europe/Berlin)').waitFor()
     await page.keyboard.press('Escape')
+    await asked
+    await page.getByText(/^Next: Tue/).waitFor({ state: 'detached' })
+    expect(await place()).toBe(before)
+    answer.resolve()
+    await page.getByText(/^Next: Tue/).waitFor()
+    expect(await place()).toBe(before)
     await page.getByLabel('Most contacts a run').fill('2')
     await page.getByRole('button', { name: 'Create agent' }).click()
     await page.getByRole('heading', { name: 'Pricing visitor follow-up', level: 1 }).waitFor()

@@ -6,7 +6,7 @@ import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from '
 let service: TestService
 let browser: TestBrowser
 let tenant: TestTenant
-/** When all events were: on one day, also when the tests run over midnight. */
+/** About when all events were: on one day, also when the tests run over midnight. */
 let sentAt: string
 
 describe.skipIf(!HAS_BROWSER)('the events', () => {
@@ -19,7 +19,9 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     for (let n = 0; n < 6; n++) {
       const event = { event: n % 3 === 0 ? 'button_click' : 'page_view', title: `Page ${n}` }
       const url = `https://${tenant.site}/page-${n % 2}`
-      const events = Array.from({ length: 5 }, () => ({ ...event, url, timestamp: sentAt, data: { text: 'Buy', n } }))
+      // One after the other: what happened at the same moment has no order.
+      const timestamp = new Date(Date.parse(sentAt) + n - 6).toISOString()
+      const events = Array.from({ length: 5 }, () => ({ ...event, url, timestamp, data: { text: 'Buy', n } }))
       await tenant.track({ visitor_id: `visitor-${n}`, events })
     }
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { visitor_id: 'visitor-0' })

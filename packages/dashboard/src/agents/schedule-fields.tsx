@@ -84,11 +84,10 @@ function NextTimes({ cron, timeZone }: { cron: string; timeZone: string }) {
       <Text size="sm" fw={550}>
         <ScheduleWords cron={cron} timeZone={timeZone || undefined} />
       </Text>
-      {data && zone ? (
-        <Text size="sm" c="dimmed">
-          Next: {data.slice(0, 3).map(momentIn(zone)).join('; ')}
-        </Text>
-      ) : null}
+      {/* Its line stays while they are asked for: what moves away under a pointer is not pressed. */}
+      <Text size="sm" c="dimmed">
+        {data && zone ? `Next: ${data.slice(0, 3).map(momentIn(zone)).join('; ')}` : '\u00a0'}
+      </Text>
     </div>
   )
 }
