@@ -12,6 +12,7 @@ import { createLog } from '../../platform/log.ts'
 import { keepMailboxes } from './keep-mailboxes.ts'
 import { describeMailboxes, readPosition, rereadMailbox } from './position.ts'
 import { syncFolder } from './sync-folder.ts'
+import { watchMailbox } from './watch-mailbox.ts'
 
 const ACTOR = { kind: 'service' } as const
 /** A mail from us to Ada. */
@@ -81,6 +82,24 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   const eventNames = async () => {
     const { body } = await tenant.call('GET', `/v1/contacts/events/${ada}`)
     return body.events.map(({ event }: { event: string }) => event).sort()
+  }
+
+  /** Gives an identity a mailbox that the service does not read: the test does. */
+  async function setUnread(): Promise<void> {
+    const at = { created_at: new Date(), updated_at: new Date() }
+    const account = { address: mailbox.user, settings: '{"imap":{}}', sealed: 'x', daily_limit: 1, spacing_seconds: 1 }
+    const never = { state: 'waiting', next_attempt_at: new Date('2200-01-01') }
+    await tenant.handle.transaction(async ({ db }) => {
+      const identity = { identity_id: identityId }
+      await db
+        .insertInto('email_accounts')
+        .values({ ...identity, ...account, ...at })
+        .execute()
+      await db
+        .insertInto('mailboxes')
+        .values({ ...identity, ...never })
+        .execute()
+    })
   }
 
   interface StoredMessage {
@@ -223,21 +242,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   })
 
   test('that is to be read again while it is being read is read again, and not from where that reading got to', async () => {
-    const at = { created_at: new Date(), updated_at: new Date() }
-    const account = { address: mailbox.user, settings: '{"imap":{}}', sealed: 'x', daily_limit: 1, spacing_seconds: 1 }
-    // The service does not read it.
-    const never = { state: 'waiting', next_attempt_at: new Date('2200-01-01') }
-    await tenant.handle.transaction(async ({ db }) => {
-      const identity = { identity_id: identityId }
-      await db
-        .insertInto('email_accounts')
-        .values({ ...identity, ...account, ...at })
-        .execute()
-      await db
-        .insertInto('mailboxes')
-        .values({ ...identity, ...never })
-        .execute()
-    })
+    await setUnread()
     const folder = { identityId, role: 'inbox', path: 'INBOX' } as const
     const dependencies = { writing: service.writing, firstSyncDays: 90, signal: new AbortController().signal }
     await servers.imap.deliver(mailbox, plainMail('one@example.com'))
@@ -254,6 +259,56 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     })
     expect(await ids()).toEqual(['one@example.com', 'two@example.com'])
     expect(await readPosition(tenant.handle, folder)).toBeNull()
+  })
+
+  test('whose server numbers changes (CONDSTORE) is asked for mails when the number is another, and only then', async () => {
+    await setUnread()
+    const folder = { identityId, role: 'inbox', path: 'INBOX' } as const
+    const dependencies = { writing: service.writing, firstSyncDays: 90, signal: new AbortController().signal }
+    await servers.imap.deliver(mailbox, plainMail('one@example.com'))
+    await servers.imap.asOwner(mailbox, async (client) => {
+      let searches = 0
+      const search = client.search.bind(client)
+      client.search = (...asked) => {
+        searches++
+        return search(...asked)
+      }
+      const sync = () => syncFolder(tenant.handle, dependencies, client, folder)
+      await sync()
+      const first = await readPosition(tenant.handle, folder)
+      expect(first?.modSequence).toMatch(/^[0-9]+$/)
+      await sync()
+      expect(searches).toBe(1)
+      // Seen by somebody: no mail is new, but something has changed.
+      await client.mailboxOpen('INBOX')
+      expect(await client.messageFlagsAdd('1', ['\\Seen'])).toBe(true)
+      await client.mailboxClose()
+      await sync()
+      expect(searches).toBe(2)
+      expect((await readPosition(tenant.handle, folder))?.modSequence).not.toBe(first?.modSequence)
+      await sync()
+      expect(searches).toBe(2)
+    })
+    expect(await ids()).toEqual(['one@example.com'])
+  })
+
+  test('says itself that a mail has come (IDLE), long before it would be asked', async () => {
+    await setUnread()
+    const ended = new AbortController()
+    const { signal } = ended
+    const dependencies = { ...service.mail, writing: service.writing, firstSyncDays: 90, pollSeconds: 600, signal }
+    const login = { user: mailbox.user, password: mailbox.password }
+    const imap = { host: 'localhost', port: servers.imap.tlsPort, security: 'tls', login } as const
+    const account = { identityId, address: mailbox.user, name: 'Sam Sales', smtp: imap, imap, renewal: null }
+    const watched = Promise.withResolvers<void>()
+    const onState = async (state: string) => void (state === 'watching' && watched.resolve())
+    const limits = { dailyLimit: 1, spacingSeconds: 1 }
+    const watching = watchMailbox(tenant.handle, dependencies, { ...account, ...limits }, onState)
+    await Promise.race([watched.promise, watching])
+    await servers.imap.deliver(mailbox, plainMail('idle@example.com'))
+    await expect.poll(ids, WITHIN).toEqual(['idle@example.com'])
+    ended.abort()
+    await watching
   })
 
   test('whose server goes away is found again when it is back', async () => {
