@@ -4,7 +4,7 @@ import { orderExport } from '../src/tenant-export/exports.ts'
 import { MAIL, propose } from './actions.ts'
 import { Browser, PASSWORD, signedIn } from './people.ts'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
-import { until } from './webhooks.ts'
+import { addDelivery, until } from './webhooks.ts'
 
 /**
  * Every route of the dashboard that is about a tenant's data is walked by the owner of another tenant who knows the
@@ -287,20 +287,8 @@ test('every change and everything that is sent out is in the audit log', async (
     member: await signedIn(service, owner.id, 'member'),
   }
   const range = { from: '2020-01-01', to: '2100-01-01' }
-  const finished = newId()
-  await owner.handle.db
-    .insertInto('webhook_deliveries')
-    .values({
-      delivery_id: finished,
-      subscription_id: ids.subscription_id ?? '',
-      event_id: newId(),
-      event: 'x',
-      payload: '{}',
-      status: 'succeeded',
-      created_at: new Date(),
-      finished_at: new Date(),
-    })
-    .execute()
+  const ofWebhook = { subscriptionId: ids.subscription_id ?? '', createdAt: new Date() }
+  const finished = await addDelivery(owner.handle, ofWebhook, 'succeeded')
   let invitation = ''
   const changes: Change[] = [
     ['POST /api/views', '/api/views', 'view.created', { ...VIEW, name: 'New' }],

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../src/platform/ids.ts'
+import type { Tenant } from '../src/platform/tenant.ts'
 import { addDomain } from '../src/tenants/domains.ts'
 import { createTenant } from '../src/tenants/tenants.ts'
 import { type Delivery, listDeliveries } from '../src/webhooks/deliveries.ts'
@@ -106,5 +107,37 @@ export function attempted(tenant: TestTenant, subscriptionId: string, count: num
     if (!delivery || deliveries.length > 1) throw new Error(`${deliveries.length} deliveries`)
     if (delivery.attempts.length !== count) throw new Error(`${delivery.attempts.length} of ${count} attempts`)
     return delivery
+  })
+}
+
+/** Adds a delivery whose log has so many attempts, as a worker leaves it; one that is pending is not due for long. */
+export function addDelivery(
+  handle: Tenant,
+  { subscriptionId, createdAt }: { subscriptionId: string; createdAt: Date },
+  status: Delivery['status'],
+  { attempts = 1, attemptsBefore = 0 }: { attempts?: number; attemptsBefore?: number } = {},
+): Promise<string> {
+  const deliveryId = newId()
+  const never = new Date('2100-01-01')
+  return handle.transaction(async (tx) => {
+    const ids = { delivery_id: deliveryId, subscription_id: subscriptionId }
+    const times = { due_at: never, created_at: createdAt }
+    const event = { event_id: deliveryId, event: 'page_view', payload: '{"again":true}' }
+    await tx.db.insertInto('webhook_deliveries').values({ ...ids, ...event, ...times }).execute()
+    for (let attempt = 1; attempt <= attempts; attempt++) {
+      const isLast = attempt === attempts && status !== 'pending'
+      const error = isLast && status === 'succeeded' ? null : 'failed'
+      const line = { attempt, at: createdAt, latency_ms: 1, error, is_last: isLast }
+      await tx.db.insertInto('webhook_attempts').values({ ...ids, ...line }).execute()
+    }
+    if (attemptsBefore > 0) {
+      await tx.db
+        .updateTable('webhook_deliveries')
+        .set({ attempts_before: attemptsBefore })
+        .where('delivery_id', '=', deliveryId)
+        .execute()
+    }
+    if (status !== 'pending') await tx.db.deleteFrom('webhook_queue').where('due_at', '=', never).execute()
+    return deliveryId
   })
 }

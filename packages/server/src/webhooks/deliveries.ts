@@ -5,6 +5,7 @@ import { isUuid, newId } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { samplePayload } from './catalogue.ts'
+import { retryAt } from './retries.ts'
 import { requireSubscription } from './subscriptions.ts'
 
 const LIST_MAX = 100
@@ -74,16 +75,32 @@ export async function listDeliveries(
 
 /** In the words of an index, where there is one: failed and pending deliveries are few among many. */
 function hasStatus(status: Delivery['status']) {
-  return (eb: ExpressionBuilder<TenantTables, 'webhook_deliveries'>) => {
-    if (status === 'failed') return eb('is_failed', '=', true)
-    if (status === 'succeeded') return eb('status', '=', status)
-    return eb.exists(
-      eb
-        .selectFrom('webhook_queue')
-        .whereRef('webhook_queue.subscription_id', '=', 'webhook_deliveries.subscription_id')
-        .whereRef('webhook_queue.delivery_id', '=', 'webhook_deliveries.delivery_id'),
-    )
-  }
+  return (eb: ExpressionBuilder<TenantTables, 'webhook_deliveries'>) =>
+    status === 'pending'
+      ? eb(
+          'webhook_deliveries.delivery_id',
+          'in',
+          eb
+            .selectFrom('webhook_queue')
+            .select(({ fn }) => fn<string>('unnest', ['delivery_ids']).as('delivery_id'))
+            .whereRef('webhook_queue.subscription_id', '=', 'webhook_deliveries.subscription_id'),
+        )
+      : isFinished(eb, status)
+}
+
+/**
+ * Whether its last attempt was the last one that it gets. The number is compared for who sends it again at the same moment:
+ * PostgreSQL looks again at the delivery's own row only.
+ */
+function isFinished(eb: ExpressionBuilder<TenantTables, 'webhook_deliveries'>, status?: 'succeeded' | 'failed') {
+  let last = eb
+    .selectFrom('webhook_attempts')
+    .whereRef('webhook_attempts.subscription_id', '=', 'webhook_deliveries.subscription_id')
+    .whereRef('webhook_attempts.delivery_id', '=', 'webhook_deliveries.delivery_id')
+    .whereRef('attempt', '>', 'attempts_before')
+    .where('is_last', '=', true)
+  if (status) last = last.where('error', status === 'failed' ? 'is not' : 'is', null)
+  return eb.exists(last)
 }
 
 /** One page of a subscription's deliveries, newest first, and how many there are. @throws ServiceError 404 */
@@ -122,29 +139,46 @@ export async function readDelivery(tenant: Tenant, deliveryId: string): Promise<
   return delivery
 }
 
-async function withAttempts(
-  tenant: Tenant,
-  rows: readonly Selectable<TenantTables['webhook_deliveries']>[],
-): Promise<Delivery[]> {
+type Row = Selectable<TenantTables['webhook_deliveries']>
+
+async function withAttempts(tenant: Tenant, rows: readonly Row[]): Promise<Delivery[]> {
   const attempts = await attemptsOf(
     tenant,
     rows.map((row) => row.delivery_id),
   )
-  return rows.map((row) => ({
-    delivery_id: row.delivery_id,
-    subscription_id: row.subscription_id,
-    event_id: row.event_id,
-    event: row.event,
-    is_test: row.is_test,
-    status: row.status as Delivery['status'],
-    attempt_count: row.attempt_count,
-    next_attempt_at: row.due_at?.toISOString() ?? null,
-    created_at: row.created_at.toISOString(),
-    finished_at: row.finished_at?.toISOString() ?? null,
-    payload: row.payload,
-    // An attempt that ended between the two queries is for the next look.
-    attempts: (attempts.get(row.delivery_id) ?? []).filter(({ attempt }) => attempt <= row.attempt_count),
-  }))
+  return rows.map((row) => {
+    const all = attempts.get(row.delivery_id) ?? []
+    return {
+      delivery_id: row.delivery_id,
+      subscription_id: row.subscription_id,
+      event_id: row.event_id,
+      event: row.event,
+      is_test: row.is_test,
+      ...stateOf(row, all),
+      attempt_count: all.at(-1)?.attempt ?? 0,
+      created_at: row.created_at.toISOString(),
+      payload: row.payload,
+      attempts: all.map(({ is_last: _, ...attempt }) => attempt),
+    }
+  })
+}
+
+/** What the attempts since a delivery was last sent again have come to. */
+function stateOf(
+  { attempts_before: before, due_at: dueAt }: Pick<Row, 'attempts_before' | 'due_at'>,
+  attempts: readonly Logged[],
+): Pick<Delivery, 'status' | 'next_attempt_at' | 'finished_at'> {
+  const last = attempts.at(-1)
+  if (!last || last.attempt <= before) {
+    return { status: 'pending', next_attempt_at: dueAt.toISOString(), finished_at: null }
+  }
+  const endedAt = new Date(Date.parse(last.at) + last.latency_ms)
+  if (last.is_last) {
+    const status = last.error === null ? 'succeeded' : 'failed'
+    return { status, next_attempt_at: null, finished_at: endedAt.toISOString() }
+  }
+  const next = retryAt(endedAt, last.attempt - before)
+  return { status: 'pending', next_attempt_at: next?.toISOString() ?? null, finished_at: null }
 }
 
 /**
@@ -152,10 +186,12 @@ async function withAttempts(
  * @throws ServiceError 404, or 409 `delivery_pending` or `webhook_paused`.
  */
 export async function resendDelivery(tenant: Tenant, deliveryId: string, now: Date): Promise<void> {
-  const { delivery_id, subscription_id, status } = await requireDelivery(tenant, deliveryId)
+  const { delivery_id, subscription_id } = await requireDelivery(tenant, deliveryId)
   await requireAwake(tenant, subscription_id)
-  if (status === 'pending') throw conflict('delivery_pending', 'This delivery is still being attempted.')
-  await again(tenant, now, (query) => query.where('delivery_id', '=', delivery_id).where('status', '<>', 'pending'))
+  const resent = await again(tenant, now, (query) =>
+    query.where('delivery_id', '=', delivery_id).where((eb) => isFinished(eb)),
+  )
+  if (resent === 0) throw conflict('delivery_pending', 'This delivery is still being attempted.')
 }
 
 /**
@@ -172,7 +208,7 @@ export async function resendFailed(
   return again(tenant, now, (query) =>
     query
       .where('subscription_id', '=', subscription_id)
-      .where('is_failed', '=', true)
+      .where(hasStatus('failed'))
       .where('created_at', '>=', from)
       .where('created_at', '<=', to),
   )
@@ -203,11 +239,12 @@ type Resend = ReturnType<typeof resendQuery>
 
 /** A trigger puts what is sent again into the queue. */
 function resendQuery(tenant: Tenant, now: Date) {
-  return tenant.db.updateTable('webhook_deliveries').set(({ ref }) => ({
-    status: 'pending',
+  return tenant.db.updateTable('webhook_deliveries').set((eb) => ({
     due_at: now,
-    finished_at: null,
-    attempts_before: ref('attempt_count'),
+    attempts_before: eb
+      .selectFrom('webhook_attempts')
+      .select(({ fn }) => fn.max<number>('attempt').as('attempt'))
+      .whereRef('webhook_attempts.delivery_id', '=', 'webhook_deliveries.delivery_id'),
   }))
 }
 
@@ -226,7 +263,7 @@ async function requireDelivery(tenant: Tenant, deliveryId: string) {
   const row = isUuid(deliveryId)
     ? await tenant.db
         .selectFrom('webhook_deliveries')
-        .select(['delivery_id', 'subscription_id', 'status', 'created_at'])
+        .select(['delivery_id', 'subscription_id', 'created_at'])
         .where('delivery_id', '=', deliveryId.toLowerCase())
         .executeTakeFirst()
     : undefined
@@ -234,11 +271,14 @@ async function requireDelivery(tenant: Tenant, deliveryId: string) {
   return row
 }
 
-async function attemptsOf(tenant: Tenant, deliveryIds: string[]): Promise<Map<string, Attempt[]>> {
+/** A line of the log, and whether no other attempt follows. */
+type Logged = Attempt & { is_last: boolean }
+
+async function attemptsOf(tenant: Tenant, deliveryIds: string[]): Promise<Map<string, Logged[]>> {
   if (deliveryIds.length === 0) return new Map()
   const rows = await tenant.db
     .selectFrom('webhook_attempts')
-    .selectAll()
+    .select(['delivery_id', 'attempt', 'at', 'latency_ms', 'status_code', 'body', 'error', 'address', 'is_last'])
     .where('delivery_id', 'in', deliveryIds)
     .orderBy('delivery_id')
     .orderBy('attempt')
@@ -247,15 +287,7 @@ async function attemptsOf(tenant: Tenant, deliveryIds: string[]): Promise<Map<st
   return new Map(
     [...groups].map(([deliveryId, group]) => [
       deliveryId,
-      group.map(({ attempt, at, latency_ms, status_code, body, error, address }) => ({
-        attempt,
-        at: at.toISOString(),
-        latency_ms,
-        status_code,
-        body,
-        error,
-        address,
-      })),
+      group.map(({ delivery_id: _, at, ...attempt }) => ({ ...attempt, at: at.toISOString() })),
     ]),
   )
 }

@@ -417,8 +417,8 @@ test('finished deliveries go after the retention, pending ones stay, and a delet
   await forgetOldDeliveries(database, later(31), 30)
   expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending' }])
   await deleteSubscription(tenant.handle, subscriptionId)
-  for (const table of ['webhook_deliveries', 'webhook_queue'] as const) {
-    expect(await tenant.handle.db.selectFrom(table).select('delivery_id').execute()).toEqual([])
+  for (const table of ['webhook_deliveries', 'webhook_queue', 'webhook_attempts'] as const) {
+    expect(await tenant.handle.db.selectFrom(table).select('subscription_id').execute()).toEqual([])
   }
 })
 
@@ -444,7 +444,7 @@ test('events are recorded while their subscription or their tenant is being dele
   const { database } = bench.service.stores
   await forgetOldDeliveries(database, bench.now(), 30)
   const rowsOf = (table: 'webhook_deliveries' | 'webhook_queue') =>
-    database.selectFrom(table).select('delivery_id').where('tenant_id', '=', tenant.id).execute()
+    database.selectFrom(table).select('subscription_id').where('tenant_id', '=', tenant.id).execute()
   const left = async () => [...(await rowsOf('webhook_deliveries')), ...(await rowsOf('webhook_queue'))]
   expect(await left()).toEqual([])
 

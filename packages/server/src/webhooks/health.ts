@@ -1,9 +1,12 @@
+import { type ExpressionBuilder, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 const WINDOW_MS = 86_400_000
 /** Deliveries that tell how a receiver does now. */
 const LATEST = 10
+const ATTEMPTS_MAX = 6
 /** So many failures in a row are no accident any more. */
 const IN_A_ROW = 3
 
@@ -15,7 +18,7 @@ export interface SubscriptionHealth {
   /** Finished in the last 24 hours. */
   succeeded: number
   failed: number
-  /** Of the latest deliveries that were attempted: how many there are, and whose last attempt failed. */
+  /** Of the deliveries that were attempted latest: how many there are, and whose last attempt failed. */
   latest: number
   latest_failed: number
   /** Whether the very latest of them failed one after the other, though they will be attempted again. */
@@ -31,65 +34,68 @@ export async function subscriptionHealth(
   subscriptionId?: string,
 ): Promise<SubscriptionHealth[]> {
   const since = new Date(now.getTime() - WINDOW_MS)
-  const all = tenant.db.selectFrom('webhook_deliveries')
-  const asked = subscriptionId === undefined ? all : all.where('subscription_id', '=', subscriptionId)
-  const latest = await latestOutcomes(tenant, subscriptionId)
-  const rows = await asked
-    .select(({ fn, eb }) => {
-      const recently = (status: string) => eb.and([eb('status', '=', status), eb('finished_at', '>=', since)])
-      return [
-        'subscription_id',
-        fn.countAll<number>().filterWhere('status', '=', 'pending').as('pending'),
-        fn.countAll<number>().filterWhere(recently('succeeded')).as('succeeded'),
-        fn.countAll<number>().filterWhere(recently('failed')).as('failed'),
-        fn.max('finished_at').filterWhere('status', '=', 'succeeded').as('last_success_at'),
-        fn.max('finished_at').filterWhere('status', '=', 'failed').as('last_failure_at'),
-      ]
-    })
-    .groupBy('subscription_id')
+  const rows = await tenant.db
+    .selectFrom('webhook_subscriptions')
+    .select((from) => [
+      'subscription_id',
+      from
+        .selectFrom('webhook_queue')
+        .select(sql<number>`coalesce(sum(cardinality(delivery_ids)), 0)`.as('pending'))
+        .whereRef('webhook_queue.subscription_id', '=', 'webhook_subscriptions.subscription_id')
+        .as('pending'),
+      finished(from, 'succeeded')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('at', '>=', since)
+        .as('succeeded'),
+      finished(from, 'failed')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('at', '>=', since)
+        .as('failed'),
+      finished(from, 'succeeded').select(endedAt).orderBy('at', 'desc').limit(1).as('last_success_at'),
+      finished(from, 'failed').select(endedAt).orderBy('at', 'desc').limit(1).as('last_failure_at'),
+      jsonArrayFrom(
+        from
+          .selectFrom('webhook_attempts')
+          .select(['delivery_id', sql<boolean>`error IS NOT NULL`.as('is_failed')])
+          .whereRef('webhook_attempts.subscription_id', '=', 'webhook_subscriptions.subscription_id')
+          .orderBy('at', 'desc')
+          .limit(LATEST * ATTEMPTS_MAX),
+      ).as('attempts'),
+    ])
+    .$if(subscriptionId !== undefined, (query) => query.where('subscription_id', '=', subscriptionId ?? ''))
     .execute()
-  return rows.map((row) => ({
+  const known = rows.filter(({ attempts, pending }) => attempts.length > 0 || Number(pending) > 0)
+  return known.map(({ attempts, ...row }) => ({
     ...row,
-    ...recentHealth(latest.get(row.subscription_id) ?? []),
+    pending: Number(row.pending),
+    succeeded: Number(row.succeeded),
+    failed: Number(row.failed),
+    ...recentHealth(attempts),
     last_success_at: row.last_success_at?.toISOString() ?? null,
     last_failure_at: row.last_failure_at?.toISOString() ?? null,
   }))
 }
 
-/** What the outcomes of the latest deliveries, the newest first, say of a receiver. */
-function recentHealth(failed: readonly boolean[]) {
+const endedAt = sql<Date>`at + latency_ms * interval '1 millisecond'`.as('ended_at')
+
+type Subscriptions = ExpressionBuilder<TenantTables, 'webhook_subscriptions'>
+
+/** The last attempts of a subscription's deliveries, of those that succeeded or of those that were given up. */
+function finished(from: Subscriptions, status: 'succeeded' | 'failed') {
+  return from
+    .selectFrom('webhook_attempts')
+    .whereRef('webhook_attempts.subscription_id', '=', 'webhook_subscriptions.subscription_id')
+    .where('is_last', '=', true)
+    .where('error', status === 'failed' ? 'is not' : 'is', null)
+}
+
+/** What the latest attempts, the newest first, say of a receiver. One that fails is attempted again for hours. */
+function recentHealth(attempts: readonly { delivery_id: string; is_failed: boolean }[]) {
+  const newest = Map.groupBy(attempts, (attempt) => attempt.delivery_id)
+  const failed = [...newest.values()].slice(0, LATEST).map(([last]) => last?.is_failed === true)
   return {
     latest: failed.length,
     latest_failed: failed.filter(Boolean).length,
     is_failing: failed.length > 0 && failed.slice(0, IN_A_ROW).every(Boolean),
   }
-}
-
-/**
- * Whether the last attempt failed, of the latest deliveries of each subscription that have been attempted, the newest
- * first. One that fails waits for its next attempt for hours, and is finished only after the sixth.
- */
-async function latestOutcomes(tenant: Tenant, subscriptionId: string | undefined): Promise<Map<string, boolean[]>> {
-  const rows = await tenant.db
-    .selectFrom('webhook_subscriptions')
-    .select((from) => [
-      'subscription_id',
-      jsonArrayFrom(
-        from
-          .selectFrom('webhook_deliveries')
-          .select('status')
-          .whereRef('webhook_deliveries.subscription_id', '=', 'webhook_subscriptions.subscription_id')
-          .where('attempt_count', '>', 0)
-          // One that waits because somebody sends it again has no outcome yet.
-          .where((eb) => eb.or([eb('status', '!=', 'pending'), eb('attempt_count', '>', eb.ref('attempts_before'))]))
-          .orderBy('webhook_deliveries.created_at', 'desc')
-          .orderBy('delivery_id', 'desc')
-          .limit(LATEST),
-      ).as('outcomes'),
-    ])
-    .$if(subscriptionId !== undefined, (query) => query.where('subscription_id', '=', subscriptionId ?? ''))
-    .execute()
-  return new Map(
-    rows.map(({ subscription_id: id, outcomes }) => [id, outcomes.map(({ status }) => status !== 'succeeded')]),
-  )
 }

@@ -15,6 +15,7 @@ import * as dashboard from './migrations/0013-dashboard.ts'
 import * as linksAndGrowth from './migrations/0014-links-and-growth.ts'
 import * as heldCosts from './migrations/0016-held-costs.ts'
 import * as webhookQueue from './migrations/0017-webhook-queue.ts'
+import * as webhookBatches from './migrations/0018-webhook-batches.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -33,6 +34,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0014-links-and-growth': linksAndGrowth,
   '0016-held-costs': heldCosts,
   '0017-webhook-queue': webhookQueue,
+  '0018-webhook-batches': webhookBatches,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */

@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/time.ts'
 import type { CustomHeader } from '../custom-headers.ts'
 import { type SigningSecrets, signatureHeaders } from '../signature.ts'
 import { headersPlace, secretPlace } from '../subscriptions.ts'
-import type { Claimed, Target } from './claim.ts'
+import type { Batch, Claimed, Target } from './claim.ts'
 import type { Outcome } from './record.ts'
 
 const ERROR_LENGTH_MAX = 500
@@ -32,8 +32,8 @@ export function createSender({ outbound, secrets, clock, log }: Dependencies): S
     try {
       const body = Buffer.from(delivery.payload)
       const answer = await outbound.post(
-        delivery.target.url,
-        headersOf(delivery, unsealed(delivery, at), at, body),
+        delivery.batch.target.url,
+        headersOf(delivery, unsealed(delivery.batch, at), at, body),
         body,
         stopping,
       )
@@ -64,7 +64,7 @@ interface Unsealed {
 }
 
 /** Decrypts once for all deliveries that were claimed together: for each it would cost more than signing does. */
-function unsealOnce(secrets: SecretBox): (delivery: Claimed, at: Date) => Unsealed {
+function unsealOnce(secrets: SecretBox): (batch: Batch, at: Date) => Unsealed {
   const known = new WeakMap<Target, Unsealed>()
   return ({ tenantId, subscriptionId, target }, at) => {
     const opened = known.get(target)
@@ -96,7 +96,7 @@ function explain(error: unknown, delivery: Claimed, log: Logger): Pick<Outcome, 
     const text = storable(`${error.code}: ${error.message}`)
     return { error: text.slice(0, ERROR_LENGTH_MAX), address: error.address }
   }
-  log.error({ err: error, subscription_id: delivery.subscriptionId }, 'a webhook could not be sent')
+  log.error({ err: error, subscription_id: delivery.batch.subscriptionId }, 'a webhook could not be sent')
   return { error: 'internal: the request could not be made; see the log of the service', address: null }
 }
 
@@ -122,7 +122,7 @@ function headerSafe(event: string): string {
   return /^[\x20-\x7e]+$/.test(event) ? event : encodeURIComponent(event)
 }
 
-function secretsOf({ target }: Claimed, { secret, previousSecret }: Unsealed, at: Date): SigningSecrets {
+function secretsOf({ batch: { target } }: Claimed, { secret, previousSecret }: Unsealed, at: Date): SigningSecrets {
   const { previousUntil, switchAt } = target
   if (previousSecret === null || previousUntil === null || previousUntil <= at) {
     return { primary: secret, valid: [secret] }

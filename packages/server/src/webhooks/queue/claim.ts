@@ -13,21 +13,27 @@ export interface Target {
   switchAt: Date | null
 }
 
-/** A delivery that this process has, until its lease ends. */
-export interface Claimed {
+/** Deliveries of one row of the queue, which this process has until its lease ends. */
+export interface Batch {
   tenantId: string
-  deliveryId: string
   subscriptionId: string
+  batchId: string
+  /** End of the lease; it also proves that nobody has taken the row over since. */
+  leaseUntil: Date
+  /** Which attempt of these deliveries the next one is, counted from 1. */
+  attempt: number
+  target: Target
+}
+
+/** A delivery that this process has. */
+export interface Claimed {
+  batch: Batch
+  deliveryId: string
   eventId: string
   event: string
   payload: string
-  /** Attempts made so far, and how many of them came before it was sent again by hand. */
-  attemptCount: number
+  /** How many attempts came before it was sent again by hand. */
   attemptsBefore: number
-  /** End of the lease; it also proves that nobody has taken the delivery over since. */
-  leaseUntil: Date
-  /** Shared by all deliveries that were claimed together for one subscription. */
-  target: Target
 }
 
 /** What a process can take at the moment. */
@@ -51,16 +57,19 @@ interface ReadyRow {
 }
 
 interface TakenRow {
-  tenant_id: string
-  delivery_id: string
   subscription_id: string
+  batch_id: string
+  attempt: number
+  delivery_id: string
   event_id: string
   event: string
   record: string | null
   payload: string | null
-  attempt_count: number
   attempts_before: number
 }
+
+/** Rows of the queue that are looked at for one subscription; each stands for one delivery at least. */
+const ROWS_A_LOOK = 32
 
 /**
  * Takes due deliveries, for `leaseMs`. The free slots are dealt out among the subscriptions that have any, so that
@@ -72,11 +81,24 @@ export async function claimDeliveries(stores: Stores, room: Room, now: Date, lea
   if (ready.length === 0) return []
   const leaseUntil = new Date(now.getTime() + leaseMs)
   const rows = await takeFrom(stores, ready, room, { now, leaseUntil })
-  const payloads = await payloadsOf(stores, rows)
-  const targets = new Map(ready.map((row) => [row.subscription_id, toTarget(row)]))
-  return rows.flatMap((row) => {
-    const [target, payload] = [targets.get(row.subscription_id), row.payload ?? payloads.get(row.delivery_id)]
-    return target && payload !== undefined ? [toClaimed(row, target, payload, leaseUntil)] : []
+  const owners = new Map(ready.map((row) => [row.subscription_id, { tenantId: row.tenant_id, target: toTarget(row) }]))
+  const batches = new Map<string, Batch>()
+  const batchOf = ({ subscription_id: subscriptionId, batch_id: batchId, attempt }: TakenRow): Batch | undefined => {
+    const [known, owner] = [batches.get(batchId), owners.get(subscriptionId)]
+    if (known || !owner) return known
+    const batch = { ...owner, subscriptionId, batchId, leaseUntil, attempt }
+    batches.set(batchId, batch)
+    return batch
+  }
+  const taken = rows.flatMap((row) => {
+    const batch = batchOf(row)
+    return batch ? [{ row, batch }] : []
+  })
+  const payloads = await payloadsOf(stores, taken)
+  return taken.flatMap(({ row, batch }) => {
+    const { delivery_id: deliveryId, event_id: eventId, event, attempts_before: attemptsBefore } = row
+    const payload = row.payload ?? payloads.get(deliveryId)
+    return payload === undefined ? [] : [{ batch, deliveryId, eventId, event, payload, attemptsBefore }]
   })
 }
 
@@ -110,22 +132,32 @@ async function takeFrom(
 ): Promise<TakenRow[]> {
   const share = Math.max(1, Math.floor(slots / ready.length))
   const most = ready.map(({ subscription_id }) => Math.min(share, free.get(subscription_id) ?? perSubscription))
-  const { rows } = await sql<TakenRow>`WITH taken AS (
-      SELECT waiting.* FROM unnest(${ready.map((row) => row.tenant_id)}::uuid[],
-        ${ready.map((row) => row.subscription_id)}::uuid[], ${most}::integer[]) AS ready (tenant_id, subscription_id, most)
+  const { rows } = await sql<TakenRow>`WITH waiting AS (
+      SELECT due.*, ready.most, sum(size) OVER (PARTITION BY tenant_id, subscription_id ORDER BY due_at, batch_id) - size
+        AS earlier
+      FROM unnest(${ready.map((row) => row.tenant_id)}::uuid[], ${ready.map((row) => row.subscription_id)}::uuid[],
+        ${most}::integer[]) AS ready (tenant, subscription, most)
       CROSS JOIN LATERAL (
-        SELECT * FROM webhook_queue AS queued WHERE queued.due_at <= ${now}
-          AND queued.tenant_id = ready.tenant_id AND queued.subscription_id = ready.subscription_id
-        ORDER BY due_at, delivery_id LIMIT ready.most FOR UPDATE SKIP LOCKED
-      ) AS waiting
+        SELECT tenant_id, subscription_id, due_at, batch_id, cardinality(delivery_ids) AS size FROM webhook_queue AS queued
+        WHERE queued.due_at <= ${now} AND queued.tenant_id = ready.tenant AND queued.subscription_id = ready.subscription
+        ORDER BY due_at, batch_id LIMIT ${sql.lit(ROWS_A_LOOK)}
+      ) AS due
+    ), taken AS (
+      SELECT queued.*, (most - earlier)::integer AS part
+      FROM waiting JOIN webhook_queue AS queued USING (tenant_id, subscription_id, due_at, batch_id)
+      WHERE earlier < most FOR UPDATE OF queued SKIP LOCKED
+    ), left_over AS (
+      INSERT INTO webhook_queue SELECT tenant_id, subscription_id, due_at, gen_random_uuid(), attempt,
+        delivery_ids[part + 1 :] FROM taken WHERE cardinality(delivery_ids) > part
     ), leased AS (
-      UPDATE webhook_queue AS queued SET due_at = ${leaseUntil} FROM taken
+      UPDATE webhook_queue AS queued SET due_at = ${leaseUntil}, delivery_ids = queued.delivery_ids[: taken.part] FROM taken
       WHERE queued.tenant_id = taken.tenant_id AND queued.subscription_id = taken.subscription_id
-        AND queued.due_at = taken.due_at AND queued.delivery_id = taken.delivery_id
-      RETURNING queued.tenant_id, queued.delivery_id
+        AND queued.due_at = taken.due_at AND queued.batch_id = taken.batch_id
+      RETURNING queued.*
     )
-    SELECT tenant_id, delivery_id, subscription_id, event_id, event, record, payload, attempt_count, attempts_before
-    FROM leased JOIN webhook_deliveries USING (tenant_id, delivery_id)`.execute(stores.database)
+    SELECT leased.subscription_id, batch_id, attempt, delivery_id, event_id, event, record, payload, attempts_before
+    FROM leased CROSS JOIN LATERAL unnest(delivery_ids) AS each (delivery_id)
+    JOIN webhook_deliveries USING (tenant_id, delivery_id)`.execute(stores.database)
   return rows
 }
 
@@ -133,17 +165,20 @@ async function takeFrom(
  * Makes and stores the payloads of those that have none. Should a lease have ended meanwhile, whoever stored first wins:
  * both send those bytes.
  */
-async function payloadsOf(stores: Stores, rows: readonly TakenRow[]): Promise<Map<string, string>> {
-  const unsent = rows.filter(({ payload }) => payload === null)
+async function payloadsOf(
+  stores: Stores,
+  taken: readonly { row: TakenRow; batch: Batch }[],
+): Promise<Map<string, string>> {
+  const unsent = taken.filter(({ row }) => row.payload === null)
   if (unsent.length === 0) return new Map()
   const payloads: string[] = []
-  const byTenant = [...Map.groupBy(unsent, ({ tenant_id }) => tenant_id)]
+  const byTenant = [...Map.groupBy(unsent, ({ batch }) => batch.tenantId)]
   for (const [tenantId, entries] of byTenant) {
     const built = await buildPayloads(
       openTenant(stores, tenantId),
-      entries.map(({ subscription_id, record }) => ({
-        subscriptionId: subscription_id,
-        record: JSON.parse(record ?? '{}') as EventRecord,
+      entries.map(({ row, batch: { subscriptionId } }) => ({
+        subscriptionId,
+        record: JSON.parse(row.record ?? '{}') as EventRecord,
       })),
     )
     payloads.push(...built)
@@ -151,7 +186,7 @@ async function payloadsOf(stores: Stores, rows: readonly TakenRow[]): Promise<Ma
   const inOrder = byTenant.flatMap(([, entries]) => entries)
   const stored = await sql<{ delivery_id: string; payload: string }>`UPDATE webhook_deliveries AS delivery
     SET payload = coalesce(delivery.payload, made.payload), record = NULL
-    FROM unnest(${inOrder.map((row) => row.tenant_id)}::uuid[], ${inOrder.map((row) => row.delivery_id)}::uuid[],
+    FROM unnest(${inOrder.map(({ batch }) => batch.tenantId)}::uuid[], ${inOrder.map(({ row }) => row.delivery_id)}::uuid[],
       ${payloads}::text[]) AS made (tenant_id, delivery_id, payload)
     WHERE delivery.tenant_id = made.tenant_id AND delivery.delivery_id = made.delivery_id
     RETURNING delivery.delivery_id, delivery.payload`.execute(stores.database)
@@ -166,20 +201,5 @@ function toTarget(row: ReadyRow): Target {
     previousSecretSealed: row.previous_secret_sealed,
     previousUntil: row.previous_until,
     switchAt: row.switch_at,
-  }
-}
-
-function toClaimed(row: TakenRow, target: Target, payload: string, leaseUntil: Date): Claimed {
-  return {
-    tenantId: row.tenant_id,
-    deliveryId: row.delivery_id,
-    subscriptionId: row.subscription_id,
-    eventId: row.event_id,
-    event: row.event,
-    payload,
-    attemptCount: row.attempt_count,
-    attemptsBefore: row.attempts_before,
-    leaseUntil,
-    target,
   }
 }

@@ -11,10 +11,9 @@ const DAY_MS = 86_400_000
 /** Deletes deliveries that were finished long ago, and those of subscriptions that are gone. @returns how many. */
 export async function forgetOldDeliveries(database: Database, now: Date, days: number): Promise<number> {
   const before = new Date(now.getTime() - days * DAY_MS)
-  const old = sql`SELECT tenant_id, delivery_id FROM webhook_deliveries WHERE finished_at < ${before} LIMIT ${ROWS_AT_ONCE}`
+  const old = sql`SELECT tenant_id, delivery_id FROM webhook_attempts WHERE at < ${before} AND is_last LIMIT ${ROWS_AT_ONCE}`
   // A subscription that was deleted while an event was being recorded for it.
-  const orphaned = sql`SELECT tenant_id, delivery_id FROM webhook_queue AS queued JOIN webhook_deliveries
-      USING (tenant_id, delivery_id)
+  const orphaned = sql`SELECT tenant_id, delivery_id FROM webhook_queue AS queued, unnest(delivery_ids) AS delivery_id
     WHERE NOT EXISTS (SELECT FROM webhook_subscriptions AS subscription WHERE subscription.tenant_id = queued.tenant_id
       AND subscription.subscription_id = queued.subscription_id) LIMIT ${ROWS_AT_ONCE}`
   let total = 0
@@ -26,9 +25,6 @@ export async function forgetOldDeliveries(database: Database, now: Date, days: n
       if (Number(numAffectedRows ?? 0n) < ROWS_AT_ONCE) break
     }
   }
-  // Pending deliveries that were deleted, here or by an erasure.
-  await sql`DELETE FROM webhook_queue AS queued WHERE NOT EXISTS (SELECT FROM webhook_deliveries AS delivery
-    WHERE delivery.tenant_id = queued.tenant_id AND delivery.delivery_id = queued.delivery_id)`.execute(database)
   return total
 }
 

@@ -4,7 +4,7 @@ import type { Outcome } from './record.ts'
 /** Deliveries that one process has in hand at once; each holds one payload in memory. */
 const SLOTS = 1024
 const PER_TENANT = 768
-/** Requests to one receiver at once: few at first, and one more with each quick answer. */
+/** Requests to one receiver at once: few at first, and one more with each quick answer until that makes it slower. */
 const PER_SUBSCRIPTION_FIRST = 4
 const PER_SUBSCRIPTION_MAX = 32
 /** A request that is not answered by then leaves its slot to others and waits beside them. */
@@ -13,8 +13,17 @@ const WAITING_BESIDE_MAX = 4_096
 /** A receiver that let a request wait for longer gets few at once until it is quick again. */
 const PER_SLOW_SUBSCRIPTION = 4
 const PER_HANGING_SUBSCRIPTION = 1
+/** A receiver that takes longer than this, in terms of its best, has as many as it can work on. */
+const STRAINED_FACTOR = 2
+const STRAINED_MS = 4
+/** What its best is forgets this share of the difference with each answer: networks and receivers change. */
+const FORGETTING = 0.01
+/** So many quick answers in a row prove a receiver quick. */
+const QUICK_ANSWERS = 24
 /** Taken ahead for a receiver that has proved quick, so that it need not wait for the next look at the queue. */
-const AHEAD_PER_SUBSCRIPTION = 224
+const AHEAD_PER_SUBSCRIPTION = 128
+/** More is taken ahead when only this much is left: few large takes cost less than many small ones. */
+const AHEAD_LEFT = 64
 /** What is left of a lease must do for an attempt and for writing it down. */
 const LEASE_LEFT_MS_MIN = 13_000
 const REMEMBERED_MAX = 1_000
@@ -42,39 +51,66 @@ export interface Slots {
   room(): Room
 }
 
+/** How a receiver does. */
+interface Pace {
+  /** Requests that it gets at once. */
+  limit: number
+  /** What it takes when it is not strained, in milliseconds. */
+  bestMs: number
+  quickInARow: number
+}
+
 export function createSlots(): Slots {
   const underWay = new Map<string, number>()
   const byTenant = new Map<string, number>()
-  const limits = new Map<string, number>()
+  const paces = new Map<string, Pace>()
   const held = new Map<string, Claimed[]>()
   let taken = 0
   let waitingBeside = 0
 
-  const limitOf = (subscriptionId: string) => limits.get(subscriptionId) ?? PER_SUBSCRIPTION_FIRST
+  const limitOf = (subscriptionId: string) => paces.get(subscriptionId)?.limit ?? PER_SUBSCRIPTION_FIRST
 
-  function setLimit(subscriptionId: string, limit: number): void {
-    // The one that was learnt longest ago goes first.
-    limits.delete(subscriptionId)
-    const [oldest] = limits.size >= REMEMBERED_MAX ? limits.keys() : []
-    if (oldest !== undefined) limits.delete(oldest)
-    limits.set(subscriptionId, limit)
+  function paceOf(subscriptionId: string): Pace {
+    const known = paces.get(subscriptionId)
+    if (known) return known
+    // The one that was met longest ago goes first.
+    const [oldest] = paces.size >= REMEMBERED_MAX ? paces.keys() : []
+    if (oldest !== undefined) paces.delete(oldest)
+    const pace = { limit: PER_SUBSCRIPTION_FIRST, bestMs: Number.POSITIVE_INFINITY, quickInARow: 0 }
+    paces.set(subscriptionId, pace)
+    return pace
+  }
+
+  function slowDown(subscriptionId: string, limit: number): void {
+    const pace = paceOf(subscriptionId)
+    pace.limit = limit
+    pace.quickInARow = 0
   }
 
   function learn(subscriptionId: string, { at, endedAt, succeeded }: Outcome): void {
-    const quick = endedAt.getTime() - at.getTime() < SLOW_MS
-    if (quick) setLimit(subscriptionId, Math.min(PER_SUBSCRIPTION_MAX, limitOf(subscriptionId) + 1))
-    else setLimit(subscriptionId, succeeded ? PER_SLOW_SUBSCRIPTION : PER_HANGING_SUBSCRIPTION)
+    const tookMs = endedAt.getTime() - at.getTime()
+    if (tookMs >= SLOW_MS) {
+      slowDown(subscriptionId, succeeded ? PER_SLOW_SUBSCRIPTION : PER_HANGING_SUBSCRIPTION)
+      return
+    }
+    const pace = paceOf(subscriptionId)
+    pace.quickInARow++
+    pace.bestMs = bestOf(pace.bestMs, tookMs)
+    const isStrained = tookMs > pace.bestMs * STRAINED_FACTOR + STRAINED_MS
+    if (!isStrained) pace.limit = Math.min(PER_SUBSCRIPTION_MAX, pace.limit + 1)
+    else if (pace.limit > PER_SUBSCRIPTION_FIRST) pace.limit--
   }
 
   const isFull = (subscriptionId: string) => (underWay.get(subscriptionId) ?? 0) >= limitOf(subscriptionId)
-  const isQuick = (subscriptionId: string) => limitOf(subscriptionId) === PER_SUBSCRIPTION_MAX
+  const isQuick = (subscriptionId: string) => (paces.get(subscriptionId)?.quickInARow ?? 0) >= QUICK_ANSWERS
 
   function hold(delivery: Claimed): void {
     taken++
-    add(byTenant, delivery.tenantId, 1)
-    const others = held.get(delivery.subscriptionId)
+    const { tenantId, subscriptionId } = delivery.batch
+    add(byTenant, tenantId, 1)
+    const others = held.get(subscriptionId)
     if (others) others.push(delivery)
-    else held.set(delivery.subscriptionId, [delivery])
+    else held.set(subscriptionId, [delivery])
   }
 
   function takeOut(isKept: (delivery: Claimed) => boolean): Claimed[] {
@@ -89,14 +125,14 @@ export function createSlots(): Slots {
     return out
   }
 
-  function letGo({ tenantId }: Claimed): void {
+  function letGo({ batch }: Claimed): void {
     taken--
-    add(byTenant, tenantId, -1)
+    add(byTenant, batch.tenantId, -1)
   }
 
   return {
     take: (delivery) => {
-      const { tenantId, subscriptionId } = delivery
+      const { tenantId, subscriptionId } = delivery.batch
       if (isFull(subscriptionId)) {
         hold(delivery)
         return null
@@ -106,7 +142,7 @@ export function createSlots(): Slots {
       add(underWay, subscriptionId, 1)
       add(byTenant, tenantId, 1)
       const stepAside = () => {
-        setLimit(subscriptionId, PER_HANGING_SUBSCRIPTION)
+        slowDown(subscriptionId, PER_HANGING_SUBSCRIPTION)
         if (waitingBeside >= WAITING_BESIDE_MAX) return
         beside = true
         taken--
@@ -137,19 +173,24 @@ export function createSlots(): Slots {
     },
     surplus: (now) => {
       const latest = now.getTime() + LEASE_LEFT_MS_MIN
-      return takeOut((delivery) => isQuick(delivery.subscriptionId) && delivery.leaseUntil.getTime() > latest)
+      return takeOut(({ batch }) => isQuick(batch.subscriptionId) && batch.leaseUntil.getTime() > latest)
     },
     empty: () => takeOut(() => false),
     room: () => {
       const free = new Map<string, number>()
-      for (const id of new Set([...underWay.keys(), ...limits.keys()])) {
-        const most = limitOf(id) + (isQuick(id) ? AHEAD_PER_SUBSCRIPTION : 0)
-        free.set(id, Math.max(0, most - (underWay.get(id) ?? 0) - (held.get(id)?.length ?? 0)))
+      for (const id of new Set([...underWay.keys(), ...paces.keys()])) {
+        const waiting = held.get(id)?.length ?? 0
+        const ahead = isQuick(id) && waiting <= AHEAD_LEFT ? AHEAD_PER_SUBSCRIPTION : 0
+        free.set(id, Math.max(0, limitOf(id) + ahead - (underWay.get(id) ?? 0) - waiting))
       }
       const fullTenants = [...byTenant].filter(([, count]) => count >= PER_TENANT).map(([id]) => id)
       return { slots: SLOTS - taken, perSubscription: PER_SUBSCRIPTION_FIRST, free, fullTenants }
     },
   }
+}
+
+function bestOf(bestMs: number, tookMs: number): number {
+  return bestMs <= tookMs ? bestMs + (tookMs - bestMs) * FORGETTING : tookMs
 }
 
 function add(counts: Map<string, number>, key: string, change: number): void {

@@ -17,9 +17,9 @@ const LEASE_MS = 20_000
 /** Retries come due without anybody saying so. */
 const LOOK_EVERY_MS = 1_000
 /** A look costs PostgreSQL as much as a hundred deliveries: so long room may gather before the next. */
-const LOOK_AGAIN_AFTER_MS = 20
+const LOOK_AGAIN_AFTER_MS = 30
 /** So long results gather before they are written in one statement. */
-const RECORD_AFTER_MS = 10
+const RECORD_AFTER_MS = 20
 const RECORD_AGAIN_AFTER_MS = 500
 /** Told to stop, attempts under way get so long to finish. */
 const FINISH_WITHIN_MS = 2_000
@@ -48,7 +48,9 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   // Every attempt under way listens.
   setMaxListeners(0, stopping.signal)
   const sender = createSender(dependencies)
-  const underWay = new Set<Promise<void>>()
+  /** Attempts that are not written down yet; not a set of promises, which costs the collector more than it tells. */
+  let underWay = 0
+  let finished: (() => void) | null = null
   const results: Attempted[] = []
   const abandoned: Claimed[] = []
   let gathering: Promise<void> | null = null
@@ -97,8 +99,10 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   function start(delivery: Claimed): void {
     const slot = slots.take(delivery)
     if (!slot) return
-    const work = send(delivery, slot).finally(() => underWay.delete(work))
-    underWay.add(work)
+    underWay++
+    void send(delivery, slot).finally(() => {
+      if (--underWay === 0) finished?.()
+    })
   }
 
   async function handBack(deliveries: Claimed[]): Promise<void> {
@@ -110,7 +114,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   async function send(delivery: Claimed, slot: Slot): Promise<void> {
     const outcome = await sender(delivery, stopping.signal)
     slot.answered(outcome)
-    if (!stopped) startNext(delivery.subscriptionId)
+    if (!stopped) startNext(delivery.batch.subscriptionId)
     if (outcome) {
       metrics.webhookAttempts.inc({ outcome: outcome.succeeded ? 'succeeded' : 'failed' })
       results.push({ delivery, outcome })
@@ -159,7 +163,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       await timer.stop()
       await looking
       const limit = setTimeout(() => stopping.abort(), FINISH_WITHIN_MS)
-      while (underWay.size > 0) await Promise.all(underWay)
+      if (underWay > 0) await new Promise<void>((resolve) => (finished = resolve))
       clearTimeout(limit)
       await handBack([...abandoned, ...slots.empty()])
     },

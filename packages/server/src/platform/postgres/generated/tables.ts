@@ -692,31 +692,31 @@ export interface WebhookAttempts {
   body: string | null;
   delivery_id: string;
   error: string | null;
+  is_last: boolean;
   latency_ms: number;
   status_code: number | null;
+  subscription_id: string;
   tenant_id: string;
 }
 
 export interface WebhookDeliveries {
-  attempt_count: Generated<number>;
   attempts_before: Generated<number>;
   created_at: Timestamp;
   delivery_id: string;
-  due_at: Timestamp | null;
+  due_at: Timestamp;
   event: string;
   event_id: string;
-  finished_at: Timestamp | null;
-  is_failed: Generated<boolean>;
   is_test: Generated<boolean>;
   payload: string | null;
   record: string | null;
-  status: Generated<string>;
   subscription_id: string;
   tenant_id: string;
 }
 
 export interface WebhookQueue {
-  delivery_id: string;
+  attempt: number;
+  batch_id: string;
+  delivery_ids: string[];
   due_at: Timestamp;
   subscription_id: string;
   tenant_id: string;
