@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { newId } from '../src/platform/ids.ts'
 import { orderExport } from '../src/tenant-export/exports.ts'
 import { MAIL, propose } from './actions.ts'
 import { Browser, PASSWORD, signedIn } from './people.ts'

@@ -123,12 +123,18 @@ export function addDelivery(
     const ids = { delivery_id: deliveryId, subscription_id: subscriptionId }
     const times = { due_at: never, created_at: createdAt }
     const event = { event_id: deliveryId, event: 'page_view', payload: '{"again":true}' }
-    await tx.db.insertInto('webhook_deliveries').values({ ...ids, ...event, ...times }).execute()
+    await tx.db
+      .insertInto('webhook_deliveries')
+      .values({ ...ids, ...event, ...times })
+      .execute()
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const isLast = attempt === attempts && status !== 'pending'
       const error = isLast && status === 'succeeded' ? null : 'failed'
       const line = { attempt, at: createdAt, latency_ms: 1, error, is_last: isLast }
-      await tx.db.insertInto('webhook_attempts').values({ ...ids, ...line }).execute()
+      await tx.db
+        .insertInto('webhook_attempts')
+        .values({ ...ids, ...line })
+        .execute()
     }
     if (attemptsBefore > 0) {
       await tx.db

@@ -45,6 +45,12 @@ export interface Room {
   fullTenants: readonly string[]
 }
 
+interface Claims {
+  deliveries: Claimed[]
+  /** Whether there were any when it was looked; another process may have taken them just then. */
+  wereDue: boolean
+}
+
 interface ReadyRow {
   tenant_id: string
   subscription_id: string
@@ -76,9 +82,9 @@ const ROWS_A_LOOK = 32
  * nobody's queue comes before anybody else's. What has no payload yet gets it now, before anybody sends it: every
  * attempt, of whichever process, sends these bytes.
  */
-export async function claimDeliveries(stores: Stores, room: Room, now: Date, leaseMs: number): Promise<Claimed[]> {
+export async function claimDeliveries(stores: Stores, room: Room, now: Date, leaseMs: number): Promise<Claims> {
   const ready = await readySubscriptions(stores, room, now)
-  if (ready.length === 0) return []
+  if (ready.length === 0) return { deliveries: [], wereDue: false }
   const leaseUntil = new Date(now.getTime() + leaseMs)
   const rows = await takeFrom(stores, ready, room, { now, leaseUntil })
   const owners = new Map(ready.map((row) => [row.subscription_id, { tenantId: row.tenant_id, target: toTarget(row) }]))
@@ -95,11 +101,12 @@ export async function claimDeliveries(stores: Stores, room: Room, now: Date, lea
     return batch ? [{ row, batch }] : []
   })
   const payloads = await payloadsOf(stores, taken)
-  return taken.flatMap(({ row, batch }) => {
+  const deliveries = taken.flatMap(({ row, batch }) => {
     const { delivery_id: deliveryId, event_id: eventId, event, attempts_before: attemptsBefore } = row
     const payload = row.payload ?? payloads.get(deliveryId)
     return payload === undefined ? [] : [{ batch, deliveryId, eventId, event, payload, attemptsBefore }]
   })
+  return { deliveries, wereDue: true }
 }
 
 /** They are found by leaping through the index of the queue, one look-up each, however long a queue is. */

@@ -4,6 +4,8 @@ import type { Outcome } from './record.ts'
 /** Deliveries that one process has in hand at once; each holds one payload in memory. */
 const SLOTS = 1024
 const PER_TENANT = 768
+/** Outcomes that wait to be written down; with more than this nothing new is taken. */
+const UNWRITTEN_MAX = 1_024
 /** Requests to one receiver at once: few at first, and one more with each quick answer until that makes it slower. */
 const PER_SUBSCRIPTION_FIRST = 4
 const PER_SUBSCRIPTION_MAX = 32
@@ -13,17 +15,20 @@ const WAITING_BESIDE_MAX = 4_096
 /** A receiver that let a request wait for longer gets few at once until it is quick again. */
 const PER_SLOW_SUBSCRIPTION = 4
 const PER_HANGING_SUBSCRIPTION = 1
-/** A receiver that takes longer than this, in terms of its best, has as many as it can work on. */
+/** A receiver that takes longer than so many times its best, and some milliseconds, has as many as it can work on. */
 const STRAINED_FACTOR = 2
 const STRAINED_MS = 4
-/** What its best is forgets this share of the difference with each answer: networks and receivers change. */
-const FORGETTING = 0.01
+/** By what share of the difference its best grows with each answer that is slow although it gets few at once. */
+const FORGETTING = 0.002
 /** So many quick answers in a row prove a receiver quick. */
 const QUICK_ANSWERS = 24
-/** Taken ahead for a receiver that has proved quick, so that it need not wait for the next look at the queue. */
-const AHEAD_PER_SUBSCRIPTION = 128
-/** More is taken ahead when only this much is left: few large takes cost less than many small ones. */
-const AHEAD_LEFT = 64
+/**
+ * Taken ahead for a receiver that has proved quick, so that it need not wait for the next look at the queue: what it does
+ * in a second, but not more than this, and not before a third of it is gone: few large takes cost less than many small.
+ */
+const AHEAD_MAX = 192
+const AHEAD_MS = 1_000
+const AHEAD_LEFT = 2 / 3
 /** What is left of a lease must do for an attempt and for writing it down. */
 const LEASE_LEFT_MS_MIN = 13_000
 const REMEMBERED_MAX = 1_000
@@ -32,7 +37,7 @@ const REMEMBERED_MAX = 1_000
 export interface Slot {
   /** The receiver is done with it; what is left is to write that down. */
   answered(outcome: Outcome | null): void
-  release(): void
+  written(): void
 }
 
 /**
@@ -55,8 +60,9 @@ export interface Slots {
 interface Pace {
   /** Requests that it gets at once. */
   limit: number
-  /** What it takes when it is not strained, in milliseconds. */
+  /** What it takes when it is not strained, and what it took last, in milliseconds. */
   bestMs: number
+  lastMs: number
   quickInARow: number
 }
 
@@ -67,6 +73,7 @@ export function createSlots(): Slots {
   const held = new Map<string, Claimed[]>()
   let taken = 0
   let waitingBeside = 0
+  let unwritten = 0
 
   const limitOf = (subscriptionId: string) => paces.get(subscriptionId)?.limit ?? PER_SUBSCRIPTION_FIRST
 
@@ -76,7 +83,7 @@ export function createSlots(): Slots {
     // The one that was met longest ago goes first.
     const [oldest] = paces.size >= REMEMBERED_MAX ? paces.keys() : []
     if (oldest !== undefined) paces.delete(oldest)
-    const pace = { limit: PER_SUBSCRIPTION_FIRST, bestMs: Number.POSITIVE_INFINITY, quickInARow: 0 }
+    const pace = { limit: PER_SUBSCRIPTION_FIRST, bestMs: Number.POSITIVE_INFINITY, lastMs: 0, quickInARow: 0 }
     paces.set(subscriptionId, pace)
     return pace
   }
@@ -95,14 +102,23 @@ export function createSlots(): Slots {
     }
     const pace = paceOf(subscriptionId)
     pace.quickInARow++
-    pace.bestMs = bestOf(pace.bestMs, tookMs)
+    pace.lastMs = tookMs
     const isStrained = tookMs > pace.bestMs * STRAINED_FACTOR + STRAINED_MS
-    if (!isStrained) pace.limit = Math.min(PER_SUBSCRIPTION_MAX, pace.limit + 1)
+    pace.bestMs = Math.min(pace.bestMs, tookMs)
+    if (!isStrained || pace.limit < PER_SUBSCRIPTION_FIRST) pace.limit = Math.min(PER_SUBSCRIPTION_MAX, pace.limit + 1)
     else if (pace.limit > PER_SUBSCRIPTION_FIRST) pace.limit--
+    // It is not what it gets at once that makes it slower.
+    else pace.bestMs += (tookMs - pace.bestMs) * FORGETTING
   }
 
   const isFull = (subscriptionId: string) => (underWay.get(subscriptionId) ?? 0) >= limitOf(subscriptionId)
   const isQuick = (subscriptionId: string) => (paces.get(subscriptionId)?.quickInARow ?? 0) >= QUICK_ANSWERS
+
+  function aheadOf(subscriptionId: string): number {
+    const pace = paces.get(subscriptionId)
+    if (!pace || !isQuick(subscriptionId)) return 0
+    return Math.min(AHEAD_MAX, Math.floor((pace.limit * AHEAD_MS) / Math.max(1, pace.lastMs)))
+  }
 
   function hold(delivery: Claimed): void {
     taken++
@@ -154,12 +170,16 @@ export function createSlots(): Slots {
         answered: (outcome) => {
           clearTimeout(timer)
           add(underWay, subscriptionId, -1)
-          if (!beside) add(byTenant, tenantId, -1)
+          if (beside) waitingBeside--
+          else {
+            taken--
+            add(byTenant, tenantId, -1)
+          }
+          unwritten++
           if (outcome) learn(subscriptionId, outcome)
         },
-        release: () => {
-          if (beside) waitingBeside--
-          else taken--
+        written: () => {
+          unwritten--
         },
       }
     },
@@ -180,17 +200,15 @@ export function createSlots(): Slots {
       const free = new Map<string, number>()
       for (const id of new Set([...underWay.keys(), ...paces.keys()])) {
         const waiting = held.get(id)?.length ?? 0
-        const ahead = isQuick(id) && waiting <= AHEAD_LEFT ? AHEAD_PER_SUBSCRIPTION : 0
-        free.set(id, Math.max(0, limitOf(id) + ahead - (underWay.get(id) ?? 0) - waiting))
+        const ahead = aheadOf(id)
+        const wanted = limitOf(id) + (waiting > ahead * AHEAD_LEFT ? 0 : ahead)
+        free.set(id, Math.max(0, wanted - (underWay.get(id) ?? 0) - waiting))
       }
       const fullTenants = [...byTenant].filter(([, count]) => count >= PER_TENANT).map(([id]) => id)
-      return { slots: SLOTS - taken, perSubscription: PER_SUBSCRIPTION_FIRST, free, fullTenants }
+      const slots = Math.min(SLOTS - taken, UNWRITTEN_MAX - unwritten)
+      return { slots, perSubscription: PER_SUBSCRIPTION_FIRST, free, fullTenants }
     },
   }
-}
-
-function bestOf(bestMs: number, tookMs: number): number {
-  return bestMs <= tookMs ? bestMs + (tookMs - bestMs) * FORGETTING : tookMs
 }
 
 function add(counts: Map<string, number>, key: string, change: number): void {

@@ -48,7 +48,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   // Every attempt under way listens.
   setMaxListeners(0, stopping.signal)
   const sender = createSender(dependencies)
-  /** Attempts that are not written down yet; not a set of promises, which costs the collector more than it tells. */
+  /** Attempts that are not written down yet. */
   let underWay = 0
   let finished: (() => void) | null = null
   const results: Attempted[] = []
@@ -84,10 +84,10 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
         await handBack(slots.surplus(clock()))
         const room = slots.room()
         if (room.slots <= 0) return
-        const claimed = await claimDeliveries(stores, room, clock(), LEASE_MS)
-        for (const delivery of claimed) start(delivery)
-        // There may be more than one turn's share, but not more than there was room for.
-        if (claimed.length > 0) wakeSoon()
+        const { deliveries, wereDue } = await claimDeliveries(stores, room, clock(), LEASE_MS)
+        for (const delivery of deliveries) start(delivery)
+        // There may be more than one turn's share, and another process may have been about to take the same.
+        if (wereDue) wakeSoon()
       } catch (error) {
         log.warn({ err: error }, 'due webhook deliveries could not be looked up; it is tried again')
         return
@@ -120,7 +120,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       results.push({ delivery, outcome })
       await record()
     } else abandoned.push(delivery)
-    slot.release()
+    slot.written()
     wakeSoon()
   }
 

@@ -44,9 +44,10 @@ const STATEMENTS = [
 
   // A delivery's row is written when its event is recorded, when its payload is made, and when it is sent again.
   'DROP INDEX webhook_deliveries_failed, webhook_deliveries_finished',
-  'UPDATE webhook_deliveries SET due_at = created_at WHERE due_at IS NULL',
   `ALTER TABLE webhook_deliveries DROP COLUMN is_failed, DROP COLUMN status, DROP COLUMN attempt_count,
-    DROP COLUMN finished_at, ALTER COLUMN due_at SET NOT NULL`,
+    DROP COLUMN finished_at`,
+  'UPDATE webhook_deliveries SET due_at = created_at WHERE due_at IS NULL',
+  'ALTER TABLE webhook_deliveries ALTER COLUMN due_at SET NOT NULL',
 
   `CREATE OR REPLACE FUNCTION queue_webhook_deliveries() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import type { Claimed } from './claim.ts'
+import { createSlots, type Slot, type Slots } from './room.ts'
+
+const target = {
+  url: 'https://hooks.example/',
+  headersSealed: null,
+  secretSealed: '',
+  previousSecretSealed: null,
+  previousUntil: null,
+  switchAt: null,
+}
+const batch = { tenantId: 't', subscriptionId: 's', batchId: 'b', leaseUntil: new Date(60_000), attempt: 1, target }
+const delivery: Claimed = { batch, deliveryId: 'd', eventId: 'e', event: 'x', payload: '{}', attemptsBefore: 0 }
+
+/** Sends as many as there is room for, and has all answered, each after what the receiver takes for so many at once. */
+function round(slots: Slots, millisecondsFor: (atOnce: number) => number, succeeded = true): number {
+  const taken: Slot[] = []
+  for (let slot = slots.take(delivery); slot; slot = slots.take(delivery)) taken.push(slot)
+  slots.empty()
+  for (const slot of taken) {
+    const [at, endedAt] = [new Date(0), new Date(millisecondsFor(taken.length))]
+    slot.answered({ at, endedAt, statusCode: 200, body: '', error: null, address: null, succeeded })
+    slot.written()
+  }
+  return taken.length
+}
+
+function rounds(slots: Slots, count: number, millisecondsFor: (atOnce: number) => number): number {
+  let last = 0
+  for (let n = 0; n < count; n++) last = round(slots, millisecondsFor)
+  return last
+}
+
+test('a receiver that is as quick with many requests as with few gets 32 at once, and some ahead', () => {
+  const slots = createSlots()
+  expect(round(slots, () => 80)).toBe(4)
+  expect(rounds(slots, 10, () => 80)).toBe(32)
+  expect(slots.room().free.get('s')).toBe(32 + 192)
+})
+
+test('one that gets slower with each request more is not sent more than it works on', () => {
+  const slots = createSlots()
+  const last = rounds(slots, 100, (atOnce) => 3 * atOnce)
+  expect(last).toBeGreaterThanOrEqual(4)
+  expect(last).toBeLessThanOrEqual(12)
+})
+
+test('one that has become slower for good is sent as many as before after a while', () => {
+  const slots = createSlots()
+  rounds(slots, 10, () => 2)
+  expect(rounds(slots, 20, () => 300)).toBe(4)
+  expect(rounds(slots, 200, () => 300)).toBe(32)
+  // What it does in a second is taken ahead, not more.
+  expect(slots.room().free.get('s')).toBe(32 + 106)
+})
+
+test('one that hangs gets one at a time until it answers, and then four at once', () => {
+  const slots = createSlots()
+  rounds(slots, 10, () => 2)
+  round(slots, () => 10_000, false)
+  expect(round(slots, () => 900)).toBe(1)
+  expect(rounds(slots, 3, () => 900)).toBe(4)
+})
+
+test('what waits to be written down takes no slot of another delivery, up to a number', () => {
+  const slots = createSlots()
+  const { slots: all } = slots.room()
+  for (let n = 0; n < all; n++) slots.take(delivery)?.answered(null)
+  expect(slots.room().slots).toBe(0)
+})
