@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Selectable } from 'kysely'
+import type { Expression, ExpressionBuilder, Selectable, SqlBool } from 'kysely'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
@@ -60,7 +60,7 @@ export async function listDeliveries(
   }
   const { subscription_id } = await requireSubscription(tenant, subscriptionId)
   let query = tenant.db.selectFrom('webhook_deliveries').selectAll().where('subscription_id', '=', subscription_id)
-  if (status) query = query.where(hasStatus(status))
+  if (status) query = query.where(hasStatus(subscription_id, status))
   if (before !== undefined) {
     const { created_at, delivery_id } = await requireDelivery(tenant, before)
     query = query.where(({ eb, refTuple, tuple }) =>
@@ -73,34 +73,40 @@ export async function listDeliveries(
   )
 }
 
-/** In the words of an index, where there is one: failed and pending deliveries are few among many. */
-function hasStatus(status: Delivery['status']) {
-  return (eb: ExpressionBuilder<TenantTables, 'webhook_deliveries'>) =>
-    status === 'pending'
-      ? eb(
-          'webhook_deliveries.delivery_id',
-          'in',
-          eb
-            .selectFrom('webhook_queue')
-            .select(({ fn }) => fn<string>('unnest', ['delivery_ids']).as('delivery_id'))
-            .whereRef('webhook_queue.subscription_id', '=', 'webhook_deliveries.subscription_id'),
-        )
-      : isFinished(eb, status)
+/**
+ * Failed and pending deliveries are few among many, so these are looked up by themselves: the queue and an index of the
+ * attempts that were the last and failed hold nothing else.
+ */
+function hasStatus(subscriptionId: string, status: Delivery['status']) {
+  return (eb: ExpressionBuilder<TenantTables, 'webhook_deliveries'>): Expression<SqlBool> => {
+    const pending = eb
+      .selectFrom('webhook_queue')
+      .select(({ fn }) => fn<string>('unnest', ['delivery_ids']).as('delivery_id'))
+      .where('subscription_id', '=', subscriptionId)
+    const failed = eb
+      .selectFrom('webhook_attempts')
+      .select('delivery_id')
+      .where('subscription_id', '=', subscriptionId)
+      .where('is_last', '=', true)
+      .where('error', 'is not', null)
+    if (status === 'pending') return eb('delivery_id', 'in', pending)
+    if (status === 'failed') return eb('delivery_id', 'in', failed)
+    return eb.and([eb('delivery_id', 'not in', pending), eb('delivery_id', 'not in', failed)])
+  }
 }
 
 /**
  * Whether its last attempt was the last one that it gets. The number is compared for who sends it again at the same moment:
  * PostgreSQL looks again at the delivery's own row only.
  */
-function isFinished(eb: ExpressionBuilder<TenantTables, 'webhook_deliveries'>, status?: 'succeeded' | 'failed') {
-  let last = eb
-    .selectFrom('webhook_attempts')
-    .whereRef('webhook_attempts.subscription_id', '=', 'webhook_deliveries.subscription_id')
-    .whereRef('webhook_attempts.delivery_id', '=', 'webhook_deliveries.delivery_id')
-    .whereRef('attempt', '>', 'attempts_before')
-    .where('is_last', '=', true)
-  if (status) last = last.where('error', status === 'failed' ? 'is not' : 'is', null)
-  return eb.exists(last)
+function isFinished(eb: ExpressionBuilder<TenantTables, 'webhook_deliveries'>): Expression<SqlBool> {
+  return eb.exists(
+    eb
+      .selectFrom('webhook_attempts')
+      .whereRef('webhook_attempts.delivery_id', '=', 'webhook_deliveries.delivery_id')
+      .whereRef('attempt', '>', 'attempts_before')
+      .where('is_last', '=', true),
+  )
 }
 
 /** One page of a subscription's deliveries, newest first, and how many there are. @throws ServiceError 404 */
@@ -112,7 +118,7 @@ export async function pageOfDeliveries(
 ): Promise<{ deliveries: Delivery[]; total: number }> {
   const { subscription_id } = await requireSubscription(tenant, subscriptionId)
   let query = tenant.db.selectFrom('webhook_deliveries').where('subscription_id', '=', subscription_id)
-  if (status) query = query.where(hasStatus(status))
+  if (status) query = query.where(hasStatus(subscription_id, status))
   const [rows, counted] = await Promise.all([
     query
       .selectAll()
@@ -188,9 +194,7 @@ function stateOf(
 export async function resendDelivery(tenant: Tenant, deliveryId: string, now: Date): Promise<void> {
   const { delivery_id, subscription_id } = await requireDelivery(tenant, deliveryId)
   await requireAwake(tenant, subscription_id)
-  const resent = await again(tenant, now, (query) =>
-    query.where('delivery_id', '=', delivery_id).where((eb) => isFinished(eb)),
-  )
+  const resent = await again(tenant, now, (query) => query.where('delivery_id', '=', delivery_id).where(isFinished))
   if (resent === 0) throw conflict('delivery_pending', 'This delivery is still being attempted.')
 }
 
@@ -208,7 +212,8 @@ export async function resendFailed(
   return again(tenant, now, (query) =>
     query
       .where('subscription_id', '=', subscription_id)
-      .where(hasStatus('failed'))
+      .where(hasStatus(subscription_id, 'failed'))
+      .where(isFinished)
       .where('created_at', '>=', from)
       .where('created_at', '<=', to),
   )

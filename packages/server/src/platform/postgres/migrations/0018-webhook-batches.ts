@@ -72,18 +72,23 @@ const STATEMENTS = [
     END $$`,
 
   // The queue before the log: who writes an attempt down has locked the delivery's row of the queue, so that either the
-  // attempt is there by now and goes too, or it is not written any more.
+  // attempt is there by now and goes too, or it is not written any more. Planned each time: what is deleted is one
+  // delivery or thousands.
   `CREATE OR REPLACE FUNCTION forget_webhook_attempts() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      UPDATE webhook_queue AS queued
+      EXECUTE 'WITH waiting AS MATERIALIZED (
+          SELECT tenant_id, subscription_id, batch_id, unnest(delivery_ids) AS delivery_id
+          FROM (SELECT DISTINCT tenant_id, subscription_id FROM gone) AS theirs
+          JOIN webhook_queue USING (tenant_id, subscription_id)
+        ), touched AS (
+          SELECT DISTINCT tenant_id, subscription_id, batch_id FROM waiting WHERE (tenant_id, delivery_id) IN
+            (SELECT tenant_id, delivery_id FROM gone)
+        )
+        UPDATE webhook_queue AS queued
         SET delivery_ids = ARRAY(SELECT each FROM unnest(queued.delivery_ids) AS each
           WHERE NOT EXISTS (SELECT FROM gone WHERE gone.tenant_id = queued.tenant_id AND gone.delivery_id = each))
-        FROM (SELECT DISTINCT tenant_id, subscription_id, batch_id
-          FROM (SELECT DISTINCT tenant_id, subscription_id FROM gone) AS theirs
-          JOIN webhook_queue USING (tenant_id, subscription_id) CROSS JOIN unnest(delivery_ids) AS waiting (delivery_id)
-          JOIN gone USING (tenant_id, subscription_id, delivery_id)) AS touched
-        WHERE queued.tenant_id = touched.tenant_id AND queued.subscription_id = touched.subscription_id
-          AND queued.batch_id = touched.batch_id;
+        FROM touched WHERE queued.tenant_id = touched.tenant_id AND queued.subscription_id = touched.subscription_id
+          AND queued.batch_id = touched.batch_id';
       DELETE FROM webhook_queue AS queued USING (SELECT DISTINCT tenant_id, subscription_id FROM gone) AS theirs
         WHERE queued.tenant_id = theirs.tenant_id AND queued.subscription_id = theirs.subscription_id
           AND queued.delivery_ids = '{}';
