@@ -20,9 +20,10 @@ export const ERASERS: readonly Eraser[] = [
   eraseFromVisitors,
   eraseFromNotes,
   eraseFromSegments,
-  eraseFromDeliveries,
   eraseFromConversations,
   // Before the runs, whose actions say which mails and messages went to the contact.
   eraseFromMails,
   eraseFromRuns,
+  // At the end: it locks what workers wait for to write down their attempts.
+  eraseFromDeliveries,
 ]

@@ -11,6 +11,11 @@ export async function eraseFromDeliveries(tx: Tenant, { contactId, email }: Eras
   const pattern = email === null ? '(?!)' : mentionPattern(email)
   const names = (column: string) => sql<boolean>`strpos(${sql.ref(column)}, ${contactId}) > 0`
   const mentions = (column: string) => sql<boolean>`${sql.ref(column)} ~* ${pattern}`
+  const answers = await tx.db
+    .updateTable('webhook_attempts')
+    .set({ body: null })
+    .where((eb) => eb.or([mentions('body'), sql<boolean>`strpos(body, ${contactId}) > 0`]))
+    .executeTakeFirst()
   const deliveries = await tx.db
     .deleteFrom('webhook_deliveries')
     .where((eb) =>
@@ -20,11 +25,6 @@ export async function eraseFromDeliveries(tx: Tenant, { contactId, email }: Eras
         eb.and([eb('event', '<>', 'contact_deleted'), eb.or([names('payload'), names('record')])]),
       ]),
     )
-    .executeTakeFirst()
-  const answers = await tx.db
-    .updateTable('webhook_attempts')
-    .set({ body: null })
-    .where((eb) => eb.or([mentions('body'), sql<boolean>`strpos(body, ${contactId}) > 0`]))
     .executeTakeFirst()
   return {
     webhook_deliveries: Number(deliveries.numDeletedRows),

@@ -139,20 +139,20 @@ async function takeFrom(
 ): Promise<TakenRow[]> {
   const share = Math.max(1, Math.floor(slots / ready.length))
   const most = ready.map(({ subscription_id }) => Math.min(share, free.get(subscription_id) ?? perSubscription))
+  // What another process holds is passed over. Locked rows cannot be counted in one go: hence two steps.
   const { rows } = await sql<TakenRow>`WITH waiting AS (
-      SELECT due.*, ready.most, sum(size) OVER (PARTITION BY tenant_id, subscription_id ORDER BY due_at, batch_id) - size
-        AS earlier
-      FROM unnest(${ready.map((row) => row.tenant_id)}::uuid[], ${ready.map((row) => row.subscription_id)}::uuid[],
-        ${most}::integer[]) AS ready (tenant, subscription, most)
+      SELECT due.*, ready.most FROM unnest(${ready.map((row) => row.tenant_id)}::uuid[],
+        ${ready.map((row) => row.subscription_id)}::uuid[], ${most}::integer[]) AS ready (tenant, subscription, most)
       CROSS JOIN LATERAL (
-        SELECT tenant_id, subscription_id, due_at, batch_id, cardinality(delivery_ids) AS size FROM webhook_queue AS queued
-        WHERE queued.due_at <= ${now} AND queued.tenant_id = ready.tenant AND queued.subscription_id = ready.subscription
-        ORDER BY due_at, batch_id LIMIT ${sql.lit(ROWS_A_LOOK)}
+        SELECT * FROM webhook_queue AS queued WHERE queued.due_at <= ${now}
+          AND queued.tenant_id = ready.tenant AND queued.subscription_id = ready.subscription
+        ORDER BY due_at, batch_id LIMIT ${sql.lit(ROWS_A_LOOK)} FOR UPDATE SKIP LOCKED
       ) AS due
+    ), counted AS (
+      SELECT *, most - sum(cardinality(delivery_ids)) OVER (PARTITION BY tenant_id, subscription_id
+        ORDER BY due_at, batch_id) + cardinality(delivery_ids) AS part FROM waiting
     ), taken AS (
-      SELECT queued.*, (most - earlier)::integer AS part
-      FROM waiting JOIN webhook_queue AS queued USING (tenant_id, subscription_id, due_at, batch_id)
-      WHERE earlier < most FOR UPDATE OF queued SKIP LOCKED
+      SELECT tenant_id, subscription_id, due_at, batch_id, attempt, delivery_ids, part::integer FROM counted WHERE part > 0
     ), left_over AS (
       INSERT INTO webhook_queue SELECT tenant_id, subscription_id, due_at, gen_random_uuid(), attempt,
         delivery_ids[part + 1 :] FROM taken WHERE cardinality(delivery_ids) > part

@@ -268,20 +268,40 @@ test('a delivery that is deleted while it is under way leaves no attempt behind,
   expect(await queued(tenant)).toBe(0)
 })
 
-test('an attempt that is being written down while its delivery is deleted goes with it', async () => {
+test('attempts that are being written down while their deliveries are deleted go with them', async () => {
   const tenant = await createTestTenant(bench.service)
-  const { take, answer, database } = await taker(tenant, 'raced', 40)
-  const taken = await take(0)
-  for (const each of taken) {
-    const { batch, deliveryId } = each
-    const erase = database
-      .deleteFrom('webhook_deliveries')
-      .where('tenant_id', '=', batch.tenantId)
-      .where('delivery_id', '=', deliveryId)
-    await Promise.all([answer([each]), erase.execute()])
+  const { take, answer, database } = await taker(tenant, 'raced', 320)
+  // From all rows of the queue, so that two who lock several of them meet.
+  const taken = (await take(0)).sort((a, b) => (a.deliveryId.slice(-4) < b.deliveryId.slice(-4) ? -1 : 1))
+  expect(taken).toHaveLength(320)
+  for (let start = 0; start < taken.length; start += 16) {
+    const some = taken.slice(start, start + 16)
+    const erase = (part: readonly Claimed[]) =>
+      tenant.handle.db
+        .deleteFrom('webhook_deliveries')
+        .where(
+          'delivery_id',
+          'in',
+          part.map(({ deliveryId }) => deliveryId),
+        )
+        .execute()
+    const [left, right] = [some.slice(0, 8), some.slice(8)]
+    await Promise.all([answer(left), erase(left), answer(right), erase(right), giveBack(database, right, bench.now())])
   }
   expect(await tenant.handle.db.selectFrom('webhook_attempts').selectAll().execute()).toEqual([])
   expect(await queued(tenant)).toBe(0)
+})
+
+test('a row of the queue that somebody else has locked is passed over', async () => {
+  const tenant = await createTestTenant(bench.service)
+  const { take, database } = await taker(tenant, 'passed_over', 130)
+  await database.transaction().execute(async (tx) => {
+    const rows = tx.selectFrom('webhook_queue').selectAll().where('tenant_id', '=', tenant.id)
+    const first = await rows.orderBy('due_at').orderBy('batch_id').limit(1).forUpdate().executeTakeFirstOrThrow()
+    const taken = await take(0, 32)
+    expect(taken).toHaveLength(32)
+    expect(idsOf(taken).isDisjointFrom(new Set(first.delivery_ids))).toBe(true)
+  })
 })
 
 test('the body of an event without a contact is there at once; a pending delivery that is deleted is not sent', async () => {

@@ -77,7 +77,7 @@ function batchesOf(deliveries: readonly Claimed[]): { batches: Batch[]; numbers:
   return { batches: [...found.keys()], numbers }
 }
 
-/** Locks those that are still under the lease that they were taken with. */
+/** Locks those that are still under the lease that they were taken with, in the order in which everybody does. */
 function heldBatches(batches: readonly Batch[]) {
   return sql`held AS (
       SELECT mine.batch, queued.* FROM unnest(
@@ -85,7 +85,8 @@ function heldBatches(batches: readonly Batch[]) {
         ${batches.map(({ leaseUntil }) => leaseUntil.toISOString())}::timestamptz[],
         ${batches.map(({ batchId }) => batchId)}::uuid[]
       ) WITH ORDINALITY AS mine (tenant_id, subscription_id, due_at, batch_id, batch)
-      JOIN webhook_queue AS queued USING (tenant_id, subscription_id, due_at, batch_id) FOR UPDATE OF queued
+      JOIN webhook_queue AS queued USING (tenant_id, subscription_id, due_at, batch_id)
+      ORDER BY queued.batch_id FOR UPDATE OF queued
     )`
 }
 

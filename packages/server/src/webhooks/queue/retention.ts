@@ -11,7 +11,10 @@ const DAY_MS = 86_400_000
 /** Deletes deliveries that were finished long ago, and those of subscriptions that are gone. @returns how many. */
 export async function forgetOldDeliveries(database: Database, now: Date, days: number): Promise<number> {
   const before = new Date(now.getTime() - days * DAY_MS)
-  const old = sql`SELECT tenant_id, delivery_id FROM webhook_attempts WHERE at < ${before} AND is_last LIMIT ${ROWS_AT_ONCE}`
+  const old = sql`SELECT tenant_id, delivery_id FROM webhook_subscriptions AS subscription CROSS JOIN LATERAL (
+      SELECT delivery_id FROM webhook_attempts AS attempt WHERE attempt.tenant_id = subscription.tenant_id
+        AND attempt.subscription_id = subscription.subscription_id AND at < ${before} AND is_last LIMIT ${ROWS_AT_ONCE}
+    ) AS finished LIMIT ${ROWS_AT_ONCE}`
   // A subscription that was deleted while an event was being recorded for it.
   const orphaned = sql`SELECT tenant_id, delivery_id FROM webhook_queue AS queued, unnest(delivery_ids) AS delivery_id
     WHERE NOT EXISTS (SELECT FROM webhook_subscriptions AS subscription WHERE subscription.tenant_id = queued.tenant_id
@@ -19,10 +22,15 @@ export async function forgetOldDeliveries(database: Database, now: Date, days: n
   let total = 0
   for (const which of [old, orphaned]) {
     for (;;) {
-      const { numAffectedRows } = await sql`DELETE FROM webhook_deliveries
-        WHERE (tenant_id, delivery_id) IN (${which})`.execute(database)
-      total += Number(numAffectedRows ?? 0n)
-      if (Number(numAffectedRows ?? 0n) < ROWS_AT_ONCE) break
+      const { rows } = await sql<{ found: number; deleted: number }>`WITH found AS MATERIALIZED (${which}), deleted AS (
+          DELETE FROM webhook_deliveries WHERE (tenant_id, delivery_id) IN (SELECT tenant_id, delivery_id FROM found)
+          RETURNING delivery_id
+        )
+        SELECT (SELECT count(*) FROM found) AS found, (SELECT count(*) FROM deleted) AS deleted`.execute(database)
+      const { found = 0, deleted = 0 } = rows[0] ?? {}
+      total += deleted
+      // Fewer are deleted than found when somebody else deletes them just now.
+      if (found < ROWS_AT_ONCE || deleted === 0) break
     }
   }
   // What was deleted in the moment in which its row of the queue was divided.

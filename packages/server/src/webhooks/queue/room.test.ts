@@ -63,9 +63,31 @@ test('one that hangs gets one at a time until it answers, and then four at once'
   expect(rounds(slots, 3, () => 900)).toBe(4)
 })
 
+test('single answers that are quicker than all others do not make a receiver strained', () => {
+  const slots = createSlots()
+  let n = 0
+  expect(rounds(slots, 200, () => (n++ % 100 === 0 ? 2 : 80))).toBeGreaterThan(16)
+})
+
+test('refusals, which come at once, do not make a receiver strained', () => {
+  const slots = createSlots()
+  rounds(slots, 10, () => 80)
+  for (let n = 0; n < 50; n++) round(slots, () => 1, false)
+  expect(rounds(slots, 2, () => 80)).toBe(32)
+})
+
 test('what waits to be written down takes no slot of another delivery, up to a number', () => {
   const slots = createSlots()
   const { slots: all } = slots.room()
-  for (let n = 0; n < all; n++) slots.take(delivery)?.answered(null)
-  expect(slots.room().slots).toBe(0)
+  const sent = Array.from({ length: 10 }, () => {
+    const slot = slots.take(delivery)
+    slot?.answered(null)
+    return slot
+  })
+  // Nothing else is under way: as much may be taken as may wait to be written down.
+  expect(slots.room().slots).toBe(all - 10)
+  for (let n = 0; n < 10; n++) slots.take({ ...delivery, batch: { ...batch, subscriptionId: `${n}` } })
+  expect(slots.room().slots).toBe(all - 10)
+  for (const slot of sent) slot?.written()
+  expect(slots.room().slots).toBe(all - 10)
 })

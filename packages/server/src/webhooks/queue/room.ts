@@ -18,7 +18,11 @@ const PER_HANGING_SUBSCRIPTION = 1
 /** A receiver that takes longer than so many times its best, and some milliseconds, has as many as it can work on. */
 const STRAINED_FACTOR = 2
 const STRAINED_MS = 4
-/** By what share of the difference its best grows with each answer that is slow although it gets few at once. */
+/**
+ * By what share of the difference an answer that is quicker changes what its best is (one of them may be an accident), and
+ * one that is slow although it gets few at once.
+ */
+const LEARNING = 0.05
 const FORGETTING = 0.002
 /** So many quick answers in a row prove a receiver quick. */
 const QUICK_ANSWERS = 24
@@ -79,8 +83,13 @@ export function createSlots(): Slots {
 
   function paceOf(subscriptionId: string): Pace {
     const known = paces.get(subscriptionId)
-    if (known) return known
-    // The one that was met longest ago goes first.
+    if (known && paces.size < REMEMBERED_MAX) return known
+    if (known) {
+      // The one that was heard of longest ago goes first.
+      paces.delete(subscriptionId)
+      paces.set(subscriptionId, known)
+      return known
+    }
     const [oldest] = paces.size >= REMEMBERED_MAX ? paces.keys() : []
     if (oldest !== undefined) paces.delete(oldest)
     const pace = { limit: PER_SUBSCRIPTION_FIRST, bestMs: Number.POSITIVE_INFINITY, lastMs: 0, quickInARow: 0 }
@@ -104,7 +113,8 @@ export function createSlots(): Slots {
     pace.quickInARow++
     pace.lastMs = tookMs
     const isStrained = tookMs > pace.bestMs * STRAINED_FACTOR + STRAINED_MS
-    pace.bestMs = Math.min(pace.bestMs, tookMs)
+    // A refusal says nothing about the work.
+    if (succeeded && tookMs < pace.bestMs) pace.bestMs = quicker(pace.bestMs, tookMs)
     if (!isStrained || pace.limit < PER_SUBSCRIPTION_FIRST) pace.limit = Math.min(PER_SUBSCRIPTION_MAX, pace.limit + 1)
     else if (pace.limit > PER_SUBSCRIPTION_FIRST) pace.limit--
     // It is not what it gets at once that makes it slower.
@@ -209,6 +219,10 @@ export function createSlots(): Slots {
       return { slots, perSubscription: PER_SUBSCRIPTION_FIRST, free, fullTenants }
     },
   }
+}
+
+function quicker(bestMs: number, tookMs: number): number {
+  return Number.isFinite(bestMs) ? bestMs + (tookMs - bestMs) * LEARNING : tookMs
 }
 
 function add(counts: Map<string, number>, key: string, change: number): void {

@@ -141,7 +141,8 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
 
   /** Ends at the latest with the leases: then another worker repeats the attempts, because nobody knows of these. */
   async function recordAll(attempted: Attempted[]): Promise<void> {
-    for (let tries = 0; tries < LEASE_MS / RECORD_AGAIN_AFTER_MS; tries++) {
+    const endsAt = performance.now() + LEASE_MS
+    do {
       try {
         await recordAttempts(stores.database, attempted)
         return
@@ -150,7 +151,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
         if (stopped) return
         await sleep(RECORD_AGAIN_AFTER_MS)
       }
-    }
+    } while (performance.now() < endsAt)
   }
 
   const timer = every(LOOK_EVERY_MS, async () => wake())

@@ -9,19 +9,33 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 const BATCH = 64
 
 const STATEMENTS = [
+  // All attempts are written anew, however many there are.
+  'SET LOCAL statement_timeout = 0',
   // What health and the lists ask of a delivery is told by its attempts alone. `is_last`: no other one follows, because
   // it succeeded or because it was the sixth, unless somebody sends the delivery again.
-  'ALTER TABLE webhook_attempts ADD COLUMN subscription_id uuid, ADD COLUMN is_last boolean NOT NULL DEFAULT false',
-  `UPDATE webhook_attempts AS attempt SET subscription_id = delivery.subscription_id,
-      is_last = attempt.attempt = delivery.attempt_count AND delivery.status <> 'pending'
-    FROM webhook_deliveries AS delivery
-    WHERE delivery.tenant_id = attempt.tenant_id AND delivery.delivery_id = attempt.delivery_id`,
-  'DELETE FROM webhook_attempts WHERE subscription_id IS NULL',
-  `ALTER TABLE webhook_attempts ALTER COLUMN subscription_id SET NOT NULL, ALTER COLUMN is_last DROP DEFAULT`,
+  'ALTER TABLE webhook_attempts RENAME TO webhook_attempts_of_deliveries',
+  'ALTER INDEX webhook_attempts_pkey RENAME TO webhook_attempts_of_deliveries_pkey',
+  `CREATE TABLE webhook_attempts (
+    tenant_id uuid NOT NULL,
+    subscription_id uuid NOT NULL,
+    delivery_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    at timestamptz NOT NULL,
+    latency_ms integer NOT NULL,
+    status_code integer,
+    body text,
+    error text,
+    address text,
+    is_last boolean NOT NULL
+  )`,
+  `INSERT INTO webhook_attempts SELECT tenant_id, subscription_id, delivery_id, attempt, at, latency_ms, status_code, body,
+      error, address, attempt = attempt_count AND status <> 'pending'
+    FROM webhook_attempts_of_deliveries JOIN webhook_deliveries USING (tenant_id, delivery_id)`,
+  'DROP TABLE webhook_attempts_of_deliveries',
+  'ALTER TABLE webhook_attempts ADD PRIMARY KEY (tenant_id, delivery_id, attempt)',
   'CREATE INDEX webhook_attempts_newest ON webhook_attempts (tenant_id, subscription_id, at)',
   `CREATE INDEX webhook_attempts_given_up ON webhook_attempts (tenant_id, subscription_id, at, delivery_id, attempt)
     WHERE is_last AND error IS NOT NULL`,
-  'CREATE INDEX webhook_attempts_old ON webhook_attempts USING brin (at)',
 
   // A row stands for deliveries of one subscription that are due together and whose next attempt has the same number.
   // Its due_at is when a worker may take it: when they are due, or when the lease of the worker that has it ends. What
@@ -72,28 +86,43 @@ const STATEMENTS = [
     END $$`,
 
   // The queue before the log: who writes an attempt down has locked the delivery's row of the queue, so that either the
-  // attempt is there by now and goes too, or it is not written any more. Planned each time: what is deleted is one
-  // delivery or thousands.
+  // attempt is there by now and goes too, or it is not written any more. A row that was divided while it was waited for
+  // shows its new part to the next round only, so the last one must find nothing without having waited: there are
+  // two of them. All who wait for such rows lock them in one order.
   `CREATE OR REPLACE FUNCTION forget_webhook_attempts() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE
+      clean integer := 0;
     BEGIN
-      EXECUTE 'WITH waiting AS MATERIALIZED (
-          SELECT tenant_id, subscription_id, batch_id, unnest(delivery_ids) AS delivery_id
-          FROM (SELECT DISTINCT tenant_id, subscription_id FROM gone) AS theirs
-          JOIN webhook_queue USING (tenant_id, subscription_id)
-        ), touched AS (
-          SELECT DISTINCT tenant_id, subscription_id, batch_id FROM waiting WHERE (tenant_id, delivery_id) IN
-            (SELECT tenant_id, delivery_id FROM gone)
-        )
+      WHILE clean < 2 LOOP
+        PERFORM FROM webhook_queue AS queued JOIN (SELECT DISTINCT tenant_id, subscription_id FROM gone) AS theirs
+            USING (tenant_id, subscription_id)
+          WHERE EXISTS (SELECT FROM unnest(delivery_ids) AS each WHERE (each IN (SELECT delivery_id FROM gone)) IS TRUE)
+          ORDER BY batch_id FOR UPDATE OF queued;
+        IF NOT FOUND THEN
+          clean := clean + 1;
+          CONTINUE;
+        END IF;
+        clean := 0;
         UPDATE webhook_queue AS queued
-        SET delivery_ids = ARRAY(SELECT each FROM unnest(queued.delivery_ids) AS each
-          WHERE NOT EXISTS (SELECT FROM gone WHERE gone.tenant_id = queued.tenant_id AND gone.delivery_id = each))
-        FROM touched WHERE queued.tenant_id = touched.tenant_id AND queued.subscription_id = touched.subscription_id
-          AND queued.batch_id = touched.batch_id';
+          SET delivery_ids = ARRAY(SELECT each FROM unnest(queued.delivery_ids) AS each
+            WHERE (each IN (SELECT delivery_id FROM gone)) IS NOT TRUE)
+          FROM (SELECT DISTINCT tenant_id, subscription_id FROM gone) AS theirs
+          WHERE queued.tenant_id = theirs.tenant_id AND queued.subscription_id = theirs.subscription_id
+            AND EXISTS (SELECT FROM unnest(queued.delivery_ids) AS each
+              WHERE (each IN (SELECT delivery_id FROM gone)) IS TRUE);
+      END LOOP;
       DELETE FROM webhook_queue AS queued USING (SELECT DISTINCT tenant_id, subscription_id FROM gone) AS theirs
         WHERE queued.tenant_id = theirs.tenant_id AND queued.subscription_id = theirs.subscription_id
           AND queued.delivery_ids = '{}';
       DELETE FROM webhook_attempts AS attempt USING gone
         WHERE attempt.tenant_id = gone.tenant_id AND attempt.delivery_id = gone.delivery_id;
       RETURN NULL;
+    END $$`,
+  // Deliveries before the queue, as whoever deletes deliveries does.
+  `CREATE OR REPLACE FUNCTION forget_webhook_deliveries() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      DELETE FROM webhook_deliveries WHERE tenant_id = OLD.tenant_id AND subscription_id = OLD.subscription_id;
+      DELETE FROM webhook_queue WHERE tenant_id = OLD.tenant_id AND subscription_id = OLD.subscription_id;
+      RETURN OLD;
     END $$`,
 ]
