@@ -2,11 +2,11 @@ import { type ExpressionBuilder, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { ATTEMPTS_MAX } from './retries.ts'
 
 const WINDOW_MS = 86_400_000
 /** Deliveries that tell how a receiver does now. */
 const LATEST = 10
-const ATTEMPTS_MAX = 6
 /** So many failures in a row are no accident any more. */
 const IN_A_ROW = 3
 

@@ -84,8 +84,8 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     return body.events.map(({ event }: { event: string }) => event).sort()
   }
 
-  /** Gives an identity a mailbox that the service does not read: the test does. */
-  async function setUnread(): Promise<void> {
+  /** Gives an identity a mailbox that the service does not read: the test does, with what is answered. */
+  async function setUnread() {
     const at = { created_at: new Date(), updated_at: new Date() }
     const account = { address: mailbox.user, settings: '{"imap":{}}', sealed: 'x', daily_limit: 1, spacing_seconds: 1 }
     const never = { state: 'waiting', next_attempt_at: new Date('2200-01-01') }
@@ -100,6 +100,11 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
         .values({ ...identity, ...never })
         .execute()
     })
+    const folder = { identityId, role: 'inbox', path: 'INBOX' } as const
+    return {
+      folder,
+      dependencies: { writing: service.writing, firstSyncDays: 90, signal: new AbortController().signal },
+    }
   }
 
   interface StoredMessage {
@@ -242,9 +247,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   })
 
   test('that is to be read again while it is being read is read again, and not from where that reading got to', async () => {
-    await setUnread()
-    const folder = { identityId, role: 'inbox', path: 'INBOX' } as const
-    const dependencies = { writing: service.writing, firstSyncDays: 90, signal: new AbortController().signal }
+    const { folder, dependencies } = await setUnread()
     await servers.imap.deliver(mailbox, plainMail('one@example.com'))
     await servers.imap.asOwner(mailbox, async (client) => {
       await syncFolder(tenant.handle, dependencies, client, folder)
@@ -262,9 +265,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   })
 
   test('whose server numbers changes (CONDSTORE) is asked for mails when the number is another, and only then', async () => {
-    await setUnread()
-    const folder = { identityId, role: 'inbox', path: 'INBOX' } as const
-    const dependencies = { writing: service.writing, firstSyncDays: 90, signal: new AbortController().signal }
+    const { folder, dependencies } = await setUnread()
     await servers.imap.deliver(mailbox, plainMail('one@example.com'))
     await servers.imap.asOwner(mailbox, async (client) => {
       let searches = 0

@@ -41,6 +41,7 @@ const REMEMBERED_MAX = 1_000
 export interface Slot {
   /** The receiver is done with it; what is left is to write that down. */
   answered(outcome: Outcome | null): void
+  /** What came of it is written down, or will not be. */
   written(): void
 }
 
@@ -82,17 +83,14 @@ export function createSlots(): Slots {
   const limitOf = (subscriptionId: string) => paces.get(subscriptionId)?.limit ?? PER_SUBSCRIPTION_FIRST
 
   function paceOf(subscriptionId: string): Pace {
+    const isFull = paces.size >= REMEMBERED_MAX
     const known = paces.get(subscriptionId)
-    if (known && paces.size < REMEMBERED_MAX) return known
-    if (known) {
-      // The one that was heard of longest ago goes first.
-      paces.delete(subscriptionId)
-      paces.set(subscriptionId, known)
-      return known
-    }
-    const [oldest] = paces.size >= REMEMBERED_MAX ? paces.keys() : []
-    if (oldest !== undefined) paces.delete(oldest)
-    const pace = { limit: PER_SUBSCRIPTION_FIRST, bestMs: Number.POSITIVE_INFINITY, lastMs: 0, quickInARow: 0 }
+    // The one that was heard of longest ago goes first; nobody has to go before there are too many.
+    if (known && !isFull) return known
+    const [first] = isFull ? paces.keys() : []
+    const leaving = known ? subscriptionId : first
+    if (leaving !== undefined) paces.delete(leaving)
+    const pace = known ?? { limit: PER_SUBSCRIPTION_FIRST, bestMs: Number.POSITIVE_INFINITY, lastMs: 0, quickInARow: 0 }
     paces.set(subscriptionId, pace)
     return pace
   }

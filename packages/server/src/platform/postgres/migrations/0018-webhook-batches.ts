@@ -52,7 +52,7 @@ const STATEMENTS = [
     PRIMARY KEY (tenant_id, subscription_id, due_at, batch_id)
   )`,
   `INSERT INTO webhook_queue SELECT tenant_id, queued.subscription_id, queued.due_at, gen_random_uuid(),
-      attempt_count + 1,      ARRAY[delivery_id]
+      attempt_count + 1, ARRAY[delivery_id]
     FROM webhook_queue_of_one AS queued JOIN webhook_deliveries USING (tenant_id, delivery_id)`,
   'DROP TABLE webhook_queue_of_one',
 
