@@ -1,4 +1,5 @@
 import type { Claimed, Room } from './claim.ts'
+import { AHEAD_LEFT, createPaces, PER_SUBSCRIPTION_FIRST, SLOW_MS } from './pace.ts'
 import type { Outcome } from './record.ts'
 
 /** Deliveries that one process has in hand at once; each holds one payload in memory. */
@@ -6,36 +7,10 @@ const SLOTS = 1024
 const PER_TENANT = 768
 /** Outcomes that wait to be written down; with more than this nothing new is taken. */
 const UNWRITTEN_MAX = 1_024
-/** Requests to one receiver at once: few at first, and one more with each quick answer until that makes it slower. */
-const PER_SUBSCRIPTION_FIRST = 4
-const PER_SUBSCRIPTION_MAX = 32
-/** A request that is not answered by then leaves its slot to others and waits beside them. */
-const SLOW_MS = 1_000
+/** Requests that left their slots because they were not answered in time. */
 const WAITING_BESIDE_MAX = 4_096
-/** A receiver that let a request wait for longer gets few at once until it is quick again. */
-const PER_SLOW_SUBSCRIPTION = 4
-const PER_HANGING_SUBSCRIPTION = 1
-/** A receiver that takes longer than so many times its best, and some milliseconds, has as many as it can work on. */
-const STRAINED_FACTOR = 2
-const STRAINED_MS = 4
-/**
- * By what share of the difference an answer that is quicker changes what its best is (one of them may be an accident), and
- * one that is slow although it gets few at once.
- */
-const LEARNING = 0.05
-const FORGETTING = 0.002
-/** So many quick answers in a row prove a receiver quick. */
-const QUICK_ANSWERS = 24
-/**
- * Taken ahead for a receiver that has proved quick, so that it need not wait for the next look at the queue: what it does
- * in a second, but not more than this, and not before a third of it is gone: few large takes cost less than many small.
- */
-const AHEAD_MAX = 192
-const AHEAD_MS = 1_000
-const AHEAD_LEFT = 2 / 3
 /** What is left of a lease must do for an attempt and for writing it down. */
 const LEASE_LEFT_MS_MIN = 13_000
-const REMEMBERED_MAX = 1_000
 
 /** A delivery in hand. */
 export interface Slot {
@@ -61,72 +36,16 @@ export interface Slots {
   room(): Room
 }
 
-/** How a receiver does. */
-interface Pace {
-  /** Requests that it gets at once. */
-  limit: number
-  /** What it takes when it is not strained, and what it took last, in milliseconds. */
-  bestMs: number
-  lastMs: number
-  quickInARow: number
-}
-
 export function createSlots(): Slots {
   const underWay = new Map<string, number>()
   const byTenant = new Map<string, number>()
-  const paces = new Map<string, Pace>()
+  const paces = createPaces()
   const held = new Map<string, Claimed[]>()
   let taken = 0
   let waitingBeside = 0
   let unwritten = 0
 
-  const limitOf = (subscriptionId: string) => paces.get(subscriptionId)?.limit ?? PER_SUBSCRIPTION_FIRST
-
-  function paceOf(subscriptionId: string): Pace {
-    const isFull = paces.size >= REMEMBERED_MAX
-    const known = paces.get(subscriptionId)
-    // The one that was heard of longest ago goes first; nobody has to go before there are too many.
-    if (known && !isFull) return known
-    const [first] = isFull ? paces.keys() : []
-    const leaving = known ? subscriptionId : first
-    if (leaving !== undefined) paces.delete(leaving)
-    const pace = known ?? { limit: PER_SUBSCRIPTION_FIRST, bestMs: Number.POSITIVE_INFINITY, lastMs: 0, quickInARow: 0 }
-    paces.set(subscriptionId, pace)
-    return pace
-  }
-
-  function slowDown(subscriptionId: string, limit: number): void {
-    const pace = paceOf(subscriptionId)
-    pace.limit = limit
-    pace.quickInARow = 0
-  }
-
-  function learn(subscriptionId: string, { at, endedAt, succeeded }: Outcome): void {
-    const tookMs = endedAt.getTime() - at.getTime()
-    if (tookMs >= SLOW_MS) {
-      slowDown(subscriptionId, succeeded ? PER_SLOW_SUBSCRIPTION : PER_HANGING_SUBSCRIPTION)
-      return
-    }
-    const pace = paceOf(subscriptionId)
-    pace.quickInARow++
-    pace.lastMs = tookMs
-    const isStrained = tookMs > pace.bestMs * STRAINED_FACTOR + STRAINED_MS
-    // A refusal says nothing about the work.
-    if (succeeded && tookMs < pace.bestMs) pace.bestMs = quicker(pace.bestMs, tookMs)
-    if (!isStrained || pace.limit < PER_SUBSCRIPTION_FIRST) pace.limit = Math.min(PER_SUBSCRIPTION_MAX, pace.limit + 1)
-    else if (pace.limit > PER_SUBSCRIPTION_FIRST) pace.limit--
-    // It is not what it gets at once that makes it slower.
-    else pace.bestMs += (tookMs - pace.bestMs) * FORGETTING
-  }
-
-  const isFull = (subscriptionId: string) => (underWay.get(subscriptionId) ?? 0) >= limitOf(subscriptionId)
-  const isQuick = (subscriptionId: string) => (paces.get(subscriptionId)?.quickInARow ?? 0) >= QUICK_ANSWERS
-
-  function aheadOf(subscriptionId: string): number {
-    const pace = paces.get(subscriptionId)
-    if (!pace || !isQuick(subscriptionId)) return 0
-    return Math.min(AHEAD_MAX, Math.floor((pace.limit * AHEAD_MS) / Math.max(1, pace.lastMs)))
-  }
+  const isFull = (id: string) => (underWay.get(id) ?? 0) >= paces.limitOf(id)
 
   function hold(delivery: Claimed): void {
     taken++
@@ -166,7 +85,7 @@ export function createSlots(): Slots {
       add(underWay, subscriptionId, 1)
       add(byTenant, tenantId, 1)
       const stepAside = () => {
-        slowDown(subscriptionId, PER_HANGING_SUBSCRIPTION)
+        paces.hangs(subscriptionId)
         if (waitingBeside >= WAITING_BESIDE_MAX) return
         beside = true
         taken--
@@ -184,7 +103,7 @@ export function createSlots(): Slots {
             add(byTenant, tenantId, -1)
           }
           unwritten++
-          if (outcome) learn(subscriptionId, outcome)
+          if (outcome) paces.learn(subscriptionId, outcome)
         },
         written: () => {
           unwritten--
@@ -201,15 +120,15 @@ export function createSlots(): Slots {
     },
     surplus: (now) => {
       const latest = now.getTime() + LEASE_LEFT_MS_MIN
-      return takeOut(({ batch }) => isQuick(batch.subscriptionId) && batch.leaseUntil.getTime() > latest)
+      return takeOut(({ batch }) => paces.isQuick(batch.subscriptionId) && batch.leaseUntil.getTime() > latest)
     },
     empty: () => takeOut(() => false),
     room: () => {
       const free = new Map<string, number>()
-      for (const id of new Set([...underWay.keys(), ...paces.keys()])) {
+      for (const id of new Set([...underWay.keys(), ...paces.known()])) {
         const waiting = held.get(id)?.length ?? 0
-        const ahead = aheadOf(id)
-        const wanted = limitOf(id) + (waiting > ahead * AHEAD_LEFT ? 0 : ahead)
+        const ahead = paces.aheadOf(id)
+        const wanted = paces.limitOf(id) + (waiting > ahead * AHEAD_LEFT ? 0 : ahead)
         free.set(id, Math.max(0, wanted - (underWay.get(id) ?? 0) - waiting))
       }
       const fullTenants = [...byTenant].filter(([, count]) => count >= PER_TENANT).map(([id]) => id)
@@ -217,10 +136,6 @@ export function createSlots(): Slots {
       return { slots, perSubscription: PER_SUBSCRIPTION_FIRST, free, fullTenants }
     },
   }
-}
-
-function quicker(bestMs: number, tookMs: number): number {
-  return Number.isFinite(bestMs) ? bestMs + (tookMs - bestMs) * LEARNING : tookMs
 }
 
 function add(counts: Map<string, number>, key: string, change: number): void {
