@@ -1,18 +1,15 @@
 /**
- * Makes a tenant that has subscribed a receiver, and a queue of deliveries for it, as if their events had just been
- * recorded. Writes what it made to BACKLOG_FILE.
+ * Makes a tenant that has subscribed a receiver, and deliveries for it, all in one transaction: a service that runs on
+ * the same data directory meets them all at once.
  */
-import { writeFileSync } from 'node:fs'
+import { openSession } from '../packages/server/src/cli/session.ts'
 import { readConfig } from '../packages/server/src/config.ts'
 import type { EventRecord } from '../packages/server/src/journal/event-record.ts'
 import { openSecretBox } from '../packages/server/src/platform/crypto/secret-key.ts'
 import { newId } from '../packages/server/src/platform/ids.ts'
-import { createLog } from '../packages/server/src/platform/log.ts'
 import { createOutbound } from '../packages/server/src/platform/outbound/client.ts'
-import { openTenant } from '../packages/server/src/platform/tenant.ts'
 import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journeys.ts'
 import { createRandom } from '../packages/server/src/seed/random.ts'
-import { openEngines } from '../packages/server/src/service.ts'
 import { addDomain } from '../packages/server/src/tenants/domains.ts'
 import { createTenant } from '../packages/server/src/tenants/tenants.ts'
 import { addDeliveries } from '../packages/server/src/webhooks/match.ts'
@@ -22,11 +19,12 @@ const [site = '', url = '', count = '0', subscriptions = '1'] = process.argv.sli
 const BATCH = 1_000
 
 const config = readConfig(process.env)
-const { stores, close } = await openEngines({ config, log: createLog('silent') })
+const session = await openSession(config)
+const { database } = session.stores
 const now = new Date()
-const tenantId = await createTenant(stores.database, 'Webhooks', now)
-await addDomain(stores.database, tenantId, site, true, now)
-const tenant = openTenant(stores, tenantId)
+const tenantId = await createTenant(database, 'Webhooks', now)
+await addDomain(database, tenantId, site, true, now)
+const tenant = session.tenant(tenantId)
 const outbound = createOutbound({ allowPrivate: true })
 const dependencies = { secrets: await openSecretBox(config), outbound }
 for (let n = 0; n < Number(subscriptions); n++) {
@@ -34,17 +32,17 @@ for (let n = 0; n < Number(subscriptions); n++) {
 }
 await createSubscription(tenant, dependencies, { event: 'page_view', url: `${url}/live` }, now)
 const random = createRandom(11)
-for (let made = 0; made < Number(count); made += BATCH) {
-  const events: EventRecord[] = []
-  while (events.length < BATCH) {
-    events.push(...sampleSession(random, tenantId, site, sampleVisitor(random, null), now.getTime() - 3_600_000))
+await tenant.transaction(async (tx) => {
+  for (let made = 0; made < Number(count); made += BATCH) {
+    const events: EventRecord[] = []
+    while (events.length < BATCH) {
+      events.push(...sampleSession(random, tenantId, site, sampleVisitor(random, null), now.getTime() - 3_600_000))
+    }
+    const queued = events
+      .slice(0, Math.min(BATCH, Number(count) - made))
+      .map((event, index) => ({ ...event, event_id: newId(), event: `queued_${index % Number(subscriptions)}` }))
+    await addDeliveries(tx, queued)
   }
-  const queued = events
-    .slice(0, BATCH)
-    .map((event, index) => ({ ...event, event_id: newId(), event: `queued_${index % Number(subscriptions)}` }))
-  await addDeliveries(tenant, queued)
-}
+})
 await outbound.close()
-await close()
-writeFileSync(process.env.BACKLOG_FILE ?? 'backlog.json', JSON.stringify({ tenantId }))
-process.exit(0)
+await session.close()

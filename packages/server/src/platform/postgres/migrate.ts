@@ -16,6 +16,7 @@ import * as linksAndGrowth from './migrations/0014-links-and-growth.ts'
 import * as heldCosts from './migrations/0016-held-costs.ts'
 import * as webhookQueue from './migrations/0017-webhook-queue.ts'
 import * as webhookBatches from './migrations/0018-webhook-batches.ts'
+import * as webhookQueueMoves from './migrations/0019-webhook-queue-moves.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -35,6 +36,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0016-held-costs': heldCosts,
   '0017-webhook-queue': webhookQueue,
   '0018-webhook-batches': webhookBatches,
+  '0019-webhook-queue-moves': webhookQueueMoves,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */

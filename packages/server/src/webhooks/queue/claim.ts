@@ -74,8 +74,10 @@ interface TakenRow {
   attempts_before: number
 }
 
-/** Rows of the queue that are looked at for one subscription; each stands for one delivery at least. */
-const ROWS_A_LOOK = 32
+/** Of a subscription, to estimate how many deliveries a row stands for. */
+const ROWS_LOOKED_AT = 32
+/** Deliveries of a row that is leased, at the most: each time some of them are written down, the rest is written again. */
+const BATCH = 64
 
 /**
  * Takes due deliveries, for `leaseMs`. The free slots are dealt out among the subscriptions that have any, so that
@@ -139,32 +141,51 @@ async function takeFrom(
 ): Promise<TakenRow[]> {
   const share = Math.max(1, Math.floor(slots / ready.length))
   const most = ready.map(({ subscription_id }) => Math.min(share, free.get(subscription_id) ?? perSubscription))
-  // What another process holds is passed over. Locked rows cannot be counted in one go: hence two steps.
+  // What another process holds is passed over. Rows can be counted only once they are locked, and how many deliveries
+  // each stands for differs: the next ones tell. What is taken gets rows of its own, so that deliveries which were
+  // recorded one by one are written down together; what does not exist any more gets none.
   const { rows } = await sql<TakenRow>`WITH waiting AS (
       SELECT due.*, ready.most FROM unnest(${ready.map((row) => row.tenant_id)}::uuid[],
         ${ready.map((row) => row.subscription_id)}::uuid[], ${most}::integer[]) AS ready (tenant, subscription, most)
       CROSS JOIN LATERAL (
         SELECT * FROM webhook_queue AS queued WHERE queued.due_at <= ${now}
           AND queued.tenant_id = ready.tenant AND queued.subscription_id = ready.subscription
-        ORDER BY due_at, batch_id LIMIT ${sql.lit(ROWS_A_LOOK)} FOR UPDATE SKIP LOCKED
+        ORDER BY due_at, batch_id LIMIT (
+          SELECT ceil(ready.most / avg(cardinality(delivery_ids)))::integer + 1 FROM (
+            SELECT delivery_ids FROM webhook_queue AS queued WHERE queued.due_at <= ${now}
+              AND queued.tenant_id = ready.tenant AND queued.subscription_id = ready.subscription
+            ORDER BY due_at, batch_id LIMIT ${sql.lit(ROWS_LOOKED_AT)}) AS next
+        ) FOR UPDATE SKIP LOCKED
       ) AS due
     ), counted AS (
-      SELECT *, most - sum(cardinality(delivery_ids)) OVER (PARTITION BY tenant_id, subscription_id
-        ORDER BY due_at, batch_id) + cardinality(delivery_ids) AS part FROM waiting
+      SELECT *, (most - sum(cardinality(delivery_ids)) OVER (PARTITION BY tenant_id, subscription_id
+        ORDER BY due_at, batch_id) + cardinality(delivery_ids))::integer AS part FROM waiting
     ), taken AS (
-      SELECT tenant_id, subscription_id, due_at, batch_id, attempt, delivery_ids, part::integer FROM counted WHERE part > 0
-    ), left_over AS (
-      INSERT INTO webhook_queue SELECT tenant_id, subscription_id, due_at, gen_random_uuid(), attempt,
-        delivery_ids[part + 1 :] FROM taken WHERE cardinality(delivery_ids) > part
-    ), leased AS (
-      UPDATE webhook_queue AS queued SET due_at = ${leaseUntil}, delivery_ids = queued.delivery_ids[: taken.part] FROM taken
-      WHERE queued.tenant_id = taken.tenant_id AND queued.subscription_id = taken.subscription_id
+      SELECT tenant_id, subscription_id, due_at, batch_id, attempt, delivery_ids[: part] AS mine,
+        delivery_ids[part + 1 :] AS rest FROM counted WHERE part > 0
+    ), gone AS (
+      DELETE FROM webhook_queue AS queued USING taken WHERE rest = '{}' AND queued.tenant_id = taken.tenant_id
+        AND queued.subscription_id = taken.subscription_id AND queued.due_at = taken.due_at
+        AND queued.batch_id = taken.batch_id
+    ), divided AS (
+      UPDATE webhook_queue AS queued SET delivery_ids = rest FROM taken WHERE rest <> '{}'
+        AND queued.tenant_id = taken.tenant_id AND queued.subscription_id = taken.subscription_id
         AND queued.due_at = taken.due_at AND queued.batch_id = taken.batch_id
-      RETURNING queued.*
+    ), numbered AS (
+      SELECT tenant_id, subscription_id, attempt, delivery_id, (row_number() OVER (PARTITION BY tenant_id, subscription_id,
+        attempt) - 1) / ${sql.lit(BATCH)} AS batch FROM taken CROSS JOIN LATERAL unnest(mine) AS each (delivery_id)
+    ), mine AS (
+      SELECT numbered.*, event_id, event, record, payload, attempts_before
+      FROM numbered JOIN webhook_deliveries USING (tenant_id, delivery_id)
+    ), batches AS MATERIALIZED (
+      SELECT tenant_id, subscription_id, attempt, batch, gen_random_uuid() AS batch_id,
+        array_agg(delivery_id) AS delivery_ids FROM mine GROUP BY tenant_id, subscription_id, attempt, batch
+    ), leased AS (
+      INSERT INTO webhook_queue (tenant_id, subscription_id, due_at, batch_id, attempt, delivery_ids)
+      SELECT tenant_id, subscription_id, ${leaseUntil}, batch_id, attempt, delivery_ids FROM batches
     )
-    SELECT leased.subscription_id, batch_id, attempt, delivery_id, event_id, event, record, payload, attempts_before
-    FROM leased CROSS JOIN LATERAL unnest(delivery_ids) AS each (delivery_id)
-    JOIN webhook_deliveries USING (tenant_id, delivery_id)`.execute(stores.database)
+    SELECT subscription_id, batch_id, attempt, delivery_id, event_id, event, record, payload, attempts_before
+    FROM mine JOIN batches USING (tenant_id, subscription_id, attempt, batch)`.execute(stores.database)
   return rows
 }
 

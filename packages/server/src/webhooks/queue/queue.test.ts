@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, type TestTenant } from '../../../test/service.ts'
 import { arrived, startWebhookBench, until, type WebhookBench } from '../../../test/webhooks.ts'
@@ -290,6 +291,71 @@ test('attempts that are being written down while their deliveries are deleted go
   }
   expect(await tenant.handle.db.selectFrom('webhook_attempts').selectAll().execute()).toEqual([])
   expect(await queued(tenant)).toBe(0)
+})
+
+test('deliveries that were recorded one by one are taken together, and share rows from then on', async () => {
+  const tenant = await createTestTenant(bench.service)
+  const { at, take, answer, states, database } = await taker(tenant, 'one_by_one', 0)
+  for (let n = 0; n < 150; n++) await queue(tenant, 'one_by_one', 1)
+  const sizes = async () => {
+    const rows = await tenant.handle.db.selectFrom('webhook_queue').select('delivery_ids').execute()
+    return rows.map(({ delivery_ids }) => delivery_ids.length).sort((a, b) => b - a)
+  }
+  expect(await sizes()).toEqual(Array.from({ length: 150 }, () => 1))
+  const taken = await take(60, 140)
+  expect(taken).toHaveLength(140)
+  expect(await sizes()).toEqual([64, 64, 12, ...Array.from({ length: 10 }, () => 1)])
+  await answer(taken.slice(0, 100))
+  await giveBack(database, taken.slice(100), at(60))
+  const rest = await take(60)
+  expect(idsOf(rest).isDisjointFrom(idsOf(taken.slice(0, 100)))).toBe(true)
+  expect(rest).toHaveLength(50)
+  await answer(rest)
+  expect(await states()).toEqual([['succeeded', 100]])
+  expect(await sizes()).toEqual([])
+})
+
+test('a delivery that is taken while it is being deleted leaves the queue too, and what it is answered is not kept', async () => {
+  const tenant = await createTestTenant(bench.service)
+  const { subscriptionId, at, answer, database } = await taker(tenant, 'moved', 3)
+  const { stores } = bench.service
+  const waitForLock = () =>
+    until(async () => {
+      const { rows } = await sql<{ waits: number }>`SELECT count(*) AS waits FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(database)
+      expect(rows).toEqual([{ waits: 1 }])
+    })
+  const [taken, erased] = await database.transaction().execute(async (tx) => {
+    const free = new Map([[subscriptionId, 1_000]])
+    const { deliveries } = await claimDeliveries({ ...stores, database: tx }, { ...room, free }, at(0), 20_000)
+    const deletion = tenant.handle.db.deleteFrom('webhook_deliveries').execute()
+    await waitForLock()
+    return [deliveries.filter(({ batch }) => batch.subscriptionId === subscriptionId), { deletion }] as const
+  })
+  await erased.deletion
+  expect(taken).toHaveLength(3)
+  expect(await queued(tenant)).toBe(0)
+  await answer(taken)
+  expect(await tenant.handle.db.selectFrom('webhook_attempts').selectAll().execute()).toEqual([])
+  expect(await tenant.handle.db.selectFrom('webhook_queue').selectAll().execute()).toEqual([])
+})
+
+test('what the queue lists although it does not exist any more is dropped when it is taken', async () => {
+  const tenant = await createTestTenant(bench.service)
+  const { subscriptionId, at, take, database } = await taker(tenant, 'no_more', 2)
+  await database
+    .insertInto('webhook_queue')
+    .values({
+      tenant_id: tenant.id,
+      subscription_id: subscriptionId,
+      due_at: at(0),
+      batch_id: newId(),
+      attempt: 1,
+      delivery_ids: [newId(), newId()],
+    })
+    .execute()
+  expect(await take(0)).toHaveLength(2)
+  expect(await queued(tenant)).toBe(2)
 })
 
 test('a row of the queue that somebody else has locked is passed over', async () => {
