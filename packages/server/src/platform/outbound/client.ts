@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
-import { Agent } from 'undici'
+import { createConnections } from './connections.ts'
 import { ExchangeTimeout, exchange } from './exchange.ts'
 import { askOnce, checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
 import { checkUrl, hostOf, RefusedAddress, type UrlRules } from './urls.ts'
@@ -90,7 +90,7 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
     return place
   }
 
-  const agent = new Agent({
+  const connections = createConnections({
     // Made once: a context for each connection costs more than its handshake, in time and in memory.
     connect: { lookup, timeout: EXCHANGE_MS_MAX, secureContext: createSecureContext({ ca }) },
     allowH2: false,
@@ -114,16 +114,19 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
       // Its own object, even where two calls share bytes: it is how the address is found again.
       const own: Sent = body.subarray()
       try {
-        const options = { ...placeOf(text), method: 'POST', headers, body: own } as const
+        const place = placeOf(text)
         const limits = { timeoutMs: EXCHANGE_MS_MAX, bodyBytesMax: BODY_BYTES_MAX, signal }
-        return { ...(await exchange(agent, options, limits)), address: own[CALLED] ?? null }
+        const answer = await connections.use(place.origin, (connection) =>
+          exchange(connection, { ...place, method: 'POST', headers, body: own }, limits),
+        )
+        return { ...answer, address: own[CALLED] ?? null }
       } catch (error) {
         throw toOutboundError(error, own[CALLED] ?? null)
       }
     },
     close: async () => {
       unsubscribe('undici:client:sendHeaders', onSend)
-      await agent.destroy()
+      await connections.close()
     },
   }
 }

@@ -163,13 +163,36 @@ describe('calls', () => {
     const outbound = client()
     const connections = () => new Set(receiver.received.map(({ connection }) => connection)).size
     for (let n = 0; n < 10; n++) await post(outbound, receiver.url())
-    // The client may open a second one while the first is not yet free again.
-    expect(connections()).toBeLessThanOrEqual(2)
-    expect(dns.queries.get('hooks.example')).toBe(connections())
+    expect([connections(), dns.queries.get('hooks.example')]).toEqual([1, 1])
     receiver.answer = (response) => response.writeHead(200, { connection: 'close' }).end()
     for (let n = 0; n < 4; n++) await post(outbound, receiver.url())
-    expect(connections()).toBeGreaterThanOrEqual(3)
-    expect(dns.queries.get('hooks.example')).toBe(connections())
+    expect([connections(), dns.queries.get('hooks.example')]).toEqual([4, 4])
+  })
+
+  test('a server gets as many connections as it gets requests at once, and one that failed is not used again', async () => {
+    const outbound = client()
+    const url = receiver.url()
+    const used = () => [...new Set(receiver.received.splice(0).map(({ connection }) => connection))].sort()
+    const sendAtOnce = async (count: number) => {
+      await Promise.all(
+        Array.from({ length: count }, async () => {
+          for (let n = 0; n < 20; n++) await post(outbound, url)
+        }),
+      )
+      return used()
+    }
+    const first = await sendAtOnce(6)
+    expect(first.length).toBeLessThanOrEqual(6)
+    expect(new Set(first).isSupersetOf(new Set(await sendAtOnce(3)))).toBe(true)
+
+    receiver.answer = (response) => response.socket?.destroy()
+    await expect(post(outbound, url)).rejects.toMatchObject({ code: 'UND_ERR_SOCKET' })
+    receiver.answer = (response) => void response.end('x'.repeat(40_000))
+    expect(await post(outbound, url)).toMatchObject({ status: 200 })
+    const broken = new Set(used())
+    expect(broken.size).toBe(2)
+    receiver.answer = (response) => response.end('ok')
+    for (const connection of await sendAtOnce(6)) expect(broken.has(connection)).toBe(false)
   })
 
   test('redirects are answers: nobody goes there', async () => {
