@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import type { Logger } from '../../platform/log.ts'
 import { type Outbound, OutboundError } from '../../platform/outbound/client.ts'
@@ -9,6 +10,7 @@ import type { Batch, Claimed, Target } from './claim.ts'
 import type { Outcome } from './record.ts'
 
 const ERROR_LENGTH_MAX = 500
+const SUBSCRIPTIONS_REMEMBERED_MAX = 1_000
 
 interface Dependencies {
   outbound: Outbound
@@ -63,12 +65,17 @@ interface Unsealed {
   previousSecret: string | null
 }
 
-/** Decrypts once for all deliveries that were claimed together: for each it would cost more than signing does. */
+/** Decrypts again only when what is stored has changed: for each delivery it would cost more than signing does. */
 function unsealOnce(secrets: SecretBox): (batch: Batch, at: Date) => Unsealed {
-  const known = new WeakMap<Target, Unsealed>()
+  const known = new Map<string, { target: Target; unsealed: Unsealed }>()
   return ({ tenantId, subscriptionId, target }, at) => {
-    const opened = known.get(target)
-    if (opened) return opened
+    const opened = known.get(subscriptionId)
+    // Deliveries that were taken together share it.
+    if (opened?.target === target) return opened.unsealed
+    if (opened && isDeepStrictEqual(opened.target, target)) {
+      opened.target = target
+      return opened.unsealed
+    }
     const { headersSealed, secretSealed, previousSecretSealed, previousUntil } = target
     const isOverlapping = previousUntil !== null && previousUntil > at
     const place = secretPlace(tenantId, subscriptionId)
@@ -86,7 +93,8 @@ function unsealOnce(secrets: SecretBox): (batch: Batch, at: Date) => Unsealed {
       secret: secrets.open(secretSealed, place),
       previousSecret: previousSecretSealed && isOverlapping ? secrets.open(previousSecretSealed, place) : null,
     }
-    known.set(target, unsealed)
+    if (known.size >= SUBSCRIPTIONS_REMEMBERED_MAX) known.clear()
+    known.set(subscriptionId, { target, unsealed })
     return unsealed
   }
 }
