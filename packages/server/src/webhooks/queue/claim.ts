@@ -125,10 +125,11 @@ async function readySubscriptions(stores: Stores, { slots, free, fullTenants }: 
     SELECT tenant_id, subscription_id, url, headers_sealed, secret_sealed, previous_secret_sealed, previous_until,
       switch_at
     FROM waiting JOIN webhook_subscriptions AS subscription USING (tenant_id, subscription_id)
+    CROSS JOIN LATERAL (
+      SELECT FROM webhook_queue AS queued WHERE queued.due_at <= ${now} AND queued.tenant_id = waiting.tenant_id
+        AND queued.subscription_id = waiting.subscription_id LIMIT 1) AS due
     WHERE subscription.paused_at IS NULL AND subscription_id <> ALL (${full}::uuid[])
       AND tenant_id <> ALL (${fullTenants}::uuid[])
-      AND EXISTS (SELECT FROM webhook_queue AS due WHERE due.due_at <= ${now}
-        AND due.tenant_id = waiting.tenant_id AND due.subscription_id = waiting.subscription_id)
     ORDER BY random() LIMIT ${slots}`.execute(stores.database)
   return rows
 }
@@ -143,12 +144,14 @@ async function takeFrom(
   const most = ready.map(({ subscription_id }) => Math.min(share, free.get(subscription_id) ?? perSubscription))
   // What another process holds is passed over. Rows can be counted only once they are locked, and how many deliveries
   // each stands for differs: the next ones tell. What is taken gets rows of its own, so that deliveries which were
-  // recorded one by one are written down together; what does not exist any more gets none.
+  // recorded one by one are written down together; what does not exist any more gets none. Locked rows are found again by
+  // where they are, because PostgreSQL takes a queue that was empty a minute ago for an empty one and would read all of it
+  // for each; one that somebody changed just before it was locked is not found, and left for the next look.
   const { rows } = await sql<TakenRow>`WITH waiting AS (
       SELECT due.*, ready.most FROM unnest(${ready.map((row) => row.tenant_id)}::uuid[],
         ${ready.map((row) => row.subscription_id)}::uuid[], ${most}::integer[]) AS ready (tenant, subscription, most)
       CROSS JOIN LATERAL (
-        SELECT * FROM webhook_queue AS queued WHERE queued.due_at <= ${now}
+        SELECT queued.ctid AS place, queued.* FROM webhook_queue AS queued WHERE queued.due_at <= ${now}
           AND queued.tenant_id = ready.tenant AND queued.subscription_id = ready.subscription
         ORDER BY due_at, batch_id LIMIT (
           SELECT ceil(ready.most / avg(cardinality(delivery_ids)))::integer + 1 FROM (
@@ -160,20 +163,22 @@ async function takeFrom(
     ), counted AS (
       SELECT *, (most - sum(cardinality(delivery_ids)) OVER (PARTITION BY tenant_id, subscription_id
         ORDER BY due_at, batch_id) + cardinality(delivery_ids))::integer AS part FROM waiting
+    ), parts AS (
+      SELECT place, batch_id, delivery_ids[: part] AS taken_ids, delivery_ids[part + 1 :] AS left_ids
+      FROM counted WHERE part > 0
     ), taken AS (
-      SELECT tenant_id, subscription_id, due_at, batch_id, attempt, delivery_ids[: part] AS mine,
-        delivery_ids[part + 1 :] AS rest FROM counted WHERE part > 0
-    ), gone AS (
-      DELETE FROM webhook_queue AS queued USING taken WHERE rest = '{}' AND queued.tenant_id = taken.tenant_id
-        AND queued.subscription_id = taken.subscription_id AND queued.due_at = taken.due_at
-        AND queued.batch_id = taken.batch_id
+      DELETE FROM webhook_queue WHERE ctid = ANY (ARRAY(SELECT place FROM parts WHERE left_ids = '{}'))
+      RETURNING tenant_id, subscription_id, attempt, delivery_ids
     ), divided AS (
-      UPDATE webhook_queue AS queued SET delivery_ids = rest FROM taken WHERE rest <> '{}'
-        AND queued.tenant_id = taken.tenant_id AND queued.subscription_id = taken.subscription_id
-        AND queued.due_at = taken.due_at AND queued.batch_id = taken.batch_id
+      UPDATE webhook_queue AS queued
+      SET delivery_ids = (SELECT left_ids FROM parts WHERE parts.batch_id = queued.batch_id)
+      WHERE queued.ctid = ANY (ARRAY(SELECT place FROM parts WHERE left_ids <> '{}'))
+      RETURNING tenant_id, subscription_id, attempt,
+        (SELECT taken_ids FROM parts WHERE parts.batch_id = queued.batch_id) AS delivery_ids
     ), numbered AS (
       SELECT tenant_id, subscription_id, attempt, delivery_id, (row_number() OVER (PARTITION BY tenant_id, subscription_id,
-        attempt) - 1) / ${sql.lit(BATCH)} AS batch FROM taken CROSS JOIN LATERAL unnest(mine) AS each (delivery_id)
+        attempt) - 1) / ${sql.lit(BATCH)} AS batch
+      FROM (SELECT * FROM taken UNION ALL SELECT * FROM divided) AS row CROSS JOIN LATERAL unnest(delivery_ids) AS each (delivery_id)
     ), mine AS (
       SELECT numbered.*, event_id, event, record, payload, attempts_before
       FROM numbered JOIN webhook_deliveries USING (tenant_id, delivery_id)
