@@ -30,9 +30,9 @@ export function createConnections(options: Client.Options): Connections {
   }
 
   function keep(origin: string, connection: Client): void {
-    if (!connection.stats.connected) return end(connection)
     const free = freeAt.get(origin)
-    if (free) free.push(connection)
+    if (!connection.stats.connected) end(connection)
+    else if (free) free.push(connection)
     else freeAt.set(origin, [connection])
   }
 
