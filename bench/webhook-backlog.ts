@@ -1,6 +1,6 @@
 /**
- * Makes a tenant that has subscribed a receiver, and deliveries for it, all in one transaction: a service that runs on
- * the same data directory meets them all at once.
+ * Makes deliveries for a receiver, all in one transaction: a service that runs on the same data directory meets them all at
+ * once. The first time, makes the tenant that has subscribed it.
  */
 import { openSession } from '../packages/server/src/cli/session.ts'
 import { readConfig } from '../packages/server/src/config.ts'
@@ -22,17 +22,10 @@ const config = readConfig(process.env)
 const session = await openSession(config)
 const { database } = session.stores
 const now = new Date()
-const tenantId = await createTenant(database, 'Webhooks', now)
-await addDomain(database, tenantId, site, true, now)
-const tenant = session.tenant(tenantId)
-const outbound = createOutbound({ allowPrivate: true })
-const dependencies = { secrets: await openSecretBox(config), outbound }
-for (let n = 0; n < Number(subscriptions); n++) {
-  await createSubscription(tenant, dependencies, { event: `queued_${n}`, url: `${url}/queued` }, now)
-}
-await createSubscription(tenant, dependencies, { event: 'page_view', url: `${url}/live` }, now)
+const known = await database.selectFrom('domains').select('tenant_id').where('domain', '=', site).executeTakeFirst()
+const tenantId = known?.tenant_id ?? (await subscribe())
 const random = createRandom(11)
-await tenant.transaction(async (tx) => {
+await session.tenant(tenantId).transaction(async (tx) => {
   for (let made = 0; made < Number(count); made += BATCH) {
     const events: EventRecord[] = []
     while (events.length < BATCH) {
@@ -44,5 +37,18 @@ await tenant.transaction(async (tx) => {
     await addDeliveries(tx, queued)
   }
 })
-await outbound.close()
 await session.close()
+
+async function subscribe(): Promise<string> {
+  const made = await createTenant(database, 'Webhooks', now)
+  await addDomain(database, made, site, true, now)
+  const outbound = createOutbound({ allowPrivate: true })
+  const dependencies = { secrets: await openSecretBox(config), outbound }
+  for (let n = 0; n < Number(subscriptions); n++) {
+    const settings = { event: `queued_${n}`, url: `${url}/queued` }
+    await createSubscription(session.tenant(made), dependencies, settings, now)
+  }
+  await createSubscription(session.tenant(made), dependencies, { event: 'page_view', url: `${url}/live` }, now)
+  await outbound.close()
+  return made
+}
