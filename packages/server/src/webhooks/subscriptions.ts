@@ -4,6 +4,7 @@ import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { isUuid, newId } from '../platform/ids.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
+import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CustomHeader, checkHeaders } from './custom-headers.ts'
 import { newSigningSecret } from './signature.ts'
@@ -234,10 +235,11 @@ export async function resumeSubscription(tenant: Tenant, subscriptionId: string,
 
 /** Deletes a subscription with its deliveries and their log. @throws ServiceError 404 */
 export async function deleteSubscription(tenant: Tenant, subscriptionId: string): Promise<void> {
-  const { numDeletedRows } = await tenant.db
-    .deleteFrom('webhook_subscriptions')
-    .where('subscription_id', '=', idOf(subscriptionId))
-    .executeTakeFirstOrThrow()
+  const id = idOf(subscriptionId)
+  // Whoever sends its deliveries moves and locks the same rows of the queue.
+  const { numDeletedRows } = await repeatOnCollision(() =>
+    tenant.db.deleteFrom('webhook_subscriptions').where('subscription_id', '=', id).executeTakeFirstOrThrow(),
+  )
   if (numDeletedRows === 0n) throw notFound('webhook subscription')
 }
 

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
+import { buildConnector } from 'undici'
 import { createConnections } from './connections.ts'
 import { ExchangeTimeout, exchange } from './exchange.ts'
 import { askOnce, checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
@@ -91,8 +92,14 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
   }
 
   const connections = createConnections({
-    // Made once: a context for each connection costs more than its handshake, in time and in memory.
-    connect: { lookup, timeout: EXCHANGE_MS_MAX, secureContext: createSecureContext({ ca }) },
+    // Made once: a context for each connection costs more than its handshake, in time and in memory; and sessions are
+    // resumed.
+    connect: buildConnector({
+      lookup,
+      timeout: EXCHANGE_MS_MAX,
+      secureContext: createSecureContext({ ca }),
+      allowH2: false,
+    }),
     allowH2: false,
     pipelining: 1,
     headersTimeout: EXCHANGE_MS_MAX,

@@ -10,16 +10,35 @@ export interface Connections {
   close(): Promise<void>
 }
 
+interface Free {
+  connection: Client
+  /** The turn of the event loop in which it became free. */
+  since: Promise<void>
+}
+
 /**
- * In place of undici's Pool without a limit, which looks through all its connections at each request, and opens twice as
- * many as there are requests at once: one that becomes free takes the next request only in the next turn of the event
- * loop, and until then it counts as busy.
+ * In place of undici's Pool without a limit, which looks through all its connections at each request, and opens half as
+ * many again as there are requests at once: one that becomes free counts as busy until the next turn of the event loop,
+ * when it has shown whether its server closes it. Here the next request waits for that turn.
  */
 export function createConnections(options: Client.Options): Connections {
   const all = new Set<Client>()
-  const freeAt = new Map<string, Client[]>()
+  const freeAt = new Map<string, Free[]>()
+  let turn: Promise<void> | null = null
+  let closed = false
+
+  function thisTurn(): Promise<void> {
+    turn ??= new Promise((resolve) => {
+      setImmediate(() => {
+        turn = null
+        resolve()
+      })
+    })
+    return turn
+  }
 
   function connect(origin: string): Client {
+    if (closed) throw new Error('The connections have been closed.')
     const connection = new Client(origin, options)
     all.add(connection)
     // The server closed it, or it was silent for too long. One that is in use by then connects again by itself.
@@ -29,16 +48,24 @@ export function createConnections(options: Client.Options): Connections {
     return connection
   }
 
+  function takeFree(origin: string): Free | undefined {
+    const free = freeAt.get(origin)
+    const last = free?.pop()
+    if (free?.length === 0) freeAt.delete(origin)
+    return last
+  }
+
   function keep(origin: string, connection: Client): void {
     const free = freeAt.get(origin)
+    const entry = { connection, since: thisTurn() }
     if (!connection.stats.connected) end(connection)
-    else if (free) free.push(connection)
-    else freeAt.set(origin, [connection])
+    else if (free) free.push(entry)
+    else freeAt.set(origin, [entry])
   }
 
   function forgetFree(origin: string, connection: Client): boolean {
     const free = freeAt.get(origin) ?? []
-    const index = free.indexOf(connection)
+    const index = free.findIndex((each) => each.connection === connection)
     if (index === -1) return false
     free.splice(index, 1)
     if (free.length === 0) freeAt.delete(origin)
@@ -53,8 +80,10 @@ export function createConnections(options: Client.Options): Connections {
 
   return {
     use: async (origin, work) => {
-      const connection = freeAt.get(origin)?.pop() ?? connect(origin)
+      const free = takeFree(origin)
+      const connection = free?.connection ?? connect(origin)
       try {
+        if (free?.since === turn) await turn
         const result = await work(connection)
         keep(origin, connection)
         return result
@@ -64,6 +93,7 @@ export function createConnections(options: Client.Options): Connections {
       }
     },
     close: async () => {
+      closed = true
       await Promise.all([...all].map((connection) => connection.destroy()))
     },
   }

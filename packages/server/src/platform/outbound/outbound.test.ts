@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type DnsServer, startDnsServer } from '../../../test/dns-server.ts'
 import { type Certificate, makeCertificate, type Receiver, startReceiver } from '../../../test/receiver.ts'
@@ -193,6 +196,25 @@ describe('calls', () => {
     expect(broken.size).toBe(2)
     receiver.answer = (response) => response.end('ok')
     for (const connection of await sendAtOnce(6)) expect(broken.has(connection)).toBe(false)
+  })
+
+  test('a server that closes each connection without saying so gets every request', async () => {
+    const answer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
+    const server = createServer({ key: certificate.key, cert: certificate.certificate }, (socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.write(answer, () => socket.destroy()))
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    try {
+      const outbound = client()
+      const { port } = server.address() as AddressInfo
+      for (let n = 0; n < 50; n++) {
+        expect(await post(outbound, `https://hooks.example:${port}/`)).toMatchObject({ status: 200 })
+      }
+    } finally {
+      server.close()
+    }
   })
 
   test('redirects are answers: nobody goes there', async () => {

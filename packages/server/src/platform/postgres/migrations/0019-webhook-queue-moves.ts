@@ -10,7 +10,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 // The queue before the log: who writes an attempt down has locked the delivery's row of the queue, so that either the
 // attempt is there by now and goes too, or it is not written any more. A row that is moved or divided while it is waited
 // for shows what became of it to the next statement only; what is committed at any moment has each delivery in one row
-// at the most, so a look that waits for nobody tells when there is none. All who wait for such rows lock them in one order.
+// at the most, so a look that waits for nobody tells when there is none. All who wait for such rows lock them in one order,
+// but for those that were moved while others were waited for: PostgreSQL ends one of two who meet there, and it tries again.
 const FORGET_ATTEMPTS = `CREATE OR REPLACE FUNCTION forget_webhook_attempts() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       WHILE EXISTS (SELECT FROM webhook_queue JOIN (SELECT DISTINCT tenant_id, subscription_id FROM gone) AS theirs
