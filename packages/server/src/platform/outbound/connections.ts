@@ -56,11 +56,13 @@ export function createConnections(options: Client.Options): Connections {
   }
 
   function keep(origin: string, connection: Client): void {
-    const free = freeAt.get(origin)
-    const entry = { connection, since: thisTurn() }
-    if (!connection.stats.connected) end(connection)
-    else if (free) free.push(entry)
-    else freeAt.set(origin, [entry])
+    if (!connection.stats.connected) {
+      end(connection)
+      return
+    }
+    const free = freeAt.get(origin) ?? []
+    free.push({ connection, since: thisTurn() })
+    freeAt.set(origin, free)
   }
 
   function forgetFree(origin: string, connection: Client): boolean {

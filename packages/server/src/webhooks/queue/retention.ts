@@ -33,9 +33,6 @@ export async function forgetOldDeliveries(database: Database, now: Date, days: n
       if (found < ROWS_AT_ONCE || deleted === 0) break
     }
   }
-  // What was deleted in the moment in which its row of the queue was divided.
-  await sql`DELETE FROM webhook_queue AS queued WHERE NOT EXISTS (SELECT FROM webhook_deliveries AS delivery
-    WHERE delivery.tenant_id = queued.tenant_id AND delivery.delivery_id = ANY (queued.delivery_ids))`.execute(database)
   return total
 }
 
