@@ -10,31 +10,32 @@ export interface Connections {
   close(): Promise<void>
 }
 
-interface Free {
-  connection: Client
-  /** The turn of the event loop in which it became free. */
-  since: Promise<void>
-}
+/**
+ * Requests that are begun in one turn of the event loop. With more, a server that answers at once is sent them over so many
+ * connections that each of them costs more, and who else uses this process waits longer for his turn.
+ */
+const PER_TURN = 32
 
 /**
  * In place of undici's Pool without a limit, which looks through all its connections at each request, and opens half as
- * many again as there are requests at once: one that becomes free counts as busy until the next turn of the event loop,
- * when it has shown whether its server closes it. Here the next request waits for that turn.
+ * many again as there are requests at once: one that becomes free counts as busy until the end of the turn of the event
+ * loop, when it has shown whether its server closes it. Here requests are begun at the end of a turn.
  */
 export function createConnections(options: Client.Options): Connections {
   const all = new Set<Client>()
-  const freeAt = new Map<string, Free[]>()
-  let turn: Promise<void> | null = null
+  const freeAt = new Map<string, Client[]>()
+  const waiting: (() => void)[] = []
   let closed = false
 
-  function thisTurn(): Promise<void> {
-    turn ??= new Promise((resolve) => {
-      setImmediate(() => {
-        turn = null
-        resolve()
-      })
+  function endOfTurn(): Promise<void> {
+    return new Promise((resolve) => {
+      if (waiting.push(resolve) === 1) setImmediate(begin)
     })
-    return turn
+  }
+
+  function begin(): void {
+    for (const each of waiting.splice(0, PER_TURN)) each()
+    if (waiting.length > 0) setImmediate(begin)
   }
 
   function connect(origin: string): Client {
@@ -48,7 +49,7 @@ export function createConnections(options: Client.Options): Connections {
     return connection
   }
 
-  function takeFree(origin: string): Free | undefined {
+  function takeFree(origin: string): Client | undefined {
     const free = freeAt.get(origin)
     const last = free?.pop()
     if (free?.length === 0) freeAt.delete(origin)
@@ -60,14 +61,14 @@ export function createConnections(options: Client.Options): Connections {
       end(connection)
       return
     }
-    const free = freeAt.get(origin) ?? []
-    free.push({ connection, since: thisTurn() })
-    freeAt.set(origin, free)
+    const free = freeAt.get(origin)
+    if (free) free.push(connection)
+    else freeAt.set(origin, [connection])
   }
 
   function forgetFree(origin: string, connection: Client): boolean {
     const free = freeAt.get(origin) ?? []
-    const index = free.findIndex((each) => each.connection === connection)
+    const index = free.indexOf(connection)
     if (index === -1) return false
     free.splice(index, 1)
     if (free.length === 0) freeAt.delete(origin)
@@ -82,10 +83,9 @@ export function createConnections(options: Client.Options): Connections {
 
   return {
     use: async (origin, work) => {
-      const free = takeFree(origin)
-      const connection = free?.connection ?? connect(origin)
+      await endOfTurn()
+      const connection = takeFree(origin) ?? connect(origin)
       try {
-        if (free?.since === turn) await turn
         const result = await work(connection)
         keep(origin, connection)
         return result

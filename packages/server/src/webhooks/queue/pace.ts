@@ -1,6 +1,9 @@
 import type { Outcome } from './record.ts'
 
-/** Requests to one receiver at once: few at first, and one more with each quick answer until that makes it slower. */
+/**
+ * Requests to one receiver at once: few at first, and one more with each quick answer until that makes it slower. From then
+ * on one more, or two fewer, for each time that so many were answered: those that are under way together come back together.
+ */
 export const PER_SUBSCRIPTION_FIRST = 4
 const PER_SUBSCRIPTION_MAX = 32
 /** A request that is not answered by then leaves its slot to others and waits beside them. */
@@ -15,23 +18,25 @@ const STRAINED_MS = 4
  * By what share of the difference an answer that is quicker changes what its best is (one of them may be an accident), and
  * one that is slow although it gets few at once.
  */
-const LEARNING = 0.05
-const FORGETTING = 0.002
+const LEARNING = 0.005
+const FORGETTING = 0.01
 /** So many quick answers in a row prove a receiver quick. */
 const QUICK_ANSWERS = 24
 /**
  * Taken ahead for a receiver that has proved quick, so that it need not wait for the next look at the queue: what it does
  * in a second, but not more than this, and not before a third of it is gone: few large takes cost less than many small.
  */
-const AHEAD_MAX = 192
+const AHEAD_MAX = 2_048
 const AHEAD_MS = 1_000
 export const AHEAD_LEFT = 2 / 3
 const REMEMBERED_MAX = 1_000
 
 /** How a receiver does. */
 interface Pace {
-  /** Requests that it gets at once. */
+  /** Requests that it gets at once; grows and shrinks by parts of one. */
   limit: number
+  /** Whether it has got more at once than it works on: from then on the limit changes slowly. */
+  isSettled: boolean
   /** What it takes when it is not strained, and what it took last, in milliseconds. */
   bestMs: number
   lastMs: number
@@ -53,7 +58,7 @@ export interface Paces {
 export function createPaces(): Paces {
   const paces = new Map<string, Pace>()
 
-  const limitOf = (subscriptionId: string) => paces.get(subscriptionId)?.limit ?? PER_SUBSCRIPTION_FIRST
+  const limitOf = (subscriptionId: string) => Math.floor(paces.get(subscriptionId)?.limit ?? PER_SUBSCRIPTION_FIRST)
 
   function paceOf(subscriptionId: string): Pace {
     const isFull = paces.size >= REMEMBERED_MAX
@@ -63,7 +68,7 @@ export function createPaces(): Paces {
     const [first] = isFull ? paces.keys() : []
     const leaving = known ? subscriptionId : first
     if (leaving !== undefined) paces.delete(leaving)
-    const pace = known ?? { limit: PER_SUBSCRIPTION_FIRST, bestMs: Number.POSITIVE_INFINITY, lastMs: 0, quickInARow: 0 }
+    const pace = known ?? newPace()
     paces.set(subscriptionId, pace)
     return pace
   }
@@ -86,10 +91,17 @@ export function createPaces(): Paces {
     const isStrained = tookMs > pace.bestMs * STRAINED_FACTOR + STRAINED_MS
     // A refusal says nothing about the work.
     if (succeeded && tookMs < pace.bestMs) pace.bestMs = quicker(pace.bestMs, tookMs)
-    if (!isStrained || pace.limit < PER_SUBSCRIPTION_FIRST) pace.limit = Math.min(PER_SUBSCRIPTION_MAX, pace.limit + 1)
-    else if (pace.limit > PER_SUBSCRIPTION_FIRST) pace.limit--
-    // It is not what it gets at once that makes it slower.
-    else pace.bestMs += (tookMs - pace.bestMs) * FORGETTING
+    if (!isStrained || pace.limit < PER_SUBSCRIPTION_FIRST) {
+      const more = pace.isSettled && pace.limit >= PER_SUBSCRIPTION_FIRST ? 1 / pace.limit : 1
+      pace.limit = Math.min(PER_SUBSCRIPTION_MAX, pace.limit + more)
+    } else if (pace.limit > PER_SUBSCRIPTION_FIRST) {
+      pace.isSettled = true
+      pace.limit = Math.max(PER_SUBSCRIPTION_FIRST, pace.limit - 2 / pace.limit)
+    } else {
+      // It is not what it gets at once that makes it slower.
+      pace.isSettled = false
+      pace.bestMs += (tookMs - pace.bestMs) * FORGETTING
+    }
   }
 
   const isQuick = (subscriptionId: string) => (paces.get(subscriptionId)?.quickInARow ?? 0) >= QUICK_ANSWERS
@@ -108,6 +120,11 @@ export function createPaces(): Paces {
     learn,
     hangs: (subscriptionId) => slowDown(subscriptionId, PER_HANGING_SUBSCRIPTION),
   }
+}
+
+function newPace(): Pace {
+  const [limit, bestMs] = [PER_SUBSCRIPTION_FIRST, Number.POSITIVE_INFINITY]
+  return { limit, isSettled: false, bestMs, lastMs: 0, quickInARow: 0 }
 }
 
 function quicker(bestMs: number, tookMs: number): number {

@@ -36,7 +36,11 @@ test('a receiver that is as quick with many requests as with few gets 32 at once
   const slots = createSlots()
   expect(round(slots, () => 80)).toBe(4)
   expect(rounds(slots, 10, () => 80)).toBe(32)
-  expect(slots.room().free.get('s')).toBe(32 + 192)
+  // What it does in a second.
+  expect(slots.room().free.get('s')).toBe(32 + 400)
+  expect(rounds(slots, 10, () => 8)).toBe(32)
+  // But not all that it could do.
+  expect(slots.room().free.get('s')).toBe(32 + 2_048)
 })
 
 test('one that gets slower with each request more is not sent more than it works on', () => {
@@ -76,18 +80,51 @@ test('refusals, which come at once, do not make a receiver strained', () => {
   expect(rounds(slots, 2, () => 80)).toBe(32)
 })
 
+test('from when it has had more at once than it works on, a receiver gets one more for each time that all were answered', () => {
+  const slots = createSlots()
+  rounds(slots, 10, () => 2)
+  expect(round(slots, () => 20)).toBe(32)
+  expect(rounds(slots, 5, () => 20)).toBeLessThan(28)
+  const settled = round(slots, () => 2)
+  expect(round(slots, () => 2)).toBe(settled + 1)
+  expect(round(slots, () => 2)).toBe(settled + 2)
+})
+
 test('what waits to be written down takes no slot of another delivery, up to a number', () => {
   const slots = createSlots()
-  const { slots: all } = slots.room()
-  const sent = Array.from({ length: 10 }, () => {
-    const slot = slots.take(delivery)
-    slot?.answered(null)
-    return slot
-  })
+  const answer = (count: number) =>
+    Array.from({ length: count }, () => {
+      const slot = slots.take(delivery)
+      slot?.answered(null)
+      return slot
+    })
+  const many = answer(3_000)
+  const { slots: left } = slots.room()
+  const sent = answer(10)
   // Nothing else is under way: as much may be taken as may wait to be written down.
-  expect(slots.room().slots).toBe(all - 10)
+  expect(slots.room().slots).toBe(left - 10)
   for (let n = 0; n < 10; n++) slots.take({ ...delivery, batch: { ...batch, subscriptionId: `${n}` } })
-  expect(slots.room().slots).toBe(all - 10)
+  expect(slots.room().slots).toBe(left - 10)
   for (const slot of sent) slot?.written()
-  expect(slots.room().slots).toBe(all - 10)
+  expect(slots.room().slots).toBe(left)
+  for (const slot of many) slot?.written()
+  expect(slots.room().slots).toBeGreaterThan(left)
+})
+
+test('a large payload takes as many slots as there are in its memory, and gives them back', () => {
+  const slots = createSlots()
+  const { slots: all } = slots.room()
+  const hold = (payload: string) => slots.take({ ...delivery, payload })
+  const sent = Array.from({ length: 4 }, () => hold('x'.repeat(20_000)))
+  for (let n = 0; n < 996; n++) hold('x'.repeat(20_000))
+  const { slots: left, fullTenants } = slots.room()
+  expect(left).toBeLessThan(all)
+  expect(left).toBe(4_096 - 3 * 1_000)
+  expect(fullTenants).toEqual([])
+  for (let n = 0; n < 24; n++) hold('x'.repeat(20_000))
+  expect(slots.room().fullTenants).toEqual(['t'])
+  for (const slot of sent) slot?.answered(null)
+  expect(slots.room().slots).toBe(left - 3 * 20)
+  slots.empty()
+  expect(slots.room()).toMatchObject({ slots: all, fullTenants: [] })
 })

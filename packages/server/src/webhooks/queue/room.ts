@@ -2,11 +2,18 @@ import type { Claimed, Room } from './claim.ts'
 import { AHEAD_LEFT, createPaces, PER_SUBSCRIPTION_FIRST, SLOW_MS } from './pace.ts'
 import type { Outcome } from './record.ts'
 
-/** Deliveries that one process has in hand at once; each holds one payload in memory. */
-const SLOTS = 1024
-const PER_TENANT = 768
+/**
+ * Deliveries that one process has in hand at once; each holds one payload in memory. A quick machine sends so many in the
+ * time of a few looks at the queue: with less it waits for the next look.
+ */
+const SLOTS = 4_096
+const PER_TENANT = 3_072
+/** A payload takes a slot for each of so many characters, so that large ones do not fill the memory. */
+const SLOT_CHARACTERS = 8_192
+/** By one look: what has just become due waits for the look before. */
+const TAKEN_AT_ONCE_MAX = 2_048
 /** Outcomes that wait to be written down; with more than this nothing new is taken. */
-const UNWRITTEN_MAX = 1_024
+const UNWRITTEN_MAX = 4_096
 /** Requests that left their slots because they were not answered in time. */
 const WAITING_BESIDE_MAX = 4_096
 /** What is left of a lease must do for an attempt and for writing it down. */
@@ -47,10 +54,15 @@ export function createSlots(): Slots {
 
   const isFull = (id: string) => (underWay.get(id) ?? 0) >= paces.limitOf(id)
 
+  function occupy(delivery: Claimed, change: 1 | -1): void {
+    const slots = change * Math.ceil(delivery.payload.length / SLOT_CHARACTERS)
+    taken += slots
+    add(byTenant, delivery.batch.tenantId, slots)
+  }
+
   function hold(delivery: Claimed): void {
-    taken++
-    const { tenantId, subscriptionId } = delivery.batch
-    add(byTenant, tenantId, 1)
+    occupy(delivery, 1)
+    const { subscriptionId } = delivery.batch
     const others = held.get(subscriptionId)
     if (others) others.push(delivery)
     else held.set(subscriptionId, [delivery])
@@ -64,32 +76,25 @@ export function createSlots(): Slots {
       else held.delete(id)
       out.push(...gone)
     }
-    for (const delivery of out) letGo(delivery)
+    for (const delivery of out) occupy(delivery, -1)
     return out
-  }
-
-  function letGo({ batch }: Claimed): void {
-    taken--
-    add(byTenant, batch.tenantId, -1)
   }
 
   return {
     take: (delivery) => {
-      const { tenantId, subscriptionId } = delivery.batch
+      const { subscriptionId } = delivery.batch
       if (isFull(subscriptionId)) {
         hold(delivery)
         return null
       }
       let beside = false
-      taken++
+      occupy(delivery, 1)
       add(underWay, subscriptionId, 1)
-      add(byTenant, tenantId, 1)
       const stepAside = () => {
         paces.hangs(subscriptionId)
         if (waitingBeside >= WAITING_BESIDE_MAX) return
         beside = true
-        taken--
-        add(byTenant, tenantId, -1)
+        occupy(delivery, -1)
         waitingBeside++
       }
       const timer = setTimeout(stepAside, SLOW_MS)
@@ -98,10 +103,7 @@ export function createSlots(): Slots {
           clearTimeout(timer)
           add(underWay, subscriptionId, -1)
           if (beside) waitingBeside--
-          else {
-            taken--
-            add(byTenant, tenantId, -1)
-          }
+          else occupy(delivery, -1)
           unwritten++
           if (outcome) paces.learn(subscriptionId, outcome)
         },
@@ -115,7 +117,7 @@ export function createSlots(): Slots {
       const waiting = held.get(subscriptionId)
       const delivery = waiting?.shift()
       if (waiting?.length === 0) held.delete(subscriptionId)
-      if (delivery) letGo(delivery)
+      if (delivery) occupy(delivery, -1)
       return delivery
     },
     surplus: (now) => {
@@ -132,7 +134,7 @@ export function createSlots(): Slots {
         free.set(id, Math.max(0, wanted - (underWay.get(id) ?? 0) - waiting))
       }
       const fullTenants = [...byTenant].filter(([, count]) => count >= PER_TENANT).map(([id]) => id)
-      const slots = Math.min(SLOTS - taken, UNWRITTEN_MAX - unwritten)
+      const slots = Math.min(SLOTS - taken, UNWRITTEN_MAX - unwritten, TAKEN_AT_ONCE_MAX)
       return { slots, perSubscription: PER_SUBSCRIPTION_FIRST, free, fullTenants }
     },
   }

@@ -17,9 +17,9 @@ const LEASE_MS = 20_000
 /** Retries come due without anybody saying so. */
 const LOOK_EVERY_MS = 1_000
 /** A look costs PostgreSQL as much as a hundred deliveries: so long room may gather before the next. */
-const LOOK_AGAIN_AFTER_MS = 45
+const LOOK_AGAIN_AFTER_MS = 100
 /** So long results gather before they are written in one statement. */
-const RECORD_AFTER_MS = 30
+const RECORD_AFTER_MS = 80
 const RECORD_AGAIN_AFTER_MS = 500
 /** Told to stop, attempts under way get so long to finish. */
 const FINISH_WITHIN_MS = 2_000
