@@ -26,6 +26,7 @@ export function exchange(
   options: Dispatcher.DispatchOptions,
   { timeoutMs, bodyBytesMax, signal }: Limits,
 ): Promise<Exchanged> {
+  if (signal?.aborted) return Promise.reject(signal.reason as Error)
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | null = null
     let ended = false

@@ -2,7 +2,8 @@ import type { Outcome } from './record.ts'
 
 /**
  * Requests to one receiver at once: few at first, and one more with each quick answer until that makes it slower. From then
- * on one more, or two fewer, for each time that so many were answered: those that are under way together come back together.
+ * on one more or fewer for each time that so many were answered (two fewer when all of them were slow): those that are under
+ * way together come back together.
  */
 export const PER_SUBSCRIPTION_FIRST = 4
 const PER_SUBSCRIPTION_MAX = 32
@@ -37,6 +38,7 @@ interface Pace {
   limit: number
   /** Whether it has got more at once than it works on: from then on the limit changes slowly. */
   isSettled: boolean
+  strainedInARow: number
   /** What it takes when it is not strained, and what it took last, in milliseconds. */
   bestMs: number
   lastMs: number
@@ -76,6 +78,7 @@ export function createPaces(): Paces {
   function slowDown(subscriptionId: string, limit: number): void {
     const pace = paceOf(subscriptionId)
     pace.limit = limit
+    pace.isSettled = false
     pace.quickInARow = 0
   }
 
@@ -91,12 +94,14 @@ export function createPaces(): Paces {
     const isStrained = tookMs > pace.bestMs * STRAINED_FACTOR + STRAINED_MS
     // A refusal says nothing about the work.
     if (succeeded && tookMs < pace.bestMs) pace.bestMs = quicker(pace.bestMs, tookMs)
+    pace.strainedInARow = isStrained ? pace.strainedInARow + 1 : 0
     if (!isStrained || pace.limit < PER_SUBSCRIPTION_FIRST) {
       const more = pace.isSettled && pace.limit >= PER_SUBSCRIPTION_FIRST ? 1 / pace.limit : 1
       pace.limit = Math.min(PER_SUBSCRIPTION_MAX, pace.limit + more)
     } else if (pace.limit > PER_SUBSCRIPTION_FIRST) {
       pace.isSettled = true
-      pace.limit = Math.max(PER_SUBSCRIPTION_FIRST, pace.limit - 2 / pace.limit)
+      const fewer = pace.strainedInARow > pace.limit ? 2 : 1
+      pace.limit = Math.max(PER_SUBSCRIPTION_FIRST, pace.limit - fewer / pace.limit)
     } else {
       // It is not what it gets at once that makes it slower.
       pace.isSettled = false
@@ -124,7 +129,7 @@ export function createPaces(): Paces {
 
 function newPace(): Pace {
   const [limit, bestMs] = [PER_SUBSCRIPTION_FIRST, Number.POSITIVE_INFINITY]
-  return { limit, isSettled: false, bestMs, lastMs: 0, quickInARow: 0 }
+  return { limit, isSettled: false, strainedInARow: 0, bestMs, lastMs: 0, quickInARow: 0 }
 }
 
 function quicker(bestMs: number, tookMs: number): number {

@@ -98,7 +98,7 @@ test('what waits to be written down takes no slot of another delivery, up to a n
       slot?.answered(null)
       return slot
     })
-  const many = answer(3_000)
+  const many = answer(3_500)
   const { slots: left } = slots.room()
   const sent = answer(10)
   // Nothing else is under way: as much may be taken as may wait to be written down.
@@ -111,20 +111,76 @@ test('what waits to be written down takes no slot of another delivery, up to a n
   expect(slots.room().slots).toBeGreaterThan(left)
 })
 
-test('a large payload takes as many slots as there are in its memory, and gives them back', () => {
+test('what is ahead leaves room for what has just become due, of the same tenant too', () => {
+  const slots = createSlots()
+  rounds(slots, 10, () => 8)
+  const hold = (subscriptionId: string) => slots.take({ ...delivery, batch: { ...batch, subscriptionId } })
+  for (let n = 0; n < 32 + 600; n++) hold('s')
+  // A short look passes over who has something waiting; others get ahead until two thirds of that are there.
+  expect(slots.room(true).free.get('s')).toBe(0)
+  expect(slots.room().free.get('s')).toBe(2_048 - 600)
+  for (let n = 0; n < 1_416; n++) hold('other')
+  expect(slots.room().free.get('s')).toBe(0)
+  expect(slots.room()).toMatchObject({ slots: 1_024, fullTenants: [] })
+})
+
+test('a large payload takes as many slots as there are in its memory, until what came of it is written down', () => {
   const slots = createSlots()
   const { slots: all } = slots.room()
-  const hold = (payload: string) => slots.take({ ...delivery, payload })
-  const sent = Array.from({ length: 4 }, () => hold('x'.repeat(20_000)))
-  for (let n = 0; n < 996; n++) hold('x'.repeat(20_000))
-  const { slots: left, fullTenants } = slots.room()
-  expect(left).toBeLessThan(all)
-  expect(left).toBe(4_096 - 3 * 1_000)
-  expect(fullTenants).toEqual([])
-  for (let n = 0; n < 24; n++) hold('x'.repeat(20_000))
-  expect(slots.room().fullTenants).toEqual(['t'])
+  const hold = () => slots.take({ ...delivery, payload: 'x'.repeat(20_000) })
+  const sent = Array.from({ length: 4 }, hold)
+  for (let n = 0; n < 1_020; n++) hold()
+  expect(slots.room()).toMatchObject({ slots: 4_096 - 3 * 1_024, fullTenants: ['t'] })
   for (const slot of sent) slot?.answered(null)
-  expect(slots.room().slots).toBe(left - 3 * 20)
+  expect(slots.room()).toMatchObject({ slots: 1_024, fullTenants: [] })
+  const answered = Array.from({ length: 1_300 }, () => {
+    const slot = hold()
+    slot?.answered(null)
+    return slot
+  })
   slots.empty()
+  expect(slots.room().slots).toBe(4_096 - 3 * 1_304)
+  for (const slot of [...sent, ...answered]) slot?.written()
   expect(slots.room()).toMatchObject({ slots: all, fullTenants: [] })
+})
+
+test('fewer large ones are taken ahead, and what turned out too large is given back', () => {
+  const slots = createSlots()
+  rounds(slots, 10, () => 8)
+  const hold = (payload: string) => slots.take({ ...delivery, payload })
+  for (let n = 0; n < 32; n++) hold('{}')
+  expect(slots.room().free.get('s')).toBe(2_048)
+  for (let n = 0; n < 1_000; n++) hold('x'.repeat(65_536))
+  expect(slots.room().slots).toBeLessThan(0)
+  // All are quick and their lease is long: what goes is what there is no room for.
+  expect(slots.surplus(new Date(0))).toHaveLength((32 + 8 * 1_000 - 4_096) / 8)
+  expect(slots.room().slots).toBe(0)
+  slots.empty()
+  expect(slots.room().free.get('s')).toBe(2_048 / 8)
+})
+
+test('a tenant with many requests under way gets no others', () => {
+  const slots = createSlots()
+  const hold = (n: number) => slots.take({ ...delivery, batch: { ...batch, subscriptionId: `${n % 200}` } })
+  for (let n = 0; n < 767; n++) hold(n)
+  expect(slots.room().fullTenants).toEqual([])
+  hold(767)?.answered(null)
+  const last = hold(767)
+  expect(slots.room().fullTenants).toEqual(['t'])
+  last?.answered(null)
+  expect(slots.room().fullTenants).toEqual([])
+})
+
+test('a receiver that hung once is soon sent as many as before', () => {
+  const slots = createSlots()
+  rounds(slots, 10, () => 2)
+  rounds(slots, 5, () => 20)
+  round(slots, () => 10_000, false)
+  expect(rounds(slots, 8, () => 2)).toBe(32)
+})
+
+test('a receiver of which two answers of five are slow, whatever it is sent, gets as many as a quick one', () => {
+  const slots = createSlots()
+  let n = 0
+  expect(rounds(slots, 200, () => (n++ % 5 < 2 ? 200 : 20))).toBeGreaterThan(24)
 })

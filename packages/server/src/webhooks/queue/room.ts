@@ -8,12 +8,19 @@ import type { Outcome } from './record.ts'
  */
 const SLOTS = 4_096
 const PER_TENANT = 3_072
+/** With more than this in hand a tenant gets nothing ahead, so that there is room for what has just become due. */
+const AHEAD_PER_TENANT = 2_048
+/** With more requests than this under way a tenant gets no others: they would stand before everybody else's. */
+const REQUESTS_PER_TENANT = 768
 /** A payload takes a slot for each of so many characters, so that large ones do not fill the memory. */
 const SLOT_CHARACTERS = 8_192
-/** By one look: what has just become due waits for the look before. */
-const TAKEN_AT_ONCE_MAX = 2_048
-/** Outcomes that wait to be written down; with more than this nothing new is taken. */
+/** By one look: what has just become due waits for the one before. */
+const TAKEN_AT_ONCE_MAX = 1_024
+/** Slots of deliveries whose outcome waits to be written down; with more than this nothing new is taken. */
 const UNWRITTEN_MAX = 4_096
+const SIZES_REMEMBERED_MAX = 1_000
+/** By what share of the difference smaller payloads change what a subscription's are expected to be. */
+const SHRINKING = 0.05
 /** Requests that left their slots because they were not answered in time. */
 const WAITING_BESIDE_MAX = 4_096
 /** What is left of a lease must do for an attempt and for writing it down. */
@@ -40,14 +47,18 @@ export interface Slots {
   surplus(now: Date): Claimed[]
   /** Takes out everything that is held. */
   empty(): Claimed[]
-  room(): Room
+  /** A short look is for what has just become due: it passes over receivers that have something waiting here. */
+  room(isShort?: boolean): Room
 }
 
 export function createSlots(): Slots {
   const underWay = new Map<string, number>()
   const byTenant = new Map<string, number>()
   const paces = createPaces()
+  const requestsOf = new Map<string, number>()
   const held = new Map<string, Claimed[]>()
+  /** Slots that a delivery of a subscription is expected to take: they are known only when it has been taken. */
+  const sizes = new Map<string, number>()
   let taken = 0
   let waitingBeside = 0
   let unwritten = 0
@@ -55,7 +66,7 @@ export function createSlots(): Slots {
   const isFull = (id: string) => (underWay.get(id) ?? 0) >= paces.limitOf(id)
 
   function occupy(delivery: Claimed, change: 1 | -1): void {
-    const slots = change * Math.ceil(delivery.payload.length / SLOT_CHARACTERS)
+    const slots = change * slotsOf(delivery)
     taken += slots
     add(byTenant, delivery.batch.tenantId, slots)
   }
@@ -63,9 +74,16 @@ export function createSlots(): Slots {
   function hold(delivery: Claimed): void {
     occupy(delivery, 1)
     const { subscriptionId } = delivery.batch
+    expectSize(subscriptionId, slotsOf(delivery))
     const others = held.get(subscriptionId)
     if (others) others.push(delivery)
     else held.set(subscriptionId, [delivery])
+  }
+
+  function expectSize(subscriptionId: string, slots: number): void {
+    if (sizes.size >= SIZES_REMEMBERED_MAX) sizes.clear()
+    const expected = sizes.get(subscriptionId) ?? 1
+    sizes.set(subscriptionId, Math.max(slots, expected + (slots - expected) * SHRINKING))
   }
 
   function takeOut(isKept: (delivery: Claimed) => boolean): Claimed[] {
@@ -82,7 +100,7 @@ export function createSlots(): Slots {
 
   return {
     take: (delivery) => {
-      const { subscriptionId } = delivery.batch
+      const { tenantId, subscriptionId } = delivery.batch
       if (isFull(subscriptionId)) {
         hold(delivery)
         return null
@@ -90,11 +108,16 @@ export function createSlots(): Slots {
       let beside = false
       occupy(delivery, 1)
       add(underWay, subscriptionId, 1)
+      add(requestsOf, tenantId, 1)
+      const leaveSlot = () => {
+        occupy(delivery, -1)
+        add(requestsOf, tenantId, -1)
+      }
       const stepAside = () => {
         paces.hangs(subscriptionId)
         if (waitingBeside >= WAITING_BESIDE_MAX) return
         beside = true
-        occupy(delivery, -1)
+        leaveSlot()
         waitingBeside++
       }
       const timer = setTimeout(stepAside, SLOW_MS)
@@ -103,12 +126,12 @@ export function createSlots(): Slots {
           clearTimeout(timer)
           add(underWay, subscriptionId, -1)
           if (beside) waitingBeside--
-          else occupy(delivery, -1)
-          unwritten++
+          else leaveSlot()
+          unwritten += slotsOf(delivery)
           if (outcome) paces.learn(subscriptionId, outcome)
         },
         written: () => {
-          unwritten--
+          unwritten -= slotsOf(delivery)
         },
       }
     },
@@ -122,22 +145,39 @@ export function createSlots(): Slots {
     },
     surplus: (now) => {
       const latest = now.getTime() + LEASE_LEFT_MS_MIN
-      return takeOut(({ batch }) => paces.isQuick(batch.subscriptionId) && batch.leaseUntil.getTime() > latest)
+      // Payloads that were larger than expected.
+      let tooMuch = taken - SLOTS
+      return takeOut((delivery) => {
+        const { tenantId, subscriptionId, leaseUntil } = delivery.batch
+        if (tooMuch > 0 && (byTenant.get(tenantId) ?? 0) >= PER_TENANT) {
+          tooMuch -= slotsOf(delivery)
+          return false
+        }
+        return paces.isQuick(subscriptionId) && leaseUntil.getTime() > latest
+      })
     },
     empty: () => takeOut(() => false),
-    room: () => {
+    room: (isShort = false) => {
       const free = new Map<string, number>()
       for (const id of new Set([...underWay.keys(), ...paces.known()])) {
-        const waiting = held.get(id)?.length ?? 0
-        const ahead = paces.aheadOf(id)
-        const wanted = paces.limitOf(id) + (waiting > ahead * AHEAD_LEFT ? 0 : ahead)
+        const [next, waiting] = [held.get(id)?.[0], held.get(id)?.length ?? 0]
+        const ahead = Math.floor(paces.aheadOf(id) / (sizes.get(id) ?? 1))
+        const hasTenantMuch = next !== undefined && (byTenant.get(next.batch.tenantId) ?? 0) >= AHEAD_PER_TENANT
+        const isSupplied = hasTenantMuch || waiting > (isShort ? 0 : ahead * AHEAD_LEFT)
+        const wanted = paces.limitOf(id) + (isSupplied ? 0 : ahead)
         free.set(id, Math.max(0, wanted - (underWay.get(id) ?? 0) - waiting))
       }
-      const fullTenants = [...byTenant].filter(([, count]) => count >= PER_TENANT).map(([id]) => id)
+      const isFullTenant = ([id, slots]: [string, number]) =>
+        slots >= PER_TENANT || (requestsOf.get(id) ?? 0) >= REQUESTS_PER_TENANT
+      const fullTenants = [...byTenant].filter(isFullTenant).map(([id]) => id)
       const slots = Math.min(SLOTS - taken, UNWRITTEN_MAX - unwritten, TAKEN_AT_ONCE_MAX)
       return { slots, perSubscription: PER_SUBSCRIPTION_FIRST, free, fullTenants }
     },
   }
+}
+
+function slotsOf({ payload }: Claimed): number {
+  return Math.ceil(payload.length / SLOT_CHARACTERS)
 }
 
 function add(counts: Map<string, number>, key: string, change: number): void {

@@ -17,7 +17,7 @@ const LEASE_MS = 20_000
 /** Retries come due without anybody saying so. */
 const LOOK_EVERY_MS = 1_000
 /** A look costs PostgreSQL as much as a hundred deliveries: so long room may gather before the next. */
-const LOOK_AGAIN_AFTER_MS = 100
+const LOOK_AGAIN_AFTER_MS = 80
 /** So long results gather before they are written in one statement. */
 const RECORD_AFTER_MS = 80
 const RECORD_AGAIN_AFTER_MS = 500
@@ -57,6 +57,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
   let recording: Promise<void> | null = null
   let looking: Promise<void> | null = null
   let lookAgain = false
+  let lookForMore = true
   let soon: NodeJS.Timeout | null = null
   let stopped = false
 
@@ -69,11 +70,16 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     })
   }
 
+  function wakeForMore(): void {
+    lookForMore = true
+    wake()
+  }
+
   /** Room comes back one by one; looking each time would take one delivery each time. */
   function wakeSoon(): void {
     soon ??= setTimeout(() => {
       soon = null
-      wake()
+      wakeForMore()
     }, LOOK_AGAIN_AFTER_MS)
   }
 
@@ -82,7 +88,8 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
       lookAgain = false
       try {
         await handBack(slots.surplus(clock()))
-        const room = slots.room()
+        const room = slots.room(!lookForMore)
+        lookForMore = false
         if (room.slots <= 0) return
         const { deliveries, wereDue } = await claimDeliveries(stores, room, clock(), LEASE_MS)
         for (const delivery of deliveries) start(delivery)
@@ -154,7 +161,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     } while (performance.now() < endsAt)
   }
 
-  const timer = every(LOOK_EVERY_MS, async () => wake())
+  const timer = every(LOOK_EVERY_MS, async () => wakeForMore())
   wake()
   return {
     wake,
