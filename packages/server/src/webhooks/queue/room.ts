@@ -43,7 +43,7 @@ export interface Slots {
   take(delivery: Claimed): Slot | null
   /** One that was held and whose receiver has room again. */
   next(subscriptionId: string): Claimed | undefined
-  /** Takes out what was held too long, or for a receiver that is not quick any more: others may take it. */
+  /** Takes out what was held too long, for a receiver that is not quick any more, or for want of room: others may take it. */
   surplus(now: Date): Claimed[]
   /** Takes out everything that is held. */
   empty(): Claimed[]
@@ -53,9 +53,9 @@ export interface Slots {
 
 export function createSlots(): Slots {
   const underWay = new Map<string, number>()
+  const requestsOf = new Map<string, number>()
   const byTenant = new Map<string, number>()
   const paces = createPaces()
-  const requestsOf = new Map<string, number>()
   const held = new Map<string, Claimed[]>()
   /** Slots that a delivery of a subscription is expected to take: they are known only when it has been taken. */
   const sizes = new Map<string, number>()

@@ -70,6 +70,7 @@ export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker 
     })
   }
 
+  /** Not for what has just become due alone: a longer look. */
   function wakeForMore(): void {
     lookForMore = true
     wake()
