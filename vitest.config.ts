@@ -1,31 +1,55 @@
+import { globSync, readFileSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take minutes begin first, so that none of them is left alone at the end. */
-const LONG = /crash\.test|embedded\.test|\/dashboard\/test\//
+/** Projects in the order in which they begin: those that mostly wait come first. A file belongs to the first that fits. */
+const PROJECTS: { name: string; has: (path: string, source: string) => boolean }[] = [
+  // Processes that are killed.
+  { name: 'crash', has: (path) => /server\/test\/(.*crash|shutdown)\.test/.test(path) },
+  // Engines that the service starts itself, or that others run.
+  { name: 'engines', has: (path) => /\/embedded\/|external-engines\.test/.test(path) },
+  { name: 'browser', has: (_, source) => source.includes('HAS_BROWSER') },
+  // Services of a file's own, mostly for a clock that it moves on.
+  { name: 'clock', has: (_, source) => /\b(startTestService|start\w+Bench)\(/.test(source) },
+  // One service for all.
+  { name: 'service', has: () => true },
+]
 
-class LongFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files)
-    return [
-      ...sorted.filter(({ moduleId }) => LONG.test(moduleId)),
-      ...sorted.filter(({ moduleId }) => !LONG.test(moduleId)),
-    ]
+const files = globSync(['packages/*/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts'])
+const projectOf = (path: string) => PROJECTS.find(({ has }) => has(path, readFileSync(path, 'utf8')))?.name
+
+/** Keeps the files of a project together, because its workers go on from one file to the next. */
+class ByProject extends BaseSequencer {
+  override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
+    const longestFirst = await super.sort(specifications)
+    return PROJECTS.flatMap(({ name }) => longestFirst.filter(({ project }) => project.name === name))
   }
+}
+
+const SHARED = {
+  setupFiles: ['packages/server/test/setup.ts'],
+  // The files that a worker runs share its service, its browser and the modules it has loaded.
+  pool: 'forks' as const,
+  isolate: false,
+  // More than two cores: many files mostly wait, for a killed process to come back or a lease to end.
+  maxWorkers: 3,
+  // Node loads the sources as it does in production; nothing is bundled or transformed.
+  experimental: { viteModuleRunner: false, nodeLoader: false },
+  // Ends only what hangs: a test that starts a process ten times has to end on a machine with its hands full too.
+  testTimeout: 180_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 20_000 } },
 }
 
 export default defineConfig({
   test: {
-    include: ['packages/*/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts'],
     globalSetup: ['packages/server/test/global-setup.ts'],
-    // One engine a process: every file has a process of its own.
-    pool: 'forks',
-    // More than two cores: many files mostly wait, for a killed process to come back or a lease to end.
-    maxWorkers: 3,
-    sequence: { sequencer: LongFirst },
-    // Ends only what hangs: a test that starts a process ten times has to end on a machine with its hands full too.
-    testTimeout: 180_000,
-    expect: { poll: { timeout: 20_000 } },
-    hookTimeout: 120_000,
+    sequence: { sequencer: ByProject },
+    reporters: ['./scripts/test-reporter.ts'],
+    // A line for each file is enough: the reporter would add one for each test that is slower.
+    slowTestThreshold: Number.MAX_SAFE_INTEGER,
+    projects: PROJECTS.map(({ name }) => ({
+      test: { ...SHARED, name, include: files.filter((path) => projectOf(path) === name) },
+    })),
   },
 })

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertIdentity } from '../../server/test/actions.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
 
@@ -25,7 +26,7 @@ async function agentIds(): Promise<Record<string, string>> {
 
 describe.skipIf(!HAS_BROWSER)('the agents', () => {
   beforeAll(async () => {
-    service = await startTestService()
+    service = await sharedService()
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)
     await insertIdentity(tenant.handle)
@@ -49,10 +50,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
       return made.segmentId
     })
   })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.close()
-  })
+  afterAll(() => browser?.close())
 
   test('an agent is made from a template, with a schedule in words, and found in the list', async () => {
     const page = await browser.signedIn(tenant, { path: '/agents' })

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { approveAction } from '../../server/src/agents/actions/decide.ts'
 import { insertAgent, insertIdentity, MAIL, NOTE, propose } from '../../server/test/actions.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, nextFrame, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { lookAt, nextFrame, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
 
@@ -26,14 +27,11 @@ const newTenant = async () => {
 
 describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
   beforeAll(async () => {
-    service = await startTestService()
+    service = await sharedService()
     browser = await openBrowser(service)
     await newTenant()
   })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.close()
-  })
+  afterAll(() => browser?.close())
 
   test('without anything that waits it says so', async () => {
     const page = await browser.signedIn(tenant, { path: '/approvals' })

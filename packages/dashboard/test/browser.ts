@@ -1,42 +1,30 @@
-import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { vi } from 'vitest'
 import type { Role } from '../../server/src/tenants/roles.ts'
 import { createTenantUser } from '../../server/src/tenants/users.ts'
+import { sharedChromium } from '../../server/test/chromium.ts'
 import type { TestService, TestTenant } from '../../server/test/service.ts'
 import { ensureBuilt } from '../ensure-built.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
 const SCREENSHOTS = fileURLToPath(new URL('./screenshots/', import.meta.url))
 
 // Each of a test's many steps has its own limit; a busy machine may come near several of them.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
-/** `npm test` installs chromium where that is possible, and says so where it is not. */
-export const HAS_BROWSER = existsSync(CHROMIUM)
 export const PASSWORD = 'correct horse battery'
 
 export type ColorScheme = 'light' | 'dark'
 
-/** A real browser; every tab of it tells when a page of ours does what it must not. */
+/** Windows of the worker's browser; every tab tells when a page of ours does what it must not. */
 export class TestBrowser {
   /** What pages did that they must not: errors, breaches of the policy, requests to elsewhere. */
   readonly problems: string[] = []
   readonly #browser: Browser
   readonly #service: TestService
+  readonly #windows: BrowserContext[] = []
 
   constructor(browser: Browser, service: TestService) {
     this.#browser = browser
@@ -52,6 +40,7 @@ export class TestBrowser {
       reducedMotion: 'reduce',
       locale: 'en-GB',
     })
+    this.#windows.push(context)
     const page = await context.newPage()
     page.setDefaultTimeout(60_000)
     page.on('pageerror', (error) => this.problems.push(`error: ${error.message}`))
@@ -91,7 +80,7 @@ export class TestBrowser {
   }
 
   async close(): Promise<void> {
-    await this.#browser.close()
+    await Promise.all(this.#windows.map((window) => window.close()))
   }
 }
 
@@ -100,7 +89,7 @@ export async function openBrowser(service: TestService): Promise<TestBrowser> {
   const said: string[] = []
   await ensureBuilt((message) => said.push(message))
   if (said.length > 0 && said.at(-1) !== 'the dashboard is built') throw new Error(said.join('\n'))
-  return new TestBrowser(await chromium.launch({ executablePath: CHROMIUM, args: FLAGS }), service)
+  return new TestBrowser(await sharedChromium(), service)
 }
 
 let people = 0

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { lookAt, openBrowser, type TestBrowser } from './browser.ts'
 
 describe.skipIf(!HAS_BROWSER)('companies', () => {
   let service: TestService
@@ -9,7 +10,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
   let companyId: string
 
   beforeAll(async () => {
-    service = await startTestService()
+    service = await sharedService()
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)
     for (let number = 0; number < 22; number++) {
@@ -29,10 +30,7 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     const url = `https://${tenant.site}/docs`
     await tenant.track({ visitor_id: 'robin', events: [{ event: 'page_view', url, title: 'The docs' }] })
   })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.close()
-  })
+  afterAll(() => browser?.close())
 
   test('are listed by the page, searched and filtered', async () => {
     const page = await browser.signedIn(tenant, { path: '/companies' })

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../server/src/platform/ids.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { accessibilityProblems, HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { accessibilityProblems, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const NOTE =
   'Asked for **pricing**.\n\n- call back\n- [our page](https://example.com)\n\n| a | b |\n|---|---|\n| 1 | 2 |'
@@ -14,7 +15,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
   let path: string
 
   beforeAll(async () => {
-    service = await startTestService()
+    service = await sharedService()
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)
     const { body } = await tenant.call('POST', '/v1/companies', { name: 'Engines', domain: 'engines.example' })
@@ -38,10 +39,7 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     }
     path = `/contacts/${contactId}`
   })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.close()
-  })
+  afterAll(() => browser?.close())
 
   test('shows every event once, day by day, reading on as the end comes near', async () => {
     const page = await browser.signedIn(tenant, { path })

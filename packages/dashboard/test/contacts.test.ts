@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
   let service: TestService
@@ -9,7 +10,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
   let browser: TestBrowser
 
   beforeAll(async () => {
-    service = await startTestService()
+    service = await sharedService()
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)
     for (let number = 0; number < 24; number++) {
@@ -29,10 +30,7 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
       events: [{ event: 'page_view', url: `https://${tenant.site}/pricing`, title: 'Pricing' }],
     })
   })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.close()
-  })
+  afterAll(() => browser?.close())
 
   test('is paged and sorted by the service, and the address holds it', async () => {
     const page = await browser.signedIn(tenant, { path: '/contacts' })

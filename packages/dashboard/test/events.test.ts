@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let browser: TestBrowser
@@ -11,7 +12,7 @@ let sentAt: string
 
 describe.skipIf(!HAS_BROWSER)('the events', () => {
   beforeAll(async () => {
-    service = await startTestService()
+    service = await sharedService()
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)
     const contactId = await tenant.contact('ada@example.com', { firstname: 'Ada', lastname: 'Lovelace' })
@@ -26,10 +27,7 @@ describe.skipIf(!HAS_BROWSER)('the events', () => {
     }
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { visitor_id: 'visitor-0' })
   })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.close()
-  })
+  afterAll(() => browser?.close())
 
   const open = (path: string, options: { width?: number; scheme?: 'light' | 'dark'; role?: 'viewer' } = {}) =>
     browser.signedIn(tenant, { path, ...options })

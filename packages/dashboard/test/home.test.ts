@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { lookAt, openBrowser, type TestBrowser } from './browser.ts'
 
 const DAY_MS = 86_400_000
 const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString()
@@ -11,14 +12,11 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
   let browser: TestBrowser
 
   beforeAll(async () => {
-    service = await startTestService()
+    service = await sharedService()
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)
   })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.close()
-  })
+  afterAll(() => browser?.close())
 
   test('shows the first steps until the first event comes, then what happens', async () => {
     const page = await browser.signedIn(tenant)

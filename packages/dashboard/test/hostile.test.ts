@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const MARKUP = '<img src=x onerror="document.title=\'broken into\'"><script>document.title="broken into"</script>'
 const NOTE = [
@@ -18,7 +19,7 @@ describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
   let contactId: string
 
   beforeAll(async () => {
-    service = await startTestService()
+    service = await sharedService()
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)
     const { body } = await tenant.call('POST', '/v1/companies', {
@@ -46,10 +47,7 @@ describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
       ],
     })
   })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.close()
-  })
+  afterAll(() => browser?.close())
 
   test.each([
     ['/contacts', 'hostile-contacts'],

@@ -2,9 +2,10 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../server/src/platform/ids.ts'
 import { insertAgent } from '../../server/test/actions.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { type MailBench, startMailBench } from '../../server/test/mail.ts'
 import { createTestTenant, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 const HOSTILE = '<img src=x onerror="alert(1)"> ‮gnihsif'
 

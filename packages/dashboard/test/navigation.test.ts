@@ -1,7 +1,8 @@
 import type { Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, openBrowser, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { openBrowser, type TestBrowser } from './browser.ts'
 
 /** Every link of the main navigation, with what it has to fetch and what it then shows. */
 const LINKS: [name: string, data: string, shows: string][] = [
@@ -26,7 +27,7 @@ let tenant: TestTenant
 
 describe.skipIf(!HAS_BROWSER)('going from page to page', () => {
   beforeAll(async () => {
-    service = await startTestService()
+    service = await sharedService()
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)
     await tenant.call('POST', '/v1/companies', { name: 'Engines', domain: 'engines.example' })
@@ -34,10 +35,7 @@ describe.skipIf(!HAS_BROWSER)('going from page to page', () => {
     const events = [{ event: 'page_view', url: `https://${tenant.site}/pricing`, title: 'Pricing' }]
     await tenant.track({ visitor_id: 'v', events })
   })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.close()
-  })
+  afterAll(() => browser?.close())
 
   test('a page is there before the click: the pointer or the focus on its link has fetched all of it', async () => {
     const page = await browser.signedIn(tenant, { path: '/settings/keys' })

@@ -6,9 +6,10 @@ import type { App } from '../../server/src/platform/http/app-types.ts'
 import { createSegment } from '../../server/src/segments/segments.ts'
 import { createSubscription } from '../../server/src/webhooks/subscriptions.ts'
 import { MAIL, propose } from '../../server/test/actions.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { until } from '../../server/test/webhooks.ts'
-import { accessibilityProblems, HAS_BROWSER, openBrowser, type TestBrowser } from './browser.ts'
+import { accessibilityProblems, openBrowser, type TestBrowser } from './browser.ts'
 
 const NAMES = ['agent', 'company', 'contact', 'delivery', 'event', 'identity', 'run', 'segment', 'webhook'] as const
 type Ids = Record<(typeof NAMES)[number], string>

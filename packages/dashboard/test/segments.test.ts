@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let browser: TestBrowser
@@ -8,7 +9,7 @@ let tenant: TestTenant
 
 describe.skipIf(!HAS_BROWSER)('the segments', () => {
   beforeAll(async () => {
-    service = await startTestService()
+    service = await sharedService()
     browser = await openBrowser(service)
     tenant = await createTestTenant(service)
     for (let n = 0; n < 12; n++) {
@@ -18,10 +19,7 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     const events = [{ event: 'page_view', url: `https://${tenant.site}/pricing` }]
     for (const n of [0, 1, 2]) await tenant.track({ visitor_id: `visitor-${n}`, events })
   })
-  afterAll(async () => {
-    await browser?.close()
-    await service?.close()
-  })
+  afterAll(() => browser?.close())
 
   test('a segment is built from properties and events, counted while it is written, saved, changed and deleted', async () => {
     const page = await browser.signedIn(tenant, { path: '/segments' })

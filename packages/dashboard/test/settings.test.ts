@@ -1,17 +1,10 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../server/src/platform/ids.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { type DnsServer, startDnsServer } from '../../server/test/dns-server.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import {
-  accessibilityProblems,
-  HAS_BROWSER,
-  lookAt,
-  openBrowser,
-  PASSWORD,
-  screenshot,
-  type TestBrowser,
-} from './browser.ts'
+import { accessibilityProblems, lookAt, openBrowser, PASSWORD, screenshot, type TestBrowser } from './browser.ts'
 import { totp } from './totp.ts'
 
 const HOSTILE = '"><img src=x onerror=alert(1)> \u202eevil'

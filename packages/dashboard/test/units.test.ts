@@ -16,9 +16,9 @@ import { eventsOfGroup } from '../src/events/event-search.ts'
 import { overviewRange } from '../src/home/overview-range.ts'
 import { areaPath, labelEvery, linePath, niceTicks } from '../src/ui/chart-scale.ts'
 import { eventDetails } from '../src/ui/event-details.ts'
+import { formatMoment } from '../src/ui/format.ts'
 import { propertyLabel, typedValue } from '../src/ui/property-value.ts'
 import { daysOfPeriod, resolveRange } from '../src/ui/range.ts'
-import { formatMoment } from '../src/ui/text.tsx'
 
 const read = searchParams({
   page: pageNumber,

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { makeCertificate, type Receiver, startReceiver } from '../../server/test/receiver.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { HAS_BROWSER, lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
+import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 let service: TestService
 let receiver: Receiver

@@ -56,6 +56,8 @@ import { type DeliveryWorker, startDeliveryWorker } from './webhooks/queue/worke
 export interface EngineOptions {
   config: Config
   log: Logger
+  /** A connection to use in place of the configured ClickHouse, closed with the engines; for tests, which share one. */
+  clickhouse?: ClickHouse
   /** Told what a long step is doing. */
   onProgress?: (message: string) => void
 }
@@ -81,7 +83,7 @@ type Cleanup = (() => Promise<unknown>)[]
  * Starts or connects both engines and brings them up to date.
  * @throws Error when the data directory is in use or an engine cannot be reached; then nothing is left running.
  */
-export async function openEngines({ config, onProgress }: EngineOptions): Promise<Engines> {
+export async function openEngines({ config, clickhouse: shared, onProgress }: EngineOptions): Promise<Engines> {
   const cleanup: Cleanup = []
   const close = async () => {
     for (const undo of cleanup.splice(0).reverse()) await undo()
@@ -95,7 +97,7 @@ export async function openEngines({ config, onProgress }: EngineOptions): Promis
     }
     const [postgresAddress, clickhouse] = await Promise.all([
       postgresAddressOf(config, dataDirectory, cleanup, onProgress),
-      openClickHouse(config, dataDirectory, cleanup),
+      openClickHouse(config, shared, dataDirectory, cleanup),
     ])
     const postgres = connectPostgres<DB>(postgresAddress, config.postgresPoolSize)
     cleanup.push(() => postgres.close())
@@ -133,10 +135,15 @@ async function postgresAddressOf(
   return embedded.connection
 }
 
-async function openClickHouse(config: Config, dataDirectory: string, cleanup: Cleanup): Promise<ClickHouse> {
+async function openClickHouse(
+  config: Config,
+  shared: ClickHouse | undefined,
+  dataDirectory: string,
+  cleanup: Cleanup,
+): Promise<ClickHouse> {
   const address =
     config.clickhouseUrl === null ? { path: resolve(dataDirectory, 'clickhouse') } : { url: config.clickhouseUrl }
-  const clickhouse = await connectClickHouse(address)
+  const clickhouse = shared ?? (await connectClickHouse(address))
   cleanup.push(() => clickhouse.close())
   return clickhouse
 }

@@ -1,38 +1,30 @@
-import { execFileSync } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { CLI, MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { KillableService, moveDatabaseClock } from './killable.ts'
+import { openDirectory } from './process.ts'
 import { startScriptedModel } from './scripted-model.ts'
-import { type Answer, call } from './service.ts'
+import { type Answer, call, createDatabase, insertTenant } from './service.ts'
 
 const CONTACTS = 24
 /** Looked at at once: so many answers of the model may be lost with the process. */
 const IN_FLIGHT = 4
+const AHEAD_MS = 60_000
 
 test('a run whose process is killed goes on where it was, and proposes nothing twice', async () => {
   const directory = await openDirectory()
   const model = await startScriptedModel()
-  const environment = {
+  const databaseUrl = await createDatabase()
+  const postgres = connectPostgres<DB>({ connectionString: databaseUrl }, 1)
+  const service = new KillableService({
     CDS_DATA_DIR: directory,
-    PORT: '0',
-    HOST: '127.0.0.1',
-    CDS_RATE_LIMITS: 'off',
-    CDS_LOG_LEVEL: 'warn',
+    DATABASE_URL: databaseUrl,
     CDS_LLM_ALLOW_PRIVATE: '1',
-  }
-  const cds = (...args: string[]) =>
-    JSON.parse(
-      execFileSync(process.execPath, [CLI, ...args, '--json'], {
-        env: { ...process.env, ...environment },
-        encoding: 'utf8',
-      }),
-    )
-  const tenant = cds('tenant', 'create', '--name', 'Crash').tenant_id
-  const key = cds('key', 'create', '--tenant', tenant, '--name', 'k', '--scopes', 'all').api_key
-  let service: Started | undefined
+  })
   try {
-    service = await startProcess(MAIN, [], environment, RUNNING)
-    let url = urlOf(service)
+    const { key } = await insertTenant(postgres.db)
+    let url = await service.start()
     const request = (method: string, path: string, body?: object): Promise<Answer> =>
       call({ url }, method, path, {
         headers: { authorization: `Bearer ${key}` },
@@ -53,9 +45,10 @@ test('a run whose process is killed goes on where it was, and proposes nothing t
     })
     const { job_id } = (await request('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids: contactIds })).body
     await expect.poll(() => model.asked.length, { timeout: 90_000 }).toBeGreaterThan(8)
-    await service.end('SIGKILL')
-    service = await startProcess(MAIN, [], environment, RUNNING)
-    url = urlOf(service)
+    await service.kill()
+    // Beyond the silence after which a process counts as dead.
+    await moveDatabaseClock(databaseUrl, AHEAD_MS)
+    url = await service.start(AHEAD_MS)
     const before = (await request('GET', `/v1/agents/runs/${job_id}`)).body.run
     expect(before.status).toBe('running')
     expect(before.summary.contacts_evaluated).toBeGreaterThan(0)
@@ -70,12 +63,9 @@ test('a run whose process is killed goes on where it was, and proposes nothing t
     // Nobody is looked at again but those whose answer was on its way.
     expect(model.asked.length).toBeLessThanOrEqual(CONTACTS + IN_FLIGHT)
   } finally {
-    await service?.end('SIGTERM')
+    await service.close()
+    await postgres.close()
     await model.close()
     await rm(directory, { recursive: true, force: true })
   }
 }, 600_000)
-
-function urlOf(service: Started): string {
-  return RUNNING.exec(service.output())?.[1] ?? ''
-}

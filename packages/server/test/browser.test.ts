@@ -1,24 +1,11 @@
-import { existsSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addDomain } from '../src/tenants/domains.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+import { HAS_BROWSER, sharedChromium } from './chromium.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 
-const CHROMIUM = '/usr/bin/chromium'
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-]
-
-// `npm test` installs chromium where that is possible, and says so where it is not.
-describe.skipIf(!existsSync(CHROMIUM))('a page in a real browser', () => {
+describe.skipIf(!HAS_BROWSER)('a page in a real browser', () => {
   let service: TestService
   let tenant: TestTenant
   let site: Server
@@ -26,7 +13,7 @@ describe.skipIf(!existsSync(CHROMIUM))('a page in a real browser', () => {
   let page: string
 
   beforeAll(async () => {
-    service = await startTestService()
+    service = await sharedService()
     tenant = await createTestTenant(service)
     await addDomain(service.stores.database, tenant.id, 'shop.localhost', true, new Date())
     site = createServer((_request, response) => {
@@ -36,13 +23,9 @@ describe.skipIf(!existsSync(CHROMIUM))('a page in a real browser', () => {
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
     const { port } = site.address() as { port: number }
     page = `http://shop.localhost:${port}/cart`
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
+    browser = await sharedChromium()
   })
-  afterAll(async () => {
-    await browser?.close()
-    site?.close()
-    await service?.close()
-  })
+  afterAll(() => site?.close())
 
   /** Sends a batch from a page, as text/plain so that no preflight is needed, or as JSON with one. */
   async function send(

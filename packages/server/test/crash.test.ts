@@ -1,9 +1,15 @@
-import { execFileSync } from 'node:child_process'
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { newId } from '../src/platform/ids.ts'
-import { CLI, MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { ADDRESS_FILE } from '../src/service.ts'
+import { KillableService } from './killable.ts'
+import { openDirectory } from './process.ts'
+import { seededRandom } from './seed.ts'
+import { insertTenant } from './service.ts'
 
 const KILLS = 20
 
@@ -14,41 +20,23 @@ interface Sent {
 
 test(`killed ${KILLS} times under load, every acknowledged event is there once, and none twice`, async () => {
   const directory = await openDirectory()
-  const environment = {
-    CDS_DATA_DIR: directory,
-    PORT: '0',
-    HOST: '127.0.0.1',
-    CDS_RATE_LIMITS: 'off',
-    CDS_LOG_LEVEL: 'warn',
-  }
-  const cds = (...args: string[]) =>
-    JSON.parse(
-      execFileSync(process.execPath, [CLI, ...args, '--json'], {
-        env: { ...process.env, ...environment },
-        encoding: 'utf8',
-      }),
-    )
-  const tenant = cds('tenant', 'create', '--name', 'Crash').tenant_id
-  cds('domain', 'add', '--tenant', tenant, '--domain', 'crash.example', '--verified')
-  const key = cds('key', 'create', '--tenant', tenant, '--name', 'k', '--scopes', 'all').api_key
-
+  const random = seededRandom()
+  const service = new KillableService({ CDS_DATA_DIR: directory })
   const sent: Sent[] = []
-  let service: Started | undefined
   try {
-    for (let kill = 0; kill <= KILLS; kill++) {
-      service = await startProcess(MAIN, [], environment, RUNNING)
-      const url = RUNNING.exec(service.output())?.[1] ?? ''
-      // What was not acknowledged is sent again with the same ids, as the tracker does.
-      for (const batch of sent.filter(({ acknowledged }) => !acknowledged)) await send(url, batch)
-      if (kill === KILLS) break
+    let url = await service.start()
+    const { key, site } = await tenantOf(directory)
+    for (let kill = 0; kill < KILLS; kill++) {
       const stop = { now: false }
-      const senders = Array.from({ length: 8 }, () => sendUntil(url, sent, stop))
-      await sleep(50 + Math.random() * 500)
-      await service.end('SIGKILL')
+      const senders = Array.from({ length: 8 }, () => sendUntil({ url, site }, sent, stop))
+      await sleep(50 + random() * 500)
+      await service.kill()
       stop.now = true
       await Promise.all(senders)
+      url = await service.start()
+      // What was not acknowledged is sent again with the same ids, as the tracker does.
+      for (const batch of sent.filter(({ acknowledged }) => !acknowledged)) await send({ url, site }, batch)
     }
-    const url = RUNNING.exec(service?.output() ?? '')?.[1] ?? ''
     const stored = await storedIds(url, key)
     const wanted = sent.flatMap(({ eventIds }) => eventIds)
     expect(sent.every(({ acknowledged }) => acknowledged)).toBe(true)
@@ -56,24 +44,40 @@ test(`killed ${KILLS} times under load, every acknowledged event is there once, 
     expect(new Set(stored).size).toBe(stored.length)
     expect([...stored].sort()).toEqual([...wanted].sort())
   } finally {
-    await service?.end('SIGTERM')
+    await service.close()
     await rm(directory, { recursive: true, force: true })
   }
 }, 1_200_000)
 
-async function sendUntil(url: string, sent: Sent[], stop: { now: boolean }): Promise<void> {
-  while (!stop.now) {
-    const batch = { eventIds: [newId(), newId(), newId()], acknowledged: false }
-    sent.push(batch)
-    await send(url, batch).catch(() => sleep(20))
+/** A tenant in the embedded PostgreSQL of a running service. */
+async function tenantOf(directory: string): Promise<{ key: string; site: string }> {
+  const address = JSON.parse(await readFile(join(directory, ADDRESS_FILE), 'utf8'))
+  const postgres = connectPostgres<DB>(address, 1)
+  try {
+    return await insertTenant(postgres.db)
+  } finally {
+    await postgres.close()
   }
 }
 
-async function send(url: string, batch: Sent): Promise<void> {
+interface Target {
+  url: string
+  site: string
+}
+
+async function sendUntil(target: Target, sent: Sent[], stop: { now: boolean }): Promise<void> {
+  while (!stop.now) {
+    const batch = { eventIds: [newId(), newId(), newId()], acknowledged: false }
+    sent.push(batch)
+    await send(target, batch).catch(() => sleep(20))
+  }
+}
+
+async function send({ url, site }: Target, batch: Sent): Promise<void> {
   const events = batch.eventIds.map((event_id) => ({ event_id, event: 'crash' }))
   const response = await fetch(`${url}/track`, {
     method: 'POST',
-    headers: { origin: 'https://crash.example', 'content-type': 'application/json' },
+    headers: { origin: `https://${site}`, 'content-type': 'application/json' },
     body: JSON.stringify({ visitor_id: 'v', events }),
   })
   if (response.ok) batch.acknowledged = true

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { orderExport } from '../src/tenant-export/exports.ts'
 import { MAIL, propose } from './actions.ts'
 import { Browser, PASSWORD, signedIn } from './people.ts'
-import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 import { addDelivery, until } from './webhooks.ts'
 
 /**
@@ -114,7 +114,7 @@ let strangerBrowser: Browser
 let ids: Record<string, string>
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   owner = await createTestTenant(service)
   stranger = await createTestTenant(service)
   ownerBrowser = await signedIn(service, owner.id, 'owner')
@@ -156,7 +156,6 @@ beforeAll(async () => {
     expect(body.segment.contact_count).toBe(1)
   })
 })
-afterAll(() => service.close())
 
 const fill = ({ path, query }: Route) =>
   path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name) + (query === undefined ? '' : `?${query}`)

@@ -1,18 +1,17 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { EVENTS_TABLE } from '../src/events/table.ts'
 import { createTableStatements } from '../src/platform/clickhouse/tables.ts'
 import { renderOpenapi } from '../src/platform/http/openapi.ts'
 import { migratePostgres } from '../src/platform/postgres/migrate.ts'
-import { startTestService, type TestService } from './service.ts'
+import { sharedService, type TestService } from './service.ts'
 
 let service: TestService
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
 })
-afterAll(() => service.close())
 
 const MEND = 'run: npm run generate'
 

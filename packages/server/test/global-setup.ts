@@ -10,17 +10,21 @@ import { migratePostgres } from '../src/platform/postgres/migrate.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** How to reach the PostgreSQL of this run: the URL of a database, by its name. */
+    /** Directory of the socket of this run's PostgreSQL. */
     postgresHost: string
+    /** Where services keep what they keep in files; removed after the run. */
+    runDirectory: string
+    /** Seed of what tests draw at random. */
+    seed: number
   }
 }
 
 /** One PostgreSQL for the whole run, with a migrated template that every test file copies. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'cds-test-'))
+  const runDirectory = await mkdtemp(join(tmpdir(), 'cds-test-'))
   // Root runs PostgreSQL as another user, who must be able to get there.
-  await chmod(dataDirectory, 0o755)
-  const server = await startEmbeddedPostgres({ dataDirectory, maxConnections: 300 })
+  await chmod(runDirectory, 0o755)
+  const server = await startEmbeddedPostgres({ dataDirectory: runDirectory, maxConnections: 300 })
   const admin = connectPostgres<object>({ ...server.connection, database: 'postgres' }, 1)
   await admin.pool.query('CREATE DATABASE template_cds')
   await admin.close()
@@ -31,8 +35,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const jobs = await openJobs({ ...server.connection, database: 'template_cds' }, [], createLog('silent'), false)
   await jobs.stop()
   project.provide('postgresHost', server.connection.host)
+  project.provide('runDirectory', runDirectory)
+  project.provide('seed', project.vitest.config.sequence.seed)
   return async () => {
     await server.stop()
-    await rm(dataDirectory, { recursive: true, force: true })
+    await rm(runDirectory, { recursive: true, force: true, maxRetries: 10 })
   }
 }

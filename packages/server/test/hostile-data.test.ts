@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createSegment } from '../src/segments/segments.ts'
-import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 
 /** What a hostile reading of the data API has found once. */
 let service: TestService
 let tenant: TestTenant
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
 })
-afterAll(() => service.close())
 
 const SPACES = ['\u00a0', '\u2009', '\u3000', '\ufeff']
 

@@ -1,15 +1,14 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 
 /** What a hostile reading of the service has found once. */
 let service: TestService
 let tenant: TestTenant
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
 })
-afterAll(() => service.close())
 
 const page = () => ({ origin: `https://${tenant.site}` })
 const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>

@@ -1,16 +1,15 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 
 let service: TestService
 let tenant: TestTenant
 const auth = () => ({ authorization: `Bearer ${tenant.key}` })
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
 })
-afterAll(() => service.close())
 
 const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) =>
   call(service, 'POST', '/v1/contacts', { headers: { ...auth(), ...headers }, body })

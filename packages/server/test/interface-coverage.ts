@@ -18,9 +18,10 @@ export interface Seen {
   test: string
 }
 
-/** Remembers what the tests of this process ask of a service and what it answers. */
-export function recordAnswers(app: App): { write(): void } {
-  const seen = new Map<string, Seen>()
+const seen = new Map<string, Seen>()
+
+/** Remembers what the tests of a file ask of a service and what it answers. */
+export function recordAnswers(app: App): void {
   app.addHook('onSend', async (request, reply, payload) => {
     const { operationId } = (request.routeOptions.schema ?? {}) as { operationId?: string }
     const { testPath, currentTestName } = expect.getState()
@@ -36,12 +37,14 @@ export function recordAnswers(app: App): { write(): void } {
     seen.set(JSON.stringify(answer), answer)
     return payload
   })
-  return {
-    write: () => {
-      mkdirSync(RECORDS, { recursive: true })
-      writeFileSync(`${RECORDS}/${process.pid}-${Date.now()}.json`, JSON.stringify([...seen.values()]))
-    },
-  }
+}
+
+/** Writes what has been remembered since the last time. */
+export function writeRecords(): void {
+  if (seen.size === 0) return
+  mkdirSync(RECORDS, { recursive: true })
+  writeFileSync(`${RECORDS}/${process.pid}-${performance.now()}.json`, JSON.stringify([...seen.values()]))
+  seen.clear()
 }
 
 function keysOf(value: unknown): string[] {

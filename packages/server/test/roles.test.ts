@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { ROLES, type Role } from '../src/tenants/roles.ts'
 import { type Browser, signedIn } from './people.ts'
-import { createTestTenant, startTestService, type TestService } from './service.ts'
+import { createTestTenant, sharedService, type TestService } from './service.ts'
 
 /**
  * Every route of /v1 and /api is walked with the session of each role. Nothing is added here for a new route, except
@@ -41,14 +41,13 @@ let routes: Walked[]
 const people = new Map<Role, Browser>()
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   const tenant = await createTestTenant(service)
   for (const role of ROLES) people.set(role, await signedIn(service, tenant.id, role))
   routes = service.app.accessOfRoutes.filter(
     ({ method, url, access }) => method !== 'HEAD' && access !== 'public' && /^\/(v1|api)\//.test(url),
   )
 })
-afterAll(() => service.close())
 
 function isAllowed(role: Role, { access }: Walked): boolean {
   if (typeof access === 'object' && access !== null) {

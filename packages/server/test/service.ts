@@ -1,11 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import { Compile } from 'typebox/compile'
 import { inject } from 'vitest'
 import { type Config, readConfig } from '../src/config.ts'
+import { type ClickHouse, connectClickHouse } from '../src/platform/clickhouse/connect.ts'
 import type { App } from '../src/platform/http/app-types.ts'
 import { createLog, type Logger } from '../src/platform/log.ts'
 import { openTenant, type Tenant } from '../src/platform/tenant.ts'
@@ -55,36 +55,76 @@ export async function refuseUpdates(
   }
 }
 
-/** A whole service on a port of its own, with its own database and its own ClickHouse. */
+/** ClickHouse runs once in a process, whatever services are in it: each has a database of its own there. */
+const clickhousePath = () => join(inject('runDirectory'), `clickhouse-${process.pid}`)
+let engine: Promise<ClickHouse> | undefined
+let databases = 0
+
+async function createClickHouseDatabase(): Promise<ClickHouse> {
+  // Kept open, so that the engine goes on when a service has closed the connection of its own.
+  engine ??= connectClickHouse({ path: clickhousePath() })
+  await engine
+  const name = `test_${++databases}`
+  const clickhouse = await connectClickHouse({ path: clickhousePath() })
+  await clickhouse.command(`CREATE DATABASE ${name}`)
+  await clickhouse.command(`USE ${name}`)
+  return {
+    ...clickhouse,
+    close: async () => {
+      await clickhouse.command(`DROP DATABASE ${name}`)
+      await clickhouse.close()
+    },
+  }
+}
+
+let shared: Promise<TestService> | undefined
+
+/**
+ * The service with default settings that the files of one worker share: each makes its own tenants. It ends with the
+ * worker. What it logged before is forgotten.
+ */
+export async function sharedService(): Promise<TestService> {
+  shared ??= startTestService().then((service) => ({
+    ...service,
+    close: () => Promise.reject(new Error('Other files use this service.')),
+  }))
+  const service = await shared
+  service.logged.length = 0
+  return service
+}
+
+/** A whole service on a port of its own, with databases of its own, for a file that needs its own settings or clock. */
 export async function startTestService(
   environment: Record<string, string> = {},
   options: Pick<ServiceOptions, 'clock' | 'outbound' | 'dnsServers' | 'intercomUrl' | 'beforeListen'> = {},
 ): Promise<TestService> {
-  const directory = await mkdtemp(join(tmpdir(), 'cds-test-'))
   const config = readConfig({
     PORT: '0',
     HOST: '127.0.0.1',
-    CDS_DATA_DIR: directory,
+    CDS_DATA_DIR: await mkdtemp(join(inject('runDirectory'), 'data-')),
     DATABASE_URL: await createDatabase(),
     CDS_RATE_LIMITS: 'off',
     ...environment,
   })
   const logged: string[] = []
   const log = createLog('trace', { write: (line) => logged.push(line) })
-  let records: { write(): void } | undefined
   const beforeListen = (app: App) => {
     options.beforeListen?.(app)
     checkAnswers(app)
-    records = recordAnswers(app)
+    recordAnswers(app)
   }
-  const service = await startService({ config, log, answerWithinMs: 30_000, ...options, beforeListen })
-  const close = async () => {
-    await service.close()
-    records?.write()
-    // ClickHouse's own threads may write something more while its directory is emptied.
-    await rm(directory, { recursive: true, force: true, maxRetries: 10 })
-  }
-  return { ...service, config, logged, log, close }
+  const clickhouse = config.clickhouseUrl === null ? { clickhouse: await createClickHouseDatabase() } : {}
+  const service = await startService({ config, log, answerWithinMs: 30_000, ...clickhouse, ...options, beforeListen })
+  return { ...service, config, logged, log }
+}
+
+type Validator = ReturnType<typeof Compile>
+const validators = new WeakMap<object, Validator>()
+
+function validatorOf(schema: object): Validator {
+  const validator = validators.get(schema) ?? Compile(schema)
+  validators.set(schema, validator)
+  return validator
 }
 
 /** Every answer of every test must be what its route's schema promises, so that openapi.json tells the truth. */
@@ -93,7 +133,7 @@ function checkAnswers(app: App): void {
     const schemas = request.routeOptions.schema?.response as Record<string, object> | undefined
     const schema = schemas?.[String(reply.statusCode)]
     if (!schema) return payload
-    const validator = Compile(schema)
+    const validator = validatorOf(schema)
     if (validator.Check(payload)) return payload
     const errors = JSON.stringify(validator.Errors(payload).slice(0, 3))
     throw new Error(`${request.method} ${request.url} answers against its schema: ${errors}`)
@@ -176,11 +216,18 @@ export async function call(
 let tenants = 0
 
 export async function createTestTenant(service: TestService): Promise<TestTenant> {
-  const { database } = service.stores
+  const { id, key, site } = await insertTenant(service.stores.database)
+  return new TestTenant(service, id, key, site)
+}
+
+/** A tenant in the database of a service that runs somewhere else, or not yet. */
+export async function insertTenant(
+  database: Service['stores']['database'],
+): Promise<{ id: string; key: string; site: string }> {
   const now = new Date()
   const id = await createTenant(database, 'Test', now)
   const { apiKey } = await createApiKey(database, id, { name: 'all', scopes: ['all'] }, now)
   const site = `shop${++tenants}.example.com`
   await addDomain(database, id, site, true, now)
-  return new TestTenant(service, id, apiKey, site)
+  return { id, key: apiKey, site }
 }

@@ -1,18 +1,21 @@
-import { execFileSync } from 'node:child_process'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import pg from 'pg'
 import { expect, test } from 'vitest'
 import { newId } from '../src/platform/ids.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { everythingStored } from './everything.ts'
-import { CLI, MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
+import { KillableService } from './killable.ts'
+import { openDirectory } from './process.ts'
 import { makeCertificate } from './receiver.ts'
-import { call, createDatabase } from './service.ts'
+import { call, createDatabase, insertTenant } from './service.ts'
 import { startGateway } from './social-gateway.ts'
 
 const PASSWORD = 'survives-no-crash-Pa55'
 
-/** A kill leaves what was being asked to a lost job, which another process finds after three quarters of a minute. */
+/** Beyond the three quarters of a minute after which a step without an answer counts as lost with its process. */
+const AHEAD_MS = 60_000
+
 test('logins go on after a kill, whatever they were doing, and nothing secret is left of them', async () => {
   const certificate = makeCertificate()
   const gateway = await startGateway(certificate)
@@ -24,30 +27,16 @@ test('logins go on after a kill, whatever they were doing, and nothing secret is
     ...gateway.environment,
     CDS_DATA_DIR: directory,
     DATABASE_URL: databaseUrl,
-    PORT: '0',
-    HOST: '127.0.0.1',
+    CDS_RATE_LIMITS: 'on',
     CDS_LOG_LEVEL: 'trace',
     NODE_EXTRA_CA_CERTS: authority,
   }
-  const cds = (...args: string[]) =>
-    JSON.parse(
-      execFileSync(process.execPath, [CLI, ...args, '--json'], {
-        env: { ...process.env, ...environment },
-        encoding: 'utf8',
-      }),
-    )
-  const pool = new pg.Pool({ connectionString: databaseUrl })
-  const outputs: (() => string)[] = []
-  let service: Started | undefined
-  const start = async () => {
-    service = await startProcess(MAIN, [], environment, RUNNING)
-    outputs.push(service.output)
-    return RUNNING.exec(service.output())?.[1] ?? ''
-  }
+  const postgres = connectPostgres<DB>({ connectionString: databaseUrl }, 4)
+  const { pool } = postgres
+  const service = new KillableService(environment)
   try {
-    const tenantId = cds('tenant', 'create', '--name', 'Crash').tenant_id
-    const key = cds('key', 'create', '--tenant', tenantId, '--name', 'all', '--scopes', 'all').api_key
-    let url = await start()
+    const { id: tenantId, key } = await insertTenant(postgres.db)
+    let url = await service.start()
     const identities = [newId(), newId(), newId()]
     for (const id of identities) {
       await pool.query(`INSERT INTO identities VALUES ($1, $2, 'Ada', 'Byron', 'sales', NULL, now(), now())`, [
@@ -85,7 +74,7 @@ test('logins go on after a kill, whatever they were doing, and nothing secret is
     await login(looking, 'looking')
     const cutOff = login(asking, 'asking').catch(() => null)
     await expect.poll(() => gateway.asked.some(({ body }) => body.username === 'asking@example.com')).toBe(true)
-    await service?.end('SIGKILL')
+    await service.kill()
     expect(await cutOff).toBeNull()
 
     gateway.overrides.clear()
@@ -94,7 +83,7 @@ test('logins go on after a kill, whatever they were doing, and nothing secret is
       response.end(body.login_id === codedSession ? '{"state":"awaiting_2fa"}' : done),
     )
     gateway.overrides.set('/v1/logins/code', (response) => response.end(done))
-    url = await start()
+    url = await service.start(AHEAD_MS)
     const answer = await api('POST', `${coded}/social/code/${codedSession}`, { code: '998877aa' })
     expect(answer.body.login_result.status).toBe('completed')
     for (const id of [asking, looking]) {
@@ -102,11 +91,11 @@ test('logins go on after a kill, whatever they were doing, and nothing secret is
     }
     const begun = gateway.askedOf('/v1/logins/begin').map(({ key }) => key)
     expect(begun.filter((each) => each === codedSession)).toHaveLength(1)
-    const texts = [await everythingStored({ postgres: { pool } }), ...outputs.map((output) => output())]
+    const texts = [await everythingStored({ postgres: { pool } }), service.output]
     for (const text of texts) expect([text.includes(PASSWORD), text.includes('998877aa')]).toEqual([false, false])
   } finally {
-    await service?.end('SIGTERM')
-    await pool.end()
+    await service.close()
+    await postgres.close()
     await gateway.close()
     await rm(directory, { recursive: true, force: true })
   }

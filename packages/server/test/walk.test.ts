@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { listWaitingActions } from '../src/agents/actions/waiting.ts'
 import { createSegment } from '../src/segments/segments.ts'
 import { MAIL, propose } from './actions.ts'
-import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 import { socialOf } from './social.ts'
 
 /**
@@ -162,7 +162,7 @@ const routes: string[] = []
 const SECRET = 'only-for-the-owner'
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   owner = await createTestTenant(service)
   stranger = await createTestTenant(service)
   const contact_id = await owner.contact('owner@example.com', { firstname: SECRET }, { visitor_id: 'v' })
@@ -200,7 +200,6 @@ beforeAll(async () => {
       routes.push(`${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`)
   }
 })
-afterAll(() => service.close())
 
 const fill = (path: string) => path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name)
 /** In a body only a whole text is a placeholder: an address has colons too. */

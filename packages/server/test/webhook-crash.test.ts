@@ -1,16 +1,29 @@
-import { execFileSync } from 'node:child_process'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import type { ClickHouse } from '../src/platform/clickhouse/connect.ts'
+import { openSecretBox } from '../src/platform/crypto/secret-key.ts'
 import { newId } from '../src/platform/ids.ts'
-import type { Delivery } from '../src/webhooks/deliveries.ts'
-import { CLI, MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
+import { createOutbound } from '../src/platform/outbound/client.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { openTenant, type Tenant } from '../src/platform/tenant.ts'
+import { type Delivery, listDeliveries } from '../src/webhooks/deliveries.ts'
+import { createSubscription } from '../src/webhooks/subscriptions.ts'
+import { KillableService } from './killable.ts'
+import { openDirectory } from './process.ts'
 import { makeCertificate, startReceiver } from './receiver.ts'
+import { seededRandom } from './seed.ts'
+import { createDatabase, insertTenant } from './service.ts'
 
-const KILLS = 20
+/** Each run draws other moments; the seed that it prints draws them again. */
+const KILLS = 8
 const MINUTE = 60_000
 const EVENTS_A_KILL = 15
+/** Beyond the lease of what a killed process had in hand, so that nobody waits for its end. */
+const AHEAD_A_KILL_MS = 25_000
 
 /**
  * A receiver that is slower than the senders, so that every kill meets deliveries in hand; one event in ten is refused
@@ -18,6 +31,7 @@ const EVENTS_A_KILL = 15
  */
 test(`killed ${KILLS} times while delivering, every event arrives, none is forgotten, each attempt counts once`, async () => {
   const directory = await openDirectory()
+  const random = seededRandom()
   const certificate = makeCertificate()
   const authority = join(directory, 'authority.pem')
   await writeFile(authority, certificate.certificate)
@@ -32,50 +46,41 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
   }
   const environment = {
     CDS_DATA_DIR: directory,
-    PORT: '0',
-    HOST: '127.0.0.1',
-    CDS_RATE_LIMITS: 'off',
-    CDS_LOG_LEVEL: 'warn',
+    DATABASE_URL: await createDatabase(),
     CDS_WEBHOOK_ALLOW_PRIVATE: '1',
     NODE_EXTRA_CA_CERTS: authority,
   }
-  const cds = (...args: string[]) =>
-    JSON.parse(
-      execFileSync(process.execPath, [CLI, ...args, '--json'], {
-        env: { ...process.env, ...environment },
-        encoding: 'utf8',
-        maxBuffer: 1_000_000_000,
-      }),
-    )
-  const tenant = cds('tenant', 'create', '--name', 'Crash').tenant_id
-  cds('domain', 'add', '--tenant', tenant, '--domain', 'crash.example', '--verified')
-  const url = receiver.url('/hook', 'localhost')
-  const webhook = cds('webhook', 'create', '--tenant', tenant, '--event', 'crash', '--url', url).subscription_id
-
+  const postgres = connectPostgres<DB>({ connectionString: environment.DATABASE_URL }, 2)
+  const outbound = createOutbound({ allowPrivate: true })
+  const service = new KillableService(environment)
   const acknowledged: string[] = []
-  let service: Started | undefined
   try {
+    const { id, site } = await insertTenant(postgres.db)
+    const tenant = openTenant({ database: postgres.db, clickhouse: null as unknown as ClickHouse }, id)
+    const secrets = await openSecretBox(readConfig(environment))
+    const settings = { event: 'crash', url: receiver.url('/hook', 'localhost') }
+    const { subscriptionId } = await createSubscription(tenant, { secrets, outbound }, settings, new Date())
     for (let kill = 0; kill < KILLS; kill++) {
-      service = await startProcess(MAIN, [], environment, RUNNING)
+      const url = await service.start(kill * AHEAD_A_KILL_MS)
       const stop = { now: false }
-      const url = RUNNING.exec(service.output())?.[1] ?? ''
-      const sending = Promise.all([1, 2, 3].map(() => sendUntil(url, acknowledged, stop)))
+      const sending = Promise.all([1, 2, 3].map(() => sendUntil({ url, site }, acknowledged, stop, random)))
       // By the work done, not by the clock: a busy machine must not make the test an empty one.
       const enough = acknowledged.length + EVENTS_A_KILL
       while (acknowledged.length < enough) await sleep(5)
-      await sleep(Math.random() * 200)
-      await service.end('SIGKILL')
+      await sleep(random() * 200)
+      await service.kill()
       stop.now = true
       await sending
     }
-    service = await startProcess(MAIN, [], environment, RUNNING)
-    // The last kill's leases end after 20 seconds, and what was refused comes again after a minute.
-    const isPending = () => {
-      const named = ['--tenant', tenant, '--webhook', webhook, '--status', 'pending', '--limit', '1']
-      return cds('webhook', 'deliveries', ...named).deliveries.length > 0
-    }
-    for (let round = 0; round < 240 && isPending(); round++) await sleep(1_000)
-    const deliveries = allDeliveries(cds, tenant, webhook)
+    const pending = () => allDeliveries(tenant, subscriptionId, 'pending')
+    await service.start(KILLS * AHEAD_A_KILL_MS)
+    const neverAttempted = async () => (await pending()).filter(({ attempt_count }) => attempt_count === 0)
+    await expect.poll(neverAttempted, { timeout: 60_000 }).toEqual([])
+    await service.kill()
+    // What was refused comes again after a minute.
+    await service.start(KILLS * AHEAD_A_KILL_MS + 2 * MINUTE)
+    await expect.poll(pending, { timeout: 60_000 }).toEqual([])
+    const deliveries = await allDeliveries(tenant, subscriptionId)
     expect(acknowledged.length).toBeGreaterThanOrEqual(KILLS * EVENTS_A_KILL)
     expect(deliveries.filter(({ status }) => status !== 'succeeded')).toEqual([])
     const delivered = deliveries.map(({ event_id }) => event_id)
@@ -100,19 +105,26 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
     const attempts = deliveries.reduce((sum, { attempt_count }) => sum + attempt_count, 0)
     expect(requests).toBeGreaterThan(attempts)
   } finally {
-    await service?.end('SIGTERM')
+    await service.close()
+    await outbound.close()
+    await postgres.close()
     await receiver.close()
     await rm(directory, { recursive: true, force: true })
   }
 }, 1_200_000)
 
-async function sendUntil(url: string, acknowledged: string[], stop: { now: boolean }): Promise<void> {
+async function sendUntil(
+  { url, site }: { url: string; site: string },
+  acknowledged: string[],
+  stop: { now: boolean },
+  random: () => number,
+): Promise<void> {
   while (!stop.now) {
     const ids = [newId(), newId(), newId(), newId(), newId()]
-    const events = ids.map((event_id) => ({ event_id, event: 'crash', data: { n: Math.floor(Math.random() * 1_000) } }))
+    const events = ids.map((event_id) => ({ event_id, event: 'crash', data: { n: Math.floor(random() * 1_000) } }))
     const response = await fetch(`${url}/track`, {
       method: 'POST',
-      headers: { origin: 'https://crash.example', 'content-type': 'application/json' },
+      headers: { origin: `https://${site}`, 'content-type': 'application/json' },
       body: JSON.stringify({ visitor_id: 'v', events }),
     }).catch(() => null)
     if (response?.ok) acknowledged.push(...ids)
@@ -120,17 +132,16 @@ async function sendUntil(url: string, acknowledged: string[], stop: { now: boole
   }
 }
 
-function allDeliveries(
-  cds: (...args: string[]) => { deliveries: Delivery[] },
-  tenant: string,
-  webhook: string,
-): Delivery[] {
+async function allDeliveries(tenant: Tenant, subscriptionId: string, status?: Delivery['status']): Promise<Delivery[]> {
   const all: Delivery[] = []
   for (;;) {
     const last = all.at(-1)
-    const page = ['--limit', '100', ...(last ? ['--before', last.delivery_id] : [])]
-    const { deliveries } = cds('webhook', 'deliveries', '--tenant', tenant, '--webhook', webhook, ...page)
-    all.push(...deliveries)
-    if (deliveries.length < 100) return all
+    const page = await listDeliveries(tenant, subscriptionId, {
+      limit: 100,
+      ...(status ? { status } : {}),
+      ...(last ? { before: last.delivery_id } : {}),
+    })
+    all.push(...page)
+    if (page.length < 100) return all
   }
 }

@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { CHROMIUM, useSite } from './site.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { useSite } from './site.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-// `npm test` installs chromium where that is possible, and says so where it is not.
-describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
+describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()
 
   test('page_view carries title, path, UTM parameters and load time, and first_visit comes once for a browser', async () => {

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { sha256 } from '../src/sha256.ts'
-import { CHROMIUM, useSite } from './site.ts'
+import { useSite } from './site.ts'
 
 type Global = { service: Record<string, (...args: unknown[]) => void> }
 
@@ -14,7 +15,7 @@ test.each([0, 1, 55, 56, 63, 64, 65, 119, 120, 1_000])('sha256 of %i characters 
   expect(sha256(text)).toBe(createHash('sha256').update(text, 'latin1').digest('hex'))
 })
 
-describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
+describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()
 
   const HOSTILITIES: [string, () => unknown][] = [

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { CHROMIUM, type Options, useSite } from './site.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { type Options, useSite } from './site.ts'
 
-describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
+describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()
 
   /** What happens on a page beside its page view. */

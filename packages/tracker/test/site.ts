@@ -1,14 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { addDomain } from '../../server/src/tenants/domains.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { sharedChromium } from '../../server/test/chromium.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { ANSWER_MS_MAX } from '../src/request.ts'
 import { FINGERPRINT_MS_MAX } from '../src/visitor.ts'
-
-export const CHROMIUM = '/usr/bin/chromium'
-const FLAGS =
-  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'
 
 // Each of a test's many steps has its own limit; a busy machine may come near several of them.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
@@ -42,7 +39,7 @@ export interface Options {
   impatient?: boolean
 }
 
-/** A browser, a service, and in between what listens to every request and can fail it. */
+/** The worker's browser and service, and in between what listens to every request and can fail it. */
 export class Site {
   service!: TestService
   browser!: Browser
@@ -56,19 +53,17 @@ export class Site {
   #hosts = 0
 
   async start(): Promise<void> {
-    this.service = await startTestService()
+    this.service = await sharedService()
     this.#front = await listen((request, response) => this.#forward(request, response))
     this.#pages = await listen((request, response) => this.servePage(request, response))
-    this.browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS.split(' ') })
+    this.browser = await sharedChromium()
   }
 
-  async stop(): Promise<void> {
-    await this.browser?.close()
+  stop(): void {
     for (const server of [this.#front, this.#pages]) {
       server?.closeAllConnections()
       server?.close()
     }
-    await this.service?.close()
   }
 
   /** Where pages find the tracker. */

@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, test } from 'vitest'
-import { CHROMIUM, useSite } from './site.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { useSite } from './site.ts'
 
 type Global = { service: Record<string, (...args: unknown[]) => void> }
 
-describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
+describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()
   afterEach(() => {
     site.fail = null

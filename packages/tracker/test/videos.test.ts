@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { CHROMIUM, useSite } from './site.ts'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { useSite } from './site.ts'
 
 /** Two seconds of silence: a `<video>` plays sound alone just as well. */
 function silence(): Buffer {
@@ -44,7 +44,7 @@ const PLAYERS = {
   </script>`,
 }
 
-describe.skipIf(!existsSync(CHROMIUM))('in a real browser', () => {
+describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
   const site = useSite()
   const videos = (url: string) =>
     site

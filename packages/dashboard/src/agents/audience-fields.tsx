@@ -5,8 +5,8 @@ import { allSegmentsQuery, type SegmentFilter } from '../api/segments.ts'
 import type { Draft, GroupDraft } from '../segments/draft.ts'
 import { FilterBuilder } from '../segments/filter-builder.tsx'
 import { PreviewPanel } from '../segments/preview-panel.tsx'
+import { formatNumber } from '../ui/format.ts'
 import { ErrorState } from '../ui/states.tsx'
-import { formatNumber } from '../ui/text.tsx'
 import type { AgentDraft } from './agent-draft.ts'
 
 interface AudienceFieldsProps {

@@ -2,8 +2,9 @@ import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Company } from '../api/companies.ts'
 import type { Column } from '../ui/data-table.tsx'
+import { formatNumber } from '../ui/format.ts'
 import { propertyText } from '../ui/property-value.ts'
-import { Foreign, formatNumber, Moment, None } from '../ui/text.tsx'
+import { Foreign, Moment, None } from '../ui/text.tsx'
 
 /** The column of a property. */
 export const propertyColumn = (key: string, header: string, more: Partial<Column<Company>> = {}): Column<Company> => ({

@@ -14,8 +14,8 @@ import { useIsAtLeast, useMay } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { formatMoment, formatNumber } from '../ui/format.ts'
 import { propertyLabel } from '../ui/property-value.ts'
-import { formatMoment, formatNumber } from '../ui/text.tsx'
 import { contactName } from './contact-name.ts'
 
 /** What can be done with the whole of a contact. */

@@ -2,7 +2,8 @@ import { Badge, Button, Card, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Message, Participant } from '../api/conversations.ts'
 import { styleNonce } from '../app/nonce.ts'
-import { Foreign, formatMoment } from '../ui/text.tsx'
+import { formatMoment } from '../ui/format.ts'
+import { Foreign } from '../ui/text.tsx'
 import classes from './message-card.module.css'
 
 /** One message: as text, or as its sender made it in a frame in which nothing can run. */

@@ -5,8 +5,9 @@ import { lazy, Suspense, useState } from 'react'
 import { createNote, deleteNote, type Note, notesQuery, refreshNotes, updateNote } from '../api/notes.ts'
 import { useMay } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { formatNumber } from '../ui/format.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
-import { formatNumber, Moment } from '../ui/text.tsx'
+import { Moment } from '../ui/text.tsx'
 import { NoteForm } from './note-form.tsx'
 
 // Reading markdown is only needed where there is a note.

@@ -6,10 +6,11 @@ import { type EventGroups, eventGroupsQuery } from '../api/event-explorer.ts'
 import { BarList } from '../ui/bar-list.tsx'
 import { DateRange } from '../ui/date-range.tsx'
 import { FilterBar } from '../ui/filter-bar.tsx'
+import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { daysOf, resolveRange } from '../ui/range.ts'
 import { EmptyState, ErrorState, LoadingState } from '../ui/states.tsx'
-import { Foreign, formatNumber, None } from '../ui/text.tsx'
+import { Foreign, None } from '../ui/text.tsx'
 import { TrendChart } from '../ui/trend-chart.tsx'
 import {
   DIMENSIONS,

@@ -4,9 +4,10 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { type Event, eventQuery } from '../api/event-explorer.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { formatMoment } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
-import { ExternalLink, Foreign, formatMoment, None } from '../ui/text.tsx'
+import { ExternalLink, Foreign, None } from '../ui/text.tsx'
 import { Who } from './event-columns.tsx'
 
 const route = getRouteApi('/shell/events/$eventId')

@@ -4,7 +4,8 @@ import { Link } from '@tanstack/react-router'
 import type { Overview } from '../api/overview.ts'
 import { EventsLink } from '../events/events-link.tsx'
 import { BarList } from '../ui/bar-list.tsx'
-import { Foreign, formatNumber } from '../ui/text.tsx'
+import { formatNumber } from '../ui/format.ts'
+import { Foreign } from '../ui/text.tsx'
 
 interface RankingProps {
   overview: Overview

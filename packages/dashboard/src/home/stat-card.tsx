@@ -1,7 +1,7 @@
 import { Badge, Box, Card, Group, Text } from '@mantine/core'
 import { IconArrowDownRight, IconArrowUpRight } from '@tabler/icons-react'
+import { formatNumber } from '../ui/format.ts'
 import { Sparkline } from '../ui/sparkline.tsx'
-import { formatNumber } from '../ui/text.tsx'
 
 interface StatCardProps {
   label: string

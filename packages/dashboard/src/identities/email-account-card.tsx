@@ -11,8 +11,9 @@ import {
 } from '../api/identities.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { formatNumber } from '../ui/format.ts'
 import { messageOf } from '../ui/states.tsx'
-import { Foreign, formatNumber, Moment, None } from '../ui/text.tsx'
+import { Foreign, Moment, None } from '../ui/text.tsx'
 import { EmailAccountForm } from './email-account-form.tsx'
 
 interface EmailAccountCardProps {

@@ -6,10 +6,11 @@ import { createIdentity, type Identity, identitiesQuery, identityName, refreshId
 import { useMay } from '../app/may.ts'
 import { CreateDialog } from '../ui/create-dialog.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { formatDay } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { EmptyState } from '../ui/states.tsx'
-import { Foreign, formatDay, None } from '../ui/text.tsx'
+import { Foreign, None } from '../ui/text.tsx'
 import { PAGE_LENGTH } from './page-lengths.ts'
 
 const route = getRouteApi('/shell/identities')

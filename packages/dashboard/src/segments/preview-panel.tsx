@@ -4,9 +4,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type SegmentFilter, segmentPreviewQuery } from '../api/segments.ts'
 import { contactName } from '../contacts/contact-name.ts'
+import { formatNumber } from '../ui/format.ts'
 import { propertyText } from '../ui/property-value.ts'
 import { ErrorState } from '../ui/states.tsx'
-import { Foreign, formatNumber } from '../ui/text.tsx'
+import { Foreign } from '../ui/text.tsx'
 
 /** Long enough that a word is typed to its end, short enough to feel immediate. */
 const PAUSE_MS = 300

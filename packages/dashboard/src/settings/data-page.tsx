@@ -12,9 +12,10 @@ import {
 } from '../api/tenant-data.ts'
 import { useIsAtLeast } from '../app/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, messageOf } from '../ui/states.tsx'
-import { Foreign, formatNumber, Moment, None } from '../ui/text.tsx'
+import { Foreign, Moment, None } from '../ui/text.tsx'
 import { ERASURES_LENGTH } from './page-lengths.ts'
 import classes from './settings-table.module.css'
 

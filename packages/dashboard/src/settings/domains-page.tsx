@@ -15,10 +15,11 @@ import { useIsAtLeast } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { CreateDialog } from '../ui/create-dialog.tsx'
+import { formatDay } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { EmptyState, ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
-import { Foreign, formatDay } from '../ui/text.tsx'
+import { Foreign } from '../ui/text.tsx'
 import { DOMAINS_LENGTH } from './page-lengths.ts'
 
 const route = getRouteApi('/shell/settings/domains')

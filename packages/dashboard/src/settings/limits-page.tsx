@@ -3,9 +3,10 @@ import { IconGauge } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { limitsQuery } from '../api/limits.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState } from '../ui/states.tsx'
-import { Foreign, formatNumber, None } from '../ui/text.tsx'
+import { Foreign, None } from '../ui/text.tsx'
 import classes from './settings-table.module.css'
 
 const REFRESH_MS = 10_000

@@ -6,9 +6,10 @@ import { domainsQuery } from '../api/domains.ts'
 import { type SeenEvent, trackerQuery } from '../api/tracker.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { formatMoment } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
-import { ExternalLink, Foreign, formatMoment, Moment } from '../ui/text.tsx'
+import { ExternalLink, Foreign, Moment } from '../ui/text.tsx'
 import { SettingsPart } from './settings-part.tsx'
 
 /** Often while somebody waits for the first event; later only to show when the last one came. */

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './bar-list.module.css'
-import { formatNumber } from './text.tsx'
+import { formatNumber } from './format.ts'
 
 interface BarListProps {
   rows: { key: string; label: ReactNode; value: number }[]

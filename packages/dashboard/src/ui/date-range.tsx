@@ -2,8 +2,8 @@ import { Button, Group, Menu, Modal, Stack, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconCalendar, IconCheck, IconChevronDown } from '@tabler/icons-react'
 import { type FormEvent, useState } from 'react'
+import { formatDay } from './format.ts'
 import { RANGES, type RangeSearch, resolveRange } from './range.ts'
-import { formatDay } from './text.tsx'
 import { useMenuButton } from './use-menu-button.ts'
 
 interface DateRangeProps {

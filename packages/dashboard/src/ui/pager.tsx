@@ -2,7 +2,7 @@ import { ActionIcon, Group, NativeSelect, Text } from '@mantine/core'
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
 import { useRouter } from '@tanstack/react-router'
 import classes from './data-table.module.css'
-import { formatNumber } from './text.tsx'
+import { formatNumber } from './format.ts'
 
 export interface Paging {
   page: number

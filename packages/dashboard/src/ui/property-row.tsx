@@ -11,10 +11,11 @@ import {
 import { IconCheck, IconX } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
+import { formatMoment } from './format.ts'
 import { Problem } from './problem.tsx'
 import classes from './property-row.module.css'
 import { type PropertyValue, propertyLabel, propertyText, typedValue } from './property-value.ts'
-import { ExternalLink, Foreign, formatMoment, isWebAddress, None } from './text.tsx'
+import { ExternalLink, Foreign, isWebAddress, None } from './text.tsx'
 
 interface PropertyRowProps {
   name: string

@@ -7,8 +7,9 @@ import { useEffect } from 'react'
 import { type CustomerEvent, eventTypesQuery, type TimelineSubject, timelineQuery } from '../api/events.ts'
 import { eventDetails } from './event-details.ts'
 import { eventIcon, eventWords } from './event-words.ts'
+import { formatMoment, formatNumber } from './format.ts'
 import { EmptyState, ErrorState, LoadingState } from './states.tsx'
-import { ExternalLink, Foreign, formatMoment, formatNumber, placeOf } from './text.tsx'
+import { ExternalLink, Foreign, placeOf } from './text.tsx'
 import classes from './timeline.module.css'
 
 interface TimelineProps {

@@ -1,5 +1,5 @@
 import { Table } from '@mantine/core'
-import { formatNumber } from './text.tsx'
+import { formatNumber } from './format.ts'
 import type { Trend } from './trend.ts'
 import classes from './trend-chart.module.css'
 

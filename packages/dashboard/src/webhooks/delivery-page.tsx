@@ -19,9 +19,10 @@ import { deliveryQuery, refreshWebhooks, resendDelivery, type WebhookDelivery } 
 import { useIsAtLeast } from '../app/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { formatMoment, formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
-import { Foreign, formatMoment, formatNumber, None } from '../ui/text.tsx'
+import { Foreign, None } from '../ui/text.tsx'
 import { DeliveryState } from './webhook-page.tsx'
 
 const route = getRouteApi('/shell/webhooks/deliveries/$deliveryId')

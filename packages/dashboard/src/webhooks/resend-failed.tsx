@@ -5,9 +5,9 @@ import { IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { refreshWebhooks, resendFailed } from '../api/webhooks.ts'
+import { formatNumber } from '../ui/format.ts'
 import { resolveRange } from '../ui/range.ts'
 import { messageOf } from '../ui/states.tsx'
-import { formatNumber } from '../ui/text.tsx'
 
 /** Sends everything again that failed in some days. */
 export function ResendFailed({ webhookId }: { webhookId: string }) {

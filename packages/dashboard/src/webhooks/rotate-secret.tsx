@@ -2,8 +2,8 @@ import { Alert, Button, NumberInput, Stack, Text, TextInput } from '@mantine/cor
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { refreshWebhooks, rotateWebhookSecret } from '../api/webhooks.ts'
+import { formatMoment } from '../ui/format.ts'
 import { messageOf } from '../ui/states.tsx'
-import { formatMoment } from '../ui/text.tsx'
 import { SecretShown } from './secret-shown.tsx'
 
 const OVERLAP_HOURS = 24

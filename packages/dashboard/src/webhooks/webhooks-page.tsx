@@ -5,9 +5,10 @@ import { Link } from '@tanstack/react-router'
 import { type Webhook, type WebhookHealth, webhookHealthQuery, webhooksQuery } from '../api/webhooks.ts'
 import { useIsAtLeast } from '../app/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
+import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { EmptyState, ErrorState } from '../ui/states.tsx'
-import { Foreign, formatNumber, Moment, None } from '../ui/text.tsx'
+import { Foreign, Moment, None } from '../ui/text.tsx'
 
 /** All subscriptions, and how they do. */
 export function WebhooksPage() {

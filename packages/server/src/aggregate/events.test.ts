@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { expectedAnswer, isoWeek, type Key, numberIn, rounded } from '../../test/aggregation.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { SYSTEM_EVENTS } from '../events/filters.ts'
 import { type EventRecord, JOURNAL_FORMAT, NO_CONTACT, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
@@ -170,7 +170,7 @@ const request = fc.record({
 })
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   const now = new Date()
   const companies = [newId(), newId()]
@@ -198,7 +198,6 @@ beforeAll(async () => {
   const body = serializeEvents([...records, ...strangers])
   await service.stores.clickhouse.insert('events', JOURNAL_FORMAT, body, newId())
 })
-afterAll(() => service.close())
 
 function toRecord(tenantId: string, values: Partial<EventRecord>): EventRecord {
   const { event = '', domain, url_path, timestamp = 0 } = values

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { expectedAnswer, type Key, numberIn, rounded } from '../../test/aggregation.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from './record-dimensions.ts'
 
@@ -63,7 +63,7 @@ function stored(seed: number, numRuns: number): StoredRecord[] {
 }
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   companies = stored(1, 120).map((company, index) => ({ ...company, id: companyIds[index] ?? company.id }))
   contacts = stored(2, 250)
@@ -104,7 +104,6 @@ beforeAll(async () => {
     .values([...members].map((contact_id) => ({ segment_id: segmentId, contact_id, entered_at: now })))
     .execute()
 })
-afterAll(() => service.close())
 
 /** A property as the text that PostgreSQL makes of it; an empty one is missing. */
 function textOf({ properties }: StoredRecord, key: string): string | null {

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 
 let service: TestService
 let tenant: TestTenant
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
 })
-afterAll(() => service.close())
 
 const DAY = (day: number) => `2026-03-0${day}T12:00:00.000Z`
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { eraseSuppression, suppress, suppressionOf } from '../identities/suppressions.ts'
 import { unsubscribe } from '../identities/unsubscribe/unsubscribe.ts'
 import { newId } from '../platform/ids.ts'
@@ -17,7 +17,7 @@ let session: Session
 let directory: string
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   session = {
     stores: service.stores,
@@ -29,10 +29,7 @@ beforeAll(async () => {
   }
   directory = await mkdtemp(join(tmpdir(), 'cds-test-'))
 })
-afterAll(async () => {
-  await service.close()
-  await rm(directory, { recursive: true, force: true })
-})
+afterAll(() => rm(directory, { recursive: true, force: true }))
 
 const run = (name: string, values: Values) => COMMANDS[name]?.run(session, { tenant: tenant.id, ...values }, new Date())
 

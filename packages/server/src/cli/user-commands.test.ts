@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { Browser, PASSWORD } from '../../test/people.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import type { Values } from './command.ts'
 import type { Session } from './session.ts'
 import { USER_COMMANDS } from './user-commands.ts'
@@ -9,10 +9,9 @@ let service: TestService
 let tenant: TestTenant
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
 })
-afterAll(() => service.close())
 
 /** As `cdsctl` runs it beside the running service. */
 async function run(name: string, values: Values) {

@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  CHROME,
-  call,
-  createTestTenant,
-  startTestService,
-  type TestService,
-  type TestTenant,
-} from '../../test/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 
 let service: TestService
 let tenant: TestTenant
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
 })
-afterAll(() => service.close())
 
 async function fresh(): Promise<TestTenant> {
   tenant = await createTestTenant(service)

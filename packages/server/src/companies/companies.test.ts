@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 
 let service: TestService
 let tenant: TestTenant
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
 })
-afterAll(() => service.close())
 
 async function create(body: object) {
   const answer = await tenant.call('POST', '/v1/companies', body)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -46,13 +46,12 @@ const PEOPLE: [email: string, properties: Record<string, unknown>][] = [
 ]
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   for (const [email, properties] of PEOPLE) await tenant.contact(email, properties)
   const other = await createTestTenant(service)
   await other.contact('ana@acme.example', { country: 'DE' })
 })
-afterAll(() => service.close())
 
 async function namesOf(query: string): Promise<string[]> {
   const { status, body } = await tenant.call('GET', `/v1/contacts?${query}`)

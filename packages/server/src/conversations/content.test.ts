@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { boundedKey } from './clean.ts'
 import type { IncomingMessage } from './message.ts'
 import { recordMessages } from './record.ts'
@@ -95,11 +95,10 @@ describe('what is stored', () => {
   let contactId: string
 
   beforeAll(async () => {
-    service = await startTestService()
+    service = await sharedService()
     tenant = await createTestTenant(service)
     contactId = await tenant.contact('ada@example.com')
   })
-  afterAll(() => service.close())
 
   const MAIL: IncomingMessage = {
     channel: 'email',

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 import { createSegment } from '../segments/segments.ts'
 import type { IncomingMessage } from './message.ts'
@@ -11,13 +11,12 @@ let tenant: TestTenant
 let ada: string
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
   ada = await tenant.contact('ada@example.com')
 })
-afterAll(() => service.close())
 
 const US = { address: 'sales@ours.example', name: 'Sales' }
 const ADA = { address: 'Ada@Example.com', name: 'Ada' }

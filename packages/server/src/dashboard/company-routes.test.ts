@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 
 let service: TestService
 let tenant: TestTenant
 let viewer: Browser
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   viewer = await signedIn(service, tenant.id, 'viewer')
 })
-afterAll(() => service.close())
 
 test("a company's events are those of its contacts, and of nobody else's", async () => {
   const { body } = await tenant.call('POST', '/v1/companies', { name: 'Engines', domain: 'engines.example' })

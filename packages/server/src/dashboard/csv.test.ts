@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 import { csvLine } from './csv.ts'
 
@@ -10,11 +10,10 @@ let tenant: TestTenant
 let viewer: Browser
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   viewer = await signedIn(service, tenant.id, 'viewer')
 })
-afterAll(() => service.close())
 
 async function rowsOf(path: string): Promise<Record<string, string>[]> {
   const { status, body, headers } = await viewer.call('GET', path)

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -14,11 +14,10 @@ const VIEW = {
 }
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   member = await signedIn(service, tenant.id, 'member')
 })
-afterAll(() => service.close())
 
 test('a view is saved, listed for everybody, replaced and deleted', async () => {
   const made = await member.call('POST', '/api/views', VIEW)

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 
 let service: TestService
@@ -14,13 +14,12 @@ const EVENTS = [
 ]
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   contactId = await tenant.contact('c@example.com', {}, { visitor_id: 'known' })
   await tenant.track({ visitor_id: 'known', events: EVENTS })
   await tenant.track({ visitor_id: 'anonymous', events: [{ event: 'page_view' }] })
 })
-afterAll(() => service.close())
 
 const read = (query = '', id = contactId) => tenant.call('GET', `/v1/contacts/events/${id}?${query}`)
 const namesOf = (body: { events: { event: string }[] }) => body.events.map(({ event }) => event)

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 
 let service: TestService
@@ -9,7 +9,7 @@ let contactId: string
 const DAY = (day: number) => `2026-03-0${day}T12:00:00.000Z`
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   contactId = await tenant.contact('c@example.com', { firstname: 'C', lastname: 7 }, { visitor_id: 'known' })
   await tenant.track({
@@ -28,7 +28,6 @@ beforeAll(async () => {
     ],
   })
 })
-afterAll(() => service.close())
 
 test.each([
   ['', ['checkout', 'checkout', 'page_view', 'page_view', 'signup']],

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { type EventRecord, JOURNAL_FORMAT, NO_CONTACT, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 
@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000
 const FIRST = Date.UTC(2025, 0, 1, 23, 59, 59, 999)
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   // 120 of 240 days have events, of 60 types on 61 domains, some without a domain.
   records = Array.from({ length: 900 }, (_, n) => record(tenant.id, n))
@@ -19,7 +19,6 @@ beforeAll(async () => {
   const body = serializeEvents([...records, ...strangers])
   await service.stores.clickhouse.insert('events', JOURNAL_FORMAT, body, newId())
 })
-afterAll(() => service.close())
 
 function record(tenant_id: string, n: number): EventRecord {
   const timestamp = FIRST + (n % 120) * 2 * DAY_MS

@@ -1,23 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  CHROME,
-  call,
-  createTestTenant,
-  startTestService,
-  type TestService,
-  type TestTenant,
-} from '../../test/service.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 
 let service: TestService
 let tenant: TestTenant
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
 })
-afterAll(() => service.close())
 
 const submit = (body: unknown, headers: Record<string, string> = {}, form = 'contact-us', tenantId = tenant.id) =>
   call(service, 'POST', `/v1/public/form-submission/${tenantId}/${form}`, {

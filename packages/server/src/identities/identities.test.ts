@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -7,9 +7,8 @@ let tenant: TestTenant
 const ADA = { firstName: 'Ada', lastName: 'Lovelace', role: 'Account executive' }
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
 })
-afterAll(() => service?.close())
 beforeEach(async () => {
   tenant = await createTestTenant(service)
 })

@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { importContacts } from './import-contacts.ts'
 
 let service: TestService
@@ -10,14 +10,13 @@ let tenant: TestTenant
 let directory: string
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
   directory = await mkdtemp(join(tmpdir(), 'cds-import-'))
 })
 afterEach(() => rm(directory, { recursive: true, maxRetries: 10 }))
-afterAll(() => service.close())
 
 const HEADER = 'email,firstname\n'
 

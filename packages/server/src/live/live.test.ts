@@ -1,8 +1,14 @@
 import { rm } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { openDirectory, startProcess } from '../../test/process.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import {
+  createTestTenant,
+  sharedService,
+  startTestService,
+  type TestService,
+  type TestTenant,
+} from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
 import type { LiveEvent } from './event.ts'
 import { openEventStream } from './stream.ts'
@@ -11,11 +17,10 @@ let service: TestService
 let tenant: TestTenant
 let viewer: Browser
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   viewer = await signedIn(service, tenant.id, 'viewer')
 })
-afterAll(() => service.close())
 
 /** Opens the feed and keeps what comes. */
 async function watch({ url }: { url: string }, headers: Record<string, string>) {

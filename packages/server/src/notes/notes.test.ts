@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 
 let service: TestService
@@ -7,11 +7,10 @@ let tenant: TestTenant
 let path: string
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   path = `/v1/contacts/${await tenant.contact('noted@example.com')}/notes`
 })
-afterAll(() => service.close())
 
 test('a note is created, listed newest first, changed and deleted, verbatim', async () => {
   const content = '# Ünïcode 🎉\r\n<script>alert(1)</script>\t  trailing  '

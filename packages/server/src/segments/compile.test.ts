@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { toRecord } from '../journal/append.ts'
 import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
@@ -217,7 +217,7 @@ let tenant: TestTenant
 let persons: Person[]
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   persons = fc.sample(people, { numRuns: 120, seed: 20_260_310 })
   const company = { company_id: COMPANY, created_at: NOW, updated_at: NOW }
@@ -227,7 +227,6 @@ beforeAll(async () => {
   const stranger = await createTestTenant(service)
   await insertEvents(stranger, persons)
 })
-afterAll(() => service.close())
 
 async function load({ handle }: TestTenant, contacts: readonly Person[]): Promise<void> {
   const rows = contacts.map(({ contactId, email, properties, companyId, createdAt }) => ({

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import { openTenant } from '../platform/tenant.ts'
 import { queueChecks } from './check-queue.ts'
@@ -13,12 +13,11 @@ let service: TestService
 let tenant: TestTenant
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
 })
-afterAll(() => service.close())
 
 const LEAD: SegmentCondition = { property: 'lifecyclestage', operator: 'equals', value: 'lead' }
 const bought = (more: object = {}): SegmentCondition => ({ event: { type: 'purchase', ...more }, operator: 'did' })

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 
 let service: TestService
 let tenant: TestTenant
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
 })
-afterAll(() => service.close())
 
 const visit = (visitor_id: string, event = 'page_view', more: object = {}) =>
   tenant.track({ visitor_id, events: [{ event, url: `https://${tenant.site}/${event}` }], ...more })
@@ -55,7 +54,9 @@ describe('POST /v1/identify', () => {
     await service.mover.settle()
     expect(service.logged.filter((line) => line.includes('could not be settled'))).toEqual([])
     expect(await eventsOf(contact_id)).toEqual(['first'])
-    const mutations = await service.stores.clickhouse.query<{ command: string }>('SELECT command FROM system.mutations')
+    const mutations = await service.stores.clickhouse.query<{ command: string }>(
+      'SELECT command FROM system.mutations WHERE database = currentDatabase()',
+    )
     expect(mutations.map(({ command }) => command)).toContainEqual(expect.stringContaining('APPLY PATCHES'))
   })
 

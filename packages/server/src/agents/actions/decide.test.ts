@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { actionOf, insertIdentity, MAIL, propose } from '../../../test/actions.ts'
-import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { listAudit } from '../../audit/list.ts'
 import type { Actor } from '../../audit/log.ts'
 import { newId } from '../../platform/ids.ts'
@@ -17,7 +17,7 @@ let identityId: string
 let deciding: { jobs: TestService['jobs']; clock: TestService['writing']['clock'] }
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   deciding = { jobs: service.jobs, clock: service.writing.clock }
 })
 beforeEach(async () => {
@@ -25,7 +25,6 @@ beforeEach(async () => {
   contactId = await tenant.contact('ada@example.com', { firstname: 'Ada', company: 'Engines' })
   identityId = await insertIdentity(tenant.handle)
 })
-afterAll(() => service.close())
 
 const waiting = (actionIndex = 0, runId?: string, agentId?: string) =>
   propose(tenant.handle, service.jobs, {

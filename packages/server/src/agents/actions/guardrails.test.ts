@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { actionOf, insertAgent, insertIdentity, MAIL, NOTE, propose, type TestProposal } from '../../../test/actions.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { listAudit } from '../../audit/list.ts'
 import { recordMessages } from '../../conversations/record.ts'
 import { type SuppressionReason, suppress } from '../../identities/suppressions.ts'
@@ -16,14 +16,13 @@ let contactId: string
 let identityId: string
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
   contactId = await tenant.contact(EMAIL)
   identityId = await insertIdentity(tenant.handle)
 })
-afterAll(() => service.close())
 
 const proposeMail = (more: Partial<TestProposal> = {}) =>
   propose(tenant.handle, service.jobs, { contactId, identityId, ...MAIL, ...more })

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { checkActionParams, typesOf } from '../action-types.ts'
 import { checkPlaybook, textsOf } from './check.ts'
 import { parseTemplate, playbookTemplates } from './templates.ts'
@@ -96,12 +96,11 @@ describe('the template provider', () => {
   let tenant: TestTenant
 
   beforeAll(async () => {
-    service = await startTestService()
+    service = await sharedService()
   })
   beforeEach(async () => {
     tenant = await createTestTenant(service)
   })
-  afterAll(() => service.close())
 
   async function run(agent: object, contactIds: string[]) {
     const made = await tenant.call('POST', '/v1/agents', { name: 'Filler', ...agent })

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { newId } from '../../platform/ids.ts'
 import { triggerRun } from './trigger.ts'
 
@@ -7,12 +7,11 @@ let service: TestService
 let tenant: TestTenant
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
 })
-afterAll(() => service.close())
 
 const EVERYBODY = { match: 'all', conditions: [{ property: 'email', operator: 'is_set' }] }
 

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService } from '../../../test/service.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService } from '../../../test/service.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
 import { recordMessages } from '../record.ts'
 import { applyReport, applyWaiting, waitFrom } from './apply-report.ts'
@@ -7,9 +7,8 @@ import { applyReport, applyWaiting, waitFrom } from './apply-report.ts'
 let service: TestService
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
 })
-afterAll(() => service.close())
 
 const person = (address: string) => ({ address, name: null })
 const MAIL = {

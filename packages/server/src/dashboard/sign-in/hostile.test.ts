@@ -1,16 +1,15 @@
 import { createHmac } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 
 let service: TestService
 let tenant: TestTenant
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
 })
-afterAll(() => service.close())
 
 const POSTS = [
   '/api/setup',

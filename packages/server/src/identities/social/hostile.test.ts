@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { createIdentity, socialOf } from '../../../test/social.ts'
 import { newId } from '../../platform/ids.ts'
 import { parseCountry } from './countries.ts'
@@ -10,12 +10,11 @@ let identityId: string
 let flow: ReturnType<typeof socialOf>
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   identityId = await createIdentity(tenant)
   flow = socialOf(tenant, identityId)
 })
-afterAll(() => service.close())
 
 const CREDENTIALS = { username: 'ada@example.com', password: 'a password' }
 

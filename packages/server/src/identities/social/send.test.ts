@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { createIdentity, socialOf } from '../../../test/social.ts'
 import { newId } from '../../platform/ids.ts'
 import type { SocialMessage } from './connector.ts'
@@ -10,11 +10,10 @@ let tenant: TestTenant
 let dependencies: SendDependencies
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   dependencies = { social: service.social, clock: () => new Date() }
 })
-afterAll(() => service.close())
 
 async function connected(username: string): Promise<string> {
   const identityId = await createIdentity(tenant)

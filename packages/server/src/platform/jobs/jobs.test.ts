@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { createLog } from '../log.ts'
 import { type Jobs, jobQueue, openJobs } from './jobs.ts'
 
@@ -11,14 +11,11 @@ let tenant: TestTenant
 let jobs: Jobs
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await sharedService()
   tenant = await createTestTenant(service)
   jobs = await openJobs(service.postgresAddress, [GREETINGS, BACKLOG], createLog('silent'))
 })
-afterAll(async () => {
-  await jobs?.stop()
-  await service?.close()
-})
+afterAll(() => jobs?.stop())
 
 test('a job is done by a worker, with its tenant; one of a transaction that fails never is', async () => {
   const done: string[] = []

@@ -26,6 +26,7 @@ export function exchange(
   options: Dispatcher.DispatchOptions,
   { timeoutMs, bodyBytesMax, signal }: Limits,
 ): Promise<Exchanged> {
+  // It waited for its turn until nobody wanted it any more.
   if (signal?.aborted) return Promise.reject(signal.reason as Error)
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | null = null
@@ -89,10 +90,6 @@ const listeners = new WeakMap<AbortSignal, Listener[]>()
  * what was deleted from its successors: every call was copied twice before it was collected.
  */
 function onAbort(signal: AbortSignal, call: () => void): () => void {
-  if (signal.aborted) {
-    queueMicrotask(call)
-    return () => {}
-  }
   const list = listeners.get(signal) ?? listenersOf(signal)
   const listener = { call, index: list.length }
   list.push(listener)

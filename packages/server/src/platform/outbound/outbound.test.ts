@@ -217,6 +217,15 @@ describe('calls', () => {
     }
   })
 
+  test('a call that is given up before its turn opens no connection', async () => {
+    const given = AbortSignal.abort(new Error('given up'))
+    await post(client(), receiver.url())
+    await expect(client().post(receiver.url(), {}, Buffer.from('{}'), given)).rejects.toThrow('given up')
+    await post(client(), receiver.url())
+    const [before, after] = receiver.received.map(({ connection }) => connection)
+    expect(after).toBe((before ?? 0) + 1)
+  })
+
   test('redirects are answers: nobody goes there', async () => {
     receiver.answer = (response) => response.writeHead(307, { location: receiver.url('/elsewhere') }).end()
     expect(await post(client(), receiver.url())).toMatchObject({ status: 307 })

@@ -1,0 +1,112 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import pg from 'pg'
+import { PgBoss } from 'pg-boss'
+
+const MAIN = 'packages/server/test/killable-main.ts'
+
+/** What a process is told when its turn comes: how far its clock is ahead, so that nobody waits for leases to end. */
+export interface Start {
+  aheadMs: number
+}
+
+/**
+ * A service for tests that kill it. It runs in processes of its own, one after the other on the same data; the next one
+ * has loaded its code before its turn comes, so that a restart takes only what the engines need.
+ */
+export class KillableService {
+  readonly #environment: Record<string, string>
+  #running: ChildProcess | null = null
+  #next: ChildProcess
+  #output = ''
+
+  constructor(environment: Record<string, string>) {
+    this.#environment = { PORT: '0', HOST: '127.0.0.1', CDS_RATE_LIMITS: 'off', CDS_LOG_LEVEL: 'warn', ...environment }
+    this.#next = this.#load()
+  }
+
+  #load(): ChildProcess {
+    const child = fork(MAIN, {
+      env: { ...process.env, ...this.#environment },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (chunk: Buffer) => {
+        this.#output += chunk
+      })
+    }
+    return child
+  }
+
+  /** What all of its processes have printed. */
+  get output(): string {
+    return this.#output
+  }
+
+  /** Starts the service. @returns where it listens. @throws Error when it ends before it listens. */
+  async start(aheadMs = 0): Promise<string> {
+    const child = this.#next
+    this.#running = child
+    this.#next = this.#load()
+    const ended = once(child, 'exit').then(([code]) => {
+      throw new Error(`The service ended with ${code}:\n${this.#output}`)
+    })
+    // It ends sooner or later, when nobody waits for its start any more.
+    ended.catch(() => {})
+    const told = once(child, 'message')
+    child.send({ aheadMs } satisfies Start)
+    const [{ url }] = (await Promise.race([told, ended])) as [{ url: string }]
+    return url
+  }
+
+  kill(): Promise<void> {
+    return end(this.#running, 'SIGKILL')
+  }
+
+  /** Ends what still runs. */
+  async close(): Promise<void> {
+    await Promise.all([end(this.#running, 'SIGTERM'), end(this.#next, 'SIGKILL')])
+  }
+}
+
+async function end(child: ChildProcess | null, signal: NodeJS.Signals): Promise<void> {
+  if (child === null || child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill(signal)
+  await exited
+}
+
+/**
+ * Moves the clock of a database on, for leases and heartbeats that PostgreSQL counts: whoever connects from now on gets
+ * a `now()` that is ahead, the job queue's statements included.
+ */
+export async function moveDatabaseClock(databaseUrl: string, aheadMs: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  try {
+    await client.query(`CREATE SCHEMA IF NOT EXISTS ahead;
+      CREATE OR REPLACE FUNCTION ahead.now() RETURNS timestamptz LANGUAGE sql STABLE
+      AS 'SELECT pg_catalog.now() + interval ''${aheadMs} ms''';
+      CREATE OR REPLACE FUNCTION pgboss.job_now() RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT ahead.now()';
+      ALTER DATABASE ${pg.escapeIdentifier(client.database ?? '')} SET search_path = public, ahead, pg_catalog`)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Looks for jobs whose process has died, which the service does by itself once a minute. */
+export async function superviseJobs(databaseUrl: string): Promise<void> {
+  const boss = new PgBoss({
+    connectionString: databaseUrl,
+    schema: 'pgboss',
+    supervise: false,
+    schedule: false,
+    max: 1,
+  })
+  await boss.start()
+  try {
+    await boss.supervise()
+  } finally {
+    await boss.stop({ graceful: false, close: true })
+  }
+}

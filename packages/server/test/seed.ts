@@ -1,0 +1,16 @@
+import { inject } from 'vitest'
+
+/**
+ * Random numbers from 0 to 1 that follow from the seed of the run, which it prints: `npm test -- --sequence.seed=N PATH`
+ * draws the same again.
+ */
+export function seededRandom(): () => number {
+  let state = inject('seed') | 0
+  // Mulberry32.
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
