@@ -1,7 +1,7 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { rolldown } from 'rolldown'
-import { minify } from 'terser'
 
 /** The whole tracker must stay within so many bytes of brotli; `npm run check` fails beyond it. */
 export const BROTLI_BYTES_MAX = 6_000
@@ -18,7 +18,40 @@ export function buildModule(): Promise<string> {
   return bundle('index.ts', 'esm', {})
 }
 
+/** Bundles from the same sources, made by the same tools, are the same: a start that finds its own here bundles nothing. */
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/tracker/', import.meta.url))
+const LOCKFILE = fileURLToPath(new URL('../../package-lock.json', import.meta.url))
+
 async function bundle(entry: string, format: 'iife' | 'esm', define: Record<string, string>): Promise<string> {
+  const path = `${CACHE}${await hashOf(JSON.stringify([entry, format, define]))}.js`
+  const kept = await readFile(path, 'utf8').catch(() => null)
+  if (kept !== null) return kept
+  const code = await bundleAnew(entry, format, define)
+  // Where the place cannot be written, nothing is kept and nothing is lost.
+  await keep(path, code).catch(() => {})
+  return code
+}
+
+async function hashOf(request: string): Promise<string> {
+  const hash = createHash('sha256').update(request)
+  const sources = (await readdir(SOURCE, { recursive: true })).filter((name) => name.endsWith('.ts')).sort()
+  const paths = [fileURLToPath(import.meta.url), LOCKFILE, ...sources.map((name) => SOURCE + name)]
+  for (const path of paths) {
+    // A package that was installed by itself has no lockfile; its tools are its own.
+    hash.update(path).update(await readFile(path).catch(() => ''))
+  }
+  return hash.digest('hex')
+}
+
+async function keep(path: string, code: string): Promise<void> {
+  await mkdir(CACHE, { recursive: true })
+  const unfinished = `${path}.${process.pid}`
+  await writeFile(unfinished, code)
+  await rename(unfinished, path)
+}
+
+async function bundleAnew(entry: string, format: 'iife' | 'esm', define: Record<string, string>): Promise<string> {
+  const [{ rolldown }, { minify }] = await Promise.all([import('rolldown'), import('terser')])
   const build = await rolldown({
     input: SOURCE + entry,
     platform: 'browser',

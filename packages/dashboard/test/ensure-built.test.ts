@@ -60,3 +60,10 @@ test('a build that fails says why, and leaves the earlier pages', async () => {
   expect(await page()).toBe('first')
   expect((await readdir(root)).sort()).toEqual(['build.ts', 'dist', 'src'])
 })
+
+test('what is built is for production, in whatever environment the caller runs', async () => {
+  expect(process.env.NODE_ENV).toBe('test')
+  await building(`await writeFile(target + '/index.html', String(process.env.NODE_ENV))`)
+  await ensure()
+  expect(await page()).toBe('production')
+})

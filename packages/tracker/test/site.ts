@@ -39,6 +39,9 @@ export interface Options {
   impatient?: boolean
 }
 
+/** Hosts are named apart in all files that share a service. */
+let hosts = 0
+
 /** The worker's browser and service, and in between what listens to every request and can fail it. */
 export class Site {
   service!: TestService
@@ -50,7 +53,6 @@ export class Site {
   files: Record<string, [type: string, bytes: Buffer]> = {}
   #front!: Server
   #pages!: Server
-  #hosts = 0
 
   async start(): Promise<void> {
     this.service = await sharedService()
@@ -74,7 +76,7 @@ export class Site {
   /** A tenant of its own with a host of its own, because one device is one visitor within a tenant. */
   async host(): Promise<{ tenant: TestTenant; url: string }> {
     const tenant = await createTestTenant(this.service)
-    const host = `site${++this.#hosts}.localhost`
+    const host = `site${++hosts}.localhost`
     await addDomain(this.service.stores.database, tenant.id, host, true, new Date())
     return { tenant, url: `http://${host}:${portOf(this.#pages)}` }
   }
