@@ -125,7 +125,6 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
   test("a contact's page names its segments, however many younger ones there are", async () => {
     const page = await browser.signedIn(tenant, { path: `/contacts/${visitors[0]}` })
     await page.getByRole('list', { name: 'Segments' }).getByRole('link', { name: 'People of Engines' }).waitFor()
-    await page.context().close()
   })
 
   test('it is edited: what is not touched stays, and the service says what it refuses', async () => {

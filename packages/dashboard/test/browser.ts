@@ -1,8 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { vi } from 'vitest'
+import type { Browser, Page } from 'playwright-core'
+import { onTestFinished, vi } from 'vitest'
+import { getCurrentTest } from 'vitest/suite'
 import type { Role } from '../../server/src/tenants/roles.ts'
 import { createTenantUser } from '../../server/src/tenants/users.ts'
 import { sharedChromium } from '../../server/test/chromium.ts'
@@ -18,30 +19,42 @@ export const PASSWORD = 'correct horse battery'
 
 export type ColorScheme = 'light' | 'dark'
 
-/** Windows of the worker's browser; every tab tells when a page of ours does what it must not. */
+/**
+ * Tabs that tests have finished with, by what they belong to. A tab that is used again has fetched and compiled the
+ * pages' scripts; each new one would spend two seconds of processor time on that.
+ */
+const idleTabs = new Map<string, Page[]>()
+
+interface TabOptions {
+  width?: number
+  scheme?: ColorScheme
+  /** A tab that nobody has used: it has fetched nothing yet. */
+  fresh?: boolean
+}
+
+/** Tabs of the worker's browser; each tells when a page of ours does what it must not. */
 export class TestBrowser {
   /** What pages did that they must not: errors, breaches of the policy, requests to elsewhere. */
   readonly problems: string[] = []
   readonly #browser: Browser
   readonly #service: TestService
-  readonly #windows: BrowserContext[] = []
+  readonly #tabs = new Set<Page>()
 
   constructor(browser: Browser, service: TestService) {
     this.#browser = browser
     this.#service = service
   }
 
-  /** A tab with cookies of its own. */
-  async tab({ width = 1600, scheme = 'light' }: { width?: number; scheme?: ColorScheme } = {}): Promise<Page> {
-    const context = await this.#browser.newContext({
-      viewport: { width, height: width < 600 ? 780 : 1000 },
-      colorScheme: scheme,
-      baseURL: this.#service.url,
-      reducedMotion: 'reduce',
-      locale: 'en-GB',
-    })
-    this.#windows.push(context)
-    const page = await context.newPage()
+  /**
+   * A tab with cookies of its own. One that a test opens is another test's when it ends, unless the test has closed it,
+   * as it must when it did what cannot be taken back, such as changing the tab's clock.
+   */
+  async tab({ width = 1600, scheme = 'light', fresh = false }: TabOptions = {}): Promise<Page> {
+    const page = (fresh ? undefined : this.#takeIdle()) ?? (await this.#newPage())
+    this.#tabs.add(page)
+    if (getCurrentTest() !== undefined) onTestFinished(() => this.#giveBack(page))
+    await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
     page.setDefaultTimeout(60_000)
     page.on('pageerror', (error) => this.problems.push(`error: ${error.message}`))
     page.on('console', (message) => {
@@ -57,14 +70,41 @@ export class TestBrowser {
     return page
   }
 
+  get #idle(): Page[] {
+    const tabs = idleTabs.get(this.#service.url) ?? []
+    idleTabs.set(this.#service.url, tabs)
+    return tabs
+  }
+
+  #takeIdle(): Page | undefined {
+    for (;;) {
+      const page = this.#idle.pop()
+      if (!page?.isClosed()) return page
+    }
+  }
+
+  async #newPage(): Promise<Page> {
+    const window = await this.#browser.newContext({ baseURL: this.#service.url, locale: 'en-GB' })
+    return window.newPage()
+  }
+
+  async #giveBack(page: Page): Promise<void> {
+    if (page.isClosed() || !this.#tabs.delete(page)) return
+    const window = page.context()
+    page.removeAllListeners()
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await window.setOffline(false)
+    // Another document, so that nothing of the one before goes on, with no storage of it.
+    await page.goto('/favicon.svg')
+    await page.evaluate(() => [localStorage, sessionStorage].map((storage) => storage.clear()))
+    await window.clearCookies()
+    this.#idle.push(page)
+  }
+
   /** A tab in which somebody of the tenant is signed in, as the sign-in page does it. */
   async signedIn(
     tenant: TestTenant,
-    {
-      role = 'owner',
-      path = '/',
-      ...options
-    }: { role?: Role; path?: string; width?: number; scheme?: ColorScheme } = {},
+    { role = 'owner', path = '/', ...options }: { role?: Role; path?: string } & TabOptions = {},
   ): Promise<Page> {
     const email = await person(this.#service, tenant.id, role)
     const page = await this.tab(options)
@@ -80,7 +120,8 @@ export class TestBrowser {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#windows.map((window) => window.close()))
+    const pages = this.#service.isShared ? this.#tabs : [...this.#tabs, ...this.#idle.splice(0)]
+    await Promise.all([...pages].map((page) => page.context().close()))
   }
 }
 

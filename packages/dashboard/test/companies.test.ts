@@ -45,7 +45,6 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     await page.getByRole('link', { name: 'Company 21' }).click()
     await page.getByRole('heading', { name: 'Company 21', level: 1 }).waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('show their contacts by the page, and what these did', async () => {
@@ -62,7 +61,6 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     await page.getByRole('link', { name: 'Company 21' }).click()
     await page.getByRole('heading', { name: 'Company 21', level: 1 }).waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('get a contact and lose it again by hand', async () => {
@@ -84,7 +82,6 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     await tenant.call('PUT', `/v1/contacts/${contact.contact_id}`, { company_id: companyId })
     await tenant.call('DELETE', `/v1/companies/${body.company.company_id}`)
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('are made, changed and deleted by who may', async () => {
@@ -115,12 +112,10 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     await page.waitForURL('**/companies')
     await page.getByText('of 22').waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
 
     const viewer = await browser.signedIn(tenant, { role: 'viewer', path: `/companies/${companyId}` })
     await viewer.getByText('1–20 of 23').waitFor()
     expect(await viewer.getByRole('button', { name: /^(Change|Delete|Add)/ }).count()).toBe(0)
-    await viewer.context().close()
   })
 
   test('say that there are none yet, and what is wrong when they cannot be read', async () => {
@@ -141,6 +136,5 @@ describe.skipIf(!HAS_BROWSER)('companies', () => {
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByRole('heading', { name: 'No company matches' }).waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 })

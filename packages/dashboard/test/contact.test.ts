@@ -58,7 +58,6 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByLabel('Which events').selectOption('page_view')
     await page.waitForURL('**/*event_type=page_view*')
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('changes a property where it stands, at once, and takes it back when it is refused', async () => {
@@ -113,7 +112,6 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('button', { name: 'Save Last name' }).click()
     await page.getByRole('heading', { name: 'Augusta Ada Lovelace' }).waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('keeps notes in markdown', async () => {
@@ -135,7 +133,6 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('button', { name: 'Delete the note' }).click()
     await page.getByRole('heading', { name: 'No notes yet' }).waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('reads many notes page by page', async () => {
@@ -158,7 +155,6 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(await shown.count()).toBe(23)
     expect(await page.getByRole('button', { name: /Earlier/ }).count()).toBe(0)
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('is put to a company that is searched for, and taken away from it', async () => {
@@ -188,7 +184,6 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('button', { name: 'Choose a company' }).waitFor()
     expect(await companyOf()).toBeNull()
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('shows what each source says side by side, and what agents did', async () => {
@@ -208,7 +203,6 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('tab', { name: 'Agent actions' }).click()
     await page.getByRole('heading', { name: 'No agent has acted on this contact' }).waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('shows conversations, as text or as they were sent', async () => {
@@ -239,7 +233,6 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('button', { name: 'Show as sent' }).click()
     await page.frameLocator('iframe').locator('b', { hasText: 'white' }).waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('cannot be changed by a viewer', async () => {
@@ -252,7 +245,6 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('heading', { name: 'No notes yet' }).waitFor()
     expect(await page.getByLabel('New note').count()).toBe(0)
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('erases every trace of a person when an admin says so twice, and gives a receipt', async () => {
@@ -272,7 +264,6 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.waitForURL('**/contacts')
     expect((await tenant.call('GET', `/v1/contacts/events/${erased}`)).status).toBe(404)
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('says so when there is no such contact, and after it was deleted', async () => {
@@ -290,7 +281,5 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     const other = await browser.signedIn(stranger, { path })
     await other.getByRole('heading', { name: 'Nothing here' }).waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
-    await other.context().close()
   })
 })

@@ -58,7 +58,6 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByRole('button', { name: 'Next page' }).hover()
     await next
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('is searched while somebody types, and filtered by what contacts did', async () => {
@@ -80,7 +79,6 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByRole('heading', { name: 'No contact matches' }).waitFor()
     expect(await lookAt(page, 'contacts-none')).toEqual([])
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('stays when the service is away, and says what to do when the session has ended', async () => {
@@ -106,7 +104,6 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await dialog.getByText('You are not signed in any more.').waitFor()
     expect(await dialog.getByLabel('E-mail').inputValue()).toBe('late@example.com')
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('gives the focus back when a dialog closes, and keeps it near what is taken away', async () => {
@@ -124,7 +121,6 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     const filters = page.getByRole('button', { name: 'Filters' })
     expect(await filters.evaluate((button) => button === document.activeElement)).toBe(true)
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('is kept as a view for everybody, with its columns', async () => {
@@ -139,7 +135,6 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByLabel('Name', { exact: true }).fill('Up north')
     await page.getByRole('button', { name: 'Save', exact: true }).click()
     await page.getByRole('button', { name: 'Up north' }).waitFor()
-    await page.context().close()
 
     const viewer = await browser.signedIn(tenant, { role: 'viewer', path: '/contacts' })
     await viewer.getByRole('button', { name: 'Views' }).click()
@@ -151,7 +146,6 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     expect(await viewer.getByRole('menuitem', { name: 'Save this view…' }).count()).toBe(0)
     expect(await viewer.getByRole('button', { name: 'New contact' }).count()).toBe(0)
     expect(browser.problems).toEqual([])
-    await viewer.context().close()
   })
 
   test('is exported as it is filtered, without formulas', async () => {
@@ -166,7 +160,6 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     expect(csv).toContain('robin23@example.com')
     expect(csv).not.toMatch(/(^|,|")=HYPERLINK/m)
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('takes a new contact, and says which address is taken', async () => {
@@ -181,7 +174,6 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await page.getByRole('button', { name: 'Create', exact: true }).click()
     await page.getByRole('heading', { name: 'Jean', level: 1 }).waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('begins to read a contact when the pointer comes near its name', async () => {
@@ -193,7 +185,6 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     await reading
     expect(new URL(page.url()).pathname).toBe('/contacts')
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('is used with the keyboard alone', async () => {
@@ -219,6 +210,5 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
     function focused(): Promise<string> {
       return page.evaluate(() => document.activeElement?.textContent?.trim() ?? '')
     }
-    await page.context().close()
   })
 })

@@ -27,7 +27,6 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await visit('first', '/welcome', daysAgo(0))
     await page.getByRole('heading', { name: 'Events by day' }).waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('shows figures beside those of the period before, by day and as numbers', async () => {
@@ -79,7 +78,6 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     days.push(daysAgo(0))
     expect(days.map((day) => day.slice(0, 10))).toContain(new URL(page.url()).searchParams.get('date_before'))
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('shows events as they come, of its own tenant only, until it is paused', async () => {
@@ -105,7 +103,6 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.waitForTimeout(500)
     expect(await feed.textContent()).not.toContain('came_later')
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('has a navigation that a phone shows by the keyboard and hides again, from the keyboard too', async () => {
@@ -141,7 +138,6 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.keyboard.press('Tab')
     await navigation.waitFor({ state: 'hidden' })
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('changes to another tenant of the same person, and keeps nothing of the one before', async () => {
@@ -161,7 +157,6 @@ describe.skipIf(!HAS_BROWSER)('the home page', () => {
     await page.getByRole('link', { name: 'Contacts' }).click()
     await page.getByRole('heading', { name: 'No contacts yet' }).waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   async function visit(visitor_id: string, path: string, timestamp: string): Promise<void> {

@@ -65,7 +65,6 @@ describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
     expect(links.filter((href) => !/^(https?|mailto):/.test(href))).toEqual([])
     expect(await page.locator('img[src*="evil"], script:not([src])').count()).toBe(0)
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('shows markdown as it was meant, and its pictures as links', async () => {
@@ -74,7 +73,6 @@ describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
     await note.getByText('AT&T <b>').waitFor()
     expect(await note.getByRole('link').allTextContents()).toEqual(['[picture: track]'])
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('runs nothing in a mail, even where it was not cleaned', async () => {
@@ -121,6 +119,5 @@ describe.skipIf(!HAS_BROWSER)('data that means harm', () => {
     const refused = browser.problems.splice(0)
     expect(refused.filter((problem) => !/Blocked script|Content Security Policy/.test(problem))).toEqual([])
     expect(refused.length).toBeGreaterThan(0)
-    await page.context().close()
   })
 })

@@ -38,7 +38,7 @@ describe.skipIf(!HAS_BROWSER)('going from page to page', () => {
   afterAll(() => browser?.close())
 
   test('a page is there before the click: the pointer or the focus on its link has fetched all of it', async () => {
-    const page = await browser.signedIn(tenant, { path: '/settings/keys' })
+    const page = await browser.signedIn(tenant, { fresh: true, path: '/settings/keys' })
     const network = watch(page)
     for (const [index, [name, data, shows]] of LINKS.entries()) {
       const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true })
@@ -61,7 +61,7 @@ describe.skipIf(!HAS_BROWSER)('going from page to page', () => {
   })
 
   test('on a phone, where nothing points, the scripts of all main pages are fetched while there is nothing to do', async () => {
-    const page = await browser.signedIn(tenant, { path: '/settings/keys', width: 360 })
+    const page = await browser.signedIn(tenant, { fresh: true, path: '/settings/keys', width: 360 })
     const network = watch(page)
     const scripts = () => network.finished.filter((path) => /-page-[^/]+\.js$/.test(path))
     // Those of all links but Settings, whose page is the one that is open.

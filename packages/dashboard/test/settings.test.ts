@@ -155,7 +155,6 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await owner.getByRole('button', { name: 'Remove Grace Hopper' }).click()
     await owner.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await owner.getByLabel('Role of Grace Hopper').waitFor({ state: 'detached' })
-    await guest.context().close()
   })
 
   test('the link of an invitation is shown once; a new one takes its place, until it is revoked', async () => {
@@ -219,7 +218,6 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await page.getByLabel('Your password', { exact: true }).fill(NEW_PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByText('off', { exact: true }).waitFor()
-    await page.context().close()
   })
 
   test('all data is exported and downloaded, and erasures are listed', async () => {
@@ -327,7 +325,6 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
       await page.getByText('You may not see this').first().waitFor()
       expect(await main.getByRole('button', { name: /New key|Export all data/ }).count()).toBe(0)
     }
-    await page.context().close()
   })
 
   test('an owner makes another tenant, and works in it and back', async () => {

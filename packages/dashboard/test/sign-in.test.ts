@@ -45,7 +45,6 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     expect(browser.problems).toEqual([])
     await page.goto('/setup')
     await page.waitForURL('**/sign-in')
-    await page.context().close()
   })
 
   test('wants the right password, and leads to the page that was asked for', async () => {
@@ -70,7 +69,6 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     await page.goto('/contacts')
     await page.waitForURL('**/sign-in?redirect=*')
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test.each(['//evil.example/', 'https://evil.example/', '/\\evil.example', 'javascript:alert(1)'])(
@@ -85,7 +83,6 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
       await page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' })
       expect(page.url().replace(service.url, '')).toBe('/')
       expect(browser.problems).toEqual([])
-      await page.context().close()
     },
   )
 
@@ -98,7 +95,6 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     await page.waitForURL('**/sign-in?redirect=*')
     expect(new URL(page.url()).searchParams.get('redirect')).toBe('/companies')
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('asks for the code of a second factor', async () => {
@@ -123,7 +119,6 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     await page.getByRole('button', { name: 'Continue' }).click()
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 
   test('begins for an invited person with the link that they were given', async () => {
@@ -141,7 +136,6 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     await page.goto(link.pathname)
     await page.getByText('This invitation has been used').waitFor()
     expect(browser.problems).toEqual([])
-    await page.context().close()
   })
 })
 

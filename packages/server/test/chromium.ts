@@ -23,9 +23,3 @@ export function sharedChromium(): Promise<Browser> {
   browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
   return browser
 }
-
-/** Closes what a file has left open. */
-export async function closeWindows(): Promise<void> {
-  const windows = (await browser)?.contexts() ?? []
-  await Promise.all(windows.map((window) => window.close()))
-}

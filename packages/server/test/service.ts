@@ -20,6 +20,8 @@ export interface TestService extends Service {
   /** What the service logged so far. */
   logged: string[]
   log: Logger
+  /** Whether other files use it too. */
+  isShared?: true
 }
 
 /** URL of a database of this run's PostgreSQL. */
@@ -86,6 +88,7 @@ let shared: Promise<TestService> | undefined
 export async function sharedService(): Promise<TestService> {
   shared ??= startTestService().then((service) => ({
     ...service,
+    isShared: true,
     close: () => Promise.reject(new Error('Other files use this service.')),
   }))
   const service = await shared

@@ -61,7 +61,8 @@ export class Site {
     this.browser = await sharedChromium()
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
+    await Promise.all(this.browser?.contexts().map((window) => window.close()) ?? [])
     for (const server of [this.#front, this.#pages]) {
       server?.closeAllConnections()
       server?.close()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_BROWSER, sharedChromium } from '../../test/chromium.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { addDomain } from '../tenants/domains.ts'
@@ -17,6 +17,7 @@ describe.skipIf(!HAS_BROWSER)('the shop of the demo', () => {
 
   test('a visit can be watched arriving, from the first page to the name of the visitor', async () => {
     const page = await (await sharedChromium()).newPage()
+    onTestFinished(() => page.close())
     const problems: string[] = []
     page.on('pageerror', (error) => problems.push(error.message))
     page.on('console', (message) => problems.push(message.text()))
