@@ -1,12 +1,16 @@
 /**
- * Installs what the tests use beside npm's packages: Debian's chromium, PostgreSQL and dovecot. Where that is not possible, it
+ * Installs what the tests use beside npm's packages: Debian's Chromium, PostgreSQL and dovecot. Where that is not possible, it
  * says so, and the tests that need the missing one are skipped by name.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync } from 'node:fs'
 
 const WANTED = [
-  { package: 'chromium', present: () => existsSync('/usr/bin/chromium'), needed: 'the browser tests' },
+  {
+    package: 'chromium-headless-shell',
+    present: () => existsSync('/usr/bin/chromium-headless-shell'),
+    needed: 'the browser tests, unless there is another Chromium',
+  },
   {
     package: 'postgresql',
     present: () => existsSync('/usr/lib/postgresql'),

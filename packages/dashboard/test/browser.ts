@@ -2,8 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
-import { onTestFinished, vi } from 'vitest'
-import { getCurrentTest } from 'vitest/suite'
+import { onTestFinished, TestRunner, vi } from 'vitest'
 import type { Role } from '../../server/src/tenants/roles.ts'
 import { createTenantUser } from '../../server/src/tenants/users.ts'
 import { sharedChromium } from '../../server/test/chromium.ts'
@@ -52,7 +51,7 @@ export class TestBrowser {
   async tab({ width = 1600, scheme = 'light', fresh = false }: TabOptions = {}): Promise<Page> {
     const page = (fresh ? undefined : this.#takeIdle()) ?? (await this.#newPage())
     this.#tabs.add(page)
-    if (getCurrentTest() !== undefined) onTestFinished(() => this.#giveBack(page))
+    if (TestRunner.getCurrentTest() !== undefined) onTestFinished(() => this.#giveBack(page))
     await page.setViewportSize({ width, height: width < 600 ? 780 : 1000 })
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
     page.setDefaultTimeout(60_000)
@@ -143,10 +142,12 @@ export async function person(service: TestService, tenantId: string, role: Role)
   return email
 }
 
+const KEEPS_PICTURES = process.env.TEST_PICTURES === 'on'
 const PICTURE_HEIGHT_MAX = 10_000
 
-/** Keeps a picture of the page for people to look at, in a folder that is not part of the repository. */
+/** With TEST_PICTURES=on a picture of the page is kept for people to look at, in a folder that is not part of the repository. */
 export async function screenshot(page: Page, name: string): Promise<void> {
+  if (!KEEPS_PICTURES) return
   const window = page.viewportSize()
   await makeTall(page)
   await keepPicture(page, name)
@@ -165,12 +166,13 @@ async function makeTall(page: Page): Promise<void> {
 }
 
 async function keepPicture(page: Page, name: string): Promise<void> {
+  if (!KEEPS_PICTURES) return
   await mkdir(SCREENSHOTS, { recursive: true })
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })
 }
 
 /**
- * Looks at a page as it is in both colours and at the width of a phone and of a desk: keeps a picture of each.
+ * Looks at a page as it is in both colours and at the width of a phone and of a desk.
  * @returns what axe finds wrong, and where the page is wider than the window.
  */
 export async function lookAt(page: Page, name: string): Promise<string[]> {

@@ -164,7 +164,8 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
   for (const { path, shows, beside = /^$/ } of PLACES) {
     test(`${path} shows that it loads, then what there is, and what fails can be tried again`, async () => {
       const address = path.replace(/:(\w+)/, (_, name: keyof Ids) => ids[name])
-      await page.goto('about:blank')
+      // Another document of the same site, so that the page before asks for nothing more and the browser stays warm.
+      await page.goto('/favicon.svg')
       asked.clear()
       isRefused = () => false
       const gate = Promise.withResolvers<void>()

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-const CHROMIUM = '/usr/bin/chromium'
+/** Chromium's build without windows needs half the processor time of the other; pages see the same engine. */
+const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path))
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -14,12 +15,13 @@ const FLAGS = [
 ]
 
 /** `npm test` installs Chromium where that is possible, and says so where it is not. */
-export const HAS_BROWSER = existsSync(CHROMIUM)
+export const HAS_BROWSER = CHROMIUM !== undefined
 
 let browser: Promise<Browser> | undefined
 
 /** The Chromium that the files of one worker share. It ends with the worker. */
 export function sharedChromium(): Promise<Browser> {
+  if (CHROMIUM === undefined) throw new Error('There is no Chromium: run npm test, which installs it.')
   browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
   return browser
 }
