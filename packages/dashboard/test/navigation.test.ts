@@ -87,6 +87,8 @@ function watch(page: Page) {
   page.on('requestfailed', end)
   /** Waits until some data has been read and nothing more is asked for. */
   const quietAfter = async (path: string) => {
+    // A link asks for its page a moment after it has been pointed at.
+    changedAt = Date.now()
     if (path !== '') await expect.poll(() => finished, WITHIN).toContain(path)
     const isQuiet = () => open.size === 0 && Date.now() - changedAt > QUIET_MS
     // A page that has been given something asks for what follows from it as soon as it comes to it.

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CommandLine } from '../../test/command-line.ts'
 import { hasDovecot } from '../../test/dovecot.ts'
 import { type MailBench, startMailBench } from '../../test/mail.ts'
-import { CLI } from '../../test/process.ts'
 import { startReceiver } from '../../test/receiver.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
 
@@ -14,6 +12,7 @@ let bench: MailBench
 let tenant: TestTenant
 let directory: string
 let authority: string
+let commandLine: CommandLine
 
 beforeAll(async () => {
   if (!hasDovecot) return
@@ -22,30 +21,23 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'cds-cli-'))
   authority = join(directory, 'authority.pem')
   await writeFile(authority, bench.servers.certificate.certificate)
+  commandLine = new CommandLine({
+    CDS_DATA_DIR: bench.service.config.dataDirectory,
+    DATABASE_URL: bench.service.config.databaseUrl ?? '',
+    CDS_MAIL_ALLOW_PRIVATE: '1',
+    NODE_EXTRA_CA_CERTS: authority,
+  })
 })
 afterAll(async () => {
+  await commandLine?.close()
   await bench?.close()
   if (directory) await rm(directory, { recursive: true, force: true })
 })
 
 /** Runs `cdsctl … --tenant` beside the running service. @returns its answer and everything that it said. */
 async function cds(words: string, options: Record<string, string>, environment: Record<string, string> = {}) {
-  const { config } = bench.service
   const args = Object.entries({ tenant: tenant.id, ...options }).flatMap(([name, value]) => [`--${name}`, value])
-  const { stdout, stderr } = await promisify(execFile)(
-    process.execPath,
-    [CLI, ...words.split(' '), ...args, '--json'],
-    {
-      env: {
-        ...process.env,
-        CDS_DATA_DIR: config.dataDirectory,
-        DATABASE_URL: config.databaseUrl ?? '',
-        CDS_MAIL_ALLOW_PRIVATE: '1',
-        NODE_EXTRA_CA_CERTS: authority,
-        ...environment,
-      },
-    },
-  ).catch((error) => error as { stdout: string; stderr: string })
+  const { stdout, stderr } = await commandLine.run([...words.split(' '), ...args], environment)
   return { answer: JSON.parse(stdout), said: stdout + stderr }
 }
 

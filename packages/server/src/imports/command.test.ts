@@ -1,43 +1,43 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { CommandLine } from '../../test/command-line.ts'
 import { CLI, MAIN, openDirectory, RUNNING, startProcess } from '../../test/process.ts'
-import { call } from '../../test/service.ts'
+import { call, createDatabase } from '../../test/service.ts'
 
 let directory: string
 let tenantId: string
 let apiKey: string
+let databaseUrl: string
+let commandLine: CommandLine
 
 beforeAll(async () => {
   directory = await openDirectory()
-  tenantId = cds('tenant', 'create', '--name', 'Import').body.tenant_id
-  apiKey = cds('key', 'create', '--tenant', tenantId, '--name', 'x', '--scopes', 'all').body.api_key
+  databaseUrl = await createDatabase()
+  commandLine = new CommandLine(environment())
+  tenantId = (await cds('tenant', 'create', '--name', 'Import')).body.tenant_id
+  apiKey = (await cds('key', 'create', '--tenant', tenantId, '--name', 'x', '--scopes', 'all')).body.api_key
 })
-afterAll(() => rm(directory, { recursive: true, force: true }))
+afterAll(async () => {
+  await commandLine?.close()
+  await rm(directory, { recursive: true, force: true })
+})
 
 const environment = () => ({
   CDS_DATA_DIR: join(directory, 'data'),
+  DATABASE_URL: databaseUrl,
   PORT: '0',
   HOST: '127.0.0.1',
   CDS_LOG_LEVEL: 'warn',
 })
 
 /** Runs the command line with --json. @returns its exit status and what it printed. */
-function cds(...args: string[]) {
-  try {
-    const stdout = execFileSync(process.execPath, [CLI, ...args, '--json'], {
-      env: { ...process.env, ...environment() },
-      encoding: 'utf8',
-      stdio: 'pipe',
-    })
-    return { exit: 0, body: JSON.parse(stdout), stderr: '' }
-  } catch (error) {
-    const { status, stdout, stderr } = error as { status: number; stdout: string; stderr: string }
-    return { exit: status, body: stdout === '' ? null : JSON.parse(stdout), stderr }
-  }
+async function cds(...args: string[]) {
+  const { exit, stdout, stderr } = await commandLine.run(args)
+  return { exit, body: stdout === '' ? null : JSON.parse(stdout), stderr }
 }
 
 async function csv(name: string, rows: number, from = 0): Promise<string> {
@@ -49,7 +49,7 @@ async function csv(name: string, rows: number, from = 0): Promise<string> {
 
 test('a file is imported without a running service and beside one', async () => {
   const file = await csv('contacts.csv', 3)
-  const alone = cds('import', 'contacts', file, '--tenant', tenantId)
+  const alone = await cds('import', 'contacts', file, '--tenant', tenantId)
   expect(alone).toMatchObject({
     exit: 0,
     body: { rows: 3, created: 3, updated: 0, unchanged: 0, failed: 0, results: `${file}.results.csv` },
@@ -60,7 +60,7 @@ test('a file is imported without a running service and beside one', async () => 
   try {
     const results = join(directory, 'other results.csv')
     const more = await csv('more.csv', 4)
-    const beside = cds('import', 'contacts', '--tenant', tenantId, '--results', results, more)
+    const beside = await cds('import', 'contacts', '--tenant', tenantId, '--results', results, more)
     expect(beside.body).toEqual({ rows: 4, created: 1, updated: 0, unchanged: 3, failed: 0, results })
     const url = RUNNING.exec(service.output())?.[1] ?? ''
     const headers = { authorization: `Bearer ${apiKey}` }
@@ -94,7 +94,7 @@ test('an import that is killed can be run again', async () => {
   }
   const done = (await readFile(results, 'utf8')).split('\n').length
   expect(done).toBeLessThan(10_000)
-  const { body } = cds('import', 'contacts', file, '--tenant', tenantId)
+  const { body } = await cds('import', 'contacts', file, '--tenant', tenantId)
   expect(body).toMatchObject({ rows: 10_000, updated: 0, failed: 0 })
   expect(body.unchanged).toBeGreaterThanOrEqual(500)
   expect(body.created).toBe(10_000 - body.unchanged)
@@ -102,14 +102,14 @@ test('an import that is killed can be run again', async () => {
 })
 
 test('what cannot be imported exits 1 with a code, a wrong call exits 2', async () => {
-  const missing = cds('import', 'contacts', join(directory, 'no.csv'), '--tenant', tenantId)
+  const missing = await cds('import', 'contacts', join(directory, 'no.csv'), '--tenant', tenantId)
   expect(missing).toMatchObject({ exit: 1, body: { error: { code: 'invalid_file' } } })
   const headless = join(directory, 'headless.csv')
   await writeFile(headless, 'ada@example.com,Ada\n')
-  const refused = cds('import', 'contacts', headless, '--tenant', tenantId)
+  const refused = await cds('import', 'contacts', headless, '--tenant', tenantId)
   expect(refused).toMatchObject({ exit: 1, body: { error: { code: 'invalid_file' } } })
   expect(existsSync(`${headless}.results.csv`)).toBe(false)
-  const stranger = cds('import', 'contacts', headless, '--tenant', '01234567-89ab-7def-8123-456789abcdef')
+  const stranger = await cds('import', 'contacts', headless, '--tenant', '01234567-89ab-7def-8123-456789abcdef')
   expect(stranger).toMatchObject({ exit: 1, body: { error: { code: 'not_found' } } })
   for (const call of [
     ['import', 'contacts', '--tenant', tenantId],
@@ -119,7 +119,7 @@ test('what cannot be imported exits 1 with a code, a wrong call exits 2', async 
     ['import', headless, '--tenant', tenantId],
     ['doctor', headless],
   ]) {
-    expect(cds(...call), call.join(' ')).toMatchObject({
+    expect(await cds(...call), call.join(' ')).toMatchObject({
       exit: 2,
       body: null,
       stderr: expect.stringContaining('cdsctl'),

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { afterEach, expect, test } from 'vitest'
-import { CLI, MAIN, openDirectory, RUNNING, startProcess } from '../../test/process.ts'
+import { CommandLine } from '../../test/command-line.ts'
+import { MAIN, openDirectory, RUNNING, startProcess } from '../../test/process.ts'
+import { createDatabase } from '../../test/service.ts'
 
 const cleanup: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -17,21 +18,22 @@ const FILTER = {
 test('cdsctl segment create works with and without a running service', async () => {
   const directory = await openDirectory()
   cleanup.push(() => rm(directory, { recursive: true, force: true }))
-  const environment = { CDS_DATA_DIR: directory, PORT: '0', HOST: '127.0.0.1', CDS_LOG_LEVEL: 'warn' }
-  const cds = (...args: string[]) =>
-    JSON.parse(
-      execFileSync(process.execPath, [CLI, ...args, '--json'], {
-        env: { ...process.env, ...environment },
-        encoding: 'utf8',
-        stdio: ['ignore', 'pipe', 'ignore'],
-      }),
-    )
-  const { tenant_id } = cds('tenant', 'create', '--name', 'Alone')
-  const { api_key } = cds('key', 'create', '--tenant', tenant_id, '--name', 'k', '--scopes', 'all')
-  cds('seed', '--tenant', tenant_id, '--contacts', '30', '--companies', '3', '--events', '800', '--days', '5')
+  const environment = {
+    CDS_DATA_DIR: directory,
+    DATABASE_URL: await createDatabase(),
+    PORT: '0',
+    HOST: '127.0.0.1',
+    CDS_LOG_LEVEL: 'warn',
+  }
+  const commandLine = new CommandLine(environment)
+  cleanup.push(() => commandLine.close())
+  const cds = (...args: string[]) => commandLine.json(...args)
+  const { tenant_id } = await cds('tenant', 'create', '--name', 'Alone')
+  const { api_key } = await cds('key', 'create', '--tenant', tenant_id, '--name', 'k', '--scopes', 'all')
+  await cds('seed', '--tenant', tenant_id, '--contacts', '30', '--companies', '3', '--events', '800', '--days', '5')
   const define = (filter: unknown) =>
     cds('segment', 'create', '--tenant', tenant_id, '--name', 'Pricing', '--description', 'Looked', '--filter', JSON.stringify(filter)) // biome-ignore format: a call
-  const before = define(FILTER)
+  const before = await define(FILTER)
   expect(before).toEqual({ segment_id: expect.stringMatching(/^[0-9a-f-]{36}$/) })
 
   const service = await startProcess(MAIN, [], environment, RUNNING)
@@ -44,16 +46,16 @@ test('cdsctl segment create works with and without a running service', async () 
   const { contact_count, description } = await read(before.segment_id)
   expect(description).toBe('Looked')
   expect(contact_count).toBeGreaterThan(0)
-  const beside = define(FILTER)
+  const beside = await define(FILTER)
   await expect.poll(async () => (await read(beside.segment_id)).contact_count).toBe(contact_count)
 
   // A wrong filter is refused with the place, and nothing is made.
-  const refused = () => define({ match: 'all', conditions: [{ property: 'x', operator: 'like', value: 1 }] })
-  expect(refused).toThrow(expect.objectContaining({ status: 1, stdout: expect.stringContaining('validation_error') }))
-  expect(refused).toThrow(expect.objectContaining({ stdout: expect.stringContaining('filter.conditions[0].operator') }))
+  const refused = await define({ match: 'all', conditions: [{ property: 'x', operator: 'like', value: 1 }] })
+  expect(refused).toMatchObject({ exit: 1, error: { code: 'validation_error' } })
+  expect(JSON.stringify(refused)).toContain('filter.conditions[0].operator')
 
   // Seeded contacts join the segments that are there.
-  cds(
+  await cds(
     'seed',
     '--tenant',
     tenant_id,

@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CLI } from '../../test/process.ts'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { CommandLine } from '../../test/command-line.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { attempted, startWebhookBench, type WebhookBench } from '../../test/webhooks.ts'
 import { createSecretBox } from '../platform/crypto/secret-box.ts'
@@ -177,50 +176,41 @@ test('secrets and header values are in no table in clear text, in no list and in
 
 test('the command line creates, lists, tests, rotates, pauses and deletes', async () => {
   const { config } = bench.service
-  const environment = {
-    ...process.env,
+  const commandLine = new CommandLine({
     DATABASE_URL: config.databaseUrl ?? '',
     // Where the service's embedded ClickHouse is: the command works beside it.
     CDS_DATA_DIR: config.dataDirectory,
     CDS_SECRET_KEY: KEY,
-  }
-  const cds = (...args: string[]) => {
-    try {
-      const options = { env: environment, encoding: 'utf8' } as const
-      return JSON.parse(
-        execFileSync(process.execPath, [CLI, 'webhook', ...args, '--tenant', tenant.id, '--json'], options),
-      )
-    } catch (error) {
-      return { exit: (error as { status: number }).status, ...JSON.parse((error as { stdout: string }).stdout) }
-    }
-  }
+  })
+  onTestFinished(() => commandLine.close())
+  const cds = (...args: string[]) => commandLine.json('webhook', ...args, '--tenant', tenant.id)
   const filter = '{"match":"any","conditions":[{"operator":"contains","value":"/a"}]}'
   const headers = ['--header', 'Authorization: Bearer x', '--header', 'X-Two: 2']
   const url = ['--url', 'https://receiver.example/hook']
-  const made = cds('create', '--event', 'cli_event', ...url, '--url-filter', filter, ...headers)
+  const made = await cds('create', '--event', 'cli_event', ...url, '--url-filter', filter, ...headers)
   expect(made).toEqual({ subscription_id: expect.any(String), signing_secret: expect.stringMatching(/^whsec_/) })
   const webhook = ['--webhook', made.subscription_id]
-  const listed = cds('list').subscriptions.find((each: { event: string }) => each.event === 'cli_event')
+  const listed = (await cds('list')).subscriptions.find((each: { event: string }) => each.event === 'cli_event')
   expect(listed).toMatchObject({
     url: 'https://receiver.example/hook',
     url_filter: JSON.parse(filter),
     header_names: ['Authorization', 'X-Two'],
     status: 'active',
   })
-  expect(cds('rotate', ...webhook).signing_secret).not.toBe(made.signing_secret)
-  const { delivery_id } = cds('test', ...webhook)
-  expect(cds('deliveries', ...webhook).deliveries).toMatchObject([{ delivery_id, is_test: true }])
-  expect(cds('resend', ...webhook, '--from', '2026-01-01')).toEqual({ resent: expect.any(Number) })
-  expect(cds('pause', ...webhook)).toMatchObject({ status: 'paused' })
-  expect(cds('test', ...webhook)).toMatchObject({ exit: 1, error: { code: 'webhook_paused' } })
-  expect(cds('resume', ...webhook)).toMatchObject({ status: 'active' })
-  expect(cds('delete', ...webhook)).toMatchObject({ deleted: true })
-  expect(cds('create', '--event', 'e', '--url', 'https://127.0.0.1/')).toMatchObject({
+  expect((await cds('rotate', ...webhook)).signing_secret).not.toBe(made.signing_secret)
+  const { delivery_id } = await cds('test', ...webhook)
+  expect((await cds('deliveries', ...webhook)).deliveries).toMatchObject([{ delivery_id, is_test: true }])
+  expect(await cds('resend', ...webhook, '--from', '2026-01-01')).toEqual({ resent: expect.any(Number) })
+  expect(await cds('pause', ...webhook)).toMatchObject({ status: 'paused' })
+  expect(await cds('test', ...webhook)).toMatchObject({ exit: 1, error: { code: 'webhook_paused' } })
+  expect(await cds('resume', ...webhook)).toMatchObject({ status: 'active' })
+  expect(await cds('delete', ...webhook)).toMatchObject({ deleted: true })
+  expect(await cds('create', '--event', 'e', '--url', 'https://127.0.0.1/')).toMatchObject({
     exit: 1,
     error: { code: 'url_not_allowed' },
   })
-  expect(cds('create', '--event', 'e', ...url, '--url-filter', '{')).toMatchObject({
+  expect(await cds('create', '--event', 'e', ...url, '--url-filter', '{')).toMatchObject({
     error: { code: 'invalid_option' },
   })
-  expect(cds('events').events.length).toBeGreaterThan(15)
+  expect((await cds('events')).events.length).toBeGreaterThan(15)
 }, 300_000)

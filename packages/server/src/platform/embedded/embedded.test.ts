@@ -192,6 +192,7 @@ test('the command line works with and without a running service', async () => {
       execFileSync(process.execPath, [CLI, ...args, '--json'], {
         env: { ...process.env, ...environmentOf(directory) },
         encoding: 'utf8',
+        stdio: 'pipe',
       }),
     )
   const fails = (...args: string[]): { status: number; stdout: string } => {

@@ -1,0 +1,20 @@
+/** The process of a CommandLine: does what `cdsctl` does, one call after the other, with the code loaded once. */
+import { keepCompiledCode } from '../src/platform/compiled-code.ts'
+import type { Call, Called } from './command-line.ts'
+
+keepCompiledCode()
+const { runCommand } = await import('../src/cli/run-command.ts')
+process.on('disconnect', () => process.exit(1))
+process.on('message', async ({ args, environment }: Call) => {
+  const called: Called = { exit: 0, stdout: '', stderr: '' }
+  console.log = (line) => {
+    called.stdout += `${line}\n`
+  }
+  console.error = (line) => {
+    called.stderr += `${line}\n`
+  }
+  Object.assign(process.env, environment)
+  called.exit = await runCommand(args)
+  for (const name of Object.keys(environment)) delete process.env[name]
+  process.send?.(called)
+})
