@@ -32,7 +32,7 @@ const SHARED = {
   pool: 'forks' as const,
   isolate: false,
   // More than two cores: many files mostly wait, for a killed process to come back or a lease to end.
-  maxWorkers: 3,
+  maxWorkers: 4,
   // Node loads the sources as it does in production; nothing is bundled or transformed.
   experimental: { viteModuleRunner: false, nodeLoader: false },
   // Ends only what hangs: a test that starts a process ten times has to end on a machine with its hands full too.

@@ -10,8 +10,6 @@ import { build as bundle, type Rolldown } from 'vite'
 export const DIST = fileURLToPath(new URL('./dist/', import.meta.url))
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
-/** What so many pages use is in one file, which each of them loads. */
-const PAGES_SHARING = 6
 /** Pictures and fonts are compressed already. */
 const COMPRESSIBLE = /\.(html|js|css|svg|json|txt)$/
 
@@ -37,8 +35,6 @@ export async function build(target = DIST): Promise<Rolldown.RolldownOutput> {
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
       chunkSizeWarningLimit: 1_000,
-      // Else the first page comes in 57 files, and a browser spends more on asking for them than on running them.
-      rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: PAGES_SHARING }] } } },
     },
   })
   await compressAll(target)

@@ -82,7 +82,8 @@ describe.skipIf(!HAS_BROWSER)('the list of contacts', () => {
   })
 
   test('stays when the service is away, and says what to do when the session has ended', async () => {
-    const page = await browser.signedIn(tenant, { path: '/segments' })
+    // A tab that another test has used may have the next page's script.
+    const page = await browser.signedIn(tenant, { fresh: true, path: '/segments' })
     await page.getByRole('heading', { name: 'No segments yet' }).waitFor()
     await page.context().setOffline(true)
     await page.getByRole('link', { name: 'New segment' }).first().click()
