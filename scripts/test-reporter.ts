@@ -10,7 +10,10 @@ interface Project {
   workMs: number
 }
 
-/** A line for each file, and at the end one for each project: how long it went on, and what its files took. */
+/**
+ * A line for each file, and at the end one for each project: how long it went on and what its files took together. Then the
+ * seed of what was drawn at random.
+ */
 export default class ProjectReporter extends DefaultReporter {
   readonly #projects = new Map<string, Project>()
   readonly #beganAt = new Map<string, number>()
@@ -47,7 +50,7 @@ export default class ProjectReporter extends DefaultReporter {
       const took = `${seconds(endedAt - beganAt)} from first to last, ${seconds(workMs)} of work`
       this.log(`${name.padStart(11)}  ${files} files, ${tests} tests${failed > 0 ? `, ${failed} failed` : ''}: ${took}`)
     }
-    this.log('')
+    this.log(`       seed  ${this.ctx.config.sequence.seed}\n`)
   }
 }
 

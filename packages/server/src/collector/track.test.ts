@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 
@@ -76,6 +76,33 @@ test('an event is readable as soon as the request is answered, enriched with bro
   expect(event?._id).toBe(event?.event_id)
   const one = await tenant.call('GET', `/v1/events/${event?.event_id}`)
   expect(one.body.event).toEqual(event)
+})
+
+test('no answer comes before ClickHouse has the events', async () => {
+  await fresh()
+  const { clickhouse } = service.stores
+  const { insert } = clickhouse
+  const [inserting, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  clickhouse.insert = async (...args) => {
+    inserting.resolve()
+    await gate.promise
+    return insert(...args)
+  }
+  onTestFinished(() => {
+    clickhouse.insert = insert
+    gate.resolve()
+  })
+  let isAnswered = false
+  const answer = tenant.track({ visitor_id: 'v', events: [{ event: 'held' }] }).finally(() => {
+    isAnswered = true
+  })
+  await inserting.promise
+  // An answer that did not wait would have come before that of a later request.
+  expect((await call(service, 'GET', '/v1/health')).status).toBe(200)
+  expect(isAnswered).toBe(false)
+  gate.resolve()
+  expect((await answer).status).toBe(200)
+  expect(await events()).toMatchObject([{ event: 'held' }])
 })
 
 test('text/plain holding JSON is accepted, so that a page needs no preflight', async () => {

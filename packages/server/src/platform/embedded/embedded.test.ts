@@ -4,7 +4,8 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { CommandLine } from '../../../test/command-line.ts'
 import { CLI, MAIN, openDirectory, RUNNING, type Started, startProcess } from '../../../test/process.ts'
 import { lockDataDirectory } from './data-directory.ts'
 import { startEmbeddedPostgres } from './postgres.ts'
@@ -50,6 +51,13 @@ async function runs(pid: number): Promise<boolean> {
 }
 
 describe('the data directory', { timeout: 180_000 }, () => {
+  /** Made once: each test ends its service, and the next start finds the cluster there. */
+  let used: string
+  beforeAll(async () => {
+    used = await openDirectory()
+  })
+  afterAll(() => rm(used, { recursive: true, force: true }))
+
   test('is used by one process at a time, and free again when that one ends in whatever way', async () => {
     const directory = await directoryOf()
     const first = await lockDataDirectory(directory)
@@ -60,7 +68,7 @@ describe('the data directory', { timeout: 180_000 }, () => {
   })
 
   test('a second start is refused with a clear message, after kill -9 a start succeeds and ends the orphan', async () => {
-    const directory = await directoryOf()
+    const directory = used
     const service = await run(directory)
     const refused = await startProcess(MAIN, [], environmentOf(directory), RUNNING).catch(
       (error: Error) => error.message,
@@ -78,7 +86,7 @@ describe('the data directory', { timeout: 180_000 }, () => {
   })
 
   test('a PostgreSQL that is killed is started again; meanwhile callers are told to come back', async () => {
-    const directory = await directoryOf()
+    const directory = used
     const service = await run(directory)
     const url = RUNNING.exec(service.output())?.[1]
     const cluster = join(directory, 'postgres/cluster')
@@ -97,7 +105,7 @@ describe('the data directory', { timeout: 180_000 }, () => {
   })
 
   test('SIGTERM leaves neither PostgreSQL nor its socket behind', async () => {
-    const directory = await directoryOf()
+    const directory = used
     const service = await run(directory)
     const server = Number((await readFile(join(directory, 'postgres/cluster/postmaster.pid'), 'utf8')).split('\n')[0])
     const { host } = JSON.parse(await readFile(join(directory, 'postgres-address.json'), 'utf8'))
@@ -195,22 +203,18 @@ test('the command line works with and without a running service', async () => {
         stdio: 'pipe',
       }),
     )
-  const fails = (...args: string[]): { status: number; stdout: string } => {
-    try {
-      return { status: 0, stdout: String(cds(...args)) }
-    } catch (error) {
-      return error as { status: number; stdout: string }
-    }
-  }
+  // The program itself is started once without and once beside the service, and once for a wrong call.
+  const commandLine = new CommandLine(environmentOf(directory))
+  cleanup.push(() => commandLine.close())
   const { tenant_id } = cds('tenant', 'create', '--name', 'Alone')
-  expect(cds('domain', 'add', '--tenant', tenant_id, '--domain', 'Example.COM')).toMatchObject({
+  expect(await commandLine.json('domain', 'add', '--tenant', tenant_id, '--domain', 'Example.COM')).toMatchObject({
     domain: 'example.com',
     txt_name: '_cds-verification.example.com',
     txt_value: expect.stringMatching(/^cds-verify=/),
     verified: false,
   })
   expect(
-    cds(
+    await commandLine.json(
       'seed',
       '--tenant',
       tenant_id,
@@ -250,27 +254,26 @@ test('the command line works with and without a running service', async () => {
     >
   expect(await get('/v1/events?count_only=true')).toEqual({ status: 'success', count: 200 })
   expect(await get('/v1/contacts?count_only=true')).toEqual({ status: 'success', count: 20 })
-  expect(
-    cds('user', 'create', '--tenant', tenant_id, '--email', 'o@example.com', '--password', 'long enough 1'),
-  ).toEqual({ user_id: expect.any(String) })
+  const person = ['--tenant', tenant_id, '--email', 'o@example.com', '--password', 'long enough 1']
+  expect(await commandLine.json('user', 'create', ...person)).toEqual({ user_id: expect.any(String) })
 
-  expect(cds('key', 'revoke', '--tenant', tenant_id, '--key', key_id)).toEqual({ key_id, revoked: true })
+  expect(await commandLine.json('key', 'revoke', '--tenant', tenant_id, '--key', key_id)).toEqual({
+    key_id,
+    revoked: true,
+  })
   await expect.poll(async () => (await get('/v1/events')).error).toMatchObject({ code: 'invalid_api_key' })
 
-  expect(
-    JSON.parse(fails('key', 'create', '--tenant', tenant_id, '--name', 'k', '--scopes', 'nope').stdout).error.code,
-  ).toBe('invalid_scope')
-  expect(
-    JSON.parse(
-      fails('user', 'create', '--tenant', tenant_id, '--email', 'o@example.com', '--password', 'long enough 1').stdout,
-    ).error.code,
-  ).toBe('user_email_taken')
-  expect(JSON.parse(fails('domain', 'add', '--tenant', 'nope', '--domain', 'x.example').stdout).error.code).toBe(
-    'not_found',
-  )
-  expect(fails('tenant', 'create').status).toBe(2)
-  expect(fails('tenant', 'destroy').status).toBe(2)
-  expect(fails('doctor')).toMatchObject({ status: 0 })
+  const refused = {
+    invalid_scope: ['key', 'create', '--tenant', tenant_id, '--name', 'k', '--scopes', 'nope'],
+    user_email_taken: ['user', 'create', ...person],
+    not_found: ['domain', 'add', '--tenant', 'nope', '--domain', 'x.example'],
+  }
+  for (const [code, args] of Object.entries(refused)) {
+    expect(await commandLine.json(...args)).toMatchObject({ exit: 1, error: { code } })
+  }
+  expect(() => cds('tenant', 'create')).toThrow(expect.objectContaining({ status: 2 }))
+  expect(await commandLine.run(['tenant', 'destroy'])).toMatchObject({ exit: 2 })
+  expect(await commandLine.run(['doctor'])).toMatchObject({ exit: 0 })
   // Killed, it would leave a PostgreSQL behind that writes into the directory while that is deleted.
   expect(await service.end('SIGTERM')).toBe(0)
 }, 300_000)

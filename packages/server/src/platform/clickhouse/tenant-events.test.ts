@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { createTestTenant, sharedService } from '../../../test/service.ts'
+
+test('a condition with an OR in it reads no other tenant', async () => {
+  const service = await sharedService()
+  const [tenant, other] = [await createTestTenant(service), await createTestTenant(service)]
+  await tenant.track({ visitor_id: 'v', events: [{ event: 'ours' }] })
+  await other.track({ visitor_id: 'v', events: [{ event: 'theirs' }] })
+  const question = {
+    name: 'test',
+    columns: 'event',
+    where: ["event = 'ours' OR event = 'theirs'", '1 OR 1'],
+    parameters: {},
+  }
+  expect(await tenant.handle.events.select(question)).toEqual([{ event: 'ours' }])
+  const streamed = []
+  for await (const rows of other.handle.events.stream(question)) streamed.push(...rows)
+  expect(streamed).toEqual([{ event: 'theirs' }])
+})
+
+test.each(['columns', 'where'])('%s that ask a question of their own are refused', async (part) => {
+  const tenant = await createTestTenant(await sharedService())
+  const subquery = '(SELECT count() FROM events)'
+  const question = { name: 'test', columns: 'event', where: ['1'], parameters: {} }
+  const asked = { ...question, [part]: part === 'where' ? [subquery] : subquery }
+  expect(() => tenant.handle.events.select(asked)).toThrow('must not ask anything of its own')
+})

@@ -1,0 +1,35 @@
+/** `npm run check`: everything that can be checked without running the service, side by side. */
+import { spawn } from 'node:child_process'
+
+const CHECKS: [name: string, ...command: string[]][] = [
+  ['types', 'tsc', '--noEmit'],
+  ['size of the dashboard', 'node', 'packages/dashboard/check-size.ts'],
+  ['unused code', 'knip'],
+  ['style', 'biome', 'check', '.'],
+  ['house rules', 'node', 'scripts/check-house.ts'],
+  ['size of the tracker', 'node', 'packages/tracker/check-size.ts'],
+]
+
+const failures = await Promise.all(CHECKS.map(check))
+process.exitCode = failures.some((failed) => failed) ? 1 : 0
+
+/** Runs a check and says in a line how it ended; what it printed follows when it failed. */
+function check([name, program = '', ...args]: (typeof CHECKS)[number]): Promise<boolean> {
+  const beganAt = performance.now()
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text
+      })
+    }
+    child.on('error', reject)
+    child.on('close', (code) => {
+      const seconds = ((performance.now() - beganAt) / 1_000).toFixed(1)
+      console.log(` ${code === 0 ? '✓' : '✗'} ${name} (${seconds} s)`)
+      if (code !== 0) console.log(output)
+      resolve(code !== 0)
+    })
+  })
+}
