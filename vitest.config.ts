@@ -44,7 +44,7 @@ const SHARED = {
 export default defineConfig({
   test: {
     globalSetup: ['packages/server/test/global-setup.ts'],
-    sequence: { sequencer: ByProject },
+    sequence: { sequencer: ByProject, seed: Date.now() % 2 ** 31 },
     reporters: ['./scripts/test-reporter.ts'],
     // A line for each file is enough: the reporter would add one for each test that is slower.
     slowTestThreshold: Number.MAX_SAFE_INTEGER,
