@@ -1,6 +1,7 @@
 import { text as readAll } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import type { Session } from 'chdb'
 import type { ChdbConnection } from 'chdb/connection'
 import { storeUnavailable } from '../errors.ts'
 import { refusalCode } from './refusal.ts'
@@ -48,10 +49,11 @@ const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
 export async function connectClickHouse(address: ClickHouseAddress): Promise<ClickHouse> {
   // Its failures are logged where they are handled, cleaned of what must not be logged.
   const log = { level: ClickHouseLogLevel.OFF }
+  const embedded = 'url' in address ? null : await openEmbedded(address.path)
   const client = createClient(
     'url' in address
       ? { url: address.url, request_timeout: REQUEST_TIMEOUT_MS, max_open_connections: 16, log }
-      : { connection: (await embeddedConnection(address.path)) as never, log },
+      : { connection: embedded?.connection as never, log },
   )
 
   async function asUnavailable<T>(work: Promise<T>): Promise<T> {
@@ -94,12 +96,23 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
       await readAll(stream)
     },
     ping: async () => (await client.ping({ select: true })).success,
-    close: () => client.close(),
+    close: async () => {
+      await client.close()
+      embedded?.engine.close()
+    },
   }
 }
 
-async function embeddedConnection(path: string): Promise<ChdbConnection> {
+/**
+ * The engine's own memory is measured without cgroups: where a machine has none, it would print a stack trace, and where there
+ * are some, it would count the other processes of the service too.
+ */
+const ENGINE_ARGUMENTS = ['--memory_worker_use_cgroup=0']
+
+/** The engine's arguments are those of the first session on its directory, which the client's own cannot give. */
+async function openEmbedded(path: string): Promise<{ connection: ChdbConnection; engine: Session }> {
   // Loaded only when it is wanted: the library is 540 MB on disk, and a process with CLICKHOUSE_URL does without.
-  const { createChdbConnection } = await import('chdb/connection')
-  return createChdbConnection({ path })
+  const [{ Session }, { createChdbConnection }] = await Promise.all([import('chdb'), import('chdb/connection')])
+  const engine = new Session(path, { connectionArgs: ENGINE_ARGUMENTS })
+  return { engine, connection: createChdbConnection({ path }) }
 }
