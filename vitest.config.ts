@@ -4,14 +4,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Projects in the order in which they begin: those that mostly wait come first. A file belongs to the first that fits. */
 const PROJECTS: { name: string; has: (path: string, source: string) => boolean }[] = [
-  // Processes that are killed.
+  // Tests that kill or stop the service's process.
   { name: 'crash', has: (path) => /server\/test\/(.*crash|shutdown)\.test/.test(path) },
-  // Engines that the service starts itself, or that others run.
+  // Embedded engines, and external ones.
   { name: 'engines', has: (path) => /\/embedded\/|external-engines\.test/.test(path) },
   { name: 'browser', has: (_, source) => source.includes('HAS_BROWSER') },
-  // Services of a file's own, mostly for a clock that it moves on.
+  // Files that start their own service, mostly to move its clock.
   { name: 'clock', has: (_, source) => /\b(startTestService|start\w+Bench)\(/.test(source) },
-  // One service for all.
+  // Files that share the worker's service.
   { name: 'service', has: () => true },
 ]
 
@@ -31,7 +31,7 @@ const SHARED = {
   // The files that a worker runs share its service, its browser and the modules it has loaded.
   pool: 'forks' as const,
   isolate: false,
-  // More than two cores: many files mostly wait, for a killed process to come back or a lease to end.
+  // More than there are cores, because many files wait: for a killed process to come back, or a lease to end.
   maxWorkers: 4,
   // Node loads the sources as it does in production; nothing is bundled or transformed.
   experimental: { viteModuleRunner: false, nodeLoader: false },

@@ -9,7 +9,7 @@ const WANTED = [
   {
     package: 'chromium-headless-shell',
     present: () => existsSync('/usr/bin/chromium-headless-shell'),
-    needed: 'the browser tests, unless there is another Chromium',
+    needed: 'the browser tests (if there is no other Chromium)',
   },
   {
     package: 'postgresql',

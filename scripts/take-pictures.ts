@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { chromium } from 'playwright-core'
+import { sharedChromium } from '../packages/server/test/chromium.ts'
 
 const [, , url = 'http://localhost:8080'] = process.argv
 const TARGET = fileURLToPath(new URL('../docs/images/', import.meta.url))
@@ -12,7 +12,7 @@ const TARGET = fileURLToPath(new URL('../docs/images/', import.meta.url))
 const SEGMENT = 'Looked at pricing twice this week'
 
 mkdirSync(TARGET, { recursive: true })
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--headless', '--no-sandbox'] })
+const browser = await sharedChromium()
 try {
   const context = await browser.newContext({
     baseURL: url,

@@ -39,7 +39,7 @@ function runBuild(root: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [fileURLToPath(import.meta.url), '--build', root], {
       cwd: root,
-      // Of the caller's, a test's perhaps, React's development build would come out: slower, and larger than its budget.
+      // With the caller's NODE_ENV, such as 'test', the pages would get React's development build, which is slow and large.
       env: { ...process.env, NODE_ENV: 'production' },
       stdio: ['ignore', 'ignore', 'pipe'],
     })

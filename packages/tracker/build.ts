@@ -18,7 +18,7 @@ export function buildModule(): Promise<string> {
   return bundle('index.ts', 'esm', {})
 }
 
-/** Bundles from the same sources, made by the same tools, are the same: a start that finds its own here bundles nothing. */
+/** The same sources and tools give the same bundle, so a start uses the one that an earlier start left here. */
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/tracker/', import.meta.url))
 const LOCKFILE = fileURLToPath(new URL('../../package-lock.json', import.meta.url))
 
@@ -27,7 +27,7 @@ async function bundle(entry: string, format: 'iife' | 'esm', define: Record<stri
   const kept = await readFile(path, 'utf8').catch(() => null)
   if (kept !== null) return kept
   const code = await bundleAnew(entry, format, define)
-  // Where the place cannot be written, nothing is kept and nothing is lost.
+  // The cache is optional: a read-only installation bundles at each start.
   await keep(path, code).catch(() => {})
   return code
 }
@@ -37,7 +37,7 @@ async function hashOf(request: string): Promise<string> {
   const sources = (await readdir(SOURCE, { recursive: true })).filter((name) => name.endsWith('.ts')).sort()
   const paths = [fileURLToPath(import.meta.url), LOCKFILE, ...sources.map((name) => SOURCE + name)]
   for (const path of paths) {
-    // A package that was installed by itself has no lockfile; its tools are its own.
+    // There is no lockfile where the package was installed on its own.
     hash.update(path).update(await readFile(path).catch(() => ''))
   }
   return hash.digest('hex')

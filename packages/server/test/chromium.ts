@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-/** Chromium's build without windows needs half the processor time of the other; pages see the same engine. */
+/** The headless build renders pages with the same engine and needs less processor time. */
 const CHROMIUM = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium'].find((path) => existsSync(path))
 const FLAGS = [
   '--headless',

@@ -82,8 +82,8 @@ async function createClickHouseDatabase(): Promise<ClickHouse> {
 let shared: Promise<TestService> | undefined
 
 /**
- * The service with default settings that the files of one worker share: each makes its own tenants. It ends with the
- * worker. What it logged before is forgotten.
+ * The service with default settings that all files of a worker share. Each file makes its own tenants. The service ends with
+ * the worker; its log is cleared.
  */
 export async function sharedService(): Promise<TestService> {
   shared ??= startTestService().then((service) => ({

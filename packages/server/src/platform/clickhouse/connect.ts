@@ -104,12 +104,12 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
 }
 
 /**
- * The engine's own memory is measured without cgroups: where a machine has none, it would print a stack trace, and where there
- * are some, it would count the other processes of the service too.
+ * The engine must not measure its memory through cgroups. On a machine without them it prints a stack trace, and elsewhere it
+ * counts PostgreSQL's memory as its own.
  */
 const ENGINE_ARGUMENTS = ['--memory_worker_use_cgroup=0']
 
-/** The engine's arguments are those of the first session on its directory, which the client's own cannot give. */
+/** The client's connection cannot pass arguments to the engine, so a session that can is opened first. */
 async function openEmbedded(path: string): Promise<{ connection: ChdbConnection; engine: Session }> {
   // Loaded only when it is wanted: the library is 540 MB on disk, and a process with CLICKHOUSE_URL does without.
   const [{ Session }, { createChdbConnection }] = await Promise.all([import('chdb'), import('chdb/connection')])

@@ -26,7 +26,7 @@ export function exchange(
   options: Dispatcher.DispatchOptions,
   { timeoutMs, bodyBytesMax, signal }: Limits,
 ): Promise<Exchanged> {
-  // It waited for its turn until nobody wanted it any more.
+  // The caller gave up while the call waited for its turn.
   if (signal?.aborted) return Promise.reject(signal.reason as Error)
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | null = null
