@@ -46,6 +46,7 @@ import { segmentRoutes } from './segments/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
 import type { ApiKey } from './tenants/api-keys.ts'
 import { requireCallers } from './tenants/authentication.ts'
+import type { FindIdentificationKeys } from './tenants/identification-settings.ts'
 import { identifyRoutes } from './visitors/routes.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
@@ -64,6 +65,7 @@ export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimite
   mail: MailDependencies
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
+  findIdentificationKeys: FindIdentificationKeys
   llmOutbound: Pick<ApiFetch, 'check'>
   clock: Clock
   log: Logger

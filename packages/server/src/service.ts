@@ -46,9 +46,8 @@ import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.
 import type { Stores } from './platform/tenant.ts'
 import { type Clock, systemClock } from './platform/time.ts'
 import { watchSegments } from './segments/watch.ts'
-import { createKeyLookup } from './tenants/api-keys.ts'
-import { createDomainLookup } from './tenants/domains.ts'
 import { keepSignInTables } from './tenants/forget.ts'
+import { createLookups } from './tenants/lookups.ts'
 import { createSubscriptionLookup } from './webhooks/lookup.ts'
 import { keepDeliveries } from './webhooks/queue/retention.ts'
 import { type DeliveryWorker, startDeliveryWorker } from './webhooks/queue/worker.ts'
@@ -271,9 +270,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       secrets,
       social,
       groupCommit,
-      findApiKey: createKeyLookup(stores.database, invalidation, clock),
       ...prepareSignIn({ config, stores, secrets, clock, log }),
-      findTenantOfHost: createDomainLookup(stores.database, invalidation),
+      ...createLookups({ stores, secrets, invalidation, clock }),
       outbound,
       live,
       lookUpTxt: createTxtLookup(options.dnsServers),

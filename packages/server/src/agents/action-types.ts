@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { checkProperties } from '../contacts/properties.ts'
+import { isConsent } from '../contacts/protected-properties.ts'
 import type { ErrorDetail } from '../platform/errors.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
@@ -49,17 +50,10 @@ const SUBJECT = 'one line of text from 1 to 200 characters'
 const UPDATED_KEYS_MAX = 20
 
 /**
- * Properties that say where a contact is reached or whether it may be: an agent that could write them could choose its
- * own recipient, or lift a bar to writing.
+ * Properties that say where and when a contact is reached. An agent that could write them could choose its own
+ * recipient, so it changes neither these nor those that say whether the contact may be reached at all.
  */
-export const PROTECTED_PROPERTIES: readonly string[] = [
-  'email',
-  'linkedin_url',
-  'social_profile_url',
-  'do_not_contact',
-  'unsubscribed',
-  'timezone',
-]
+const PROTECTED_PROPERTIES: readonly string[] = ['email', 'linkedin_url', 'social_profile_url', 'timezone']
 
 /**
  * The params of each action type. There is no recipient, address or identity in any: the recipient is always the
@@ -121,16 +115,15 @@ export function checkActionParams(type: ActionType, params: unknown, path = 'par
   }
   if (details.length === 0 && type === 'crm_update') {
     const { properties } = params as ActionParams<'crm_update'>
-    details.push(...checkProperties(properties), ...PROTECTED_PROPERTIES.flatMap(refuseIn(properties)))
+    details.push(...checkProperties(properties), ...Object.keys(properties).flatMap(refuseProtected))
   }
   return details.map((detail) => ({ ...detail, path: detail.path === '' ? path : `${path}.${detail.path}` }))
 }
 
-function refuseIn(properties: object) {
-  return (key: string): ErrorDetail[] =>
-    Object.hasOwn(properties, key)
-      ? [{ path: `properties.${key}`, message: 'cannot be changed by an agent; leave it out' }]
-      : []
+function refuseProtected(key: string): ErrorDetail[] {
+  return PROTECTED_PROPERTIES.includes(key) || isConsent(key)
+    ? [{ path: `properties.${key}`, message: 'cannot be changed by an agent; leave it out' }]
+    : []
 }
 
 function hasStorableTexts(value: unknown): boolean {

@@ -1,16 +1,29 @@
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import { leftOutWarnings } from '../contacts/left-out.ts'
 import { checkProperties, type PropertyChanges } from '../contacts/properties.ts'
 import { parseEmail } from '../platform/email.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import type { FindIdentificationKeys, IdentificationKeys } from '../tenants/identification-settings.ts'
 import type { ExternalContactIds } from '../visitors/external-id.ts'
-import { type Identification, identify } from '../visitors/identify.ts'
+import { type Identified, identify } from '../visitors/identify.ts'
+import { isSigned } from '../visitors/user-hash.ts'
+import type { Trust } from '../visitors/who-is-meant.ts'
 import type { TrackBody } from './requests.ts'
 
 const USER_ID_LENGTH_MAX = 200
+const NOT_SIGNED = 'it needs a user_hash, because this tenant takes signed identifications only'
 
-interface Dependencies extends WriteDependencies {
+export interface IdentificationDependencies extends WriteDependencies {
   externalContactIds: ExternalContactIds
+  findIdentificationKeys: FindIdentificationKeys
+}
+
+/** Who a page says its visitor is. */
+interface PageClaim {
+  userId: string | null
+  email: string | null
+  properties: PropertyChanges
 }
 
 /**
@@ -19,19 +32,49 @@ interface Dependencies extends WriteDependencies {
  */
 export async function identifyVisitor(
   tenant: Tenant,
-  dependencies: Dependencies,
+  dependencies: IdentificationDependencies,
   visitorId: string,
-  { identify: claim, external_contact_id }: TrackBody,
+  { identify: sent, user_hash: hash, external_contact_id: externalContactId }: TrackBody,
 ): Promise<string[]> {
-  const identification = claim === undefined ? null : parseClaim(visitorId, claim)
-  if (identification && !('problem' in identification)) {
-    const problem = await identify(tenant, dependencies, identification).then(() => null, problemOf)
-    return problem === null ? [] : [`identify was left out: ${problem}`]
+  const keys = await dependencies.findIdentificationKeys(tenant.id)
+  const claim = sent === undefined ? null : parseClaim(sent)
+  if (claim && !('problem' in claim)) {
+    const trust = trustOf(claim, hash, keys, dependencies.clock())
+    const warnings = trust === 'unverified' ? unsignedWarnings(hash, keys) : []
+    if (trust === 'unverified' && keys.requiresSignature) return [...warnings, leftOut(NOT_SIGNED)]
+    const identification = { ...claim, trust, visitorIds: [visitorId], isProofRequired: keys.requiresSignature }
+    const answer = await identify(tenant, dependencies, identification).catch(problemOf)
+    return [...warnings, ...(typeof answer === 'string' ? [leftOut(answer)] : warningsOf(answer, trust))]
   }
-  if (external_contact_id !== undefined) {
-    await dependencies.externalContactIds.claim(tenant, visitorId, external_contact_id)
-  }
-  return identification ? [`identify was left out: ${identification.problem}`] : []
+  const warnings = claim ? [leftOut(claim.problem)] : []
+  if (externalContactId === undefined) return warnings
+  if (keys.requiresSignature) return [...warnings, `external_contact_id was left out: ${NOT_SIGNED} and an identify.`]
+  await dependencies.externalContactIds.claim(tenant, visitorId, externalContactId)
+  return warnings
+}
+
+function leftOut(problem: string): string {
+  return `identify was left out: ${problem}`
+}
+
+function trustOf({ userId, email }: PageClaim, hash: unknown, keys: IdentificationKeys, now: Date): Trust {
+  return isSigned(keys, userId ?? email ?? '', hash, now) ? 'signed' : 'unverified'
+}
+
+/** Says that a hash proved nothing; without one there is nothing to say. */
+function unsignedWarnings(hash: unknown, { keys }: IdentificationKeys): string[] {
+  if (hash === undefined) return []
+  const secret = keys.length === 0 ? 'this tenant has no identity secret' : 'it fits no identity secret of this tenant'
+  return [`user_hash was ignored: ${secret}. The identification counts as unsigned.`]
+}
+
+function warningsOf({ trust, leftOut: keys }: Identified, sent: Trust): string[] {
+  const warnings = leftOutWarnings(keys.map((key) => `traits.${key}`))
+  if (trust === sent) return warnings
+  return [
+    'user_hash covers external_user_id, and traits.email is known as the email of another contact: the identification counts as unsigned.',
+    ...warnings,
+  ]
 }
 
 /** What makes an identification unusable; a store that is away is another matter. */
@@ -40,7 +83,7 @@ function problemOf(error: unknown): string {
   throw error
 }
 
-function parseClaim(visitorId: string, claim: unknown): Identification | { problem: string } {
+function parseClaim(claim: unknown): PageClaim | { problem: string } {
   if (!isObject(claim)) return { problem: 'it must be an object' }
   const { external_user_id: userId = null, traits = {}, ...unknown } = claim
   const [unknownName] = Object.keys(unknown)
@@ -55,7 +98,7 @@ function parseClaim(visitorId: string, claim: unknown): Identification | { probl
   if (email === null && userId === null) return { problem: 'it needs an external_user_id or traits.email' }
   const [detail] = checkProperties(properties)
   if (detail) return { problem: `${detail.path.replace(/^properties/, 'traits')} ${detail.message}` }
-  return { visitorIds: [visitorId], userId, email, properties: properties as PropertyChanges, source: 'tracker' }
+  return { userId, email, properties: properties as PropertyChanges }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

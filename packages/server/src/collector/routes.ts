@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
-import type { WriteDependencies } from '../contacts/change-log.ts'
 import { createFirstTouchWatch } from '../contacts/first-touch.ts'
 import type { GroupCommit } from '../journal/group-commit.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -13,7 +12,7 @@ import type { Metrics } from '../platform/metrics.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { createExternalContactIds } from '../visitors/external-id.ts'
 import { recoverVisitor } from '../visitors/fingerprints.ts'
-import { identifyVisitor } from './identification.ts'
+import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
 import { allowPage, answerPreflight, type FindTenantOfHost, tenantOfPage } from './page.ts'
 import { RecoverVisitorBody, TrackBody } from './requests.ts'
 import { sessionCookie, sessionOf, visitorOf } from './session.ts'
@@ -22,7 +21,7 @@ import { parseUserAgent } from './user-agent.ts'
 
 const BODY_BYTES_MAX = 256 * 1024
 
-export interface CollectorDependencies extends WriteDependencies {
+export interface CollectorDependencies extends Omit<IdentificationDependencies, 'externalContactIds'> {
   stores: Stores
   groupCommit: GroupCommit
   findTenantOfHost: FindTenantOfHost

@@ -4,7 +4,15 @@ import { type Properties, PropertiesOutput } from '../contacts/properties.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 
-export const COMPANY_COLUMNS = ['company_id', 'domain', 'name', 'properties', 'created_at', 'updated_at'] as const
+export const COMPANY_COLUMNS = [
+  'company_id',
+  'domain',
+  'name',
+  'properties',
+  'said_by_forms',
+  'created_at',
+  'updated_at',
+] as const
 
 export type CompanyRow = Pick<Selectable<TenantTables['companies']>, (typeof COMPANY_COLUMNS)[number]>
 

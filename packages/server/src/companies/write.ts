@@ -7,6 +7,7 @@ import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { queueChecks } from '../segments/check-queue.ts'
 import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
+import { type CompanyOfForm, changesOfForm, keysOf, saidByForms } from './form-changes.ts'
 
 const FOLLOWED_AT_ONCE = 500
 
@@ -19,7 +20,7 @@ export interface CompanyChanges {
 
 /** @throws ServiceError 409 `company_domain_taken`. */
 export async function createCompany(tenant: Tenant, changes: CompanyChanges, now: Date): Promise<CompanyRow> {
-  const row = await insertCompany(tenant, changes, now)
+  const row = await insertCompany(tenant, changes, [], now)
   if (row) return row
   const holder = await findByDomain(tenant, changes.domain ?? '')
   throw domainTaken(holder?.company_id ?? '')
@@ -45,7 +46,7 @@ export async function updateCompany(
         const holder = await findByDomain(tx, changes.domain)
         if (holder) throw domainTaken(holder.company_id)
       }
-      return applyChanges(tx, before, changes, now)
+      return applyChanges(tx, before, changes, saidByForms(before, changes), now)
     })
   return repeatOnCollision(transaction)
 }
@@ -73,25 +74,27 @@ export async function deleteCompany(tenant: Tenant, dependencies: WriteDependenc
 }
 
 /**
- * Finds the company of a domain or creates it, and merges what is said of it. Call it in the transaction that says it.
- * @returns the company's id.
+ * Finds the company that a form names by its domain, or creates it. Of one that exists the form fills blanks and replaces
+ * what forms have said. Call it in the transaction that links the contact.
  */
-export async function upsertCompany(
+export async function upsertCompanyOfForm(
   tx: Tenant,
-  changes: CompanyChanges & { domain: string },
+  said: CompanyOfForm,
   now: Date,
-): Promise<string> {
-  const created = await insertCompany(tx, changes, now)
-  if (created) return created.company_id
+): Promise<{ companyId: string; leftOut: string[] }> {
+  const created = await insertCompany(tx, said, keysOf(said), now)
+  if (created) return { companyId: created.company_id, leftOut: [] }
   const before = await tx.db
     .selectFrom('companies')
     .select(COMPANY_COLUMNS)
-    .where('domain', '=', changes.domain)
+    .where('domain', '=', said.domain)
     .forUpdate()
     .executeTakeFirst()
   // Deleted in between: the next attempt creates it.
-  if (!before) return upsertCompany(tx, changes, now)
-  return (await applyChanges(tx, before, changes, now)).company_id
+  if (!before) return upsertCompanyOfForm(tx, said, now)
+  const { changes, saidByForms: keys, leftOut } = changesOfForm(before, said)
+  await applyChanges(tx, before, changes, keys, now)
+  return { companyId: before.company_id, leftOut }
 }
 
 /**
@@ -135,25 +138,37 @@ async function idsByDomain(tx: Tenant, domains: readonly string[]): Promise<Map<
   return new Map(rows.map(({ domain, company_id }) => [domain ?? '', company_id]))
 }
 
-async function insertCompany(tx: Tenant, changes: CompanyChanges, now: Date): Promise<CompanyRow | undefined> {
+async function insertCompany(
+  tx: Tenant,
+  changes: CompanyChanges,
+  said_by_forms: string[],
+  now: Date,
+): Promise<CompanyRow | undefined> {
   const { properties } = mergeProperties({}, changes.properties)
   const { domain = null, name = null } = changes
   return tx.db
     .insertInto('companies')
-    .values({ company_id: newId(), domain, name, properties, created_at: now, updated_at: now })
+    .values({ company_id: newId(), domain, name, properties, said_by_forms, created_at: now, updated_at: now })
     .onConflict((existing) => existing.columns(['domain']).doNothing())
     .returning(COMPANY_COLUMNS)
     .executeTakeFirst()
 }
 
-async function applyChanges(tx: Tenant, before: CompanyRow, changes: CompanyChanges, now: Date): Promise<CompanyRow> {
+async function applyChanges(
+  tx: Tenant,
+  before: CompanyRow,
+  changes: CompanyChanges,
+  said_by_forms: string[],
+  now: Date,
+): Promise<CompanyRow> {
   const { properties, changed } = mergeProperties(before.properties as Properties, changes.properties)
   requireFewKeys(properties, 'company')
   const { domain = before.domain, name = before.name } = changes
-  if (changed.length === 0 && domain === before.domain && name === before.name) return before
+  const isNews = changed.length > 0 || domain !== before.domain || name !== before.name
+  if (!isNews && said_by_forms.length === before.said_by_forms.length) return before
   return tx.db
     .updateTable('companies')
-    .set({ domain, name, properties, updated_at: now })
+    .set({ domain, name, properties, said_by_forms, ...(isNews ? { updated_at: now } : {}) })
     .where('company_id', '=', before.company_id)
     .returning(COMPANY_COLUMNS)
     .executeTakeFirstOrThrow()

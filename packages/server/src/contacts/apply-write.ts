@@ -2,7 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ContactRow } from './contact-row.ts'
 import { FIRST_TOUCH_KEYS } from './first-touch-keys.ts'
 import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from './properties.ts'
+import { isConsent } from './protected-properties.ts'
 import { type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
+import { isUnverified, mayReplace, outranks, preferenceOf } from './source-standing.ts'
 import type { SourceFields } from './unified-profile.ts'
 
 /** What one source says of a contact. */
@@ -19,6 +21,8 @@ export interface SourceWrite {
   companyId?: string | null
   /** When this became true in the source, not later than now. undefined: just now, so that it is the latest write. */
   at?: Date
+  /** A page sent it, and proved only who its visitor is. Unverified sources are pages anyway. */
+  isFromPage?: boolean
 }
 
 /** What a write makes of a contact. */
@@ -34,6 +38,8 @@ export interface AppliedWrite {
   isRowDirty: boolean
   /** Whether the source says something else than before. */
   isNewsOfSource: boolean
+  /** What was sent and may not be changed by this source: property keys, and `company_id`. */
+  leftOut: string[]
 }
 
 type Provenance = Record<string, { source: string; updated_at: string }>
@@ -47,9 +53,13 @@ export function wantsEmail(before: ContactRow, write: SourceWrite): write is Sou
 }
 
 /**
- * Works out what a write makes of a contact, without touching the database. The latest write wins; an enrichment source
- * fills blanks, and gives way to every other source; first-touch values once written are changed by hand only. A null
- * withdraws what the source said, and the newest value of another source takes its place; by hand it removes the key.
+ * Works out what a write makes of a contact, without touching the database. The latest write wins among sources that may
+ * replace each other's values (see source-standing.ts); pages touch nothing that is protected; first-touch values once
+ * written are changed by hand only. A null withdraws what the source said, and the newest value of another source takes
+ * its place; by hand it removes the key.
+ *
+ * What is left out depends on who holds a value, never on the value itself: whoever guesses must not learn that a guess
+ * was right.
  * @param records what the sources say so far.
  * @param email the contact's e-mail after this write.
  * @throws ServiceError 400 when there would be too many properties.
@@ -57,16 +67,18 @@ export function wantsEmail(before: ContactRow, write: SourceWrite): write is Sou
 export function applyWrite(
   before: ContactRow,
   records: readonly SourceRecord[],
-  write: SourceWrite,
+  sent: SourceWrite,
   email: string | null,
   now: Date,
 ): AppliedWrite {
-  const own = records.find(({ source }) => source === write.source)
-  if (own && write.at && own.updated_at > write.at) {
-    return { row: before, record: null, changed: [], isNews: false, isRowDirty: false, isNewsOfSource: false }
+  const own = records.find(({ source }) => source === sent.source)
+  if (own && sent.at && own.updated_at > sent.at) {
+    const nothing = { changed: [], isNews: false, isRowDirty: false, isNewsOfSource: false, leftOut: [] }
+    return { row: before, record: null, ...nothing }
   }
+  const [write, barred] = withoutBarred(sent, before)
   const entry = { source: write.source, updated_at: (write.at ?? now).toISOString() }
-  const winners = winnersOf(before, records, write, entry)
+  const { winners, outranked } = winnersOf(before, records, write, entry)
   const values = Object.entries(winners).map(([key, winner]) => [key, winner === null ? null : winner.value] as const)
   const { properties, changed } = mergeProperties(before.properties as Properties, Object.fromEntries(values))
   requireFewKeys(properties, 'contact')
@@ -80,13 +92,15 @@ export function applyWrite(
       delete provenance[key]
       continue
     }
-    // A value that another source has said before stays that source's, unless that one gives way to all.
-    const isTakenOver = write.kind !== 'enrichment' && isEnrichment(provenance[key]?.source, records)
-    if (!isChanged.has(key) && winner.source === write.source && !isTakenOver) continue
+    // A value that another source has said before stays that source's, unless this one is believed and that one is not.
+    const isConfirmed = outranksHolder(write, provenance[key], records)
+    if (!isChanged.has(key) && winner.source === write.source && !isConfirmed) continue
     provenance[key] = { source: winner.source, updated_at: winner.updated_at }
     isProvenanceNew = true
   }
-  if (email !== before.email) provenance.email = entry
+  const isEmailConfirmed =
+    email !== null && write.email === before.email && outranksHolder(write, provenance.email, records)
+  if (email !== before.email || isEmailConfirmed) provenance.email = entry
 
   const companyId = write.companyId === undefined ? before.company_id : write.companyId
   const isNews = changed.length > 0 || companyId !== before.company_id
@@ -104,7 +118,8 @@ export function applyWrite(
     ...recordAfter(own, write, entry.updated_at, now),
     changed,
     isNews,
-    isRowDirty: isNews || isProvenanceNew || write.kind === 'enrichment',
+    isRowDirty: isNews || isProvenanceNew || isEmailConfirmed || write.kind === 'enrichment',
+    leftOut: [...barred, ...outranked],
   }
 }
 
@@ -125,64 +140,95 @@ export function blankContact(contactId: string, externalId: string | null, sourc
   }
 }
 
-/** For every key on which the write decides something: whose value the contact has from now on, null for none. */
+/** A write without what a page may never say of this contact, which is not kept as the source's word either. */
+function withoutBarred(write: SourceWrite, before: ContactRow): [SourceWrite, barred: string[]] {
+  if (!write.isFromPage && !isUnverified(write.kind)) return [write, []]
+  const stage = (before.properties as Properties).lifecyclestage ?? ''
+  const isBarred = (key: string) => isConsent(key) || (key === 'lifecyclestage' && stage !== '')
+  const barred = Object.keys(write.properties).filter(isBarred)
+  const properties = Object.fromEntries(Object.entries(write.properties).filter(([key]) => !isBarred(key)))
+  if (write.companyId === undefined || before.company_id === null) return [{ ...write, properties }, barred]
+  return [{ ...write, properties, companyId: before.company_id }, [...barred, 'company_id']]
+}
+
+/**
+ * For every key on which the write decides something: whose value the contact has from now on, null for none. And the
+ * keys whose value the source may not replace.
+ */
 function winnersOf(
   before: ContactRow,
   records: readonly SourceRecord[],
   write: SourceWrite,
   entry: { source: string; updated_at: string },
-): Record<string, Winner | null> {
+): { winners: Record<string, Winner | null>; outranked: string[] } {
   const properties = before.properties as Properties
   const provenance = before.properties_provenance as Provenance
   const others = records.filter(({ source }) => source !== write.source)
   const winners: [string, Winner | null][] = []
+  const outranked: string[] = []
   for (const [key, value] of Object.entries(write.properties)) {
     const isKnown = Object.hasOwn(properties, key)
     const holder = Object.hasOwn(provenance, key) ? provenance[key] : undefined
     const isByHand = write.kind === 'manual'
-    if (isKnown && !isByHand && FIRST_TOUCH_KEYS.includes(key)) continue
+    if (isKnown && !isByHand && FIRST_TOUCH_KEYS.includes(key)) {
+      outranked.push(key)
+      continue
+    }
     if (value !== null) {
       const isBlank = !isKnown || properties[key] === ''
-      if (write.kind === 'enrichment' && !isBlank && holder?.source !== write.source) continue
-      if (write.at && isOutdated(key, holder, others, write.at)) continue
-      winners.push([key, { value, ...entry }])
+      const isOwn = holder?.source === write.source
+      if (!isBlank && !isOwn && !mayReplace(write.kind, kindOf(holder?.source, records))) outranked.push(key)
+      else if (write.at === undefined || !isOutdated(key, holder, others, write.kind, write.at))
+        winners.push([key, { value, ...entry }])
     } else if (isByHand) {
       winners.push([key, null])
     } else if (isKnown && holder?.source === write.source) {
       winners.push([key, newestOf(key, others)])
+    } else if (isKnown) {
+      outranked.push(key)
     }
   }
-  return Object.fromEntries(winners)
+  return { winners: Object.fromEntries(winners), outranked }
 }
 
-/** Whether another source has said something of a key since. Enrichment gives way, however new it is. */
+/** Whether another source, one that may replace what this one says, has said something of a key since. */
 function isOutdated(
   key: string,
   holder: Provenance[string] | undefined,
   others: readonly SourceRecord[],
+  writing: SourceKind,
   at: Date,
 ): boolean {
-  const isSince = (moment: string) => new Date(moment) > at
-  if (holder && !isEnrichment(holder.source, others) && isSince(holder.updated_at)) return true
+  const overtakes = (kind: SourceKind, moment: string) => new Date(moment) > at && mayReplace(kind, writing)
+  if (holder && overtakes(kindOf(holder.source, others), holder.updated_at)) return true
   return others.some(({ kind, fields }) => {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined
-    return field !== undefined && kind !== 'enrichment' && isSince(field.updated_at)
+    return field !== undefined && overtakes(kind, field.updated_at)
   })
 }
 
-function isEnrichment(source: string | undefined, records: readonly SourceRecord[]): boolean {
-  return records.some((record) => record.source === source && record.kind === 'enrichment')
+/** What kind of source a value is from. Whose source nobody knows any more counts as the tenant's own. */
+function kindOf(source: string | undefined, records: readonly SourceRecord[]): SourceKind {
+  return records.find((record) => record.source === source)?.kind ?? 'manual'
 }
 
-/** The newest value that other sources have for a key; enrichment only where there is nothing else. */
+function outranksHolder(
+  { kind }: SourceWrite,
+  holder: Provenance[string] | undefined,
+  records: readonly SourceRecord[],
+): boolean {
+  return holder !== undefined && outranks(kind, kindOf(holder.source, records))
+}
+
+/** The newest value that other sources have for a key, of those that are believed most. */
 function newestOf(key: string, others: readonly SourceRecord[]): Winner | null {
   const said = others.flatMap(({ source, kind, fields }) => {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined
     if (!field || field.value === null) return []
     const { value, updated_at } = field
-    return [{ winner: { value, updated_at, source }, givesWay: Number(kind === 'enrichment') }]
+    return [{ winner: { value, updated_at, source }, preference: preferenceOf(kind) }]
   })
-  said.sort((a, b) => a.givesWay - b.givesWay || (a.winner.updated_at < b.winner.updated_at ? 1 : -1))
+  said.sort((a, b) => a.preference - b.preference || (a.winner.updated_at < b.winner.updated_at ? 1 : -1))
   return said[0]?.winner ?? null
 }
 

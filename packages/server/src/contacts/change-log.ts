@@ -26,6 +26,8 @@ export class ChangeLog {
   readonly changed = new Set<string>()
   /** Contacts that were given visitors, whose earlier events are to be moved. */
   readonly linked = new Set<string>()
+  /** What was sent and may not be changed by its source: property keys, and `company_id`. */
+  readonly leftOut: string[] = []
 
   /** Contacts that the change has made. */
   created(): Set<string> {

@@ -14,6 +14,8 @@ export type { SourceWrite } from './apply-write.ts'
 export interface ContactKeys {
   email: string | null
   externalId: string | null
+  /** Only a page has said that the external id is this contact's. */
+  isProvisional?: boolean
 }
 
 /**
@@ -30,15 +32,16 @@ export async function insertContact(
 ): Promise<ContactRow | null> {
   const blank = blankContact(newId(), keys.externalId, write.source, now)
   const said = keys.email === null ? write : { ...write, email: keys.email }
-  const { row: values, record } = applyWrite(blank, [], said, keys.email, now)
+  const { row: values, record, leftOut } = applyWrite(blank, [], said, keys.email, now)
   const row = await tx.db
     .insertInto('contacts')
-    .values(values)
+    .values({ ...values, external_id_provisional: keys.isProvisional ?? false })
     .onConflict((existing) => existing.doNothing())
     .returning(CONTACT_COLUMNS)
     .executeTakeFirst()
     .catch(explainUnknownCompany)
   if (!row) return null
+  log.leftOut.push(...leftOut)
   await storeRecord(tx, row.contact_id, record)
   log.events.push(createdEvent(row, write.source, now))
   log.changed.add(row.contact_id)
@@ -60,7 +63,8 @@ export async function changeContact(
   const [records = []] = (await readSourceRecords(tx, [contactId], write.source)).values()
   const email = wantsEmail(before, write) ? await emailAfter(tx, before, write) : before.email
   const applied = applyWrite(before, records, write, email, now)
-  const { changed, isNews, isRowDirty } = applied
+  const { changed, isNews, isRowDirty, leftOut } = applied
+  log.leftOut.push(...leftOut)
 
   let row = before
   if (isRowDirty) {

@@ -18,16 +18,17 @@ const KNOWN = [
   'company_domain',
 ]
 
-const BY_PLAIN_NAME = new Map(KNOWN.map((name) => [plain(name), name]))
+const BY_PLAIN_NAME = new Map(KNOWN.map((name) => [plainName(name), name]))
 
 /**
  * The property that a form's field or a file's column means: `firstName`, `First Name` and `first_name` are all
  * `firstname`. A name that the service does not know is kept as it is, trimmed.
  */
 export function propertyNameOf(header: string): string {
-  return BY_PLAIN_NAME.get(plain(header)) ?? header.trim()
+  return BY_PLAIN_NAME.get(plainName(header)) ?? header.trim()
 }
 
-function plain(name: string): string {
+/** A name without its case, spaces, hyphens and underscores. */
+export function plainName(name: string): string {
   return name.toLowerCase().replace(/[\s_-]/g, '')
 }

@@ -22,7 +22,7 @@ export const SYNCED_KINDS: readonly SourceKind[] = ['crm', 'email', 'messaging',
 /** What a source says of a contact. */
 export interface SourceRecord {
   source: string
-  kind: string
+  kind: SourceKind
   external_id: string | null
   fields: SourceFields
   /** Read for one source only, see `readSourceRecords`; null elsewhere. */
@@ -45,7 +45,8 @@ export async function readSourceRecords(
   if (contactIds.length === 0) return new Map()
   const rows = await tx.db
     .selectFrom('contact_sources')
-    .select(['contact_id', 'source', 'kind', 'external_id', 'first_seen_at', 'updated_at', 'synced_at', 'enriched_at'])
+    .select(['contact_id', 'source', 'external_id', 'first_seen_at', 'updated_at', 'synced_at', 'enriched_at'])
+    .select(sql<SourceKind>`kind`.as('kind'))
     .select(sql<SourceFields>`fields`.as('fields'))
     .select(sql<unknown>`CASE WHEN source = ${source} THEN raw END`.as('raw'))
     .where('contact_id', '=', sql<string>`any(${contactIds})`)

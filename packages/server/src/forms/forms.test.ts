@@ -50,12 +50,15 @@ test('a submission creates the contact and the company, and links them', async (
   expect(again.body.company_id).toBe(answer.body.company_id)
 })
 
-test('an existing contact is updated as source form; what was left blank stays', async () => {
+test('an existing contact is given what it lacks, as source form; what was left blank stays', async () => {
   const id = await tenant.contact('ada@example.com', { firstname: 'Ada', city: 'London' })
-  const answer = await submit({ contact_data: { email: 'ADA@example.com', firstname: 'Augusta', city: '' } })
-  expect(answer.body).toEqual({ status: 'success', contact_id: id, company_id: null })
+  const answer = await submit({
+    contact_data: { email: 'ADA@example.com', firstname: 'Augusta', city: '', plan: 'pro' },
+  })
+  const warnings = [expect.stringContaining('contact_data.firstname')]
+  expect(answer.body).toEqual({ status: 'success', contact_id: id, company_id: null, warnings })
   const { contact, unified_profile } = await contactOf(id)
-  expect(contact.properties).toMatchObject({ firstname: 'Augusta', city: 'London' })
+  expect(contact.properties).toMatchObject({ firstname: 'Ada', city: 'London', plan: 'pro' })
   expect(contact.creation_source).toBe('manual')
   expect(unified_profile.profile.firstname).toMatchObject({ has_conflict: true, all_sources: ['manual', 'form'] })
 })

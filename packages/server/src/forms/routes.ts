@@ -4,7 +4,6 @@ import { sendingHost } from '../collector/location.ts'
 import { allowPage, answerPreflight, domainNotAllowed, type FindTenantOfHost } from '../collector/page.ts'
 import { sessionOf } from '../collector/session.ts'
 import { parseUserAgent } from '../collector/user-agent.ts'
-import type { WriteDependencies } from '../contacts/change-log.ts'
 import { propertyNameOf } from '../contacts/property-names.ts'
 import { validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
@@ -13,7 +12,7 @@ import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { Id, Nullable, success } from '../platform/http/responses.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { FormSubmissionBody, parseSubmission } from './requests.ts'
-import { type Page, submitForm } from './submit.ts'
+import { type Page, type SubmissionDependencies, submitForm } from './submit.ts'
 
 const BODY_BYTES_MAX = 256 * 1024
 const FORM_ID_LENGTH_MAX = 200
@@ -21,7 +20,7 @@ const URL_LENGTH_MAX = 16_384
 const PATH = '/v1/public/form-submission/:tenant_id/:form_id'
 const Path = Type.Object({ tenant_id: Type.String(), form_id: Type.String() })
 
-export interface FormDependencies extends WriteDependencies {
+export interface FormDependencies extends SubmissionDependencies {
   stores: Stores
   findTenantOfHost: FindTenantOfHost
   rateLimiter: RateLimiter
@@ -52,7 +51,7 @@ export async function formRoutes(app: App, dependencies: FormDependencies): Prom
         operationId: 'submitForm',
         summary: 'Submit a website form',
         description:
-          'Called by pages of a domain that the tenant has verified. Creates or updates the contact and the company, links the visitor and records a form_submission event.',
+          'Called by pages of a domain that the tenant has verified. Creates the contact and the company, or fills their blanks, links the visitor and records a form_submission event. Warnings name what a form may not change.',
         tags: ['Public'],
         security: [],
         params: Path,
@@ -74,7 +73,9 @@ export async function formRoutes(app: App, dependencies: FormDependencies): Prom
         ])
       }
       const submission = { ...parseSubmission(request.body), formId: form_id, page: pageOf(request) }
-      const answer = await submitForm(openTenant(stores, tenant_id.toLowerCase()), dependencies, submission)
+      const tenant = openTenant(stores, tenant_id.toLowerCase())
+      const { warnings, ...answer } = await submitForm(tenant, dependencies, submission)
+      request.warnings.push(...warnings)
       return { status: 'success' as const, ...answer }
     },
   )

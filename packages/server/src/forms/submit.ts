@@ -1,15 +1,18 @@
 import { locate } from '../collector/location.ts'
 import type { UserAgent } from '../collector/user-agent.ts'
-import { upsertCompany } from '../companies/write.ts'
+import type { CompanyOfForm } from '../companies/form-changes.ts'
+import { upsertCompanyOfForm } from '../companies/write.ts'
 import { changeContact, insertContact, type SourceWrite } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
 import { recordFirstTouch } from '../contacts/first-touch.ts'
+import { leftOutWarnings } from '../contacts/left-out.ts'
 import type { Properties } from '../contacts/properties.ts'
 import { EMPTY_RECORD, type EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import type { FindIdentificationKeys } from '../tenants/identification-settings.ts'
 import { linkVisitors } from '../visitors/link.ts'
 
 /** A form that somebody filled in on a page of the tenant. */
@@ -18,7 +21,7 @@ export interface FormSubmission {
   visitorId: string | null
   email: string
   properties: Properties
-  company: { domain: string; name?: string; properties: Properties } | null
+  company: CompanyOfForm | null
   page: Page
 }
 
@@ -31,20 +34,30 @@ export interface Page {
 }
 
 const SOURCE = { source: 'form', kind: 'form' } as const
+const UNLINKED =
+  'The visitor was not linked to the contact: this tenant takes signed identifications only. Send one to /track.'
+
+export interface SubmissionDependencies extends WriteDependencies {
+  findIdentificationKeys: FindIdentificationKeys
+}
 
 /**
  * Finds or creates the contact and the company, links the visitor, and records a form_submission event: all or nothing.
+ * Anybody can submit anybody's email, so what it says is a page's word; and where the tenant takes signed identifications
+ * only, the visitor is not linked.
  */
 export async function submitForm(
   tenant: Tenant,
-  dependencies: WriteDependencies,
+  dependencies: SubmissionDependencies,
   submission: FormSubmission,
-): Promise<{ contact_id: string; company_id: string | null }> {
+): Promise<{ contact_id: string; company_id: string | null; warnings: string[] }> {
   const now = dependencies.clock()
   const { email, properties, company, visitorId } = submission
-  const answer = await changeContacts(tenant, dependencies, async (tx, log) => {
-    const companyId = company ? await upsertCompany(tx, company, now) : null
-    const write: SourceWrite = { ...SOURCE, properties, ...(companyId === null ? {} : { companyId }) }
+  const { requiresSignature } = await dependencies.findIdentificationKeys(tenant.id)
+  const isUnlinked = requiresSignature && visitorId !== null
+  const { linked, leftOut, ...answer } = await changeContacts(tenant, dependencies, async (tx, log) => {
+    const upserted = company ? await upsertCompanyOfForm(tx, company, now) : null
+    const write: SourceWrite = { ...SOURCE, properties, ...(upserted ? { companyId: upserted.companyId } : {}) }
     const known = await tx.db
       .selectFrom('contacts')
       .select(CONTACT_COLUMNS)
@@ -55,13 +68,16 @@ export async function submitForm(
       ? await changeContact(tx, log, known, write, now)
       : await insertContact(tx, log, { email, externalId: null }, write, now)
     if (!row) throw new Collision()
-    const visitorIds = visitorId === null ? [] : [visitorId]
+    const visitorIds = visitorId === null || isUnlinked ? [] : [visitorId]
     const linked = await linkVisitors(tx, log, visitorIds, row.contact_id, SOURCE.source, now)
     log.records.push(toRecord(tenant.id, row.contact_id, submission, now))
-    return { contact_id: row.contact_id, company_id: companyId, linked }
+    const ofContact = log.leftOut.map((key) => (key === 'company_id' ? key : `contact_data.${key}`))
+    const ofCompany = upserted?.leftOut.map((key) => `company_data.${key}`) ?? []
+    const leftOut = [...ofContact, ...ofCompany]
+    return { contact_id: row.contact_id, company_id: upserted?.companyId ?? null, linked, leftOut }
   })
-  if (answer.linked > 0) await recordFirstTouch(tenant, dependencies, answer.contact_id)
-  return { contact_id: answer.contact_id, company_id: answer.company_id }
+  if (linked > 0) await recordFirstTouch(tenant, dependencies, answer.contact_id)
+  return { ...answer, warnings: [...(isUnlinked ? [UNLINKED] : []), ...leftOutWarnings(leftOut)] }
 }
 
 /** The event names the form and the fields that were filled in; what was filled in is the contact's. */

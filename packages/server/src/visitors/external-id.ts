@@ -82,22 +82,25 @@ async function lockNamed(tx: Tenant, externalContactId: string): Promise<string 
   return byId?.contact_id ?? null
 }
 
-/** Links the anonymous visitors that claimed an external id before anybody had it. Hold the lock on that id. */
-export async function linkUnresolved(
+/**
+ * Gives a contact that has got an external id the visitors that claim it: those that claimed it before anybody had it, and
+ * those of the contact that it was taken from, with what they do from now on. Hold the lock on that id.
+ */
+export async function linkClaimants(
   tx: Tenant,
   log: ChangeLog,
   externalId: string,
-  contactId: string,
+  { from, to }: { from: string | null; to: string },
   now: Date,
 ): Promise<void> {
   const visitors = await tx.db
     .selectFrom('visitors')
     .select('visitor_id')
     .where('external_contact_id', '=', externalId)
-    .where('contact_id', 'is', null)
+    .where(({ or, eb }) => or([eb('contact_id', 'is', null), ...(from === null ? [] : [eb('contact_id', '=', from)])]))
     .execute()
   const ids = visitors.map(({ visitor_id }) => visitor_id)
-  await linkVisitors(tx, log, ids, contactId, SOURCE, now)
+  await linkVisitors(tx, log, ids, to, SOURCE, now)
 }
 
 /**

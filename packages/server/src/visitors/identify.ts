@@ -3,78 +3,155 @@ import { type ChangeLog, changeContacts, type WriteDependencies } from '../conta
 import { CONTACT_COLUMNS, type ContactRow } from '../contacts/contact-row.ts'
 import { recordFirstTouch } from '../contacts/first-touch.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
+import { ServiceError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { linkUnresolved, lockExternalId } from './external-id.ts'
+import { linkClaimants, lockExternalId } from './external-id.ts'
 import { linkVisitors } from './link.ts'
+import { type Claim, type Holder, type Meant, type Trust, whoIsMeant } from './who-is-meant.ts'
 
 /** Somebody says who visitors are; at least one of userId and email is there. */
-export interface Identification {
+export interface Identification extends Claim {
   visitorIds: readonly string[]
-  /** The id that the customer's own system gave. */
-  userId: string | null
-  email: string | null
   properties: PropertyChanges
-  source: 'identify' | 'tracker'
+  /** Whether the tenant takes no page's word: then a claim that proves to be unverified is refused. */
+  isProofRequired?: boolean
+}
+
+export interface Identified {
+  contactId: string
+  created: boolean
+  /** Whose word it counted as; less than was claimed where the hash does not cover what was said. */
+  trust: Trust
+  /** What a page sent and may not change: property keys, and `email`. */
+  leftOut: string[]
 }
 
 /**
- * Finds or creates the contact that is meant and links the visitors to it. E-mail is the strongest key, then the user
- * id. The e-mail and the user id of a contact that has one never change here, and no two contacts are merged.
+ * Finds or creates the contact that is meant, links the visitors to it and writes the properties.
+ * @throws ServiceError 400 `identification_not_signed` where a proof is required and the hash does not cover the claim.
  */
 export async function identify(
   tenant: Tenant,
   dependencies: WriteDependencies,
   identification: Identification,
-): Promise<{ contactId: string; created: boolean }> {
-  const { userId, visitorIds, source } = identification
+): Promise<Identified> {
+  const { userId, visitorIds } = identification
   const now = dependencies.clock()
-  const answer = await changeContacts(tenant, dependencies, async (tx, log) => {
+  const { linked, ...answer } = await changeContacts(tenant, dependencies, async (tx, log) => {
     if (userId !== null) await lockExternalId(tx, userId)
-    const { row, created } = await meantContact(tx, log, identification, now)
+    const meant = await findMeant(tx, identification)
+    const row = await writeMeant(tx, log, identification, meant, now)
+    const { source } = sourceOf(meant.trust)
     const linked = await linkVisitors(tx, log, visitorIds, row.contact_id, source, now)
-    return { contactId: row.contact_id, created, linked }
+    const leftOut = [...(meant.isEmailLeftOut ? ['email'] : []), ...log.leftOut]
+    return { contactId: row.contact_id, created: meant.contact === null, trust: meant.trust, leftOut, linked }
   })
-  if (answer.linked > 0) await recordFirstTouch(tenant, dependencies, answer.contactId)
+  if (linked > 0) await recordFirstTouch(tenant, dependencies, answer.contactId)
   return answer
 }
 
-async function meantContact(
+async function findMeant(tx: Tenant, identification: Identification): Promise<Meant> {
+  const { email, userId, isProofRequired } = identification
+  const byUserId = userId === null ? undefined : await lockBy(tx, 'external_id', userId)
+  const isSame = byUserId !== undefined && byUserId.email === email
+  const byEmail = isSame ? byUserId : email === null ? undefined : await lockBy(tx, 'email', email)
+  const meant = whoIsMeant(identification, { byEmail, byUserId })
+  if (isProofRequired && meant.trust === 'unverified') {
+    const message =
+      'user_hash covers external_user_id, and traits.email is known as the email of another contact. Leave the email out, or tell the service with POST /v1/identify that both are one person.'
+    throw new ServiceError(400, 'identification_not_signed', message)
+  }
+  return meant
+}
+
+async function writeMeant(
   tx: Tenant,
   log: ChangeLog,
-  { email, userId, properties, source }: Identification,
+  { userId, properties }: Identification,
+  meant: Meant,
   now: Date,
-): Promise<{ row: ContactRow; created: boolean }> {
-  const write: SourceWrite = { source, kind: source, properties }
-  const withUserId = userId === null ? write : { ...write, externalId: userId }
-  const byEmail = email === null ? undefined : await lockBy(tx, 'email', email)
-  const byUserId = userId === null ? undefined : await lockBy(tx, 'external_id', userId)
-
-  if (byEmail) {
-    const takesUserId = userId !== null && byEmail.external_id === null && !byUserId
-    if (takesUserId) await takeUserId(tx, log, byEmail, userId, now)
-    const isItsUserId = userId !== null && (takesUserId || byEmail.external_id === userId)
-    const row = await changeContact(tx, log, byEmail, isItsUserId ? withUserId : write, now)
-    return { row, created: false }
+): Promise<ContactRow> {
+  const { contact, loser, email, isEmailUnproven } = meant
+  const takesUserId = userId !== null && meant.userId !== 'unchanged'
+  const isItsUserId = takesUserId || (userId !== null && contact?.external_id === userId)
+  const write: SourceWrite = {
+    ...sourceOf(meant.trust),
+    properties,
+    ...(isItsUserId ? { externalId: userId } : {}),
+    ...(meant.trust === 'signed' ? { isFromPage: true } : {}),
+    ...(email === null || isEmailUnproven ? {} : { email }),
   }
-  // A contact that was known by its user id alone, and says its e-mail now.
-  if (byUserId && (email === null || byUserId.email === null)) {
-    const changes = email === null ? withUserId : { ...withUserId, email }
-    return { row: await changeContact(tx, log, byUserId, changes, now), created: false }
+  if (loser !== null) await takeAwayUserId(tx, loser)
+  let row: ContactRow
+  if (contact) {
+    if (takesUserId) await giveUserId(tx, log, contact, userId, meant, now)
+    row = await changeContact(tx, log, contact, write, now)
+  } else {
+    const keys = { email: write.email ?? null, externalId: takesUserId ? userId : null }
+    const inserted = await insertContact(
+      tx,
+      log,
+      { ...keys, isProvisional: meant.userId === 'provisional' },
+      write,
+      now,
+    )
+    if (!inserted) throw new Collision()
+    row = inserted
+    if (takesUserId) await linkClaimants(tx, log, userId, { from: loser?.contact_id ?? null, to: row.contact_id }, now)
   }
-  // A user id that is another contact's stays there.
-  const keys = { email, externalId: byUserId ? null : userId }
-  const row = await insertContact(tx, log, keys, byUserId ? write : withUserId, now)
-  if (!row) throw new Collision()
-  if (keys.externalId !== null) await linkUnresolved(tx, log, keys.externalId, row.contact_id, now)
-  return { row, created: true }
+  if (email === null || !isEmailUnproven) return row
+  return changeContact(tx, log, row, { ...sourceOf('unverified'), properties: {}, email }, now)
 }
 
-async function takeUserId(tx: Tenant, log: ChangeLog, row: ContactRow, userId: string, now: Date): Promise<void> {
-  await tx.db.updateTable('contacts').set({ external_id: userId }).where('contact_id', '=', row.contact_id).execute()
-  await linkUnresolved(tx, log, userId, row.contact_id, now)
+/** Makes a user id the contact's; one that only a page has said gives way. */
+async function giveUserId(
+  tx: Tenant,
+  log: ChangeLog,
+  contact: Holder,
+  userId: string,
+  meant: Meant,
+  now: Date,
+): Promise<void> {
+  const isProvisional = meant.userId === 'provisional'
+  if (contact.external_id === userId && contact.external_id_provisional === isProvisional) return
+  if (contact.external_id !== null && contact.external_id !== userId) await takeAwayUserId(tx, contact)
+  await tx.db
+    .updateTable('contacts')
+    .set({ external_id: userId, external_id_provisional: isProvisional })
+    .where('contact_id', '=', contact.contact_id)
+    .execute()
+  if (contact.external_id === userId) return
+  await linkClaimants(tx, log, userId, { from: meant.loser?.contact_id ?? null, to: contact.contact_id }, now)
 }
 
-async function lockBy(tx: Tenant, key: 'email' | 'external_id', value: string): Promise<ContactRow | undefined> {
-  return tx.db.selectFrom('contacts').select(CONTACT_COLUMNS).where(key, '=', value).forUpdate().executeTakeFirst()
+/** Takes a contact's user id away, and from what the identifying sources say of it. */
+async function takeAwayUserId(tx: Tenant, { contact_id, external_id }: Holder): Promise<void> {
+  await tx.db
+    .updateTable('contacts')
+    .set({ external_id: null, external_id_provisional: false })
+    .where('contact_id', '=', contact_id)
+    .execute()
+  await tx.db
+    .updateTable('contact_sources')
+    .set({ external_id: null })
+    .where('contact_id', '=', contact_id)
+    .where('source', 'in', ['tracker', 'identify'])
+    .where('external_id', '=', external_id)
+    .execute()
+}
+
+function sourceOf(trust: Trust) {
+  return trust === 'unverified'
+    ? ({ source: 'tracker', kind: 'tracker' } as const)
+    : ({ source: 'identify', kind: 'identify' } as const)
+}
+
+async function lockBy(tx: Tenant, key: 'email' | 'external_id', value: string): Promise<Holder | undefined> {
+  return tx.db
+    .selectFrom('contacts')
+    .select([...CONTACT_COLUMNS, 'external_id_provisional'])
+    .where(key, '=', value)
+    .forUpdate()
+    .executeTakeFirst()
 }

@@ -66,5 +66,5 @@ function parseIdentification(body: Type.Static<typeof IdentifyBody>): Identifica
   details.push(...checkProperties(properties))
   if (details.length > 0) throw validationError(details)
   const visitorIds = [body.visitor_id ?? []].flat()
-  return { visitorIds, userId: body.user_id ?? null, email, properties, source: 'identify' }
+  return { visitorIds, userId: body.user_id ?? null, email, properties, trust: 'verified' }
 }

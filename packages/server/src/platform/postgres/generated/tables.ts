@@ -165,6 +165,7 @@ export interface Companies {
   facets: Generated<string[] | null>;
   name: string | null;
   properties: Generated<Json>;
+  said_by_forms: Generated<string[]>;
   search_text: Generated<string | null>;
   sort_name: Generated<string | null>;
   tenant_id: string;
@@ -185,6 +186,7 @@ export interface Contacts {
   email: string | null;
   enriched_at: Timestamp | null;
   external_id: string | null;
+  external_id_provisional: Generated<boolean>;
   facets: Generated<string[] | null>;
   first_seen_at: Timestamp;
   properties: Generated<Json>;
@@ -341,6 +343,15 @@ export interface Fingerprints {
   fingerprint: Buffer;
   tenant_id: string;
   visitor_id: string;
+}
+
+export interface IdentificationSettings {
+  previous_secret_sealed: string | null;
+  previous_until: Timestamp | null;
+  requires_signature: Generated<boolean>;
+  secret_created_at: Timestamp | null;
+  secret_sealed: string | null;
+  tenant_id: string;
 }
 
 export interface Identities {
@@ -766,6 +777,7 @@ export interface DB {
   event_ids_2: EventIds2;
   exports: Exports;
   fingerprints: Fingerprints;
+  identification_settings: IdentificationSettings;
   identities: Identities;
   identity_links: IdentityLinks;
   installation: Installation;

@@ -1,0 +1,236 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+
+/** What a page may say of a contact, by an identification in /track and by a form (decision 3.8). */
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await sharedService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+
+type Said = Record<string, unknown>
+
+const WAYS: Record<'tracker' | 'form', (email: string, properties: Said, company?: Said) => Promise<string[]>> = {
+  tracker: async (email, properties) => {
+    const answer = await tenant.track({ visitor_id: 'v', events: [], identify: { traits: { email, ...properties } } })
+    expect(answer.status).toBe(200)
+    return answer.body.warnings ?? []
+  },
+  form: async (email, properties, company_data) => {
+    const answer = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/contact-us`, {
+      headers: { origin: `https://${tenant.site}`, 'user-agent': CHROME },
+      body: JSON.stringify({ contact_data: { email, ...properties }, ...(company_data ? { company_data } : {}) }),
+    })
+    expect(answer.status).toBe(200)
+    return answer.body.warnings ?? []
+  },
+}
+const submit = WAYS.form
+
+async function idOf(email: string): Promise<string> {
+  const { body } = await tenant.call('GET', `/v1/contacts?search=${encodeURIComponent(email)}`)
+  return body.contacts[0].contact_id
+}
+
+async function read(email: string) {
+  const id = await idOf(email)
+  const { body } = await tenant.call('GET', `/v1/contacts/${id}?include=provenance&include_events=false`)
+  return { ...body.contact, profile: body.unified_profile.profile }
+}
+
+const push = (source: string, properties: Said, more: Said = {}) =>
+  tenant.call('POST', `/v1/sources/${source}/contacts`, {
+    records: [{ external_id: '1', email: 'ada@example.com', properties, ...more }],
+    ...(source === 'guesses' ? { kind: 'enrichment' } : {}),
+  })
+
+describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
+  const say = WAYS[way]
+
+  test('fills what is blank, and replaces what pages have said', async () => {
+    await tenant.contact('ada@example.com', { city: '' })
+    expect(await say('ada@example.com', { city: 'London', plan: 'free' })).toEqual([])
+    expect((await read('ada@example.com')).properties).toMatchObject({ city: 'London', plan: 'free' })
+    const other = way === 'form' ? WAYS.tracker : WAYS.form
+    expect(await other('ada@example.com', { city: 'Paris' })).toEqual([])
+    expect(await say('ada@example.com', { plan: 'pro' })).toEqual([])
+    const { properties, properties_provenance } = await read('ada@example.com')
+    expect(properties).toMatchObject({ city: 'Paris', plan: 'pro' })
+    expect(properties_provenance).toMatchObject({
+      plan: { source: way },
+      city: { source: way === 'form' ? 'tracker' : 'form' },
+    })
+  })
+
+  test('never overrides what people, a CRM, an import or the API have said, and names what was left out', async () => {
+    await tenant.contact('ada@example.com', { firstname: 'Ada' })
+    await push('crm', { jobtitle: 'Countess', linkedin_url: 'https://linkedin.com/in/ada' })
+    await push('guesses', { industry: 'Mathematics' })
+    await tenant.call('POST', '/v1/identify', { email: 'ada@example.com', properties: { lead_status: 'open' } })
+    const before = await read('ada@example.com')
+    const warnings = await say('ada@example.com', {
+      firstname: 'Mallory',
+      jobtitle: 'Thief',
+      linkedin_url: 'https://linkedin.com/in/mallory',
+      industry: 'Crime',
+      lead_status: 'closed',
+      colour: 'red',
+    })
+    const after = await read('ada@example.com')
+    expect(after.properties).toEqual({ ...before.properties, colour: 'red' })
+    const { colour, ...provenance } = after.properties_provenance
+    expect(colour.source).toBe(way)
+    expect(provenance).toEqual(before.properties_provenance)
+    for (const key of ['firstname', 'jobtitle', 'linkedin_url', 'industry', 'lead_status']) {
+      expect(warnings.join()).toContain(key)
+    }
+    expect(warnings.join()).not.toContain('colour')
+  })
+
+  test('is kept as its own record in unified_profile', async () => {
+    await tenant.contact('ada@example.com', { firstname: 'Ada' })
+    await say('ada@example.com', { firstname: 'Augusta' })
+    expect((await read('ada@example.com')).profile.firstname).toMatchObject({
+      has_conflict: true,
+      all_sources: ['manual', way],
+    })
+  })
+
+  test('gives way to whatever a verified source says, however old that is', async () => {
+    await say('ada@example.com', { city: 'Paris' })
+    await push('crm', { city: 'London' }, { updated_at: '2020-01-01T00:00:00.000Z' })
+    const { properties, properties_provenance } = await read('ada@example.com')
+    expect(properties.city).toBe('London')
+    expect(properties_provenance.city.source).toBe('crm')
+    expect((await say('ada@example.com', { city: 'Paris' })).join()).toContain('city')
+    expect((await read('ada@example.com')).properties.city).toBe('London')
+  })
+
+  test('cannot change any more what a verified source has confirmed', async () => {
+    await say('ada@example.com', { city: 'London' })
+    await tenant.call('PUT', `/v1/contacts/${await idOf('ada@example.com')}`, { properties: { city: 'London' } })
+    expect((await say('ada@example.com', { city: 'Paris' })).join()).toContain('city')
+    const { properties, properties_provenance } = await read('ada@example.com')
+    expect(properties.city).toBe('London')
+    expect(properties_provenance.city.source).toBe('manual')
+  })
+
+  test('takes the place of a verified value that was withdrawn', async () => {
+    await push('crm', { city: 'London' })
+    await say('ada@example.com', { city: 'Paris' })
+    await push('crm', { city: null })
+    const { properties, properties_provenance } = await read('ada@example.com')
+    expect(properties.city).toBe('Paris')
+    expect(properties_provenance.city.source).toBe(way)
+  })
+
+  test.each(['do_not_contact', 'unsubscribed', 'doNotContact', 'hs_email_optout', 'email_opt_out', 'bounced'])(
+    'never touches %s, on a new contact neither',
+    async (key) => {
+      expect((await say('new@example.com', { [key]: true, city: 'Rome' })).join()).toContain(key)
+      const { properties, profile } = await read('new@example.com')
+      expect(properties).toEqual({ email: 'new@example.com', city: 'Rome' })
+      expect(profile).not.toHaveProperty(key)
+      await tenant.contact('ada@example.com', { [key]: 'yes' })
+      expect((await say('ada@example.com', { [key]: 'no' })).join()).toContain(key)
+      expect((await read('ada@example.com')).properties[key]).toBe('yes')
+    },
+  )
+
+  test('sets the lifecycle stage of a contact that has none, and leaves one that is set', async () => {
+    expect(await say('new@example.com', { lifecyclestage: 'lead' })).toEqual([])
+    expect((await read('new@example.com')).properties.lifecyclestage).toBe('lead')
+    expect((await say('new@example.com', { lifecyclestage: 'customer' })).join()).toContain('lifecyclestage')
+    expect((await read('new@example.com')).properties.lifecyclestage).toBe('lead')
+  })
+
+  test('is answered without showing what is stored, not even whether a guess was right', async () => {
+    await tenant.contact('ada@example.com', { firstname: 'Ada', lifecyclestage: 'customer', do_not_contact: 'yes' })
+    const right = await say('ada@example.com', { firstname: 'Ada', lifecyclestage: 'customer', do_not_contact: 'yes' })
+    const wrong = await say('ada@example.com', { firstname: 'Eve', lifecyclestage: 'lead', do_not_contact: 'no' })
+    expect(right).toEqual(wrong)
+    expect(right.join()).not.toMatch(/Ada|customer|yes/)
+  })
+
+  test('does not win a race against a verified write', async () => {
+    const id = await tenant.contact('ada@example.com')
+    const names = Array.from({ length: 8 }, (_, n) => `name${n}`)
+    await Promise.all(
+      names.flatMap((name) => [
+        say('ada@example.com', { firstname: `page ${name}` }),
+        tenant.call('PUT', `/v1/contacts/${id}`, { properties: { firstname: name } }),
+      ]),
+    )
+    const { properties, properties_provenance } = await read('ada@example.com')
+    expect(names).toContain(properties.firstname)
+    expect(properties_provenance.firstname.source).toBe('manual')
+  })
+
+  test('leaves first-touch values as they are', async () => {
+    await tenant.track({
+      visitor_id: 'v',
+      events: [{ event: 'page_view', url: `https://${tenant.site}/?utm_source=ads` }],
+    })
+    await WAYS.tracker('ada@example.com', {})
+    expect((await say('ada@example.com', { first_utm_source: 'forged' })).join()).toContain('first_utm_source')
+    expect((await read('ada@example.com')).properties.first_utm_source).toBe('ads')
+  })
+})
+
+describe('the company of a form', () => {
+  const company = async (domain: string, name?: string, properties: Said = {}) => {
+    const { body } = await tenant.call('POST', '/v1/companies', { domain, ...(name ? { name } : {}), properties })
+    return body.company.company_id as string
+  }
+  const readCompany = async (id: string) => (await tenant.call('GET', `/v1/companies/${id}`)).body.company
+
+  test('is given to a contact without one, and never replaces one that is set', async () => {
+    const id = await company('acme.example', 'Acme')
+    expect(await submit('ada@example.com', {}, { domain: 'acme.example' })).toEqual([])
+    expect((await read('ada@example.com')).company_id).toBe(id)
+    const warnings = await submit('ada@example.com', {}, { domain: 'evil.example' })
+    expect(warnings.join()).toContain('company_id')
+    expect((await read('ada@example.com')).company_id).toBe(id)
+    expect(await submit('ada@example.com', {}, { domain: 'acme.example' })).toEqual(warnings)
+  })
+
+  test('keeps what the API has said of it; blanks are filled', async () => {
+    const id = await company('acme.example', 'Acme', { industry: 'Anvils', lifecyclestage: 'customer', city: '' })
+    const warnings = await submit(
+      'ada@example.com',
+      {},
+      {
+        domain: 'acme.example',
+        name: 'Evil',
+        industry: 'Crime',
+        lifecyclestage: 'other',
+        city: 'Rome',
+        numberofemployees: 5,
+      },
+    )
+    const { name, properties } = await readCompany(id)
+    expect([name, properties]).toEqual([
+      'Acme',
+      { industry: 'Anvils', lifecyclestage: 'customer', city: 'Rome', numberofemployees: 5 },
+    ])
+    for (const key of ['name', 'industry', 'lifecyclestage']) expect(warnings.join()).toContain(`company_data.${key}`)
+    expect(warnings.join()).not.toMatch(/city|numberofemployees/)
+  })
+
+  test('takes from a form what forms have said, until the API says it', async () => {
+    const said = { domain: 'acme.example', name: 'Acme', numberofemployees: 5, city: 'Rome' }
+    await submit('ada@example.com', {}, said)
+    const id = (await read('ada@example.com')).company_id
+    expect(await submit('bob@example.com', {}, { ...said, name: 'ACME', numberofemployees: 6 })).toEqual([])
+    expect(await readCompany(id)).toMatchObject({ name: 'ACME', properties: { numberofemployees: 6, city: 'Rome' } })
+    // The same value counts: it has been confirmed.
+    await tenant.call('PUT', `/v1/companies/${id}`, { name: 'ACME', properties: { numberofemployees: 7 } })
+    const warnings = await submit('eve@example.com', {}, { ...said, name: 'Evil', numberofemployees: 8, city: 'Oslo' })
+    expect(await readCompany(id)).toMatchObject({ name: 'ACME', properties: { numberofemployees: 7, city: 'Oslo' } })
+    expect(warnings.join()).toMatch(/company_data\.name.*company_data\.numberofemployees/)
+  })
+})

@@ -1,0 +1,27 @@
+import { type Kysely, sql } from 'kysely'
+
+/** What tells the word of a page from that of the tenant's own systems. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
+}
+
+const STATEMENTS = [
+  // A page claimed the external id for this contact: a verified identification may take it away.
+  'ALTER TABLE contacts ADD COLUMN external_id_provisional boolean NOT NULL DEFAULT false',
+
+  // Property keys, and `name`, whose value only forms have said so far: forms may replace those.
+  `ALTER TABLE companies ADD COLUMN said_by_forms text[] NOT NULL DEFAULT '{}'`,
+
+  // How a tenant's pages prove who a visitor is. A tenant without a row has no secret and requires none.
+  `CREATE TABLE identification_settings (
+    tenant_id uuid PRIMARY KEY REFERENCES tenants ON DELETE CASCADE,
+    requires_signature boolean NOT NULL DEFAULT false,
+    secret_sealed text,
+    secret_created_at timestamptz,
+    previous_secret_sealed text,
+    -- The previous secret is accepted until then.
+    previous_until timestamptz
+  )`,
+  `CREATE TRIGGER identification_settings_changed AFTER INSERT OR UPDATE OR DELETE ON identification_settings
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_change()`,
+]

@@ -1,0 +1,23 @@
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import type { Invalidation } from '../platform/postgres/invalidation.ts'
+import type { Stores } from '../platform/tenant.ts'
+import type { Clock } from '../platform/time.ts'
+import { createKeyLookup } from './api-keys.ts'
+import { createDomainLookup } from './domains.ts'
+import { createIdentificationLookup } from './identification-settings.ts'
+
+interface Dependencies {
+  stores: Stores
+  secrets: SecretBox
+  invalidation: Invalidation
+  clock: Clock
+}
+
+/** What nearly every request asks of a tenant, remembered until it changes. */
+export function createLookups({ stores, secrets, invalidation, clock }: Dependencies) {
+  return {
+    findApiKey: createKeyLookup(stores.database, invalidation, clock),
+    findTenantOfHost: createDomainLookup(stores.database, invalidation),
+    findIdentificationKeys: createIdentificationLookup(stores, secrets, invalidation),
+  }
+}
