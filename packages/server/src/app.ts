@@ -47,6 +47,7 @@ import { sourceRoutes } from './sources/routes.ts'
 import type { ApiKey } from './tenants/api-keys.ts'
 import { requireCallers } from './tenants/authentication.ts'
 import type { FindIdentificationKeys } from './tenants/identification-settings.ts'
+import { tenantRoutes } from './tenants/routes.ts'
 import { identifyRoutes } from './visitors/routes.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
@@ -125,6 +126,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   batchRoutes(app)
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
+  tenantRoutes(app, dependencies)
   await dashboardRoutes(app, { ...dependencies, rateLimiter })
   actionRoutes(app, dependencies)
   agentRoutes(app, dependencies)

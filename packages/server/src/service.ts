@@ -271,7 +271,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       social,
       groupCommit,
       ...prepareSignIn({ config, stores, secrets, clock, log }),
-      ...createLookups({ stores, secrets, invalidation, clock }),
+      ...createLookups({ stores, secrets, invalidation, clock, log }),
       outbound,
       live,
       lookUpTxt: createTxtLookup(options.dnsServers),

@@ -116,6 +116,14 @@ const ROUTES: Route[] = [
       { method: 'GET', path: `${base}/check`, scope },
     ]
   }),
+  { method: 'GET', path: '/v1/tenant', scope: 'settings:read' },
+  {
+    method: 'PATCH',
+    path: '/v1/tenant',
+    scope: 'settings:write',
+    body: { require_signed_identification: false },
+  },
+  { method: 'POST', path: '/v1/tenant/identity-secret', scope: 'settings:write' },
   { method: 'GET', path: '/v1/events', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/stats', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/types', scope: 'events:read' },

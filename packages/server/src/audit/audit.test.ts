@@ -121,6 +121,8 @@ describe('the command line', () => {
     await run('webhook delete', named)
     await run('user reset-password', { email: `${tenant.id}@example.com` })
     await run('agent settings', { 'outreach-interval-days': '3', 'quiet-hours': '20:00-08:00' })
+    await run('tenant update', { 'require-signed-identification': 'on' })
+    const identity = await run('tenant identity-secret', {})
     const entries = (await all()).reverse()
     expect(entries.map(({ action, subject_id }) => [action, subject_id])).toEqual([
       ['member.joined', user.user_id],
@@ -138,6 +140,8 @@ describe('the command line', () => {
       ['webhook.deleted', webhook.subscription_id],
       ['member.new_password_allowed', user.user_id],
       ['agent_settings.updated', null],
+      ['tenant.updated', tenant.id],
+      ['tenant.identity_secret_rotated', tenant.id],
     ])
     expect(new Set(entries.map(({ actor }) => actor.kind))).toEqual(new Set(['command_line']))
     const text = JSON.stringify(entries)
@@ -145,6 +149,7 @@ describe('the command line', () => {
       key.api_key,
       webhook.signing_secret,
       rotated.signing_secret,
+      identity.identity_secret,
       'secret-value',
       'a long password',
     ]) {
@@ -154,7 +159,16 @@ describe('the command line', () => {
 
   test('has no command of which nobody has said whether it leaves a line', () => {
     const lines = [
-      ...['tenant create', 'user create', 'user reset-password', 'key create', 'key revoke', 'domain add'],
+      ...[
+        'tenant create',
+        'tenant update',
+        'tenant identity-secret',
+        'user create',
+        'user reset-password',
+        'key create',
+        'key revoke',
+        'domain add',
+      ],
       ...['segment create', 'webhook create', 'webhook pause', 'webhook resume', 'webhook delete', 'webhook rotate'],
       ...['webhook test', 'webhook resend', 'agent settings'],
       // These are looked at in receiving-commands.test.ts and identities/cli.test.ts.
@@ -194,6 +208,7 @@ describe('the command line', () => {
       ['agent settings', { 'quiet-hours': '20:00-08:00-10:00' }],
       ['agent settings', { 'time-zone': 'Mars' }],
       ['agent settings', { 'monthly-cost-cap-usd': 'much' }],
+      ['tenant update', { 'require-signed-identification': 'yes' }],
     ]
     for (const [name, values] of refused)
       await expect(run(name, values)).rejects.toMatchObject({ name: 'ServiceError' })

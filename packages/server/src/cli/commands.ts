@@ -1,9 +1,8 @@
-import { audit } from '../audit/log.ts'
 import { importContacts } from '../imports/import-contacts.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
 import { parseJsonBody } from '../platform/http/json-body.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import { openTenant, type Tenant } from '../platform/tenant.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
 import { rememberDefinitions } from '../segments/definitions.ts'
@@ -12,7 +11,6 @@ import { createSegment } from '../segments/segments.ts'
 import { revokeApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
 import { addApiKey } from '../tenants/keys-of-tenant.ts'
-import { createTenant } from '../tenants/tenants.ts'
 import { AGENT_SETTINGS_COMMANDS } from './agent-settings-commands.ts'
 import { about, audited } from './audited.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
@@ -22,24 +20,13 @@ import { MAILBOX_COMMANDS } from './mailbox-commands.ts'
 import { SECRET_COMMANDS } from './secret-commands.ts'
 import { SOURCE_COMMANDS } from './source-commands.ts'
 import { SUPPRESSION_COMMANDS } from './suppression-commands.ts'
+import { TENANT_COMMANDS } from './tenant-commands.ts'
 import { USER_COMMANDS } from './user-commands.ts'
 import { WEBHOOK_COMMANDS } from './webhook-commands.ts'
 
 /** Everything that `cdsctl` can do; the keys are the words of the call. */
 export const COMMANDS: Record<string, Command> = {
-  'tenant create': {
-    summary: 'Create a tenant',
-    options: { name: required('NAME') },
-    run: async ({ stores }, { name }, now) => {
-      const tenantId = await stores.database.transaction().execute(async (database) => {
-        const id = await createTenant(database, String(name), now)
-        const entry = { actor: { kind: 'command_line' }, ...about('tenant', 'created', id) } as const
-        await audit(openTenant({ ...stores, database }, id), entry, now)
-        return id
-      })
-      return { tenant_id: tenantId }
-    },
-  },
+  ...TENANT_COMMANDS,
   ...USER_COMMANDS,
   'key create': {
     summary: 'Create an API key; it is shown this once',

@@ -3,6 +3,7 @@ import { serviceSecretPlace } from '../dashboard/sign-in/secret.ts'
 import { emailPlace } from '../identities/email-secrets.ts'
 import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
+import { identitySecretPlace } from '../tenants/identification-settings.ts'
 import { headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
 
 const socialSession = { table: 'social_sessions', key: ['tenant_id', 'session_id'] }
@@ -47,6 +48,12 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     column: 'code_sealed',
     place: ({ tenant_id = '', session_id = '' }) => codePlace(tenant_id, session_id),
   },
+  ...['secret_sealed', 'previous_secret_sealed'].map((column) => ({
+    table: 'identification_settings',
+    key: ['tenant_id'],
+    column,
+    place: ({ tenant_id = '' }) => identitySecretPlace(tenant_id),
+  })),
   {
     table: 'service_secrets',
     key: ['name'],

@@ -48,6 +48,10 @@ export const EXPORTED: Partial<Record<Name, ExportedTable>> = {
   agent_runs: { key: ['run_id'] },
   agent_run_contacts: { key: ['run_id', 'contact_id'] },
   agent_settings: { key: ['updated_at'] },
+  identification_settings: {
+    key: ['requires_signature'],
+    without: ['secret_sealed', 'previous_secret_sealed'],
+  },
   agent_outreach: { key: ['run_id', 'contact_id', 'action_index'] },
   agent_actions: { key: ['run_id', 'contact_id', 'action_index'] },
   agent_costs: { key: ['month'] },

@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { cached } from '../platform/cache.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import type { Logger } from '../platform/log.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 
@@ -30,8 +31,9 @@ export function createIdentificationLookup(
   stores: Stores,
   secrets: SecretBox,
   invalidation: Invalidation,
+  log: Logger,
 ): FindIdentificationKeys {
-  return cached(invalidation, (tenantId) => readKeys(openTenant(stores, tenantId), secrets))
+  return cached(invalidation, (tenantId) => readKeys(openTenant(stores, tenantId), secrets, log))
 }
 
 export async function getIdentificationSettings(tenant: Tenant, now: Date): Promise<IdentificationSettings> {
@@ -68,26 +70,28 @@ export async function rotateIdentitySecret(
 ): Promise<{ secret: string; previousUntil: Date | null }> {
   const secret = `cdsid_${randomBytes(SECRET_BYTES).toString('base64url')}`
   const sealed = secrets.seal(secret, identitySecretPlace(tx.id))
-  const until = new Date(now.getTime() + OVERLAP_MS)
-  const { previous_until } = await tx.db
+  // Made first, so that there is a row to lock: of two rotations at once, the second keeps the secret of the first.
+  await tx.db
     .insertInto('identification_settings')
-    .values({ secret_sealed: sealed, secret_created_at: now })
-    .onConflict((row) =>
-      row.columns([]).doUpdateSet(({ ref, eb }) => ({
-        secret_sealed: sealed,
-        secret_created_at: now,
-        previous_secret_sealed: ref('identification_settings.secret_sealed'),
-        previous_until: eb
-          .case()
-          .when('identification_settings.secret_sealed', 'is not', null)
-          .then(until)
-          .else(null)
-          .end(),
-      })),
-    )
-    .returning('previous_until')
+    .values({ requires_signature: false })
+    .onConflict((row) => row.columns([]).doNothing())
+    .execute()
+  const before = await tx.db
+    .selectFrom('identification_settings')
+    .select('secret_sealed')
+    .forUpdate()
     .executeTakeFirstOrThrow()
-  return { secret, previousUntil: previous_until }
+  const previousUntil = before.secret_sealed === null ? null : new Date(now.getTime() + OVERLAP_MS)
+  await tx.db
+    .updateTable('identification_settings')
+    .set({
+      secret_sealed: sealed,
+      secret_created_at: now,
+      previous_secret_sealed: before.secret_sealed,
+      previous_until: previousUntil,
+    })
+    .execute()
+  return { secret, previousUntil }
 }
 
 /** Where both secrets of a tenant are sealed for. */
@@ -95,7 +99,7 @@ export function identitySecretPlace(tenantId: string): string {
   return `${tenantId}/identity-secret`
 }
 
-async function readKeys(tenant: Tenant, secrets: SecretBox): Promise<IdentificationKeys> {
+async function readKeys(tenant: Tenant, secrets: SecretBox, log: Logger): Promise<IdentificationKeys> {
   const row = await tenant.db.selectFrom('identification_settings').selectAll().executeTakeFirst()
   const sealed = [
     { text: row?.secret_sealed ?? null, until: null },
@@ -103,7 +107,13 @@ async function readKeys(tenant: Tenant, secrets: SecretBox): Promise<Identificat
   ]
   const keys = sealed.flatMap(({ text, until }) => {
     if (text === null) return []
-    return [{ key: createSecretKey(secrets.open(text, identitySecretPlace(tenant.id)), 'utf8'), until }]
+    try {
+      return [{ key: createSecretKey(secrets.open(text, identitySecretPlace(tenant.id)), 'utf8'), until }]
+    } catch (error) {
+      // It proves nothing then; but the events that come beside an identification must not be lost.
+      log.error({ err: error, tenant_id: tenant.id }, 'an identity secret cannot be decrypted; rotate it')
+      return []
+    }
   })
   return { requiresSignature: row?.requires_signature ?? false, keys }
 }

@@ -1,4 +1,5 @@
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import type { Logger } from '../platform/log.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
@@ -11,13 +12,14 @@ interface Dependencies {
   secrets: SecretBox
   invalidation: Invalidation
   clock: Clock
+  log: Logger
 }
 
 /** What nearly every request asks of a tenant, remembered until it changes. */
-export function createLookups({ stores, secrets, invalidation, clock }: Dependencies) {
+export function createLookups({ stores, secrets, invalidation, clock, log }: Dependencies) {
   return {
     findApiKey: createKeyLookup(stores.database, invalidation, clock),
     findTenantOfHost: createDomainLookup(stores.database, invalidation),
-    findIdentificationKeys: createIdentificationLookup(stores, secrets, invalidation),
+    findIdentificationKeys: createIdentificationLookup(stores, secrets, invalidation, log),
   }
 }

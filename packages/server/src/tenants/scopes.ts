@@ -12,6 +12,8 @@ export const SCOPES = [
   'agents:approve',
   'identities:read',
   'identities:write',
+  'settings:read',
+  'settings:write',
 ] as const
 
 export type Scope = (typeof SCOPES)[number]

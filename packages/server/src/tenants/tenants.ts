@@ -13,6 +13,17 @@ export async function createTenant(database: Database, name: string, now: Date):
   return tenantId
 }
 
+/** What a tenant is called, and since when there is one. @throws ServiceError 404 when it has been deleted. */
+export async function readTenant(database: Database, tenantId: string): Promise<{ name: string; createdAt: Date }> {
+  const row = await database
+    .selectFrom('tenants')
+    .select(['name', 'created_at'])
+    .where('tenant_id', '=', tenantId)
+    .executeTakeFirst()
+  if (!row) throw notFound('tenant')
+  return { name: row.name, createdAt: row.created_at }
+}
+
 /** @throws ServiceError 404 when there is no such tenant. */
 export async function requireTenant(database: Database, tenantId: string): Promise<void> {
   const row = isUuid(tenantId)

@@ -1,0 +1,67 @@
+import { audit } from '../audit/log.ts'
+import { openSecretBox } from '../platform/crypto/secret-key.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { openTenant } from '../platform/tenant.ts'
+import { requireSignature, rotateIdentitySecret } from '../tenants/identification-settings.ts'
+import { readTenantObject } from '../tenants/tenant-object.ts'
+import { createTenant } from '../tenants/tenants.ts'
+import { about, audited } from './audited.ts'
+import { type Command, existingTenant, required, tenant, type Values } from './command.ts'
+
+/** What `cdsctl tenant …` can do. */
+export const TENANT_COMMANDS: Record<string, Command> = {
+  'tenant create': {
+    summary: 'Create a tenant',
+    options: { name: required('NAME') },
+    run: async ({ stores }, { name }, now) => {
+      const tenantId = await stores.database.transaction().execute(async (database) => {
+        const id = await createTenant(database, String(name), now)
+        const entry = { actor: { kind: 'command_line' }, ...about('tenant', 'created', id) } as const
+        await audit(openTenant({ ...stores, database }, id), entry, now)
+        return id
+      })
+      return { tenant_id: tenantId }
+    },
+  },
+  'tenant update': {
+    summary: 'Decide whether identifications that pages send must be signed',
+    options: { tenant, 'require-signed-identification': required('on|off') },
+    run: async (session, values, now) => {
+      const tenantId = await existingTenant(session.stores, values)
+      const isRequired = switchOf(values, 'require-signed-identification')
+      await audited(
+        session,
+        tenantId,
+        now,
+        (tx) => requireSignature(tx, isRequired),
+        () => ({
+          ...about('tenant', 'updated', tenantId),
+          details: { require_signed_identification: isRequired },
+        }),
+      )
+      return { ...(await readTenantObject(session.stores.database, session.tenant(tenantId), now)) }
+    },
+  },
+  'tenant identity-secret': {
+    summary: 'Make or rotate the secret that signs identifications; it is shown this once',
+    options: { tenant },
+    run: async (session, values, now) => {
+      const tenantId = await existingTenant(session.stores, values)
+      const secrets = await openSecretBox(session.config)
+      const { secret, previousUntil } = await audited(
+        session,
+        tenantId,
+        now,
+        (tx) => rotateIdentitySecret(tx, secrets, now),
+        () => about('tenant', 'identity_secret_rotated', tenantId),
+      )
+      return { identity_secret: secret, previous_valid_until: previousUntil?.toISOString() ?? null }
+    },
+  },
+}
+
+function switchOf(values: Values, name: string): boolean {
+  const text = values[name]
+  if (text === 'on' || text === 'off') return text === 'on'
+  throw new ServiceError(400, 'invalid_option', `--${name} must be on or off.`)
+}

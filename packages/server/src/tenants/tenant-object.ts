@@ -1,0 +1,46 @@
+import Type from 'typebox'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { getIdentificationSettings } from './identification-settings.ts'
+import { readTenant } from './tenants.ts'
+
+export const TenantObject = Type.Object({
+  tenant_id: Id,
+  _id: Id,
+  name: Type.String(),
+  require_signed_identification: Type.Boolean({
+    description: 'Whether identifications that a page sends without a valid user_hash are left out.',
+  }),
+  identity_secret: Nullable(
+    Type.Object(
+      {
+        created_at: Timestamp,
+        previous_valid_until: Nullable(Timestamp),
+      },
+      { description: 'When the secret that signs identifications was made; null when there is none.' },
+    ),
+  ),
+  created_at: Timestamp,
+})
+export type TenantObject = Type.Static<typeof TenantObject>
+
+/** A tenant as the API and the command line answer it. */
+export async function readTenantObject(database: Database, tenant: Tenant, now: Date): Promise<TenantObject> {
+  const [{ name, createdAt }, settings] = await Promise.all([
+    readTenant(database, tenant.id),
+    getIdentificationSettings(tenant, now),
+  ])
+  const { requiresSignature, secretCreatedAt, previousUntil } = settings
+  return {
+    tenant_id: tenant.id,
+    _id: tenant.id,
+    name,
+    require_signed_identification: requiresSignature,
+    identity_secret: secretCreatedAt && {
+      created_at: secretCreatedAt.toISOString(),
+      previous_valid_until: previousUntil?.toISOString() ?? null,
+    },
+    created_at: createdAt.toISOString(),
+  }
+}

@@ -1,0 +1,85 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await sharedService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+
+const TIMESTAMP = expect.stringMatching(/^\d{4}-.*Z$/)
+
+test('GET /v1/tenant answers the tenant of the key', async () => {
+  const { status, body } = await tenant.call('GET', '/v1/tenant')
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    status: 'success',
+    tenant: {
+      tenant_id: tenant.id,
+      _id: tenant.id,
+      name: 'Test',
+      require_signed_identification: false,
+      identity_secret: null,
+      created_at: TIMESTAMP,
+    },
+  })
+})
+
+test('PATCH /v1/tenant changes what is sent, of its own tenant only', async () => {
+  const other = await createTestTenant(service)
+  const { status, body } = await tenant.call('PATCH', '/v1/tenant', { require_signed_identification: true })
+  expect([status, body.tenant.require_signed_identification]).toEqual([200, true])
+  await tenant.call('POST', '/v1/tenant/identity-secret')
+  expect((await tenant.call('GET', '/v1/tenant')).body.tenant.require_signed_identification).toBe(true)
+  expect((await other.call('GET', '/v1/tenant')).body.tenant).toMatchObject({
+    require_signed_identification: false,
+    identity_secret: null,
+  })
+  const off = await tenant.call('PATCH', '/v1/tenant', { require_signed_identification: false })
+  expect(off.body.tenant).toMatchObject({
+    require_signed_identification: false,
+    identity_secret: { created_at: TIMESTAMP },
+  })
+})
+
+test('POST /v1/tenant/identity-secret shows the secret once, and until when the one before is good', async () => {
+  const first = await tenant.call('POST', '/v1/tenant/identity-secret')
+  expect(first.status).toBe(201)
+  expect(first.body).toEqual({
+    status: 'success',
+    identity_secret: expect.stringMatching(/^cdsid_[\w-]{43}$/),
+    previous_valid_until: null,
+  })
+  const second = await tenant.call('POST', '/v1/tenant/identity-secret')
+  expect(second.body.identity_secret).not.toBe(first.body.identity_secret)
+  expect(second.body.previous_valid_until).toEqual(TIMESTAMP)
+  const { body } = await tenant.call('GET', '/v1/tenant')
+  expect(body.tenant.identity_secret.previous_valid_until).toBe(second.body.previous_valid_until)
+})
+
+test.each([
+  [{}, null],
+  [{ require_signed_identification: 'yes' }, 'require_signed_identification'],
+  [{ require_signed_identification: null }, 'require_signed_identification'],
+  [{ tenant_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071' }, 'tenant_id'],
+])('%j is 400, and nothing is changed', async (body, path) => {
+  const answer = await tenant.call('PATCH', '/v1/tenant', body)
+  expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+  if (path !== null) expect(answer.body.error.details[0].path).toBe(path)
+  expect((await tenant.call('GET', '/v1/tenant')).body.tenant.require_signed_identification).toBe(false)
+})
+
+test('reading needs settings:read, changing settings:write', async () => {
+  const [reader, writer] = [await tenant.keyWith('settings:read'), await tenant.keyWith('settings:write')]
+  const statuses = async (key: string) => [
+    (await tenant.call('GET', '/v1/tenant', undefined, key)).status,
+    (await tenant.call('PATCH', '/v1/tenant', { require_signed_identification: false }, key)).status,
+    (await tenant.call('POST', '/v1/tenant/identity-secret', undefined, key)).status,
+  ]
+  expect(await statuses(reader)).toEqual([200, 403, 403])
+  expect(await statuses(writer)).toEqual([403, 200, 201])
+})

@@ -1,0 +1,143 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+
+/** External ids that only a page has claimed (decision 3.9). */
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await sharedService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+
+const visit = (visitor_id: string, event: string, more: object = {}) =>
+  tenant.track({ visitor_id, events: [{ event, url: `https://${tenant.site}/${event}` }], ...more })
+
+/** A page says who its visitor is. */
+async function claim(visitor_id: string, external_user_id: string | null, traits: object = {}) {
+  const identify = { ...(external_user_id === null ? {} : { external_user_id }), traits }
+  const answer = await tenant.track({ visitor_id, events: [], identify })
+  expect(answer.status).toBe(200)
+}
+
+/** A server says who somebody is. @returns the contact's id. */
+async function identify(body: object): Promise<string> {
+  const answer = await tenant.call('POST', '/v1/identify', body)
+  expect(answer.status).toBe(200)
+  return answer.body.contact_id
+}
+
+const contactOf = async (id: string) => (await tenant.call('GET', `/v1/contacts/${id}`)).body.contact
+
+async function eventsOf(contactId: string): Promise<string[]> {
+  const { body } = await tenant.call('GET', `/v1/events?contact_id=${contactId}&sort_dir=asc&limit=100`)
+  return body.events.map(({ event }: { event: string }) => event)
+}
+
+const idOf = async (email: string): Promise<string> =>
+  (await tenant.call('GET', `/v1/contacts?search=${email}`)).body.contacts[0].contact_id
+
+describe('an external id that a page claimed first', () => {
+  test('goes over to whom a server names with it, and later events that carry it with it', async () => {
+    await claim('mallorys', 'u1', { email: 'mallory@example.com' })
+    const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
+    const mallory = await idOf('mallory@example.com')
+    expect(ada).not.toBe(mallory)
+    await visit('adas', 'as_ada', { external_contact_id: 'u1' })
+    await visit('adas_phone', 'as_ada_too', { identify: { external_user_id: 'u1' } })
+    expect(await eventsOf(ada)).toEqual(['as_ada', 'as_ada_too'])
+    expect(await identify({ user_id: 'u1' })).toBe(ada)
+    expect((await contactOf(mallory)).properties).toEqual({ email: 'mallory@example.com' })
+  })
+
+  test('goes over to a contact that exists, and to one that a page gave another id', async () => {
+    const ada = await tenant.contact('ada@example.com')
+    await claim('m', 'not_hers', { email: 'ada@example.com' })
+    await claim('m', 'u1', { email: 'mallory@example.com' })
+    expect(await identify({ user_id: 'u1', email: 'ada@example.com' })).toBe(ada)
+    expect(await identify({ user_id: 'u1' })).toBe(ada)
+    expect(await identify({ user_id: 'not_hers' })).not.toBe(ada)
+  })
+
+  test('takes along the visitors that carry it, with what they do from then on; earlier events stay', async () => {
+    await claim('m', 'u1', { email: 'mallory@example.com' })
+    const mallory = await idOf('mallory@example.com')
+    await visit('carrier', 'before', { external_contact_id: 'u1' })
+    await visit('m', 'mallorys')
+    const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
+    await visit('carrier', 'after', { external_contact_id: 'u1' })
+    await visit('m', 'mallorys_too')
+    expect(await eventsOf(mallory)).toEqual(['before', 'mallorys', 'mallorys_too'])
+    expect(await eventsOf(ada)).toEqual(['after'])
+  })
+
+  test('is confirmed where a server says the same, and stays then', async () => {
+    await claim('v', 'u1', { email: 'ada@example.com' })
+    const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
+    expect(await idOf('ada@example.com')).toBe(ada)
+    const bob = await identify({ user_id: 'u1', email: 'bob@example.com' })
+    expect(bob).not.toBe(ada)
+    expect(await identify({ user_id: 'u1' })).toBe(ada)
+  })
+
+  test('names the contact that a server gives its email, where the page said none', async () => {
+    await visit('v', 'early')
+    await claim('v', 'u1')
+    const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
+    expect(await eventsOf(ada)).toEqual(['early'])
+    await identify({ user_id: 'u1', email: 'bob@example.com' })
+    expect(await identify({ user_id: 'u1' })).toBe(ada)
+  })
+
+  test('does not choose a known contact for a server to write to', async () => {
+    const boss = await tenant.contact('boss@example.com', { firstname: 'Grace' })
+    await claim('m', 'u1', { email: 'boss@example.com' })
+    const other = await identify({ user_id: 'u1', properties: { firstname: 'Ada' } })
+    expect(other).not.toBe(boss)
+    expect((await contactOf(boss)).properties.firstname).toBe('Grace')
+    expect(await identify({ user_id: 'u1' })).toBe(other)
+  })
+
+  test('leads a server to the contact that pages made of it, until the server says otherwise', async () => {
+    await claim('v', 'u1', { email: 'ada@example.com' })
+    const ada = await idOf('ada@example.com')
+    expect(await identify({ user_id: 'u1', properties: { plan: 'pro' } })).toBe(ada)
+    const real = await identify({ user_id: 'u1', email: 'real@example.com' })
+    expect(real).not.toBe(ada)
+    expect(await identify({ user_id: 'u1' })).toBe(real)
+  })
+})
+
+describe('an external id that a server gave', () => {
+  test('is not taken by a page, whatever it says', async () => {
+    const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
+    await claim('m', 'u1', { email: 'mallory@example.com' })
+    await claim('m', 'u1')
+    await claim('m', 'u2', { email: 'ada@example.com' })
+    expect(await identify({ user_id: 'u1' })).toBe(ada)
+    expect(await identify({ user_id: 'u2' })).not.toBe(ada)
+    expect((await contactOf(ada)).properties.email).toBe('ada@example.com')
+  })
+
+  test('goes along when the server names an email in place of the one that a page gave', async () => {
+    const known = await identify({ user_id: 'u1' })
+    await claim('m', 'u1', { email: 'mallory@example.com' })
+    expect((await contactOf(known)).properties.email).toBe('mallory@example.com')
+    const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
+    expect(ada).not.toBe(known)
+    expect(await identify({ user_id: 'u1' })).toBe(ada)
+  })
+})
+
+test('many pages and servers at once end with whom the servers named', async () => {
+  await claim('first', 'u1', { email: 'mallory@example.com' })
+  await Promise.all(
+    Array.from({ length: 6 }, (_, n) => [
+      claim(`m${n}`, 'u1', { email: `mallory${n}@example.com` }),
+      identify({ user_id: 'u1', email: 'ada@example.com' }),
+    ]).flat(),
+  )
+  expect(await identify({ user_id: 'u1' })).toBe(await idOf('ada@example.com'))
+})

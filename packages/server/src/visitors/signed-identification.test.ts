@@ -1,0 +1,250 @@
+import { createHmac } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  CHROME,
+  call,
+  createTestTenant,
+  startTestService,
+  type TestService,
+  type TestTenant,
+} from '../../test/service.ts'
+
+/** Identifications that a page sends with a hash from the tenant's server (decision 3.10). */
+let service: TestService
+let tenant: TestTenant
+let secret: string
+let now = new Date()
+
+beforeAll(async () => {
+  service = await startTestService({}, { clock: () => now })
+})
+afterAll(() => service.close())
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+  secret = await rotate()
+})
+
+async function rotate(): Promise<string> {
+  const answer = await tenant.call('POST', '/v1/tenant/identity-secret')
+  expect(answer.status).toBe(201)
+  return answer.body.identity_secret
+}
+
+/** From the answer on, whatever this process had remembered. */
+async function require(isRequired: boolean): Promise<void> {
+  const answer = await tenant.call('PATCH', '/v1/tenant', { require_signed_identification: isRequired })
+  expect(answer.body.tenant.require_signed_identification).toBe(isRequired)
+}
+
+const hash = (text: string, key = secret) => createHmac('sha256', key).update(text).digest('hex')
+
+/** @returns the warnings. */
+async function claim(identify: object, user_hash?: unknown, more: object = {}): Promise<string> {
+  const answer = await tenant.track({ visitor_id: 'v', events: [], identify, user_hash, ...more })
+  expect(answer.status).toBe(200)
+  return (answer.body.warnings ?? []).join('\n')
+}
+
+const contacts = async () => (await tenant.call('GET', '/v1/contacts?sort_dir=asc')).body.contacts
+const contactOf = async (id: string) => (await tenant.call('GET', `/v1/contacts/${id}?include=provenance`)).body.contact
+const visitorsContact = async (visitor = 'v') => {
+  const { body } = await tenant.track({ visitor_id: visitor, events: [{ event: 'seen' }] })
+  expect(body.accepted).toBe(1)
+  const { body: list } = await tenant.call('GET', `/v1/events?visitor_id=${visitor}&event_type=seen&limit=1`)
+  return list.events[0].internal_contact_id
+}
+const identify = async (body: object) => (await tenant.call('POST', '/v1/identify', body)).body.contact_id
+
+describe('a signed identification', () => {
+  test('of an email says what the API may say', async () => {
+    const id = await tenant.contact('ada@example.com', { firstname: 'Ada' })
+    const traits = { email: ' Ada@Example.com', firstname: 'Augusta' }
+    expect(await claim({ traits }, hash('ada@example.com'))).toBe('')
+    const { properties, properties_provenance } = await contactOf(id)
+    expect(properties.firstname).toBe('Augusta')
+    expect(properties_provenance.firstname.source).toBe('identify')
+    expect(await visitorsContact()).toBe(id)
+  })
+
+  test('of a user id says what the API may say of the contact that has it', async () => {
+    const id = await identify({ user_id: 'u1', email: 'ada@example.com', properties: { firstname: 'Ada' } })
+    const traits = { email: 'ada@example.com', firstname: 'Augusta' }
+    expect(await claim({ external_user_id: 'u1', traits }, hash('u1').toUpperCase())).toBe('')
+    expect((await contactOf(id)).properties.firstname).toBe('Augusta')
+  })
+
+  test('takes over the user id that another page claimed', async () => {
+    await claim({ external_user_id: 'u1', traits: { email: 'mallory@example.com' } })
+    const [mallory] = await contacts()
+    const traits = { email: 'ada@example.com' }
+    await tenant.track({
+      visitor_id: 'w',
+      events: [],
+      identify: { external_user_id: 'u1', traits },
+      user_hash: hash('u1'),
+    })
+    const ada = await visitorsContact('w')
+    expect(ada).not.toBe(mallory.contact_id)
+    expect((await contactOf(ada)).properties.email).toBe('ada@example.com')
+    expect(await identify({ user_id: 'u1' })).toBe(ada)
+  })
+
+  test('never touches protected properties: the hash says who it is, not what they may', async () => {
+    const id = await tenant.contact('ada@example.com', { do_not_contact: true, lifecyclestage: 'customer' })
+    const traits = { email: 'ada@example.com', do_not_contact: false, lifecyclestage: 'lead' }
+    expect(await claim({ traits }, hash('ada@example.com'))).toMatch(/traits\.do_not_contact, traits\.lifecyclestage/)
+    expect((await contactOf(id)).properties).toMatchObject({ do_not_contact: true, lifecyclestage: 'customer' })
+  })
+})
+
+describe('the email beside a signed user id, which anybody can put there', () => {
+  const traits = { email: 'victim@example.com', firstname: 'Mallory' }
+
+  test("does not lead to that email's contact, whose user id another one is", async () => {
+    const victim = await identify({ user_id: 'u1', email: 'victim@example.com', properties: { firstname: 'Vera' } })
+    const mallory = await identify({ user_id: 'u2', email: 'mallory@example.com' })
+    expect(await claim({ external_user_id: 'u2', traits }, hash('u2'))).toContain('traits.email')
+    expect(await visitorsContact()).toBe(mallory)
+    expect((await contactOf(mallory)).properties.email).toBe('mallory@example.com')
+    expect((await contactOf(victim)).properties.firstname).toBe('Vera')
+  })
+
+  test('proves nothing where nobody has the user id yet, and can be no more than any page says', async () => {
+    const victim = await tenant.contact('victim@example.com', { firstname: 'Vera' })
+    expect(await claim({ external_user_id: 'u2', traits }, hash('u2'))).toMatch(
+      /counts as unsigned[\s\S]*traits\.firstname/,
+    )
+    expect((await contactOf(victim)).properties.firstname).toBe('Vera')
+    const mallory = await identify({ user_id: 'u2' })
+    expect(mallory).not.toBe(victim)
+  })
+
+  test('is left out with the identification where signed ones are required', async () => {
+    const victim = await tenant.contact('victim@example.com', { firstname: 'Vera' })
+    await require(true)
+    await expect.poll(() => claim({ external_user_id: 'u2', traits }, hash('u2'))).toContain('identify was left out')
+    expect(await visitorsContact()).toBeNull()
+    await identify({ user_id: 'u1', email: 'victim@example.com' })
+    expect(await claim({ external_user_id: 'u1', traits: { email: 'victim@example.com' } }, hash('u1'))).toBe('')
+    expect(await visitorsContact()).toBe(victim)
+  })
+
+  test('fills the blank of a contact without one, as the word of a page', async () => {
+    const id = await identify({ user_id: 'u1' })
+    expect(await claim({ external_user_id: 'u1', traits: { email: 'ada@example.com' } }, hash('u1'))).toBe('')
+    const { properties, properties_provenance } = await contactOf(id)
+    expect(properties.email).toBe('ada@example.com')
+    expect(properties_provenance.email.source).toBe('tracker')
+    const real = await identify({ user_id: 'u1', email: 'real@example.com' })
+    expect(real).not.toBe(id)
+  })
+})
+
+describe('a wrong hash', () => {
+  test.each([
+    ['of something else', () => hash('u2')],
+    ['of the email, where there is a user id', () => hash('ada@example.com')],
+    ['of another secret', () => hash('u1', 'cdsid_guess')],
+    ['of nothing', () => ''],
+    ['cut off', () => hash('u1').slice(0, 62)],
+    ['that is no text', () => 5],
+  ])('%s counts as none, with a warning', async (_, wrong) => {
+    const id = await tenant.contact('ada@example.com', { firstname: 'Ada' })
+    const sent = { external_user_id: 'u1', traits: { email: 'ada@example.com', firstname: 'Eve', plan: 'pro' } }
+    expect(await claim(sent, wrong())).toMatch(/user_hash was ignored[\s\S]*traits\.firstname/)
+    expect((await contactOf(id)).properties).toMatchObject({ firstname: 'Ada', plan: 'pro' })
+  })
+
+  test("another tenant's secret proves nothing here", async () => {
+    const own = tenant
+    tenant = await createTestTenant(service)
+    const theirs = await rotate()
+    tenant = own
+    expect(await claim({ external_user_id: 'u1' }, hash('u1', theirs))).toContain('user_hash was ignored')
+  })
+})
+
+describe('where signed identifications are required', () => {
+  beforeEach(async () => {
+    await require(true)
+    // Every process hears of it at the commit, which may be a moment after the answer.
+    await expect.poll(() => claim({ traits: { email: 'x@example.com' } })).toContain('left out')
+  })
+
+  test('an unsigned one is left out with a warning, and the events are kept', async () => {
+    const id = await tenant.contact('ada@example.com', { firstname: 'Ada' })
+    const sent = { external_user_id: 'u1', traits: { email: 'ada@example.com', plan: 'pro' } }
+    expect(await claim(sent, undefined, { events: [{ event: 'kept' }] })).toContain('identify was left out')
+    expect(await claim(sent, hash('u2'))).toMatch(/user_hash was ignored[\s\S]*identify was left out/)
+    expect((await contactOf(id)).properties).not.toHaveProperty('plan')
+    const { body } = await tenant.call('GET', '/v1/events')
+    expect(body.events).toMatchObject([{ event: 'kept', internal_contact_id: null }])
+    expect(await claim(sent, hash('u1'))).toContain('traits.email')
+    expect(await claim({ traits: sent.traits }, hash('ada@example.com'))).toBe('')
+    expect(await visitorsContact()).toBe(id)
+  })
+
+  test('an external_contact_id is left out, because anybody can send one', async () => {
+    const id = await identify({ user_id: 'u1', email: 'ada@example.com' })
+    for (const external_contact_id of ['u1', id]) {
+      const answer = await tenant.track({ visitor_id: 'v', external_contact_id, events: [{ event: 'x' }] })
+      expect(answer.body.warnings.join()).toContain('external_contact_id was left out')
+    }
+    expect(await visitorsContact()).toBeNull()
+  })
+
+  test('a form writes to the contact, and links no visitor', async () => {
+    const answer = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
+      headers: { origin: `https://${tenant.site}`, 'user-agent': CHROME },
+      body: JSON.stringify({ visitor_id: 'v', contact_data: { email: 'ada@example.com', city: 'Rome' } }),
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.body.warnings.join()).toContain('not linked')
+    expect((await contactOf(answer.body.contact_id)).properties.city).toBe('Rome')
+    expect(await visitorsContact()).toBeNull()
+  })
+
+  test('a server needs no hash', async () => {
+    const id = await identify({ visitor_id: 'v', email: 'ada@example.com' })
+    expect(await visitorsContact()).toBe(id)
+  })
+})
+
+describe('the secret', () => {
+  test('before the last rotation is good for a day, the one before that no more', async () => {
+    const first = secret
+    expect(await claim({ external_user_id: 'u1' }, hash('u1', first))).toBe('')
+    const answer = await tenant.call('POST', '/v1/tenant/identity-secret')
+    secret = answer.body.identity_secret
+    expect(secret).not.toBe(first)
+    expect(answer.body.previous_valid_until).toBe(new Date(now.getTime() + 86_400_000).toISOString())
+    await expect.poll(() => claim({ external_user_id: 'u1' }, hash('u1'))).toBe('')
+    expect(await claim({ external_user_id: 'u1' }, hash('u1', first))).toBe('')
+    now = new Date(now.getTime() + 86_399_999)
+    expect(await claim({ external_user_id: 'u1' }, hash('u1', first))).toBe('')
+    now = new Date(now.getTime() + 1)
+    expect(await claim({ external_user_id: 'u1' }, hash('u1', first))).toContain('user_hash was ignored')
+    expect(await claim({ external_user_id: 'u1' }, hash('u1'))).toBe('')
+    const [second, third] = [secret, (await rotate(), await rotate())]
+    await expect.poll(() => claim({ external_user_id: 'u1' }, hash('u1', third))).toBe('')
+    expect(await claim({ external_user_id: 'u1' }, hash('u1', second))).toContain('user_hash was ignored')
+  })
+
+  test('is nowhere readable, and is in no audit entry, which names who rotated it', async () => {
+    const row = await tenant.handle.db.selectFrom('identification_settings').selectAll().executeTakeFirstOrThrow()
+    expect(JSON.stringify(row)).not.toContain(secret.slice(6))
+    const { body } = await tenant.call('GET', '/v1/tenant')
+    expect(JSON.stringify(body)).not.toContain(secret)
+    const log = await tenant.handle.db.selectFrom('audit_log').selectAll().execute()
+    expect(log).toMatchObject([{ action: 'tenant.identity_secret_rotated', actor: { kind: 'api_key' } }])
+    expect(JSON.stringify(log)).not.toContain(secret)
+    expect(service.logged.join()).not.toContain(secret)
+  })
+
+  test('that cannot be decrypted any more proves nothing, and costs no events', async () => {
+    await tenant.handle.db.updateTable('identification_settings').set({ secret_sealed: 'v1.gone.x' }).execute()
+    const send = () => claim({ external_user_id: 'u1' }, hash('u1'), { events: [{ event: 'kept' }] })
+    expect(await send()).toContain('user_hash was ignored')
+    expect(service.logged.join()).toContain('cannot be decrypted')
+  })
+})
