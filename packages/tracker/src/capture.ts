@@ -50,9 +50,14 @@ export function capture(event: string, data: Record<string, unknown>, page: Part
   add('', json)
 }
 
-export function identify(userId: unknown, traits: unknown): void {
-  const id = userId === undefined || userId === null ? undefined : cut(userId)
-  add(serialize({ external_user_id: id, traits: Object(traits) === traits ? traits : undefined }), '')
+/** @param proof holds the hash that the site's server made of the user id, else of the email. */
+export function identify(userId: unknown, traits: unknown, proof?: { userHash?: string }): void {
+  const claim = {
+    external_user_id: cut(userId) || undefined,
+    traits: Object(traits) === traits ? traits : undefined,
+  }
+  // What stands between the braces goes into the request as it is.
+  add(serialize({ identify: claim, user_hash: proof?.userHash }).slice(1, -1), '')
 }
 
 function add(identification: string, event: string): void {

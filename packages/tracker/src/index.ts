@@ -2,7 +2,7 @@ import { configure, type Options } from './options.ts'
 import { type Service, takeOver } from './tracker.ts'
 
 export type { Options, TrackedEvent } from './options.ts'
-export type { Command, Service } from './tracker.ts'
+export type { Command, Proof, Service } from './tracker.ts'
 
 let service: Service | undefined
 

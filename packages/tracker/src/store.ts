@@ -6,8 +6,8 @@ const SESSION_MS = 1_800_000
 const KEPT_MAX = 100
 
 /**
- * What waits to be sent: visitor, JSON of the request's other fields, identification (or ''), event (or ''). Kept as
- * texts, so that reading it back needs no parser that the page may have replaced.
+ * What waits to be sent: visitor, JSON of the request's other fields, of its identification (or ''), of its event (or
+ * ''). Kept as texts, so that reading it back needs no parser that the page may have replaced.
  */
 export type Item = [visitor: string, head: string, identify: string, event: string]
 

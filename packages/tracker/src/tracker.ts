@@ -10,16 +10,21 @@ import { findVisitor } from './visitor.ts'
 
 export type Command =
   | ['track', name: string, data?: Record<string, unknown>]
-  | ['identify', externalUserId: string | null, traits?: Record<string, unknown>]
+  | ['identify', externalUserId: string | null, traits?: Record<string, unknown>, proof?: Proof]
   | ['consent', given: boolean]
   | ['optOut']
   | ['configure', options: Options]
+
+/** What the site's own server made: the HMAC-SHA256 of the user id, else of the email, with the identity secret. */
+export interface Proof {
+  userHash: string
+}
 
 /** What pages talk to. No method ever throws. */
 export interface Service {
   push(...commands: Command[]): void
   track(name: string, data?: Record<string, unknown>): void
-  identify(externalUserId: string | null, traits?: Record<string, unknown>): void
+  identify(externalUserId: string | null, traits?: Record<string, unknown>, proof?: Proof): void
   consent(given: boolean): void
   optOut(): void
   configure(options: Options): void
@@ -33,8 +38,8 @@ let isDecided = false
 
 const methods: Record<string, (...args: never[]) => void> = {
   configure,
-  track: (name: unknown, data?: unknown) => whenActive(() => track(name, data)),
-  identify: (userId: unknown, traits?: unknown) => whenActive(() => identify(userId, traits)),
+  track: whenActive(track),
+  identify: whenActive(identify),
   consent: (given: unknown) => {
     if (given) start()
     else stop()
@@ -63,9 +68,11 @@ const run = guard((command: unknown) => {
 })
 
 /** Before the start (consent, prerendering) commands wait; after a stop they are dropped. */
-function whenActive(act: () => void): void {
-  if (isActive()) act()
-  else if (!isDecided && waiting.length < WAITING_MAX) waiting.push(act)
+function whenActive<Args extends unknown[]>(act: (...args: Args) => void): (...args: Args) => void {
+  return (...args) => {
+    if (isActive()) act(...args)
+    else if (!isDecided && waiting.length < WAITING_MAX) waiting.push(() => act(...args))
+  }
 }
 
 function track(name: unknown, data: unknown): void {

@@ -140,7 +140,7 @@ function bodyOf(batch: Item[]): string {
   const [[id, head, identify] = []] = batch
   const session = readSession()
   const events = batch.map((item) => item[3]).filter(Boolean)
-  return `{"visitor_id":"${id}",${head}${identify && `,"identify":${identify}`}${
+  return `{"visitor_id":"${id}",${head}${identify && `,${identify}`}${
     session && `,"session_id":"${session}"`
   },"events":[${events}],"sent_at":"${new Date().toISOString()}"}`
 }

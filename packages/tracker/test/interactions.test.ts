@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
@@ -229,5 +230,29 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
         ),
       )
       .toEqual(expect.arrayContaining(['page_view', 'first_visit', 'after_login']))
+  })
+
+  test('identify sends the hash that the site has made, beside the identification', async () => {
+    const { url, tenant } = await site.host()
+    const { body: rotated } = await tenant.call('POST', '/v1/tenant/identity-secret')
+    const userHash = createHmac('sha256', rotated.identity_secret).update('user-42').digest('hex')
+    const page = await site.open(url)
+    await site.settled(url, page)
+    await page.evaluate((proof) => {
+      type Service = { identify(id: string, traits: object, proof?: object | null): void }
+      const { service } = window as unknown as { service: Service }
+      service.identify('user-42', { email: 'ada@example.com', plan: 'pro' }, { userHash: proof })
+      service.identify('user-43', {}, null)
+    }, userHash)
+    const sent = () => site.requests(url).filter(({ body }) => body.identify)
+    await expect.poll(() => sent().map(({ status }) => status)).toEqual([200, 200])
+    const [signed, unsigned] = sent()
+    expect(signed?.body).toMatchObject({ identify: { external_user_id: 'user-42' }, user_hash: userHash })
+    expect(unsigned?.body.identify.external_user_id).toBe('user-43')
+    expect(unsigned?.body).not.toHaveProperty('user_hash')
+    const { body } = await tenant.call('GET', '/v1/contacts?search=ada@example.com')
+    const path = `/v1/contacts/${body.contacts[0].contact_id}?include=provenance`
+    const { contact } = (await tenant.call('GET', path)).body
+    expect(contact.properties_provenance.plan.source).toBe('identify')
   })
 })
