@@ -71,6 +71,7 @@ const PLACES: Place[] = [
     beside: /domains/,
   },
   { path: '/settings/domains', shows: 'verified' },
+  { path: '/settings/identification', shows: 'Sign on your server' },
   { path: '/settings/keys', shows: 'all' },
   { path: '/settings/limits', shows: 'Rate limits are off' },
   { path: '/settings/audit', shows: 'Identity created', empty: 'Nothing has been changed yet' },

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { queryString } from '../src/api/client.ts'
 import {
@@ -14,6 +15,7 @@ import {
 } from '../src/app/search-params.ts'
 import { eventsOfGroup } from '../src/events/event-search.ts'
 import { overviewRange } from '../src/home/overview-range.ts'
+import { SIGNING_CODE } from '../src/settings/signing-code.ts'
 import { areaPath, labelEvery, linePath, niceTicks } from '../src/ui/chart-scale.ts'
 import { eventDetails } from '../src/ui/event-details.ts'
 import { formatMoment } from '../src/ui/format.ts'
@@ -131,4 +133,12 @@ test('the events of a group are those that its filters and its value say, within
     expect(eventsOfGroup({ ...days, group_by: dimension }, 'x')).toBeUndefined()
   }
   expect(eventsOfGroup({ ...days, group_by: 'browser' }, null)).toBeUndefined()
+})
+
+test('the code that signs identifications is that of the documentation, which has been run', () => {
+  const document = readFileSync('docs/identification.md', 'utf8')
+  const documented = ['js', 'python', 'php', 'go'].map(
+    (language) => new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\n\`\`\``).exec(document)?.[1],
+  )
+  expect(Object.values(SIGNING_CODE)).toEqual(documented)
 })

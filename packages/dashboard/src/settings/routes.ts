@@ -4,6 +4,7 @@ import { domainsQuery } from '../api/domains.ts'
 import { keysQuery } from '../api/keys.ts'
 import { limitsQuery } from '../api/limits.ts'
 import { teamQuery } from '../api/team.ts'
+import { tenantQuery } from '../api/tenant.ts'
 import { erasuresQuery, exportsQuery } from '../api/tenant-data.ts'
 import { trackerQuery } from '../api/tracker.ts'
 import { lazyPage } from '../app/lazy-page.ts'
@@ -69,6 +70,13 @@ const domains = createRoute({
   component: lazyPage(() => import('./domains-page.tsx'), 'DomainsPage'),
 })
 
+const identification = createRoute({
+  getParentRoute: () => settings,
+  path: '/identification',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(tenantQuery),
+  component: lazyPage(() => import('./identification-page.tsx'), 'IdentificationPage'),
+})
+
 const keys = createRoute({
   getParentRoute: () => settings,
   path: '/keys',
@@ -107,5 +115,5 @@ const data = createRoute({
 })
 
 export const settingsRoutes = [
-  settings.addChildren([index, profile, team, tenants, tracker, domains, keys, limits, audit, data]),
+  settings.addChildren([index, profile, team, tenants, tracker, domains, identification, keys, limits, audit, data]),
 ] as const

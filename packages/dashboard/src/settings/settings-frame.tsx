@@ -12,6 +12,7 @@ const PAGES = [
   { label: 'Tenants', link: linkOptions({ to: '/settings/tenants' }) },
   { label: 'Tracker', link: linkOptions({ to: '/settings/tracker' }) },
   { label: 'Domains', link: linkOptions({ to: '/settings/domains' }) },
+  { label: 'Identification', link: linkOptions({ to: '/settings/identification' }), isForAdmins: true },
   { label: 'API keys', link: linkOptions({ to: '/settings/keys' }), isForAdmins: true },
   { label: 'Rate limits', link: linkOptions({ to: '/settings/limits' }) },
   { label: 'Audit log', link: linkOptions({ to: '/settings/audit' }), isForAdmins: true },

@@ -4,10 +4,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { domainsQuery } from '../api/domains.ts'
 import { type SeenEvent, trackerQuery } from '../api/tracker.ts'
-import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
+import { Snippet } from '../ui/snippet.tsx'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { ExternalLink, Foreign, Moment } from '../ui/text.tsx'
 import { SettingsPart } from './settings-part.tsx'
@@ -57,6 +57,17 @@ export function TrackerPage() {
               When somebody signs in or leaves an address, call this: what the visitor did before moves to the contact.
             </Text>
             <Snippet code={IDENTIFY} label="the code that identifies" />
+            <Text size="sm">
+              Anybody can call this for anybody.{' '}
+              <Anchor
+                inherit
+                underline="always"
+                renderRoot={(props) => <Link to="/settings/identification" {...props} />}
+              >
+                Sign it
+              </Anchor>{' '}
+              to prove that it comes from you.
+            </Text>
           </SettingsPart>
           <SettingsPart title="Record events of your own">
             <Snippet code={TRACK} label="the code that records" />
@@ -135,17 +146,6 @@ function FirstEvent({ first, last }: { first: SeenEvent | null; last: SeenEvent 
         )}
       </Text>
     </Alert>
-  )
-}
-
-function Snippet({ code, label }: { code: string; label: string }) {
-  return (
-    <Group gap="xs" align="flex-start">
-      <Code block flex="1 1 260px" miw={0} tabIndex={0} role="region" aria-label={`Code: ${label}`}>
-        {code}
-      </Code>
-      <CopyButton value={code} label={label} withText />
-    </Group>
   )
 }
 

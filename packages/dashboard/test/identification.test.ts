@@ -1,0 +1,92 @@
+import { createHmac } from 'node:crypto'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { HAS_BROWSER } from '../../server/test/chromium.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { lookAt, openBrowser, type TestBrowser } from './browser.ts'
+
+let service: TestService
+let browser: TestBrowser
+let tenant: TestTenant
+let owner: Page
+
+describe.skipIf(!HAS_BROWSER)('the settings of identification', () => {
+  beforeAll(async () => {
+    service = await sharedService()
+    browser = await openBrowser(service)
+    tenant = await createTestTenant(service)
+    owner = await browser.signedIn(tenant, { path: '/settings/identification' })
+  })
+  afterAll(() => browser?.close())
+
+  const warnings = async (userHash?: string) => {
+    const body = { visitor_id: 'v', events: [], identify: { external_user_id: 'u1' }, user_hash: userHash }
+    return ((await tenant.track(body)).body.warnings ?? []).join()
+  }
+  const sign = (secret: string) => createHmac('sha256', secret).update('u1').digest('hex')
+  const shownSecret = async () => (await owner.getByText(/^cdsid_/).textContent()) ?? ''
+  const keep = async () => {
+    await owner.getByRole('button', { name: 'I have kept it' }).click()
+    await owner.getByText(/^cdsid_/).waitFor({ state: 'detached' })
+  }
+
+  test('a secret is made and shown once; rotated only when that is confirmed, with a day for the one before', async () => {
+    await owner.getByText('There is no secret yet').waitFor()
+    expect(await lookAt(owner, 'settings-identification-empty')).toEqual([])
+    await owner.getByRole('button', { name: 'Create secret' }).click()
+    const first = await shownSecret()
+    expect(await lookAt(owner, 'settings-identification-made')).toEqual([])
+    await expect.poll(() => warnings(sign(first))).toBe('')
+    await keep()
+    expect(await owner.content()).not.toContain(first)
+    await owner.getByRole('button', { name: 'Rotate secret' }).click()
+    const dialog = owner.getByRole('dialog')
+    await dialog.getByText('stays valid for 24 hours').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await owner.getByRole('button', { name: 'Rotate secret' }).click()
+    await dialog.getByRole('button', { name: 'Rotate secret' }).click()
+    const second = await shownSecret()
+    expect(second).not.toBe(first)
+    await keep()
+    await owner.getByText('The previous secret is valid until').waitFor()
+    await expect.poll(() => warnings(sign(second))).toBe('')
+    expect(await warnings(sign(first))).toBe('')
+  })
+
+  test('signed identification is required, and not any more', async () => {
+    const required = owner.getByRole('switch', { name: 'Require signed identification' })
+    await required.click()
+    await expect.poll(() => warnings()).toContain('identify was left out')
+    await owner.reload()
+    await expect.poll(() => required.isChecked()).toBe(true)
+    expect(await lookAt(owner, 'settings-identification')).toEqual([])
+    await required.click()
+    await expect.poll(() => warnings()).toBe('')
+  })
+
+  test('the code is there in each language', async () => {
+    for (const [language, code] of [
+      ['Python', 'hmac.new('],
+      ['PHP', 'hash_hmac('],
+      ['Go', 'hmac.New('],
+      ['Node.js', 'createHmac('],
+    ] as const) {
+      await owner.getByRole('tab', { name: language }).click()
+      await owner
+        .getByRole('region', { name: `Code: the signature in ${language}` })
+        .getByText(code)
+        .waitFor()
+    }
+    expect(browser.problems).toEqual([])
+  })
+
+  test('a member sees how it is and changes nothing', async () => {
+    const member = await browser.signedIn(tenant, { role: 'member', path: '/settings/identification' })
+    await member.getByText('Created on').waitFor()
+    expect(await member.getByRole('button', { name: 'Rotate secret' }).count()).toBe(0)
+    expect(await member.getByRole('switch', { name: 'Require signed identification' }).isDisabled()).toBe(true)
+    const settings = member.getByRole('navigation', { name: 'Settings' })
+    expect(await settings.getByRole('link', { name: 'Identification' }).count()).toBe(0)
+  })
+})
