@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from '../contacts/properties.ts'
+import { mergeProperties, type Properties, type PropertyChanges } from '../contacts/properties.ts'
+import { requireRoomInCompany } from '../contacts/size.ts'
 import { conflict, notFound, type ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
@@ -17,7 +18,7 @@ export interface CompanyChanges {
   properties: PropertyChanges
 }
 
-/** @throws ServiceError 409 `company_domain_taken`. */
+/** @throws ServiceError 409 `company_domain_taken`, 413 `company_too_large`. */
 export async function createCompany(tenant: Tenant, changes: CompanyChanges, now: Date): Promise<CompanyRow> {
   const row = await insertCompany(tenant, changes, now)
   if (row) return row
@@ -25,7 +26,7 @@ export async function createCompany(tenant: Tenant, changes: CompanyChanges, now
   throw domainTaken(holder?.company_id ?? '')
 }
 
-/** @throws ServiceError 404, 409 `company_domain_taken`, 400 for too many properties. */
+/** @throws ServiceError 404, 409 `company_domain_taken`, 400 for too many properties, 413 `company_too_large`. */
 export async function updateCompany(
   tenant: Tenant,
   companyId: string,
@@ -137,6 +138,7 @@ async function idsByDomain(tx: Tenant, domains: readonly string[]): Promise<Map<
 
 async function insertCompany(tx: Tenant, changes: CompanyChanges, now: Date): Promise<CompanyRow | undefined> {
   const { properties } = mergeProperties({}, changes.properties)
+  requireRoomInCompany(properties)
   const { domain = null, name = null } = changes
   return tx.db
     .insertInto('companies')
@@ -148,7 +150,7 @@ async function insertCompany(tx: Tenant, changes: CompanyChanges, now: Date): Pr
 
 async function applyChanges(tx: Tenant, before: CompanyRow, changes: CompanyChanges, now: Date): Promise<CompanyRow> {
   const { properties, changed } = mergeProperties(before.properties as Properties, changes.properties)
-  requireFewKeys(properties, 'company')
+  requireRoomInCompany(properties)
   const { domain = before.domain, name = before.name } = changes
   if (changed.length === 0 && domain === before.domain && name === before.name) return before
   return tx.db

@@ -3,6 +3,7 @@ import type { ContactRow } from './contact-row.ts'
 import { FIRST_TOUCH_KEYS } from './first-touch-keys.ts'
 import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from './properties.ts'
 import { type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
+import { requireRoomInContact } from './size.ts'
 import type { SourceFields } from './unified-profile.ts'
 
 /** What one source says of a contact. */
@@ -52,7 +53,7 @@ export function wantsEmail(before: ContactRow, write: SourceWrite): write is Sou
  * withdraws what the source said, and the newest value of another source takes its place; by hand it removes the key.
  * @param records what the sources say so far.
  * @param email the contact's e-mail after this write.
- * @throws ServiceError 400 when there would be too many properties.
+ * @throws ServiceError 400 when there would be too many properties, 413 `contact_too_large`.
  */
 export function applyWrite(
   before: ContactRow,
@@ -69,7 +70,6 @@ export function applyWrite(
   const winners = winnersOf(before, records, write, entry)
   const values = Object.entries(winners).map(([key, winner]) => [key, winner === null ? null : winner.value] as const)
   const { properties, changed } = mergeProperties(before.properties as Properties, Object.fromEntries(values))
-  requireFewKeys(properties, 'contact')
   if (email !== before.email) changed.push('email')
 
   const provenance: Provenance = { ...(before.properties_provenance as Provenance) }
@@ -99,9 +99,12 @@ export function applyWrite(
     ...(isNews ? { updated_at: now } : {}),
     ...(write.kind === 'enrichment' ? { enriched_at: now } : {}),
   }
+  const said = recordAfter(own, write, entry.updated_at, now)
+  const others = records.filter((record) => record !== own)
+  requireRoomInContact(properties, [...others, said.record], write)
   return {
     row,
-    ...recordAfter(own, write, entry.updated_at, now),
+    ...said,
     changed,
     isNews,
     isRowDirty: isNews || isProvenanceNew || write.kind === 'enrichment',
@@ -202,14 +205,14 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
   const said = Object.entries(after).filter(([key, { value }]) => key !== 'email' && value !== null)
   requireFewKeys(Object.fromEntries(said), 'contact')
   const externalId = write.externalId ?? own?.external_id ?? null
-  // As it will be read again: JSON has no -0 and no Infinity.
-  const raw = write.raw === undefined ? (own?.raw ?? null) : JSON.parse(JSON.stringify(write.raw))
+  const { raw, raw_bytes } = write.raw === undefined ? (own ?? NO_RAW) : asStored(write.raw)
   const record: SourceRecord = {
     source: write.source,
     kind: write.kind,
     external_id: externalId,
     fields: after,
     raw,
+    raw_bytes,
     first_seen_at: own?.first_seen_at ?? now,
     updated_at: write.at ?? now,
     synced_at: SYNCED_KINDS.includes(write.kind) ? now : (own?.synced_at ?? null),
@@ -218,4 +221,13 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
   const isNewsOfSource =
     isNews || externalId !== (own?.external_id ?? null) || !isDeepStrictEqual(raw, own?.raw ?? null)
   return { record, isNewsOfSource }
+}
+
+const NO_RAW = { raw: null, raw_bytes: 0 }
+
+/** A raw record as it will be read again: JSON has no -0 and no Infinity. */
+function asStored(raw: unknown): { raw: unknown; raw_bytes: number } {
+  if (raw === null) return NO_RAW
+  const text = JSON.stringify(raw)
+  return { raw: JSON.parse(text), raw_bytes: Buffer.byteLength(text) }
 }
