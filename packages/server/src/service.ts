@@ -45,10 +45,10 @@ import { type Invalidation, listenForChanges } from './platform/postgres/invalid
 import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.ts'
 import type { Stores } from './platform/tenant.ts'
 import { type Clock, systemClock } from './platform/time.ts'
+import { keepTables } from './retention.ts'
 import { watchSegments } from './segments/watch.ts'
 import { createKeyLookup } from './tenants/api-keys.ts'
 import { createDomainLookup } from './tenants/domains.ts'
-import { keepSignInTables } from './tenants/forget.ts'
 import { createSubscriptionLookup } from './webhooks/lookup.ts'
 import { keepDeliveries } from './webhooks/queue/retention.ts'
 import { type DeliveryWorker, startDeliveryWorker } from './webhooks/queue/worker.ts'
@@ -219,8 +219,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     invalidation.onWork(deliveryWorker.wake)
     const retention = keepDeliveries(stores.database, config.webhookRetentionDays, clock, log)
     cleanup.push(() => retention.stop())
-    const signInTables = keepSignInTables(stores.database, clock, log)
-    cleanup.push(() => signInTables.stop())
+    const tables = keepTables(stores.database, clock, log)
+    cleanup.push(() => tables.stop())
     const findSubscriptions = createSubscriptionLookup(stores, invalidation)
     // The embedded ClickHouse belongs to one process: nobody else records events.
     const live = startLiveFeed({ stores, clock, log, hasOthers: config.clickhouseUrl !== null })

@@ -339,8 +339,9 @@ export interface Exports {
 export interface Fingerprints {
   created_at: Timestamp;
   fingerprint: Buffer;
+  seen_at: Timestamp;
   tenant_id: string;
-  visitor_id: string;
+  visitor_id: string | null;
 }
 
 export interface Identities {
@@ -677,6 +678,14 @@ export interface VisitorMoves {
   visitor_id: string;
 }
 
+export interface VisitorNetworks {
+  network: Buffer;
+  place: number;
+  seen_at: Timestamp;
+  tenant_id: string;
+  visitor_id: string;
+}
+
 export interface Visitors {
   contact_id: string | null;
   created_at: Timestamp;
@@ -798,6 +807,7 @@ export interface DB {
   user_verifications: UserVerifications;
   users: Users;
   visitor_moves: VisitorMoves;
+  visitor_networks: VisitorNetworks;
   visitors: Visitors;
   webhook_attempts: WebhookAttempts;
   webhook_deliveries: WebhookDeliveries;
