@@ -167,6 +167,7 @@ function deviceOf(event: Event): Fact[] {
     { name: 'Operating system', value: text(event.os) },
     { name: 'Screen', value: text(event.screen) },
     { name: 'Bot', value: event.is_bot ? 'yes' : 'no' },
+    { name: 'Sent from another host', value: event.origin_mismatch ? 'yes' : 'no' },
     { name: 'User agent', value: text(event.user_agent) },
   ]
 }

@@ -16,6 +16,7 @@ import { createExternalContactIds } from '../visitors/external-id.ts'
 import { recoverVisitor } from '../visitors/fingerprints.ts'
 import { createSeenNetworks } from '../visitors/seen-networks.ts'
 import { identifyVisitor } from './identification.ts'
+import { sendingHost } from './location.ts'
 import { allowPage, answerPreflight, type FindTenantOfHost, tenantOfPage } from './page.ts'
 import { RecoverVisitorBody, TrackBody } from './requests.ts'
 import { sessionCookie, sessionOf, visitorOf } from './session.ts'
@@ -104,6 +105,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
           visitorId,
           sessionId,
           at: clock(),
+          pageHost: sendingHost(request.headers),
           userAgentHeader: userAgentHeader.slice(0, 2_000),
           userAgent: parseUserAgent(userAgentHeader),
         })

@@ -1,4 +1,4 @@
-import { locate } from '../collector/location.ts'
+import { isOriginMismatch, locate } from '../collector/location.ts'
 import type { UserAgent } from '../collector/user-agent.ts'
 import { upsertCompany } from '../companies/write.ts'
 import { changeContact, insertContact, type SourceWrite } from '../contacts/change.ts'
@@ -25,6 +25,8 @@ export interface FormSubmission {
 /** What the request says of the page and the browser. */
 export interface Page {
   url: string
+  /** From the Origin, else the Referer. */
+  host: string | null
   sessionId: string
   userAgentHeader: string
   userAgent: UserAgent
@@ -86,6 +88,7 @@ function toRecord(tenantId: string, contactId: string, submission: FormSubmissio
     os: page.userAgent.os,
     device_type: page.userAgent.deviceType,
     is_bot: page.userAgent.isBot,
+    origin_mismatch: isOriginMismatch(domain, page.host),
     user_agent: page.userAgentHeader,
     data: JSON.stringify({ form_id: formId, fields: ['email', ...Object.keys(properties)] }),
   }
