@@ -10,7 +10,7 @@ import { EMPTY_RECORD, type EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { linkVisitors } from '../visitors/link.ts'
+import { linkVisitorsThatFit } from '../visitors/link.ts'
 
 /** A form that somebody filled in on a page of the tenant. */
 export interface FormSubmission {
@@ -58,7 +58,7 @@ export async function submitForm(
       : await insertContact(tx, log, { email, externalId: null }, write, now)
     if (!row) throw new Collision()
     const visitorIds = visitorId === null ? [] : [visitorId]
-    const linked = await linkVisitors(tx, log, visitorIds, row.contact_id, SOURCE.source, now)
+    const linked = await linkVisitorsThatFit(tx, log, visitorIds, row.contact_id, SOURCE.source, now)
     log.records.push(toRecord(tenant.id, row.contact_id, submission, now))
     return { contact_id: row.contact_id, company_id: companyId, linked }
   })
