@@ -100,8 +100,9 @@ export function applyWrite(
     ...(write.kind === 'enrichment' ? { enriched_at: now } : {}),
   }
   const said = recordAfter(own, write, entry.updated_at, now)
-  const others = records.filter((record) => record !== own)
-  requireRoomInContact(properties, [...others, said.record], write)
+  const recordsAfter = [...records.filter((record) => record !== own), said.record]
+  const held = { properties: before.properties as Properties, records }
+  requireRoomInContact(held, { properties, records: recordsAfter }, write.kind)
   return {
     row,
     ...said,
@@ -202,7 +203,9 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
   }
   const after: SourceFields = Object.fromEntries(fields)
   // The e-mail does not count, here as in the contact.
-  const said = Object.entries(after).filter(([key, { value }]) => key !== 'email' && value !== null)
+  const said = Object.entries(after).flatMap(([key, { value }]) =>
+    key === 'email' || value === null ? [] : [[key, value] as const],
+  )
   requireFewKeys(Object.fromEntries(said), 'contact')
   const externalId = write.externalId ?? own?.external_id ?? null
   const { raw, raw_bytes } = write.raw === undefined ? (own ?? NO_RAW) : asStored(write.raw)

@@ -168,6 +168,18 @@ describe('whoever writes', () => {
     expect(await push({ external_id: '1', email: ADA, properties: texts('b') })).toMatchObject([{ status: 'updated' }])
   })
 
+  test('whoever says nothing more is heard, though others have filled the contact', async () => {
+    const data = { contact_data: { email: ADA, city: 'London' } }
+    const { contact_id } = (await submit(data)).body
+    expect((await put(contact_id, { ...texts('a'), b: text(40_000) })).status).toBe(200)
+    expect((await submit(data)).status).toBe(200)
+    expect((await submit({ contact_data: { email: ADA, city: 'Paris!' } })).status).toBe(200)
+    expect((await submit({ contact_data: { email: ADA, city: 'A longer one' } })).status).toBe(413)
+    const identify = { external_user_id: 'user-42', traits: { email: ADA } }
+    const { body } = await tenant.track({ visitor_id: 'v', identify, events: [] })
+    expect(body).not.toHaveProperty('warnings')
+  })
+
   test('who unsubscribes does so however full the contact is', async () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`k${n}`, n]))
     const contacts = [await fullContact(), await tenant.contact('many@example.com', many)]
@@ -175,7 +187,10 @@ describe('whoever writes', () => {
       const { email } = (await read(contactId)).contact.properties
       await unsubscribe(tenant.handle, service.writing, { address: email, contactId })
       expect((await read(contactId)).contact.properties.unsubscribed).toBe(true)
+      expect((await put(contactId, { do_not_contact: true })).status).toBe(200)
     }
+    expect((await put(contacts[1] ?? '', { k1: 'changed' })).status).toBe(200)
+    expect((await put(contacts[1] ?? '', { k501: 1 })).status).toBe(400)
   })
 
   test('a first touch that finds no room is left out, and the events are kept', async () => {

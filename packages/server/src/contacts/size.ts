@@ -1,5 +1,5 @@
 import { ServiceError } from '../platform/errors.ts'
-import { type Properties, type PropertyChanges, type PropertyValue, requireFewKeys } from './properties.ts'
+import { isWish, type Properties, type PropertyValue, requireFewKeys } from './properties.ts'
 import type { SourceKind, SourceRecord } from './record-source.ts'
 
 const KIB = 1024
@@ -18,26 +18,23 @@ const BRACES_BYTES = 2
 /** JSON escapes a control character with six bytes; no character takes more. */
 const CHARACTER_BYTES_MAX = 6
 
-/** What a person decides about being contacted: it is written however full the contact is. */
-const WISHES = ['unsubscribed', 'do_not_contact']
-
-interface Write {
-  kind: SourceKind
-  properties: PropertyChanges
+/** A contact's properties, and what all of its sources say. */
+interface Content {
+  properties: Properties
+  records: readonly SourceRecord[]
 }
 
 /**
- * Checks that a contact stays within its bounds.
- * @param records what all sources say after the write.
+ * Checks that a write keeps a contact within its bounds.
  * @throws ServiceError 400 for too many keys, 413 `contact_too_large`.
  */
-export function requireRoomInContact(properties: Properties, records: readonly SourceRecord[], write: Write): void {
-  if (isWish(write.properties)) return
-  requireFewKeys(properties, 'contact')
-  const isFromPages = write.kind === 'tracker' || write.kind === 'form'
+export function requireRoomInContact(before: Content, after: Content, kind: SourceKind): void {
+  requireFewKeys(after.properties, 'contact')
+  const isFromPages = kind === 'tracker' || kind === 'form'
   const kibMax = isFromPages ? CONTACT_KIB_MAX_FROM_PAGES : CONTACT_KIB_MAX
-  const bytesOf = (measure: MeasureText) => contactBytes(properties, records, measure)
-  if (fits(bytesOf, kibMax * KIB)) return
+  if (fits((measure) => contactBytes(after, measure), kibMax * KIB)) return
+  // Whoever says nothing more is heard, though others have filled the contact.
+  if (contactBytes(after, exactly) <= contactBytes(before, exactly)) return
   const message = `The contact would hold more than ${kibMax} KiB, counting its properties and what each source says. Remove properties or shorten them; long texts belong in notes.`
   throw new ServiceError(413, 'contact_too_large', message)
 }
@@ -55,11 +52,6 @@ export function fitInEvent(properties: Properties): boolean {
   return fits((measure) => propertiesBytes(properties, measure), EVENT_PROPERTIES_BYTES_MAX)
 }
 
-function isWish(properties: PropertyChanges): boolean {
-  const entries = Object.entries(properties)
-  return entries.length > 0 && entries.every(([key, value]) => WISHES.includes(key) && typeof value === 'boolean')
-}
-
 /** How many bytes a text takes in JSON. */
 type MeasureText = (text: string) => number
 
@@ -71,20 +63,23 @@ function fits(bytesOf: (measure: MeasureText) => number, bytesMax: number): bool
   return bytesOf(atMost) <= bytesMax || bytesOf(exactly) <= bytesMax
 }
 
-function contactBytes(properties: Properties, records: readonly SourceRecord[], measure: MeasureText): number {
-  const ofSources = records.map(({ source, external_id, fields, raw_bytes }) => {
-    const said = Object.entries(fields).map(
-      ([key, { value }]) => measure(key) + FIELD_BYTES + valueBytes(value, measure) + 2 * SEPARATOR_BYTES,
-    )
-    return measure(source) + measure(external_id ?? '') + BRACES_BYTES + sum(said) + raw_bytes
-  })
-  return propertiesBytes(properties, measure) + sum(ofSources)
+function contactBytes({ properties, records }: Content, measure: MeasureText): number {
+  return propertiesBytes(properties, measure) + sum(records.map((record) => recordBytes(record, measure)))
+}
+
+/** A source that says nothing takes no room: who somebody is can be said of a full contact too. */
+function recordBytes({ source, external_id, fields, raw_bytes }: SourceRecord, measure: MeasureText): number {
+  const said = Object.entries(fields).flatMap(([key, { value }]) =>
+    isWish(key, value) ? [] : [measure(key) + FIELD_BYTES + valueBytes(value, measure) + 2 * SEPARATOR_BYTES],
+  )
+  if (said.length === 0 && raw_bytes === 0) return 0
+  return measure(source) + measure(external_id ?? '') + BRACES_BYTES + sum(said) + raw_bytes
 }
 
 /** Bytes of the text that PostgreSQL makes of properties, which is what is stored, sent and read again. */
 function propertiesBytes(properties: Properties, measure: MeasureText): number {
-  const entries = Object.entries(properties).map(
-    ([key, value]) => measure(key) + valueBytes(value, measure) + 2 * SEPARATOR_BYTES,
+  const entries = Object.entries(properties).flatMap(([key, value]) =>
+    isWish(key, value) ? [] : [measure(key) + valueBytes(value, measure) + 2 * SEPARATOR_BYTES],
   )
   return BRACES_BYTES + sum(entries)
 }
