@@ -18,9 +18,11 @@ const UNSCOPED = [
   'journal',
   'webhooks/queue',
   'conversations/mailbox',
+  'visitors/retention.ts',
   'cli',
   'demo',
   'service.ts',
+  'retention.ts',
   'app.ts',
 ]
 /** Calls an address. Those that users gave must be checked, so one folder does it for all. (METHODS is a list of words.) */

@@ -45,8 +45,8 @@ import { type Invalidation, listenForChanges } from './platform/postgres/invalid
 import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.ts'
 import type { Stores } from './platform/tenant.ts'
 import { type Clock, systemClock } from './platform/time.ts'
+import { keepTables } from './retention.ts'
 import { watchSegments } from './segments/watch.ts'
-import { keepSignInTables } from './tenants/forget.ts'
 import { createLookups } from './tenants/lookups.ts'
 import { createSubscriptionLookup } from './webhooks/lookup.ts'
 import { keepDeliveries } from './webhooks/queue/retention.ts'
@@ -218,8 +218,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     invalidation.onWork(deliveryWorker.wake)
     const retention = keepDeliveries(stores.database, config.webhookRetentionDays, clock, log)
     cleanup.push(() => retention.stop())
-    const signInTables = keepSignInTables(stores.database, clock, log)
-    cleanup.push(() => signInTables.stop())
+    const tables = keepTables(stores.database, clock, log)
+    cleanup.push(() => tables.stop())
     const findSubscriptions = createSubscriptionLookup(stores, invalidation)
     // The embedded ClickHouse belongs to one process: nobody else records events.
     const live = startLiveFeed({ stores, clock, log, hasOthers: config.clickhouseUrl !== null })

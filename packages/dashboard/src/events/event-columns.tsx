@@ -63,6 +63,11 @@ export const EVENT_COLUMNS: Column<Event>[] = [
     cell: ({ is_bot }) => (is_bot ? <Badge color="orange">bot</Badge> : <None />),
   },
   {
+    id: 'origin_mismatch',
+    header: 'Sent from',
+    cell: ({ origin_mismatch }) => (origin_mismatch ? <Badge color="orange">another host</Badge> : <None />),
+  },
+  {
     id: 'createdAt',
     header: 'Received',
     sortBy: 'createdAt',

@@ -37,6 +37,7 @@ export const EVENT_GROUP_FILTERS: FilterField[] = [
   { name: 'event_type', label: 'Event', kind: 'text', description: 'The exact name, for example page_view.' },
   { name: 'identified_only', label: 'Of known contacts only', kind: 'yes_no' },
   { name: 'is_bot', label: 'Bots', kind: 'yes_no' },
+  { name: 'origin_mismatch', label: 'Sent from another host', kind: 'yes_no' },
   ...inGroup('Page', [
     { name: 'url_contains', label: 'Address contains', kind: 'text' },
     { name: 'url_path', label: 'Path is', kind: 'text' },
@@ -74,6 +75,7 @@ const filters = {
   event_type: text,
   identified_only: flag,
   is_bot: flag,
+  origin_mismatch: flag,
   url_contains: text,
   url_path: text,
   domain: text,

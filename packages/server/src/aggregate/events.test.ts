@@ -91,6 +91,7 @@ const FILTERS: Record<string, (event: EventRecord, value: unknown) => boolean> =
   browser: ({ browser }, value) => browser === value,
   os: ({ os }, value) => os === value,
   is_bot: ({ is_bot }, value) => is_bot === value,
+  origin_mismatch: ({ origin_mismatch }, value) => origin_mismatch === value,
   identified_only: ({ contact_id }, value) => value === false || contact_id !== NO_CONTACT,
   date_after: ({ timestamp }, value) => timestamp >= moment(value),
   date_before: ({ timestamp }, value) => timestamp <= moment(value) + (String(value).length === 10 ? 86_399_999 : 0),
@@ -130,6 +131,7 @@ const FILTER_VALUES = {
   browser: fc.constantFrom('Chrome', 'chrome'),
   os: fc.constantFrom('macOS', 'iOS'),
   is_bot: fc.boolean(),
+  origin_mismatch: fc.boolean(),
   identified_only: fc.boolean(),
   date_after: date,
   date_before: date,
@@ -153,6 +155,7 @@ const event = fc.record<Partial<EventRecord>>({
   os: fc.constantFrom('', 'macOS', 'iOS'),
   device_type: fc.constantFrom('', 'desktop', 'mobile'),
   is_bot: fc.boolean(),
+  origin_mismatch: fc.boolean(),
   data: fc
     .record({ amount: fc.constantFrom(...NUMBERS), 'a"b': fc.constantFrom(...NUMBERS) }, { requiredKeys: [] })
     .map((data) => JSON.stringify({ ...data, nested: { amount: 5 } })),

@@ -68,6 +68,7 @@ const EVENT_FILTERS = asBodyFields(
     'browser',
     'os',
     'is_bot',
+    'origin_mismatch',
     'identified_only',
     'date_after',
     'date_before',

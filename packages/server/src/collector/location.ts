@@ -18,10 +18,20 @@ export function referringDomain(referrer: string, ownDomain: string): string {
   return host === withoutWww(ownDomain) ? '' : host
 }
 
+/** Whether an event's URL names another host than the page that sent it. What names no host contradicts nobody. */
+export function isOriginMismatch(domain: string, pageHost: string | null): boolean {
+  return domain !== '' && pageHost !== null && withoutRoot(domain) !== pageHost
+}
+
 /** The host that sent a request, from its Origin, else its Referer; null when neither names one. */
 export function sendingHost(headers: { origin?: string | undefined; referer?: string | undefined }): string | null {
-  // `example.com.` is the same host, spelled from the root.
-  return parseWebUrl(headers.origin ?? headers.referer)?.hostname.replace(/\.$/, '') ?? null
+  const host = parseWebUrl(headers.origin ?? headers.referer)?.hostname
+  return host === undefined ? null : withoutRoot(host)
+}
+
+/** `example.com.` is the same host, spelled from the root. */
+function withoutRoot(host: string): string {
+  return host.endsWith('.') ? host.slice(0, -1) : host
 }
 
 function parseWebUrl(url: string | undefined): URL | null {

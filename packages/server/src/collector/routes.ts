@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { createFirstTouchWatch } from '../contacts/first-touch.ts'
 import type { GroupCommit } from '../journal/group-commit.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { parseJsonBody } from '../platform/http/json-body.ts'
@@ -12,7 +13,9 @@ import type { Metrics } from '../platform/metrics.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { createExternalContactIds } from '../visitors/external-id.ts'
 import { recoverVisitor } from '../visitors/fingerprints.ts'
+import { createSeenNetworks } from '../visitors/seen-networks.ts'
 import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
+import { sendingHost } from './location.ts'
 import { allowPage, answerPreflight, type FindTenantOfHost, tenantOfPage } from './page.ts'
 import { RecoverVisitorBody, TrackBody } from './requests.ts'
 import { sessionCookie, sessionOf, visitorOf } from './session.ts'
@@ -23,6 +26,7 @@ const BODY_BYTES_MAX = 256 * 1024
 
 export interface CollectorDependencies extends Omit<IdentificationDependencies, 'externalContactIds'> {
   stores: Stores
+  secrets: SecretBox
   groupCommit: GroupCommit
   findTenantOfHost: FindTenantOfHost
   rateLimiter: RateLimiter
@@ -43,6 +47,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
   const { stores, groupCommit, findTenantOfHost, rateLimiter, clock, metrics } = dependencies
   const externalContactIds = createExternalContactIds(dependencies)
   const watchFirstTouch = createFirstTouchWatch(dependencies)
+  const seenNetworks = createSeenNetworks(dependencies)
 
   app.decorateRequest('siteTenantId', '')
   // text/plain needs no preflight, which saves a page one request.
@@ -99,6 +104,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
           visitorId,
           sessionId,
           at: clock(),
+          pageHost: sendingHost(request.headers),
           userAgentHeader: userAgentHeader.slice(0, 2_000),
           userAgent: parseUserAgent(userAgentHeader),
         })
@@ -108,7 +114,9 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
           const warnings = await identifyVisitor(tenant, { ...dependencies, externalContactIds }, visitorId, body)
           request.warnings.push(...warnings)
         }
+        const noted = seenNetworks.note(tenant, visitorId, request.ip)
         if (events.length > 0) await groupCommit.record({ tenantId, visitorId, events, callerIds })
+        await noted
         // The events are recorded: nothing that follows from them may make the page send them again.
         await watchFirstTouch(tenant, events).catch((error: unknown) =>
           request.log.warn({ err: error }, "a contact's first touch could not be recorded"),
@@ -128,7 +136,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
           operationId: 'recoverVisitor',
           summary: 'Find the visitor of a device whose cookie is gone',
           description:
-            'Takes the SHA-256 of a device fingerprint; the fingerprint itself stays in the browser. A new one is registered with the visitor_id sent, else with a new visitor.',
+            'Takes the SHA-256 of a device fingerprint; the fingerprint itself stays in the browser. A new one is registered with the visitor_id sent, else with a new visitor. An identified visitor is recovered only from a network where it was seen within 30 days, and a fingerprint that two visitors share recovers neither: the answer is then the visitor_id sent, else a new visitor.',
           tags: ['Tracker'],
           security: [],
           hide: path !== '/recover-visitor',
@@ -136,9 +144,10 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
           response: { 200: success({ visitor_id: Type.String(), recovered: Type.Boolean() }) },
         },
       },
-      async ({ body, siteTenantId }) => {
+      async ({ body, siteTenantId, ip: address }) => {
         const tenant = openTenant(stores, siteTenantId)
-        const answer = await recoverVisitor(tenant, body.fingerprint, body.visitor_id, clock())
+        const { fingerprint, visitor_id: visitorId } = body
+        const answer = await recoverVisitor(tenant, seenNetworks, { fingerprint, visitorId, address }, clock())
         return { status: 'success' as const, ...answer }
       },
     )

@@ -2,7 +2,7 @@ import { type EventRecord, NO_CONTACT } from '../journal/event-record.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { idsInOrder } from '../platform/ids.ts'
 import { parseTimestamp } from '../platform/time.ts'
-import { locate, referringDomain } from './location.ts'
+import { isOriginMismatch, locate, referringDomain } from './location.ts'
 import type { TrackBody, TrackedEvent } from './requests.ts'
 import type { UserAgent } from './user-agent.ts'
 
@@ -19,6 +19,8 @@ export interface Received {
   visitorId: string
   sessionId: string
   at: Date
+  /** Host of the page that sent the request. */
+  pageHost: string | null
   userAgentHeader: string
   userAgent: UserAgent
 }
@@ -80,6 +82,7 @@ function toRecord(event: TrackedEvent, { id, timestamp, data, context, received 
     os: received.userAgent.os,
     device_type: received.userAgent.deviceType,
     is_bot: received.userAgent.isBot,
+    origin_mismatch: isOriginMismatch(domain, received.pageHost),
     screen: context.screen,
     language: context.language,
     timezone: context.timezone,

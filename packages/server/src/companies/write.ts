@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from '../contacts/properties.ts'
+import { mergeProperties, type Properties, type PropertyChanges } from '../contacts/properties.ts'
+import { requireRoomInCompany } from '../contacts/size.ts'
 import { conflict, notFound, type ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
@@ -18,7 +19,7 @@ export interface CompanyChanges {
   properties: PropertyChanges
 }
 
-/** @throws ServiceError 409 `company_domain_taken`. */
+/** @throws ServiceError 409 `company_domain_taken`, 413 `company_too_large`. */
 export async function createCompany(tenant: Tenant, changes: CompanyChanges, now: Date): Promise<CompanyRow> {
   const row = await insertCompany(tenant, changes, [], now)
   if (row) return row
@@ -26,7 +27,7 @@ export async function createCompany(tenant: Tenant, changes: CompanyChanges, now
   throw domainTaken(holder?.company_id ?? '')
 }
 
-/** @throws ServiceError 404, 409 `company_domain_taken`, 400 for too many properties. */
+/** @throws ServiceError 404, 409 `company_domain_taken`, 400 for too many properties, 413 `company_too_large`. */
 export async function updateCompany(
   tenant: Tenant,
   companyId: string,
@@ -145,6 +146,7 @@ async function insertCompany(
   now: Date,
 ): Promise<CompanyRow | undefined> {
   const { properties } = mergeProperties({}, changes.properties)
+  requireRoomInCompany(properties)
   const { domain = null, name = null } = changes
   return tx.db
     .insertInto('companies')
@@ -162,7 +164,7 @@ async function applyChanges(
   now: Date,
 ): Promise<CompanyRow> {
   const { properties, changed } = mergeProperties(before.properties as Properties, changes.properties)
-  requireFewKeys(properties, 'company')
+  requireRoomInCompany(properties)
   const { domain = before.domain, name = before.name } = changes
   const isNews = changed.length > 0 || domain !== before.domain || name !== before.name
   if (!isNews && said_by_forms.length === before.said_by_forms.length) return before

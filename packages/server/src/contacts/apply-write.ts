@@ -5,6 +5,7 @@ import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys 
 import { isConsent } from './protected-properties.ts'
 import { type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
 import { isUnverified, mayReplace, outranks, preferenceOf } from './source-standing.ts'
+import { requireRoomInContact } from './size.ts'
 import type { SourceFields } from './unified-profile.ts'
 
 /** What one source says of a contact. */
@@ -62,7 +63,7 @@ export function wantsEmail(before: ContactRow, write: SourceWrite): write is Sou
  * was right.
  * @param records what the sources say so far.
  * @param email the contact's e-mail after this write.
- * @throws ServiceError 400 when there would be too many properties.
+ * @throws ServiceError 400 when there would be too many properties, 413 `contact_too_large`.
  */
 export function applyWrite(
   before: ContactRow,
@@ -81,7 +82,6 @@ export function applyWrite(
   const { winners, outranked } = winnersOf(before, records, write, entry)
   const values = Object.entries(winners).map(([key, winner]) => [key, winner === null ? null : winner.value] as const)
   const { properties, changed } = mergeProperties(before.properties as Properties, Object.fromEntries(values))
-  requireFewKeys(properties, 'contact')
   if (email !== before.email) changed.push('email')
 
   const provenance: Provenance = { ...(before.properties_provenance as Provenance) }
@@ -113,9 +113,13 @@ export function applyWrite(
     ...(isNews ? { updated_at: now } : {}),
     ...(write.kind === 'enrichment' ? { enriched_at: now } : {}),
   }
+  const said = recordAfter(own, write, entry.updated_at, now)
+  const recordsAfter = [...records.filter((record) => record !== own), said.record]
+  const held = { properties: before.properties as Properties, records }
+  requireRoomInContact(held, { properties, records: recordsAfter }, write.kind)
   return {
     row,
-    ...recordAfter(own, write, entry.updated_at, now),
+    ...said,
     changed,
     isNews,
     isRowDirty: isNews || isProvenanceNew || isEmailConfirmed || write.kind === 'enrichment',
@@ -245,17 +249,19 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
   }
   const after: SourceFields = Object.fromEntries(fields)
   // The e-mail does not count, here as in the contact.
-  const said = Object.entries(after).filter(([key, { value }]) => key !== 'email' && value !== null)
+  const said = Object.entries(after).flatMap(([key, { value }]) =>
+    key === 'email' || value === null ? [] : [[key, value] as const],
+  )
   requireFewKeys(Object.fromEntries(said), 'contact')
   const externalId = write.externalId ?? own?.external_id ?? null
-  // As it will be read again: JSON has no -0 and no Infinity.
-  const raw = write.raw === undefined ? (own?.raw ?? null) : JSON.parse(JSON.stringify(write.raw))
+  const { raw, raw_bytes } = write.raw === undefined ? (own ?? NO_RAW) : asStored(write.raw)
   const record: SourceRecord = {
     source: write.source,
     kind: write.kind,
     external_id: externalId,
     fields: after,
     raw,
+    raw_bytes,
     first_seen_at: own?.first_seen_at ?? now,
     updated_at: write.at ?? now,
     synced_at: SYNCED_KINDS.includes(write.kind) ? now : (own?.synced_at ?? null),
@@ -264,4 +270,13 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
   const isNewsOfSource =
     isNews || externalId !== (own?.external_id ?? null) || !isDeepStrictEqual(raw, own?.raw ?? null)
   return { record, isNewsOfSource }
+}
+
+const NO_RAW = { raw: null, raw_bytes: 0 }
+
+/** A raw record as it will be read again: JSON has no -0 and no Infinity. */
+function asStored(raw: unknown): { raw: unknown; raw_bytes: number } {
+  if (raw === null) return NO_RAW
+  const text = JSON.stringify(raw)
+  return { raw: JSON.parse(text), raw_bytes: Buffer.byteLength(text) }
 }

@@ -7,6 +7,7 @@ import type { ChangeLog } from './change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
 import type { Properties } from './properties.ts'
 import { readSourceRecords, type SourceRecord, storeSourceRecords } from './record-source.ts'
+import { fitInEvent } from './size.ts'
 
 export type { SourceWrite } from './apply-write.ts'
 
@@ -21,7 +22,7 @@ export interface ContactKeys {
 /**
  * Creates a contact with its source record.
  * @returns null when a contact with one of the keys exists.
- * @throws ServiceError 400 `unknown_company` or too many properties; then nothing is written.
+ * @throws ServiceError 400 `unknown_company` or too many properties, 413 `contact_too_large`; then nothing is written.
  */
 export async function insertContact(
   tx: Tenant,
@@ -50,7 +51,8 @@ export async function insertContact(
 
 /**
  * Lets a source change a contact, whose row the caller has locked. What wins is for `applyWrite` to say.
- * @throws ServiceError 409 `contact_email_taken`, 400 `unknown_company` or too many properties; before anything is written.
+ * @throws ServiceError 409 `contact_email_taken`, 400 `unknown_company` or too many properties, 413 `contact_too_large`;
+ * before anything is written.
  */
 export async function changeContact(
   tx: Tenant,
@@ -100,7 +102,7 @@ export async function lockContact(tx: Tenant, contactId: string): Promise<Contac
 
 /** The event of a new contact. */
 export function createdEvent(row: ContactRow, source: string, at: Date): SystemEvent {
-  const data = { properties: propertiesOf(row), source }
+  const data = { ...propertiesInEvent(row), source }
   return { event: 'contact_created', at, contactId: row.contact_id, data }
 }
 
@@ -117,11 +119,17 @@ export function changedEvents(
     event: 'contact_updated',
     at,
     contactId,
-    data: { changed, properties: propertiesOf(after), source },
+    data: { changed, ...propertiesInEvent(after), source },
   }
   const [from, to] = [before, after].map((row) => (row.properties as Properties).lifecyclestage ?? null)
   if (from === to) return [updated]
   return [updated, { event: 'lifecycle_stage_changed', at, contactId, data: { from, to, source } }]
+}
+
+/** An event has at most 32 KiB of properties; whoever needs more reads the contact. */
+function propertiesInEvent(row: ContactRow): { properties: Properties } | { properties_omitted: true } {
+  const properties = propertiesOf(row)
+  return fitInEvent(properties) ? { properties } : { properties_omitted: true }
 }
 
 function saysSomething({ properties, email, externalId, raw }: SourceWrite): boolean {

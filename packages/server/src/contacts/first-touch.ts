@@ -5,7 +5,7 @@ import { isStorableText } from '../platform/http/json-body.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { changeContact, lockContact } from './change.ts'
 import { changeContacts, type WriteDependencies } from './change-log.ts'
-import { PROPERTIES_MAX, type Properties } from './properties.ts'
+import type { Properties } from './properties.ts'
 
 const SOURCE = { source: 'tracker', kind: 'tracker' } as const
 /** Visitors whose events are asked for; a contact with more has shared devices, not a first touch. */
@@ -63,10 +63,11 @@ async function writeFirstTouch(
     }
     const isWritten = Object.hasOwn(row.properties as Properties, 'first_landing_page')
     if (isWritten || earliest.first_url === '') return { firstSeenMs, hasLandingPage: isWritten }
-    const properties = touchOf(earliest)
-    // A contact that is full has no room for them; nothing of the others is given up.
-    const isFull = Object.keys({ ...(row.properties as Properties), ...properties }).length > PROPERTIES_MAX
-    if (!isFull) await changeContact(tx, log, row, { ...SOURCE, properties }, dependencies.clock())
+    const write = { ...SOURCE, properties: touchOf(earliest) }
+    await changeContact(tx, log, row, write, dependencies.clock()).catch((error: unknown) => {
+      // A full contact has no room for it, and refuses before anything is written.
+      if (!(error instanceof ServiceError) || error.status >= 500) throw error
+    })
     return { firstSeenMs, hasLandingPage: true }
   })
 }

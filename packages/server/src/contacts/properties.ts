@@ -14,7 +14,7 @@ export const LIFECYCLE_STAGES = [
 ] as const
 
 /** Keys of one record; a contact's e-mail is a field of its own and not counted. */
-export const PROPERTIES_MAX = 500
+const PROPERTIES_MAX = 500
 const KEY_LENGTH_MAX = 128
 /** A longer text belongs into a note; searching and sorting must stay cheap. */
 const TEXT_LENGTH_MAX = 65_536
@@ -92,8 +92,14 @@ export function mergeProperties(current: Properties, changes: PropertyChanges): 
   return { properties, changed }
 }
 
+/** Whether a property is what a person decides about being contacted: it is written however full the contact is. */
+export function isWish(key: string, value: unknown): boolean {
+  return typeof value === 'boolean' && (key === 'unsubscribed' || key === 'do_not_contact')
+}
+
 /** @throws ServiceError 400 when a change would give a record too many keys. */
 export function requireFewKeys(properties: object, record: 'contact' | 'company'): void {
-  if (Object.keys(properties).length <= PROPERTIES_MAX) return
+  const counted = Object.entries(properties).filter(([key, value]) => !isWish(key, value))
+  if (counted.length <= PROPERTIES_MAX) return
   throw validationError([{ path: 'properties', message: `would give the ${record} more than ${PROPERTIES_MAX} keys` }])
 }

@@ -27,6 +27,8 @@ export interface SourceRecord {
   fields: SourceFields
   /** Read for one source only, see `readSourceRecords`; null elsewhere. */
   raw: unknown
+  /** How long `raw` is as JSON; known of every source. */
+  raw_bytes: number
   first_seen_at: Date
   updated_at: Date
   synced_at: Date | null
@@ -48,6 +50,7 @@ export async function readSourceRecords(
     .select(['contact_id', 'source', 'external_id', 'first_seen_at', 'updated_at', 'synced_at', 'enriched_at'])
     .select(sql<SourceKind>`kind`.as('kind'))
     .select(sql<SourceFields>`fields`.as('fields'))
+    .select(sql<number>`coalesce(octet_length(raw::text), 0)`.as('raw_bytes'))
     .select(sql<unknown>`CASE WHEN source = ${source} THEN raw END`.as('raw'))
     .where('contact_id', '=', sql<string>`any(${contactIds})`)
     .execute()
@@ -63,7 +66,7 @@ export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string
   if (records.size === 0) return
   const rows = [...records]
     .sort(([, a], [, b]) => compareKeys(a.external_id, b.external_id))
-    .map(([contact_id, { raw, fields, ...record }]) => ({
+    .map(([contact_id, { raw, raw_bytes: _, fields, ...record }]) => ({
       contact_id,
       ...record,
       fields: JSON.stringify(fields),

@@ -114,6 +114,7 @@ test('a contact is erased from every table of both stores, with a receipt that n
     segment_memberships: 1,
     identity_links: expect.any(Number),
     fingerprints: 1,
+    visitor_networks: 1,
     mentions_in_notes: 1,
     webhook_deliveries: 1,
     agent_actions: 1,

@@ -3,7 +3,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { ErasureSubject } from './subject.ts'
 
 /**
- * Who the visitors were, and by which devices they were known. The visitors themselves stay, anonymous: without their
+ * Who the visitors were, by which devices they were known, and where they were seen. The visitors themselves stay, anonymous: without their
  * rows a collector that still takes them for the contact would not notice that they are not.
  */
 export async function eraseFromVisitors(tx: Tenant, { contactId, visitorIds }: ErasureSubject) {
@@ -21,6 +21,10 @@ export async function eraseFromVisitors(tx: Tenant, { contactId, visitorIds }: E
     .deleteFrom('fingerprints')
     .where(sql<boolean>`fingerprints.visitor_id = ANY(${visitorIds}::text[])`)
     .executeTakeFirst()
+  const networks = await tx.db
+    .deleteFrom('visitor_networks')
+    .where(sql<boolean>`visitor_networks.visitor_id = ANY(${visitorIds}::text[])`)
+    .executeTakeFirst()
   const visitors = await tx.db
     .updateTable('visitors')
     .set({ external_contact_id: null })
@@ -31,6 +35,7 @@ export async function eraseFromVisitors(tx: Tenant, { contactId, visitorIds }: E
   return {
     identity_links: Number(links.numDeletedRows),
     fingerprints: Number(fingerprints.numDeletedRows),
+    visitor_networks: Number(networks.numDeletedRows),
     visitors: Number(visitors.numUpdatedRows),
   }
 }

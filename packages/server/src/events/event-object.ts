@@ -25,6 +25,9 @@ const FIELDS = {
   os: Text,
   device_type: Text,
   is_bot: Type.Boolean(),
+  origin_mismatch: Type.Boolean({
+    description: 'Whether the host of url is not that of the page that sent the event.',
+  }),
   screen: Text,
   user_agent: Text,
 }
@@ -91,13 +94,14 @@ export interface EventRow {
   os: string
   device_type: string
   is_bot: number | boolean
+  origin_mismatch: number | boolean
   screen: string
   user_agent: string
 }
 
 export const EVENT_COLUMNS = `event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
   toUnixTimestamp64Milli(received_at) AS received_at_ms, url, domain, data, contact_id, visitor_id, session_id,
-  referrer, referring_domain, browser, os, device_type, is_bot, screen, user_agent`
+  referrer, referring_domain, browser, os, device_type, is_bot, origin_mismatch, screen, user_agent`
 
 /** An event as the API answers it, without what is joined. */
 export function toEventObject(row: EventRow): EventObject {
@@ -119,6 +123,7 @@ export function toEventObject(row: EventRow): EventObject {
     os: textOrNull(row.os),
     device_type: textOrNull(row.device_type),
     is_bot: Boolean(row.is_bot),
+    origin_mismatch: Boolean(row.origin_mismatch),
     screen: textOrNull(row.screen),
     user_agent: textOrNull(row.user_agent),
   }

@@ -92,10 +92,11 @@ test('the filters of aggregation that have one value find an event by every part
     browser: 'Chrome',
     os: 'macOS',
     is_bot: 'false',
+    origin_mismatch: 'false',
   }
   expect(await found(filters)).toBe(1)
   for (const [name, value] of Object.entries(filters)) {
-    const wrong = name === 'is_bot' ? 'true' : `${value}.`
+    const wrong = value === 'false' ? 'true' : `${value}.`
     expect([name, await found({ [name]: value }), await found({ [name]: wrong })]).toEqual([name, 1, 0])
   }
 })

@@ -100,6 +100,11 @@ export const EVENT_FILTERS = {
   browser: define(filterText('Exact browser name, such as Chrome.'), 'equals', 'browser'),
   os: define(filterText('Exact name of the operating system, such as macOS.'), 'equals', 'os'),
   is_bot: define(flag('Whether the sender says that it is a bot.'), 'is_true', 'is_bot'),
+  origin_mismatch: define(
+    flag('Whether the URL names another host than the page that sent the event.'),
+    'is_true',
+    'origin_mismatch',
+  ),
   identified_only: define(flag('Only events of a known contact.', false), 'is_identified', 'contact_id'),
   date_after: define(timestampBound('lower', 'At or after this moment.'), 'from', 'timestamp'),
   date_before: define(timestampBound('upper', 'At or before this moment.'), 'until', 'timestamp'),

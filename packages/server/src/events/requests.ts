@@ -33,6 +33,7 @@ export const ListEventsQuery = Type.Object({
     'browser',
     'os',
     'is_bot',
+    'origin_mismatch',
   ),
   sort_by: oneOf(['timestamp', 'event', 'createdAt'], 'Sort by.', 'timestamp'),
   sort_dir: oneOf(['asc', 'desc'], 'Direction.', 'desc'),

@@ -31,7 +31,16 @@ function record(tenant_id: string, n: number): EventRecord {
     url: domain === '' ? '' : `https://${domain}/`,
     ...{ tenant_id, timestamp, domain, received_at: timestamp, url_path: '', visitor_id: 'v', session_id: 's' },
     ...{ title: '', text: '', class: '', element_id: '', element_type: '', referrer: '', referring_domain: '' },
-    ...{ browser: '', os: '', device_type: '', is_bot: false, screen: '', language: '', timezone: '' },
+    ...{
+      browser: '',
+      os: '',
+      device_type: '',
+      is_bot: false,
+      origin_mismatch: false,
+      screen: '',
+      language: '',
+      timezone: '',
+    },
     ...{ analytics_user_id: '', user_agent: '', data: '{}' },
   }
 }

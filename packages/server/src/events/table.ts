@@ -42,6 +42,7 @@ export const EVENTS_TABLE: TableDefinition = {
     'INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 4',
     'INDEX by_event event_id TYPE bloom_filter(0.01) GRANULARITY 4',
   ],
+  addedColumns: ['origin_mismatch Bool'],
   partitionBy: 'toYYYYMM(received_at)',
   orderBy: '(tenant_id, is_system, timestamp, event_id)',
   shardingKey: 'cityHash64(tenant_id, visitor_id)',

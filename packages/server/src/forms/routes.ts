@@ -98,6 +98,7 @@ function pageOf({ headers }: FastifyRequest): Page {
   const userAgentHeader = (headers['user-agent'] ?? '').slice(0, 2_000)
   return {
     url: (headers.referer ?? headers.origin ?? '').slice(0, URL_LENGTH_MAX),
+    host: sendingHost(headers),
     sessionId: sessionOf(headers.cookie) ?? '',
     userAgentHeader,
     userAgent: parseUserAgent(userAgentHeader),

@@ -1,4 +1,4 @@
-import { locate } from '../collector/location.ts'
+import { isOriginMismatch, locate } from '../collector/location.ts'
 import type { UserAgent } from '../collector/user-agent.ts'
 import type { CompanyOfForm } from '../companies/form-changes.ts'
 import { upsertCompanyOfForm } from '../companies/write.ts'
@@ -13,7 +13,7 @@ import { newId } from '../platform/ids.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { FindIdentificationKeys } from '../tenants/identification-settings.ts'
-import { linkVisitors } from '../visitors/link.ts'
+import { linkVisitorsThatFit } from '../visitors/link.ts'
 
 /** A form that somebody filled in on a page of the tenant. */
 export interface FormSubmission {
@@ -28,6 +28,8 @@ export interface FormSubmission {
 /** What the request says of the page and the browser. */
 export interface Page {
   url: string
+  /** From the Origin, else the Referer. */
+  host: string | null
   sessionId: string
   userAgentHeader: string
   userAgent: UserAgent
@@ -69,7 +71,7 @@ export async function submitForm(
       : await insertContact(tx, log, { email, externalId: null }, write, now)
     if (!row) throw new Collision()
     const visitorIds = visitorId === null || isUnlinked ? [] : [visitorId]
-    const linked = await linkVisitors(tx, log, visitorIds, row.contact_id, SOURCE.source, now)
+    const linked = await linkVisitorsThatFit(tx, log, visitorIds, row.contact_id, SOURCE.source, now)
     log.records.push(toRecord(tenant.id, row.contact_id, submission, now))
     const ofContact = log.leftOut.map((key) => (key === 'company_id' ? key : `contact_data.${key}`))
     const ofCompany = upserted?.leftOut.map((key) => `company_data.${key}`) ?? []
@@ -102,6 +104,7 @@ function toRecord(tenantId: string, contactId: string, submission: FormSubmissio
     os: page.userAgent.os,
     device_type: page.userAgent.deviceType,
     is_bot: page.userAgent.isBot,
+    origin_mismatch: isOriginMismatch(domain, page.host),
     user_agent: page.userAgentHeader,
     data: JSON.stringify({ form_id: formId, fields: ['email', ...Object.keys(properties)] }),
   }

@@ -239,6 +239,14 @@ describe('a file that cannot be imported is refused before anything is written',
   })
 })
 
+test('a row that a contact has no room for fails alone', async () => {
+  const long = 'x'.repeat(60_000)
+  const { lines } = await importText(`email,a,b,c\nada@example.com,${long},${long},${long}\nbob@example.com,1,2,3\n`)
+  expect(lines.map(({ status }) => status)).toEqual(['failed', 'created'])
+  expect(lines[0]?.error).toContain('more than 256 KiB')
+  expect(await count()).toBe(1)
+})
+
 test('a file whose last line is no CSV is refused before its first is imported, and the line is named', async () => {
   const sound = Array.from({ length: 30_000 }, (_, n) => `p${n}@example.com,x\n`).join('')
   for (const [text, message] of [

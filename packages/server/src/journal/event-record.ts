@@ -29,6 +29,8 @@ export interface EventRecord {
   os: string
   device_type: string
   is_bot: boolean
+  /** The URL's host is not that of the page that sent the event. */
+  origin_mismatch: boolean
   screen: string
   language: string
   timezone: string
@@ -69,6 +71,7 @@ export const EMPTY_RECORD: Omit<EventRecord, 'tenant_id' | 'event_id' | 'event' 
   os: '',
   device_type: '',
   is_bot: false,
+  origin_mismatch: false,
   screen: '',
   language: '',
   timezone: '',
@@ -101,6 +104,7 @@ const COLUMNS = [
   'os',
   'device_type',
   'is_bot',
+  'origin_mismatch',
   'screen',
   'language',
   'timezone',

@@ -189,6 +189,7 @@ function toRecord({ tenantId, visitor, sessionId, event, url, referrer, data, at
     os,
     device_type: deviceType,
     is_bot: isBot,
+    origin_mismatch: false,
     screen: visitor.screen,
     language: 'en',
     timezone: '',

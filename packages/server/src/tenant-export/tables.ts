@@ -68,6 +68,7 @@ export const NOT_EXPORTED: readonly Name[] = [
   'segment_counts',
   'segment_checks',
   'visitor_moves',
+  'visitor_networks',
   'event_ids_0',
   'event_ids_1',
   'event_ids_2',

@@ -3,10 +3,12 @@ import { type ChangeLog, changeContacts, type WriteDependencies } from '../conta
 import { recordFirstTouch } from '../contacts/first-touch.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { linkVisitors } from './link.ts'
+import { linkVisitorsThatFit } from './link.ts'
 
 const SOURCE = 'tracker'
 const REMEMBERED = 100_000
+/** Anyone can claim an id that nobody has yet: more visitors than a contact takes are not looked at. */
+const CLAIMS_MAX = 1_000
 /** Another process may have heard something newer of the visitor, so what this one remembers is trusted shortly. */
 const TRUSTED_MS = 5_000
 
@@ -57,7 +59,7 @@ async function claimVisitor(
       .onConflict((row) => row.columns(['visitor_id']).doUpdateSet({ external_contact_id: externalContactId }))
       .execute()
     if (contactId === null) return null
-    const linked = await linkVisitors(tx, log, [visitorId], contactId, SOURCE, now)
+    const linked = await linkVisitorsThatFit(tx, log, [visitorId], contactId, SOURCE, now)
     return linked > 0 ? contactId : null
   })
   if (linkedTo !== null) await recordFirstTouch(tenant, dependencies, linkedTo)
@@ -98,9 +100,12 @@ export async function linkClaimants(
     .select('visitor_id')
     .where('external_contact_id', '=', externalId)
     .where(({ or, eb }) => or([eb('contact_id', 'is', null), ...(from === null ? [] : [eb('contact_id', '=', from)])]))
+    .orderBy('created_at')
+    .orderBy('visitor_id')
+    .limit(CLAIMS_MAX)
     .execute()
   const ids = visitors.map(({ visitor_id }) => visitor_id)
-  await linkVisitors(tx, log, ids, to, SOURCE, now)
+  await linkVisitorsThatFit(tx, log, ids, to, SOURCE, now)
 }
 
 /**

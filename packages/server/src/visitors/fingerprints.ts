@@ -1,30 +1,51 @@
+import { sql } from 'kysely'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import type { SeenNetworks } from './seen-networks.ts'
+
+/** A page that asks who its visitor is, because the cookie is gone. */
+export interface RecoveryRequest {
+  /** SHA-256 in hexadecimal. */
+  fingerprint: string
+  /** The visitor that the page makes up for the case that it is new; undefined: the service makes one up. */
+  visitorId: string | undefined
+  address: string
+}
 
 /**
- * The canonical visitor of a device fingerprint. A fingerprint that is seen for the first time is registered, with the
- * visitor that sent it or else a new one.
- * @param fingerprint SHA-256 in hexadecimal.
+ * The visitor of a device fingerprint. A fingerprint that is seen for the first time is registered. Devices of one make
+ * have the same, and anyone can register one that is not theirs: so an identified visitor is handed out only where it was
+ * seen, and a fingerprint that turns up elsewhere is two visitors', of whom it recovers neither from then on.
+ *
+ * Whatever is known of the fingerprint, the same statements run: neither the answer nor the time it takes says so.
  */
 export async function recoverVisitor(
   tenant: Tenant,
-  fingerprint: string,
-  visitorId: string | undefined,
+  seenNetworks: SeenNetworks,
+  { fingerprint, visitorId, address }: RecoveryRequest,
   now: Date,
 ): Promise<{ visitor_id: string; recovered: boolean }> {
   const bytes = Buffer.from(fingerprint, 'hex')
   const candidate = visitorId ?? newId()
-  const added = await tenant.db
-    .insertInto('fingerprints')
-    .values({ fingerprint: bytes, visitor_id: candidate, created_at: now })
-    .onConflict((known) => known.columns(['fingerprint']).doNothing())
-    .returning('visitor_id')
-    .executeTakeFirst()
-  if (added) return { visitor_id: added.visitor_id, recovered: false }
-  const known = await tenant.db
-    .selectFrom('fingerprints')
-    .select('visitor_id')
-    .where('fingerprint', '=', bytes)
-    .executeTakeFirstOrThrow()
-  return { visitor_id: known.visitor_id, recovered: true }
+  return tenant.transaction(async (tx) => {
+    const { visitor_id: known, is_new } = await tx.db
+      .insertInto('fingerprints')
+      .values({ fingerprint: bytes, visitor_id: candidate, created_at: now, seen_at: now })
+      .onConflict((row) => row.columns(['fingerprint']).doUpdateSet({ seen_at: now }))
+      .returning(['visitor_id', sql<boolean>`(xmax = 0)`.as('is_new')])
+      .executeTakeFirstOrThrow()
+    const asked = known ?? candidate
+    const visitor = await tx.db
+      .selectFrom('visitors')
+      .select(['contact_id', 'external_contact_id'])
+      .where('visitor_id', '=', asked)
+      .executeTakeFirst()
+    const wasSeenHere = await seenNetworks.wasSeenFrom(tx, asked, address)
+    // One that has said whose it is will be that contact's as soon as there is one.
+    const isSomebodys = (visitor?.contact_id ?? visitor?.external_contact_id ?? null) !== null
+    const mayHave = known !== null && (!isSomebodys || wasSeenHere)
+    const keeps = mayHave || known === candidate ? known : null
+    await tx.db.updateTable('fingerprints').set({ visitor_id: keeps }).where('fingerprint', '=', bytes).execute()
+    return mayHave ? { visitor_id: known, recovered: !is_new } : { visitor_id: candidate, recovered: false }
+  })
 }

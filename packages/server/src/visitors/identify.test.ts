@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -307,51 +307,4 @@ describe('first touch', () => {
     await tenant.track({ visitor_id: 'v', events: [{ event: 'y', timestamp: earlier }] })
     expect((await contactOf(contact_id)).contact.first_seen_at).toBe(earlier)
   })
-})
-
-describe('POST /recover-visitor', () => {
-  const page = () => ({ origin: `https://${tenant.site}` })
-  const recover = (body: object) =>
-    fetch(`${service.url}/recover-visitor`, {
-      method: 'POST',
-      headers: { ...page(), 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    }).then(async (response) => ({ status: response.status, body: JSON.parse(await response.text()) }))
-  const hash = 'ab'.repeat(32)
-
-  test('registers a new fingerprint and recovers its visitor afterwards', async () => {
-    expect((await recover({ fingerprint: hash, visitor_id: 'v' })).body).toEqual({
-      status: 'success',
-      visitor_id: 'v',
-      recovered: false,
-    })
-    expect((await recover({ fingerprint: hash.toUpperCase(), visitor_id: 'w' })).body).toMatchObject({
-      visitor_id: 'v',
-      recovered: true,
-    })
-    const fresh = await recover({ fingerprint: 'cd'.repeat(32) })
-    expect(fresh.body.visitor_id).toMatch(/^[0-9a-f-]{36}$/)
-  })
-
-  test("another tenant's fingerprints are unknown", async () => {
-    await recover({ fingerprint: hash, visitor_id: 'v' })
-    tenant = await createTestTenant(service)
-    expect((await recover({ fingerprint: hash })).body).toMatchObject({ recovered: false })
-  })
-
-  test('a page of nobody is 403', async () => {
-    const answer = await call(service, 'POST', '/recover-visitor', {
-      headers: { origin: 'https://nobody.example' },
-      body: JSON.stringify({ fingerprint: hash }),
-    })
-    expect([answer.status, answer.body.error.code]).toEqual([403, 'domain_not_allowed'])
-  })
-
-  test.each([[{}], [{ fingerprint: 'xyz' }], [{ fingerprint: 'g'.repeat(64) }], [{ fingerprint: 1 }]])(
-    '%j is 400',
-    async (body) => {
-      const answer = await recover(body)
-      expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
-    },
-  )
 })

@@ -1,12 +1,19 @@
 import type { ChangeLog } from '../contacts/change-log.ts'
+import { conflict } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+
+/** A person has a few browsers. Everything that happens to a contact, its erasure too, goes over all of its visitors. */
+const VISITORS_MAX = 1_000
+/** Anyone can say through a page whose a visitor is: the rest is kept for the tenant's own systems. */
+const VISITORS_MAX_FROM_PAGES = 500
 
 /**
  * Makes visitors belong to a contact from now on, logs it, and has the anonymous events that they left so far moved
  * onto it. Events that belong to a contact already stay there. Call it in the transaction that names the contact, and
  * lock the contact first: every path takes contacts before visitors, so that none waits for another in a circle.
  * @returns how many visitors changed hands.
+ * @throws ServiceError 409 `too_many_visitors`.
  */
 export async function linkVisitors(
   tx: Tenant,
@@ -19,6 +26,24 @@ export async function linkVisitors(
   // Sorted, so that two requests naming the same visitors wait for each other instead of blocking each other.
   const ids = [...new Set(visitorIds)].sort()
   if (ids.length === 0) return 0
+  const linked = await lockThoseOfOthers(tx, ids, contactId, now)
+  if (linked.length === 0) return 0
+  if (linked.length > (await roomFor(tx, contactId, source))) throw tooManyVisitors(source)
+  return link(tx, log, linked, contactId, source, now)
+}
+
+/** The same, for as many visitors as the contact has room for: where more must not cost what else is written. */
+export async function linkVisitorsThatFit(
+  ...[tx, log, visitorIds, contactId, source, now]: Parameters<typeof linkVisitors>
+) {
+  const room = await roomFor(tx, contactId, source)
+  const ids = [...new Set(visitorIds)].slice(0, room).sort()
+  if (ids.length === 0) return 0
+  return link(tx, log, await lockThoseOfOthers(tx, ids, contactId, now), contactId, source, now)
+}
+
+/** Locks visitors, those that are new too. @returns those that do not belong to the contact. */
+async function lockThoseOfOthers(tx: Tenant, ids: readonly string[], contactId: string, now: Date): Promise<Link[]> {
   await tx.db
     .insertInto('visitors')
     .values(ids.map((visitor_id) => ({ visitor_id, created_at: now })))
@@ -31,7 +56,17 @@ export async function linkVisitors(
     .orderBy('visitor_id')
     .forUpdate()
     .execute()
-  const linked = visitors.filter((visitor) => visitor.contact_id !== contactId)
+  return visitors.filter((visitor) => visitor.contact_id !== contactId)
+}
+
+async function link(
+  tx: Tenant,
+  log: ChangeLog,
+  linked: readonly Link[],
+  contactId: string,
+  source: string,
+  now: Date,
+): Promise<number> {
   if (linked.length === 0) return 0
   const linkedIds = linked.map(({ visitor_id }) => visitor_id)
   await tx.db.updateTable('visitors').set({ contact_id: contactId }).where('visitor_id', 'in', linkedIds).execute()
@@ -42,6 +77,25 @@ export async function linkVisitors(
   log.changed.add(contactId)
   log.linked.add(contactId)
   return linked.length
+}
+
+/** How many more visitors a source may link to a contact. */
+async function roomFor(tx: Tenant, contactId: string, source: string): Promise<number> {
+  const some = tx.db.selectFrom('visitors').select('visitor_id').where('contact_id', '=', contactId).limit(VISITORS_MAX)
+  const { count } = await tx.db
+    .selectFrom(some.as('some'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Math.max(0, visitorsMax(source) - Number(count))
+}
+
+function visitorsMax(source: string): number {
+  return source === 'tracker' || source === 'form' ? VISITORS_MAX_FROM_PAGES : VISITORS_MAX
+}
+
+function tooManyVisitors(source: string) {
+  const message = `The contact would have more than ${visitorsMax(source)} visitors. Is this id or e-mail address one that many people share?`
+  return conflict('too_many_visitors', message)
 }
 
 /** Makes the visitors of a contact that is about to go anonymous again; what they did so far stays with the contact. */

@@ -5,16 +5,20 @@ import { createTableStatements, onCluster, storageTable } from './tables.ts'
 describe('the one definition of a table renders', () => {
   test('a plain MergeTree for a single server', () => {
     const statements = createTableStatements(EVENTS_TABLE, null)
-    expect(statements).toHaveLength(1)
     expect(statements[0]).toMatch(/^CREATE TABLE IF NOT EXISTS events \(/)
+    expect(statements[0]).toContain('  origin_mismatch Bool\n')
+    expect(statements.slice(1)).toEqual(['ALTER TABLE events ADD COLUMN IF NOT EXISTS origin_mismatch Bool'])
     expect(statements[0]).toContain('ENGINE = MergeTree\n')
     expect(statements[0]).toContain('non_replicated_deduplication_window = 10000')
     expect(statements[0]).not.toContain('ON CLUSTER')
   })
 
   test('replicated storage and a distributed table over it for a cluster', () => {
-    const [storage, distributed, ...more] = createTableStatements(EVENTS_TABLE, 'main')
-    expect(more).toEqual([])
+    const [storage, added, distributed, ...more] = createTableStatements(EVENTS_TABLE, 'main')
+    expect([added, ...more]).toEqual([
+      "ALTER TABLE events_local ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS origin_mismatch Bool",
+      "ALTER TABLE events ON CLUSTER 'main' ADD COLUMN IF NOT EXISTS origin_mismatch Bool",
+    ])
     expect(storage).toMatch(/^CREATE TABLE IF NOT EXISTS events_local ON CLUSTER 'main' \(/)
     expect(storage).toContain("ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/events_local', '{replica}')")
     expect(storage).toContain(' replicated_deduplication_window = 10000')

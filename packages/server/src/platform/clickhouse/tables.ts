@@ -3,6 +3,8 @@ export interface TableDefinition {
   name: string
   /** Column definitions, indexes and projections: what stands between the parentheses. */
   elements: readonly string[]
+  /** Column definitions that came later: a table that was created without them is given them. */
+  addedColumns: readonly string[]
   partitionBy?: string
   orderBy: string
   /** Rows with the same value live on the same shard. */
@@ -27,16 +29,18 @@ export function createTableStatements(table: TableDefinition, cluster: string | 
     cluster === null ? 'MergeTree' : `ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/${name}', '{replica}')`
   const settings = Object.entries(settingsFor(table, cluster)).map(([key, value]) => `${key} = ${value}`)
   const storage = [
-    `CREATE TABLE IF NOT EXISTS ${name}${onCluster(cluster)} (\n  ${table.elements.join(',\n  ')}\n)`,
+    `CREATE TABLE IF NOT EXISTS ${name}${onCluster(cluster)} (\n  ${[...table.elements, ...table.addedColumns].join(',\n  ')}\n)`,
     `ENGINE = ${engine}`,
     ...(table.partitionBy ? [`PARTITION BY ${table.partitionBy}`] : []),
     `ORDER BY ${table.orderBy}`,
     `SETTINGS ${settings.join(', ')}`,
   ].join('\n')
-  if (cluster === null) return [storage]
+  const addTo = (to: string) =>
+    table.addedColumns.map((column) => `ALTER TABLE ${to}${onCluster(cluster)} ADD COLUMN IF NOT EXISTS ${column}`)
+  if (cluster === null) return [storage, ...addTo(name)]
   const distributed = `CREATE TABLE IF NOT EXISTS ${table.name}${onCluster(cluster)} AS ${name}
 ENGINE = Distributed('${cluster}', currentDatabase(), '${name}', ${table.shardingKey})`
-  return [storage, distributed]
+  return [storage, ...addTo(name), distributed, ...addTo(table.name)]
 }
 
 /** Replicated tables remember insertion tokens by a setting of another name. */

@@ -47,6 +47,18 @@ test('a new key in front seals, and what the old one sealed still opens', () => 
   expect(createSecretBox([fresh]).open(both.seal('secret', 'place'), 'place')).toBe('secret')
 })
 
+test('a digest is the same for the same text, place and key, and recognised while its key is there', () => {
+  const [old, fresh] = [randomBytes(32), randomBytes(32)]
+  const [before] = createSecretBox([old]).digests('text', 'place')
+  const both = createSecretBox([fresh, old])
+  expect(createSecretBox([old]).digests('text', 'place')).toEqual([before])
+  expect(both.digests('text', 'place')[1]).toEqual(before)
+  expect(both.digests('text', 'place')[0]).not.toEqual(before)
+  expect(both.digests('text', 'elsewhere')).not.toContainEqual(before)
+  expect(both.digests('other', 'place')).not.toContainEqual(before)
+  expect(createSecretBox([fresh]).digests('text', 'place')).not.toContainEqual(before)
+})
+
 test('a key is made once, readable by its owner only, whoever comes at the same time', async () => {
   const config = readConfig({ CDS_DATA_DIR: await directory() })
   const boxes = await Promise.all(Array.from({ length: 8 }, () => openSecretBox(config)))
@@ -60,6 +72,7 @@ test('a key is made once, readable by its owner only, whoever comes at the same 
 test('with both engines outside a key must be configured, and nothing is made up', async () => {
   const data = await directory()
   const box = await openSecretBox(readConfig({ ...OUTSIDE, CDS_DATA_DIR: data }))
+  expect(box.digests('text', 'place')).toEqual([])
   const refused = expect.objectContaining({ code: 'secret_key_missing' })
   expect(() => box.seal('secret', 'place')).toThrow(refused)
   await expect(stat(join(data, KEY_FILE))).rejects.toThrow('ENOENT')

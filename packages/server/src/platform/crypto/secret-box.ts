@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 
 const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
@@ -17,6 +17,11 @@ export interface SecretBox {
   open(sealed: string, place: string): string
   /** Whether the key that seals has sealed this too: what an older one sealed is to be sealed anew. */
   isCurrent(sealed: string): boolean
+  /**
+   * Keyed hashes of a text for one place, by each key, that of the first key first: store that one, and recognise any.
+   * Whoever has the database but no key cannot try out texts. Without a key there are none.
+   */
+  digests(text: string, place: string): Buffer[]
 }
 
 /**
@@ -27,6 +32,8 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
   const [first] = keys
   if (!first) throw new Error('A secret box needs a key.')
   const byId = new Map(keys.map((key) => [idOf(key), key]))
+  // What encrypts is not used to hash.
+  const digestKeys = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', 'cds digest', KEY_BYTES)))
   return {
     seal: (text, place) => {
       const nonce = randomBytes(NONCE_BYTES)
@@ -46,6 +53,7 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
       return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
     },
     isCurrent: (sealed) => sealed.startsWith(`${VERSION}.${idOf(first)}.`),
+    digests: (text, place) => digestKeys.map((key) => createHmac('sha256', key).update(`${place}\0${text}`).digest()),
   }
 }
 

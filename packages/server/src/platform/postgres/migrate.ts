@@ -18,6 +18,7 @@ import * as webhookQueue from './migrations/0017-webhook-queue.ts'
 import * as webhookBatches from './migrations/0018-webhook-batches.ts'
 import * as webhookQueueMoves from './migrations/0019-webhook-queue-moves.ts'
 import * as verifiedIdentification from './migrations/0022-verified-identification.ts'
+import * as bounds from './migrations/0023-bounds.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -39,6 +40,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0018-webhook-batches': webhookBatches,
   '0019-webhook-queue-moves': webhookQueueMoves,
   '0022-verified-identification': verifiedIdentification,
+  '0023-bounds': bounds,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */

@@ -341,8 +341,9 @@ export interface Exports {
 export interface Fingerprints {
   created_at: Timestamp;
   fingerprint: Buffer;
+  seen_at: Timestamp;
   tenant_id: string;
-  visitor_id: string;
+  visitor_id: string | null;
 }
 
 export interface IdentificationSettings {
@@ -688,6 +689,14 @@ export interface VisitorMoves {
   visitor_id: string;
 }
 
+export interface VisitorNetworks {
+  network: Buffer;
+  place: number;
+  seen_at: Timestamp;
+  tenant_id: string;
+  visitor_id: string;
+}
+
 export interface Visitors {
   contact_id: string | null;
   created_at: Timestamp;
@@ -810,6 +819,7 @@ export interface DB {
   user_verifications: UserVerifications;
   users: Users;
   visitor_moves: VisitorMoves;
+  visitor_networks: VisitorNetworks;
   visitors: Visitors;
   webhook_attempts: WebhookAttempts;
   webhook_deliveries: WebhookDeliveries;

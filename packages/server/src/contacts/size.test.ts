@@ -1,0 +1,243 @@
+import { sql } from 'kysely'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { propose } from '../../test/actions.ts'
+import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { until } from '../../test/webhooks.ts'
+import { unsubscribe } from '../identities/unsubscribe/unsubscribe.ts'
+
+const KIB = 1024
+const LIMIT = 256 * KIB
+const ADA = 'ada@example.com'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await sharedService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+
+const text = (length: number) => 'x'.repeat(length)
+const texts = (...names: string[]) => Object.fromEntries(names.map((name) => [name, text(60_000)]))
+
+/** What the database holds of a contact, as JSON. */
+async function storedBytes(contactId: string): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    SELECT (octet_length(properties::text) + (SELECT sum(octet_length(fields::text) + coalesce(octet_length(raw::text), 0))
+      FROM contact_sources WHERE contact_sources.contact_id = contacts.contact_id))::int AS bytes
+    FROM contacts WHERE contact_id = ${contactId}`.execute(service.stores.database)
+  return rows[0]?.bytes ?? 0
+}
+const read = async (contactId: string) => (await tenant.call('GET', `/v1/contacts/${contactId}?include=raw`)).body
+const put = (contactId: string, properties: object) => tenant.call('PUT', `/v1/contacts/${contactId}`, { properties })
+const push = async (...records: object[]) =>
+  (await tenant.call('POST', '/v1/sources/crm/contacts', { records })).body.results
+const submit = (body: object) =>
+  call(service, 'POST', `/v1/public/form-submission/${tenant.id}/contact-us`, {
+    headers: { origin: `https://${tenant.site}`, 'user-agent': CHROME },
+    body: JSON.stringify(body),
+  })
+
+/** A contact that has room for some hundred bytes. Each text counts twice: as a property, and as what the source said. */
+async function fullContact(email = ADA): Promise<string> {
+  const id = await tenant.contact(email, texts('a', 'b'))
+  const rest = Math.floor((LIMIT - (await storedBytes(id))) / 2) - 300
+  expect((await put(id, { c: text(rest) })).status).toBe(200)
+  return id
+}
+
+describe('a contact holds at most 256 KiB', () => {
+  test('a write beyond that is 413, and nothing of it is written', async () => {
+    const id = await fullContact()
+    const before = await read(id)
+    const { status, body } = await put(id, { firstname: 'Ada', d: text(1_000) })
+    expect([status, body.error.code]).toEqual([413, 'contact_too_large'])
+    expect(await read(id)).toEqual({ ...before, timestamp: expect.any(String) })
+    expect(await storedBytes(id)).toBeLessThanOrEqual(LIMIT)
+    expect((await put(id, { firstname: 'Ada' })).status).toBe(200)
+    expect((await put(id, { a: null, d: text(50_000) })).status).toBe(200)
+  })
+
+  test('a new contact too', async () => {
+    const properties = texts('a', 'b', 'c')
+    const { status, body } = await tenant.call('POST', '/v1/contacts', { email: ADA, properties })
+    expect([status, body.error.code]).toEqual([413, 'contact_too_large'])
+    expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(0)
+  })
+
+  test('what counts is the JSON that is stored: escapes, characters of several bytes, numbers with their zeros', async () => {
+    const values = {
+      a: '"'.repeat(30_000),
+      b: '€'.repeat(10_000),
+      c: Array(100).fill(1e300),
+      d: '\u0001'.repeat(1_000),
+    }
+    const id = await tenant.contact(ADA, values)
+    const room = LIMIT - (await storedBytes(id))
+    const { status } = await put(id, { f: text(Math.floor(room / 2) - 1_000) })
+    expect(status).toBe(200)
+    const numbers = await tenant.call('POST', '/v1/contacts', {
+      email: 'numbers@example.com',
+      properties: { n: Array(20_000).fill(1e300) },
+    })
+    expect([numbers.status, numbers.body.error.code]).toEqual([413, 'contact_too_large'])
+  })
+
+  test('removals by hand, which are remembered, count', async () => {
+    const id = await fullContact()
+    const key = (n: number) => `${n}`.padEnd(128, 'k')
+    const { status, body } = await put(id, Object.fromEntries(Array.from({ length: 10 }, (_, n) => [key(n), null])))
+    expect([status, body.error.code]).toEqual([413, 'contact_too_large'])
+  })
+
+  test('many sources at once do not get past it', async () => {
+    const id = await tenant.contact(ADA, texts('a'))
+    const say = (source: string) =>
+      tenant.call('POST', `/v1/sources/${source}/contacts`, {
+        records: [{ external_id: '1', email: ADA, raw: { text: text(50_000) } }],
+      })
+    const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => say(`source${n}`)))
+    const statuses = answers.map(({ body }) => body.results[0].status)
+    expect(statuses.filter((status) => status === 'failed')).toHaveLength(8)
+    expect(await storedBytes(id)).toBeLessThanOrEqual(LIMIT)
+  })
+})
+
+describe('whoever writes', () => {
+  test("a source's record fails alone", async () => {
+    const id = await fullContact()
+    const results = await push(
+      { external_id: '1', email: ADA, properties: { city: 'London' }, raw: { text: text(1_000) } },
+      { external_id: '2', email: 'bob@example.com' },
+    )
+    expect(results).toMatchObject([{ status: 'failed', error: { code: 'contact_too_large' } }, { status: 'created' }])
+    expect((await read(id)).unified_profile.sources).not.toHaveProperty('crm')
+  })
+
+  test('POST /v1/identify is 413 and links nobody', async () => {
+    await fullContact()
+    const sent = { email: ADA, visitor_id: 'v', properties: { city: text(1_000) } }
+    const { status, body } = await tenant.call('POST', '/v1/identify', sent)
+    expect([status, body.error.code]).toEqual([413, 'contact_too_large'])
+    await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view' }] })
+    const { events } = (await tenant.call('GET', '/v1/events?visitor_id=v')).body
+    expect(events[0].internal_contact_id).toBeNull()
+  })
+
+  test('the tracker is told with a warning, and its events are kept', async () => {
+    await fullContact()
+    const identify = { traits: { email: ADA, city: text(1_000) } }
+    const { status, body } = await tenant.track({ visitor_id: 'v', identify, events: [{ event: 'page_view' }] })
+    expect([status, body.accepted]).toEqual([200, 1])
+    expect(body.warnings).toEqual([expect.stringMatching(/^identify was left out: .*KiB/)])
+  })
+
+  test('a form is 413, and its company is not made', async () => {
+    await fullContact()
+    const data = { contact_data: { email: ADA, city: text(1_000) }, company_data: { domain: 'acme.com' } }
+    const { status, body } = await submit(data)
+    expect([status, body.error.code]).toEqual([413, 'contact_too_large'])
+    expect((await tenant.call('GET', '/v1/companies?count_only=1')).body.count).toBe(0)
+  })
+
+  test('an agent fails with the code', async () => {
+    const contactId = await fullContact()
+    const params = { properties: { city: text(1_000) } }
+    const proposal = { contactId, now: new Date(), type: 'crm_update' as const, params }
+    const { ref } = await propose(tenant.handle, service.jobs, proposal)
+    await until(async () => {
+      const action = await tenant.handle.db
+        .selectFrom('agent_actions')
+        .select(['status', 'error'])
+        .where('run_id', '=', ref.runId)
+        .executeTakeFirst()
+      expect(action).toMatchObject({ status: 'failed', error: { code: 'contact_too_large' } })
+    })
+  })
+
+  test('pages and forms leave 64 KiB to everybody else', async () => {
+    const identify = async (trait: string) => {
+      const traits = { email: ADA, ...texts(trait) }
+      return (await tenant.track({ visitor_id: 'v', identify: { traits }, events: [] })).body
+    }
+    expect(await identify('a')).not.toHaveProperty('warnings')
+    expect((await identify('b')).warnings).toHaveLength(1)
+    expect((await submit({ contact_data: { email: ADA, ...texts('b') } })).body.error.code).toBe('contact_too_large')
+    expect(await push({ external_id: '1', email: ADA, properties: texts('b') })).toMatchObject([{ status: 'updated' }])
+  })
+
+  test('whoever says nothing more is heard, though others have filled the contact', async () => {
+    const data = { contact_data: { email: ADA, city: 'London' } }
+    const { contact_id } = (await submit(data)).body
+    expect((await put(contact_id, { ...texts('a'), b: text(40_000) })).status).toBe(200)
+    expect((await submit(data)).status).toBe(200)
+    expect((await submit({ contact_data: { email: ADA, city: 'Paris!' } })).status).toBe(200)
+    expect((await submit({ contact_data: { email: ADA, city: 'A longer one' } })).status).toBe(413)
+    const identify = { external_user_id: 'user-42', traits: { email: ADA } }
+    const { body } = await tenant.track({ visitor_id: 'v', identify, events: [] })
+    expect(body).not.toHaveProperty('warnings')
+  })
+
+  test('who unsubscribes does so however full the contact is', async () => {
+    const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`k${n}`, n]))
+    const contacts = [await fullContact(), await tenant.contact('many@example.com', many)]
+    for (const contactId of contacts) {
+      const { email } = (await read(contactId)).contact.properties
+      await unsubscribe(tenant.handle, service.writing, { address: email, contactId })
+      expect((await read(contactId)).contact.properties.unsubscribed).toBe(true)
+      expect((await put(contactId, { do_not_contact: true })).status).toBe(200)
+    }
+    expect((await put(contacts[1] ?? '', { k1: 'changed' })).status).toBe(200)
+    expect((await put(contacts[1] ?? '', { k501: 1 })).status).toBe(400)
+  })
+
+  test('a first touch that finds no room is left out, and the events are kept', async () => {
+    const id = await fullContact()
+    await tenant.call('PUT', `/v1/contacts/${id}`, { visitor_id: 'v' })
+    const url = `https://${tenant.site}/${text(2_000)}`
+    const { status } = await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url }] })
+    expect(status).toBe(200)
+    const { contact, events } = await read(id)
+    expect(contact.properties).not.toHaveProperty('first_landing_page')
+    expect(events).toHaveLength(1)
+    expect(service.logged.filter((line) => line.includes('first touch could not'))).toEqual([])
+  })
+})
+
+test('a company holds at most 256 KiB', async () => {
+  const tooLarge = texts('a', 'b', 'c', 'd', 'e')
+  const created = await tenant.call('POST', '/v1/companies', { domain: 'acme.com', properties: tooLarge })
+  expect([created.status, created.body.error.code]).toEqual([413, 'company_too_large'])
+  const { company_id } = (await tenant.call('POST', '/v1/companies', { domain: 'acme.com' })).body.company
+  const changed = await tenant.call('PUT', `/v1/companies/${company_id}`, { properties: tooLarge })
+  expect([changed.status, changed.body.error.code]).toEqual([413, 'company_too_large'])
+  const properties = texts('a', 'b', 'c', 'd')
+  expect((await tenant.call('PUT', `/v1/companies/${company_id}`, { properties })).status).toBe(200)
+  const data = { contact_data: { email: ADA }, company_data: { domain: 'acme.com', ...texts('e') } }
+  expect((await submit(data)).body.error.code).toBe('company_too_large')
+  expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(0)
+})
+
+test("the events of a contact's changes hold at most 32 KiB", async () => {
+  const id = await tenant.contact(ADA, texts('a'))
+  await put(id, { city: 'London' })
+  const { events } = (await tenant.call('GET', `/v1/events?contact_id=${id}&include=system&sort_dir=asc`)).body
+  expect(events.map(({ data }: { data: object }) => data)).toEqual([
+    { source: 'manual', properties_omitted: true },
+    { changed: ['city'], source: 'manual', properties_omitted: true },
+  ])
+})
+
+test('the database refuses what got past the service', async () => {
+  const id = await tenant.contact(ADA)
+  const large = JSON.stringify({ a: text(300_000) })
+  const write = (column: string, table: string) =>
+    sql`UPDATE ${sql.table(table)} SET ${sql.ref(column)} = ${large} WHERE contact_id = ${id}`.execute(
+      service.stores.database,
+    )
+  await expect(write('properties', 'contacts')).rejects.toMatchObject({ constraint: 'contacts_size' })
+  await expect(write('fields', 'contact_sources')).rejects.toMatchObject({ constraint: 'contact_sources_size' })
+  await expect(write('raw', 'contact_sources')).rejects.toMatchObject({ constraint: 'contact_sources_size' })
+})

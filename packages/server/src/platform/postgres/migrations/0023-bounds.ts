@@ -1,0 +1,42 @@
+import { type Kysely, sql } from 'kysely'
+
+/** What a contact may hold at most, and the networks from which a visitor may be recovered. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
+}
+
+/** A little more than `contacts/size.ts` accepts: what a person decides about being contacted is written all the same. */
+const BYTES_MAX = 264 * 1024
+
+const STATEMENTS = [
+  // The service checks a contact as a whole and says so to the caller; this is the last line, row by row.
+  `ALTER TABLE contacts ADD CONSTRAINT contacts_size CHECK (octet_length(properties::text) <= ${BYTES_MAX})`,
+  `ALTER TABLE contact_sources ADD CONSTRAINT contact_sources_size
+    CHECK (octet_length(fields::text) + coalesce(octet_length(raw::text), 0) <= ${BYTES_MAX})`,
+  `ALTER TABLE companies ADD CONSTRAINT companies_size CHECK (octet_length(properties::text) <= ${BYTES_MAX})`,
+
+  // From where a visitor was seen: keyed hashes of networks, each in the place that follows from the hash.
+  // The collector writes here for a tenant and a visitor that it has just looked up, so it refers to neither.
+  `CREATE TABLE visitor_networks (
+    tenant_id uuid NOT NULL,
+    visitor_id text NOT NULL,
+    place smallint NOT NULL,
+    network bytea NOT NULL,
+    seen_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant_id, visitor_id, place)
+  )`,
+  'CREATE INDEX visitor_networks_seen ON visitor_networks (seen_at)',
+  `CREATE OR REPLACE FUNCTION forget_visitors() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      DELETE FROM visitors WHERE tenant_id = OLD.tenant_id;
+      DELETE FROM visitor_networks WHERE tenant_id = OLD.tenant_id;
+      RETURN OLD;
+    END $$`,
+
+  // A fingerprint without a visitor is shared by two, and recovers neither.
+  'ALTER TABLE fingerprints ALTER COLUMN visitor_id DROP NOT NULL',
+  'ALTER TABLE fingerprints ADD COLUMN seen_at timestamptz',
+  'UPDATE fingerprints SET seen_at = created_at',
+  'ALTER TABLE fingerprints ALTER COLUMN seen_at SET NOT NULL',
+  'CREATE INDEX fingerprints_seen ON fingerprints (seen_at)',
+]

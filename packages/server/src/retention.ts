@@ -1,0 +1,16 @@
+import { eachAlone, every, type Repeated } from './platform/every.ts'
+import type { Logger } from './platform/log.ts'
+import type { Database } from './platform/postgres/database.ts'
+import type { Clock } from './platform/time.ts'
+import { forgetEnded } from './tenants/forget.ts'
+import { forgetUnseen } from './visitors/retention.ts'
+
+const EVERY_MS = 60 * 60 * 1000
+
+/** Deletes, every hour, what has ended or was not seen for too long. */
+export function keepTables(database: Database, clock: Clock, log: Logger): Repeated {
+  return every(EVERY_MS, async () => {
+    const failures = await eachAlone([forgetEnded, forgetUnseen], (forget) => forget(database, clock()))
+    for (const err of failures) log.warn({ err }, 'old rows could not be deleted; the next round tries again')
+  })
+}

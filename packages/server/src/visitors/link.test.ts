@@ -1,0 +1,76 @@
+import { sql } from 'kysely'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+
+const ADA = 'ada@example.com'
+const MAX = 1_000
+const MAX_FROM_PAGES = 500
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await sharedService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+
+/** Many visitors that claim an external id, or belong to a contact. */
+async function manyVisitors(count: number, externalId: string | null, contactId: string | null): Promise<void> {
+  await sql`INSERT INTO visitors (tenant_id, visitor_id, contact_id, external_contact_id, created_at)
+    SELECT ${tenant.id}::uuid, 'many-' || n, ${contactId}::uuid, ${externalId}::text, now()
+    FROM generate_series(1, ${count}::int) AS n`.execute(service.stores.database)
+}
+const visitorsOf = async (contactId: string) =>
+  (await tenant.handle.db.selectFrom('visitors').select('visitor_id').where('contact_id', '=', contactId).execute())
+    .length
+const ownerOf = async (visitor_id: string) => {
+  await tenant.track({ visitor_id, events: [{ event: 'page_view' }] })
+  const { events } = (await tenant.call('GET', `/v1/events?visitor_id=${visitor_id}&event_type=page_view`)).body
+  return events[0].internal_contact_id
+}
+
+describe('a contact has at most 1,000 visitors', () => {
+  test('POST /v1/identify and contacts refuse another one, and write nothing', async () => {
+    const id = await tenant.contact(ADA)
+    await manyVisitors(MAX, null, id)
+    const identified = await tenant.call('POST', '/v1/identify', { email: ADA, visitor_id: 'v', properties: { a: 1 } })
+    expect([identified.status, identified.body.error.code]).toEqual([409, 'too_many_visitors'])
+    const changed = await tenant.call('PUT', `/v1/contacts/${id}`, { visitor_id: 'v', properties: { a: 1 } })
+    expect([changed.status, changed.body.error.code]).toEqual([409, 'too_many_visitors'])
+    expect((await tenant.call('GET', `/v1/contacts/${id}`)).body.contact.properties).toEqual({ email: ADA })
+    const known = await tenant.call('POST', '/v1/identify', { email: ADA, visitor_id: 'many-1' })
+    expect(known.status).toBe(200)
+    expect(await visitorsOf(id)).toBe(MAX)
+  })
+
+  test('of whom pages link 500: the tracker is told, and its events are kept; an external id or a form is heard all the same', async () => {
+    const id = await tenant.contact(ADA)
+    await tenant.call('POST', '/v1/identify', { email: ADA, user_id: 'user-42' })
+    await manyVisitors(MAX_FROM_PAGES, null, id)
+    const told = await tenant.track({ visitor_id: 'v', identify: { traits: { email: ADA } }, events: [{ event: 'e' }] })
+    expect([told.status, told.body.warnings]).toEqual([200, [expect.stringMatching(/^identify was left out: .*500/)]])
+    const claimed = await tenant.track({ visitor_id: 'w', external_contact_id: 'user-42', events: [{ event: 'e' }] })
+    expect([claimed.status, claimed.body.accepted]).toEqual([200, 1])
+    const form = await call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
+      headers: { origin: `https://${tenant.site}`, 'user-agent': CHROME },
+      body: JSON.stringify({ visitor_id: 'x', contact_data: { email: ADA, city: 'London' } }),
+    })
+    expect([form.status, form.body.contact_id]).toEqual([200, id])
+    expect([await ownerOf('v'), await ownerOf('w'), await ownerOf('x')]).toEqual([null, null, null])
+    expect((await tenant.call('GET', `/v1/contacts/${id}`)).body.contact.properties.city).toBe('London')
+    const verified = await tenant.call('POST', '/v1/identify', { email: ADA, visitor_id: 'y' })
+    expect(verified.status).toBe(200)
+    expect(await ownerOf('y')).toBe(id)
+  })
+
+  test('an external id that more visitors claim is resolved for as many', async () => {
+    await manyVisitors(12_000, 'user-42', null)
+    const { status, body } = await tenant.call('POST', '/v1/identify', { user_id: 'user-42', visitor_id: 'v' })
+    expect(status).toBe(200)
+    expect(await ownerOf('v')).toBe(body.contact_id)
+    expect(await visitorsOf(body.contact_id)).toBe(MAX_FROM_PAGES + 1)
+    expect((await tenant.call('DELETE', `/v1/contacts/${body.contact_id}`)).status).toBe(200)
+  })
+})

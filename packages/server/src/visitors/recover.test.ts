@@ -1,0 +1,222 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { forgetUnseen } from './retention.ts'
+
+const DAY_MS = 24 * 3_600_000
+const HASH = 'ab'.repeat(32)
+/** Addresses of two networks: a household and somebody far away. */
+const [HOME, ELSEWHERE] = ['203.0.113.7', '198.51.100.7']
+
+let service: TestService
+let tenant: TestTenant
+/** How far the service's clock is ahead. */
+let ahead = 0
+
+beforeAll(async () => {
+  const clock = () => new Date(Date.now() + ahead)
+  service = await startTestService({ CDS_TRUST_PROXY: 'on' }, { clock })
+})
+afterAll(() => service?.close())
+beforeEach(async () => {
+  ahead = 0
+  tenant = await createTestTenant(service)
+})
+
+async function recover(from: string, visitor_id?: string, fingerprint = HASH) {
+  const { status, body } = await call(service, 'POST', '/recover-visitor', {
+    headers: { origin: `https://${tenant.site}`, 'x-forwarded-for': from },
+    body: JSON.stringify({ fingerprint, visitor_id }),
+  })
+  if (status !== 200) throw new Error(JSON.stringify(body))
+  return body as { visitor_id: string; recovered: boolean }
+}
+const see = (visitor_id: string, from: string, more: object = {}) =>
+  tenant.track({ visitor_id, events: [{ event: 'page_view' }], ...more }, { 'x-forwarded-for': from })
+const identify = (visitor_id: string) =>
+  tenant.call('POST', '/v1/identify', { visitor_id, email: `${visitor_id}@example.com` })
+
+/** A visitor with a fingerprint that was seen at home, and is a contact. */
+async function identified(visitorId: string, fingerprint = HASH): Promise<void> {
+  await recover(HOME, visitorId, fingerprint)
+  await see(visitorId, HOME)
+  await identify(visitorId)
+}
+
+describe('an anonymous visitor', () => {
+  test('is registered with its fingerprint and recovered afterwards, from anywhere', async () => {
+    expect(await recover(HOME, 'v')).toEqual({ status: 'success', visitor_id: 'v', recovered: false })
+    expect(await recover(HOME, 'w', HASH.toUpperCase())).toMatchObject({ visitor_id: 'v', recovered: true })
+    expect(await recover(ELSEWHERE, 'w')).toMatchObject({ visitor_id: 'v', recovered: true })
+    const fresh = await recover(HOME, undefined, 'cd'.repeat(32))
+    expect(fresh.visitor_id).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('that has said whose it is counts as identified, though nobody has that id yet', async () => {
+    await recover(HOME, 'v')
+    await see('v', HOME, { external_contact_id: 'user-42' })
+    expect(await recover(ELSEWHERE, 'w')).toMatchObject({ visitor_id: 'w', recovered: false })
+  })
+
+  test("another tenant's fingerprints are unknown", async () => {
+    await recover(HOME, 'v')
+    tenant = await createTestTenant(service)
+    expect(await recover(HOME)).toMatchObject({ recovered: false })
+  })
+})
+
+describe('an identified visitor', () => {
+  test.each([
+    ['203.0.113.7', '203.0.113.200'],
+    ['203.0.113.7', '::ffff:203.0.113.8'],
+    ['2001:db8:7:1::1', '2001:db8:7:ffff::2'],
+  ])('seen from %s is recovered from %s', async (seenFrom, asksFrom) => {
+    await see('v', seenFrom)
+    await recover(seenFrom, 'v')
+    await identify('v')
+    expect(await recover(asksFrom, 'w')).toMatchObject({ visitor_id: 'v', recovered: true })
+  })
+
+  test.each([
+    ['203.0.113.7', '203.0.112.7'],
+    ['2001:db8:7:1::1', '2001:db8:8:1::1'],
+    ['203.0.113.7', '2001:db8:7:1::1'],
+    ['no address', 'no address'],
+  ])('seen from %s is not recovered from %s', async (seenFrom, asksFrom) => {
+    await see('v', seenFrom)
+    await recover(seenFrom, 'v')
+    await identify('v')
+    expect(await recover(asksFrom, 'w')).toMatchObject({ visitor_id: 'w', recovered: false })
+  })
+
+  test('is recovered for 30 days after it was seen, and asking does not count as being seen', async () => {
+    await identified('v')
+    ahead = 29 * DAY_MS
+    expect(await recover(HOME, 'w')).toMatchObject({ visitor_id: 'v', recovered: true })
+    ahead = 31 * DAY_MS
+    expect(await recover(HOME, 'w')).toMatchObject({ visitor_id: 'w', recovered: false })
+  })
+
+  test('stays recoverable where it is seen again', async () => {
+    await identified('v')
+    ahead = 20 * DAY_MS
+    await see('v', HOME)
+    ahead = 45 * DAY_MS
+    expect(await recover(HOME, 'w')).toMatchObject({ visitor_id: 'v', recovered: true })
+  })
+
+  test('is recovered from each of several networks', async () => {
+    await identified('v')
+    await see('v', ELSEWHERE)
+    expect(await recover(ELSEWHERE, 'w')).toMatchObject({ visitor_id: 'v', recovered: true })
+    expect(await recover(HOME, 'w')).toMatchObject({ visitor_id: 'v', recovered: true })
+  })
+})
+
+test('a fingerprint that two visitors share recovers neither', async () => {
+  await identified('v')
+  expect(await recover(ELSEWHERE, 'twin')).toMatchObject({ visitor_id: 'twin', recovered: false })
+  expect(await recover(HOME, 'w')).toMatchObject({ visitor_id: 'w', recovered: false })
+  expect(await recover(ELSEWHERE, 'x')).toMatchObject({ visitor_id: 'x', recovered: false })
+})
+
+test('whoever registers a fingerprint in advance gets nobody onto their contact', async () => {
+  await recover(ELSEWHERE, 'attacker')
+  await see('attacker', ELSEWHERE)
+  await identify('attacker')
+  expect(await recover(HOME, 'victim')).toMatchObject({ visitor_id: 'victim', recovered: false })
+})
+
+test('whoever asks cannot tell an unknown fingerprint from one that they are not given', async () => {
+  await identified('v')
+  await identified('shared', 'cd'.repeat(32))
+  await recover(ELSEWHERE, 'twin', 'cd'.repeat(32))
+  for (const fingerprint of ['ef'.repeat(32), HASH, 'cd'.repeat(32)]) {
+    expect(await recover(ELSEWHERE, 'mine', fingerprint)).toEqual({
+      status: 'success',
+      visitor_id: 'mine',
+      recovered: false,
+    })
+  }
+})
+
+describe('of a network', () => {
+  const rows = () => tenant.handle.db.selectFrom('visitor_networks').selectAll().orderBy('seen_at').execute()
+
+  test('a hash is kept that says nothing, not even that two visitors share one', async () => {
+    await see('v', HOME)
+    await see('w', HOME)
+    const stored = await rows()
+    expect(stored).toHaveLength(2)
+    expect(stored[0]?.network).not.toEqual(stored[1]?.network)
+    expect(JSON.stringify(stored)).not.toContain('203.0')
+  })
+
+  test('it is written down once a day', async () => {
+    await see('v', HOME)
+    const [first] = await rows()
+    ahead = DAY_MS / 2
+    await see('v', HOME)
+    expect(await rows()).toEqual([first])
+    ahead = 2 * DAY_MS
+    await see('v', HOME)
+    const [renewed] = await rows()
+    expect(renewed?.seen_at.getTime()).toBeGreaterThan(first?.seen_at.getTime() ?? 0)
+  })
+
+  test('at most 16 are kept of a visitor', async () => {
+    const networks = Array.from({ length: 100 }, (_, n) => `10.0.${n}.1`)
+    for (const network of networks) await see('v', network)
+    expect((await rows()).length).toBeLessThanOrEqual(16)
+    await identify('v')
+    await recover(HOME, 'v')
+    expect(await recover(networks.at(-1) ?? '', 'w')).toMatchObject({ visitor_id: 'v', recovered: true })
+  })
+
+  test('of many visitors at once none is missed', async () => {
+    const visitors = Array.from({ length: 30 }, (_, n) => `v${n}`)
+    const answers = await Promise.all(visitors.map((visitor) => see(visitor, HOME)))
+    expect(answers.map(({ status }) => status)).toEqual(visitors.map(() => 200))
+    expect(await rows()).toHaveLength(30)
+  })
+
+  test('it is forgotten after 30 days, a fingerprint after 400', async () => {
+    await identified('v')
+    const counts = async () => [
+      (await rows()).length,
+      (await tenant.handle.db.selectFrom('fingerprints').selectAll().execute()).length,
+    ]
+    const after = (days: number) => forgetUnseen(service.stores.database, new Date(Date.now() + days * DAY_MS))
+    await after(29)
+    expect(await counts()).toEqual([1, 1])
+    await after(31)
+    expect(await counts()).toEqual([0, 1])
+    await after(401)
+    expect(await counts()).toEqual([0, 0])
+  })
+
+  test('it goes with its tenant', async () => {
+    await see('v', HOME)
+    await sql`DELETE FROM tenants WHERE tenant_id = ${tenant.id}`.execute(service.stores.database)
+    expect(await rows()).toEqual([])
+  })
+})
+
+test('a page of nobody is 403', async () => {
+  const answer = await call(service, 'POST', '/recover-visitor', {
+    headers: { origin: 'https://nobody.example' },
+    body: JSON.stringify({ fingerprint: HASH }),
+  })
+  expect([answer.status, answer.body.error.code]).toEqual([403, 'domain_not_allowed'])
+})
+
+test.each([[{}], [{ fingerprint: 'xyz' }], [{ fingerprint: 'g'.repeat(64) }], [{ fingerprint: 1 }]])(
+  '%j is 400',
+  async (body) => {
+    const answer = await call(service, 'POST', '/recover-visitor', {
+      headers: { origin: `https://${tenant.site}` },
+      body: JSON.stringify(body),
+    })
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
+  },
+)

@@ -1,0 +1,123 @@
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { Clock } from '../platform/time.ts'
+import { networkOf } from './network.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1000
+/** An identified visitor is recovered from a network for so long after it was seen there. */
+export const NETWORK_DAYS = 30
+const WRITTEN_EVERY_MS = DAY_MS
+const REMEMBERED = 100_000
+/**
+ * A network's hash says in which of so many places of its visitor it is kept: a visitor that is seen from everywhere
+ * takes no more rows, and nothing has to be counted.
+ */
+const PLACES = 16
+
+/** Where visitors are seen. Only keyed hashes of networks are kept. */
+export interface SeenNetworks {
+  /** Notes that a visitor is seen from an address; resolves when that is written down. Never rejects. */
+  note(tenant: Tenant, visitorId: string, address: string): Promise<void>
+  /** Whether a visitor was seen from the network of an address within 30 days. */
+  wasSeenFrom(tenant: Tenant, visitorId: string, address: string): Promise<boolean>
+}
+
+interface Dependencies {
+  secrets: Pick<SecretBox, 'digests'>
+  clock: Clock
+  log: Logger
+}
+
+interface Row {
+  visitor_id: string
+  place: number
+  network: Buffer
+  seen_at: Date
+}
+
+interface Batch {
+  rows: Map<string, Row>
+  done: Promise<void>
+}
+
+export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenNetworks {
+  /** When what was written down, so that a visitor's next request writes nothing. */
+  const written = new Map<string, number>()
+  const waiting = new Map<string, Batch>()
+  const running = new Map<string, Promise<void>>()
+
+  /** The first key's hash comes first; without a key there is none, and no identified visitor is recovered. */
+  function hashesOf(tenantId: string, visitorId: string, address: string): Buffer[] {
+    const network = networkOf(address)
+    return network === null ? [] : secrets.digests(network, `visitor_networks/${tenantId}/${visitorId}`)
+  }
+
+  /** Requests that arrive while one batch is written share the next. */
+  function batchOf(tenant: Tenant): Batch {
+    const known = waiting.get(tenant.id)
+    if (known) return known
+    const rows = new Map<string, Row>()
+    const before = running.get(tenant.id) ?? Promise.resolve()
+    const done = before.then(async () => {
+      waiting.delete(tenant.id)
+      await write(tenant, [...rows.values()])
+    })
+    const settled = done.catch((error: unknown) =>
+      log.warn({ err: error }, 'the networks of some visitors could not be written down'),
+    )
+    running.set(tenant.id, settled)
+    void settled.then(() => {
+      if (running.get(tenant.id) === settled) running.delete(tenant.id)
+    })
+    const batch = { rows, done: settled }
+    waiting.set(tenant.id, batch)
+    return batch
+  }
+
+  async function write(tenant: Tenant, rows: Row[]): Promise<void> {
+    // In one order for all, so that two processes wait for each other instead of blocking each other.
+    rows.sort((a, b) => (a.visitor_id < b.visitor_id ? -1 : Number(a.visitor_id > b.visitor_id)) || a.place - b.place)
+    await tenant.db
+      .insertInto('visitor_networks')
+      .values(rows)
+      .onConflict((known) =>
+        known.columns(['visitor_id', 'place']).doUpdateSet(({ ref }) => ({
+          network: ref('excluded.network'),
+          seen_at: ref('excluded.seen_at'),
+        })),
+      )
+      .execute()
+    if (written.size + rows.length > REMEMBERED) written.clear()
+    for (const row of rows) written.set(keyOf(tenant, row), row.seen_at.getTime())
+  }
+
+  return {
+    note: async (tenant, visitorId, address) => {
+      const [network] = hashesOf(tenant.id, visitorId, address)
+      if (!network) return
+      const place = (network[0] ?? 0) % PLACES
+      const row = { visitor_id: visitorId, place, network, seen_at: clock() }
+      const known = written.get(keyOf(tenant, row))
+      if (known !== undefined && row.seen_at.getTime() - known < WRITTEN_EVERY_MS) return
+      const batch = batchOf(tenant)
+      batch.rows.set(`${place}/${visitorId}`, row)
+      await batch.done
+    },
+    wasSeenFrom: async (tenant, visitorId, address) => {
+      const since = new Date(clock().getTime() - NETWORK_DAYS * DAY_MS)
+      const seen = await tenant.db
+        .selectFrom('visitor_networks')
+        .select('network')
+        .where('visitor_id', '=', visitorId)
+        .where('seen_at', '>', since)
+        .execute()
+      const hashes = hashesOf(tenant.id, visitorId, address)
+      return seen.some(({ network }) => hashes.some((hash) => hash.equals(network)))
+    },
+  }
+}
+
+function keyOf(tenant: Tenant, { visitor_id, network }: Pick<Row, 'visitor_id' | 'network'>): string {
+  return `${tenant.id}/${network.toString('base64')}/${visitor_id}`
+}
