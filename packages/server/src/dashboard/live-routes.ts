@@ -1,7 +1,7 @@
 import type { LiveFeed } from '../live/feed.ts'
 import { type EventStream, openEventStream } from '../live/stream.ts'
 import type { App } from '../platform/http/app-types.ts'
-import type { ApiKey } from '../tenants/api-keys.ts'
+import type { FindApiKey } from '../tenants/api-keys.ts'
 import { isStillAllowed } from '../tenants/authentication.ts'
 import type { SignedIn } from '../tenants/sessions.ts'
 
@@ -11,7 +11,7 @@ const RECHECK_EVERY_MS = 3_000
 
 export interface LiveDependencies {
   live: LiveFeed
-  findApiKey(apiKey: string): Promise<ApiKey | null>
+  findApiKey: FindApiKey
   findSession(cookies: string | undefined): Promise<SignedIn | null>
 }
 
