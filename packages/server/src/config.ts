@@ -1,4 +1,5 @@
 import { KEY_BYTES } from './platform/crypto/secret-box.ts'
+import { listenUrl } from './platform/http/listen-url.ts'
 
 /**
  * Everything that the environment can set. This is the only file that reads it; `.env.example` lists the same
@@ -164,10 +165,11 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     signInPerIpPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE', 30, 1, 10_000_000),
     signInPerPersonPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
   }
-  const publicUrl = (url('CDS_PUBLIC_URL', ['http:', 'https:']) ?? `http://localhost:${port}`).replace(/\/+$/, '')
+  const host = text('HOST', 'localhost')
+  const publicUrl = (url('CDS_PUBLIC_URL', ['http:', 'https:']) ?? listenUrl(host, port)).replace(/\/+$/, '')
   const config: Config = {
     port,
-    host: text('HOST', 'localhost'),
+    host,
     publicUrl,
     dataDirectory: text('CDS_DATA_DIR', './data'),
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
