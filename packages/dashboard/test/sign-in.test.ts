@@ -30,10 +30,24 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     await service?.close()
   })
 
-  test('begins with an owner, made by the first who comes', async () => {
+  test('begins with an owner, who has the link from the console', async () => {
     const page = await browser.tab()
     await page.goto('/contacts')
     await page.waitForURL('**/setup')
+    await page.getByRole('heading', { name: 'Open the setup link' }).waitFor()
+    expect(await lookAt(page, 'setup-without-link')).toEqual([])
+    const link = (await service.findSetupLink()) ?? ''
+    await page.goto(link.replace(/token=.*/, 'token=wrong'))
+    await page.getByLabel('Organisation').fill('Analytical Engines')
+    await page.getByLabel('Your name').fill('Ada Byron')
+    await page.getByLabel('E-mail address').fill('ada@example.com')
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByRole('button', { name: 'Create the account' }).click()
+    await page.getByText('The setup link is not valid.').waitFor()
+    await page.goto(link)
+    // It must not stay where others see it: in the address bar and the history.
+    await page.waitForURL((url) => url.pathname === '/setup' && url.hash === '')
+    await page.getByLabel('Organisation').waitFor()
     expect(await lookAt(page, 'setup')).toEqual([])
     await page.getByLabel('Organisation').fill('Analytical Engines')
     await page.getByLabel('Your name').fill('Ada Byron')

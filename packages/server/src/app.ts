@@ -44,7 +44,7 @@ import type { Clock } from './platform/time.ts'
 import type { SegmentFollower } from './segments/follow.ts'
 import { segmentRoutes } from './segments/routes.ts'
 import { sourceRoutes } from './sources/routes.ts'
-import type { ApiKey } from './tenants/api-keys.ts'
+import type { FindApiKey } from './tenants/api-keys.ts'
 import { requireCallers } from './tenants/authentication.ts'
 import type { FindIdentificationKeys } from './tenants/identification-settings.ts'
 import { tenantRoutes } from './tenants/routes.ts'
@@ -64,7 +64,7 @@ export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimite
   mover: EventMover
   segments: SegmentFollower
   mail: MailDependencies
-  findApiKey(apiKey: string): Promise<ApiKey | null>
+  findApiKey: FindApiKey
   findTenantOfHost(host: string): Promise<string | null>
   findIdentificationKeys: FindIdentificationKeys
   llmOutbound: Pick<ApiFetch, 'check'>
@@ -81,7 +81,8 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
     bodyLimit: BODY_BYTES_MAX,
-    trustProxy: config.trustProxy,
+    // Counted from the socket: what callers write into X-Forwarded-For themselves is further away.
+    trustProxy: config.trustedProxies > 0 && ((_address, hop) => hop < config.trustedProxies),
     // A body that does not arrive must not hold its connection for ever.
     requestTimeout: REQUEST_TIMEOUT_MS,
     http: { requireHostHeader: false },
@@ -111,7 +112,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   })
   await app.register(swagger, describeApi(config))
   await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
-  requireCallers(app, dependencies)
+  requireCallers(app, { ...dependencies, rateLimiter })
   app.addHook('onRequest', async (request, reply) => {
     if (request.apiKey) rateLimiter.checkApiKey(request.apiKey.keyId, reply)
     if (request.signedIn) rateLimiter.checkUser(request.signedIn.user.id, reply)

@@ -1,4 +1,5 @@
 import { KEY_BYTES } from './platform/crypto/secret-box.ts'
+import { listenUrl } from './platform/http/listen-url.ts'
 
 /**
  * Everything that the environment can set. This is the only file that reads it; `.env.example` lists the same
@@ -17,7 +18,8 @@ export interface Config {
   clickhouseCluster: string | null
   postgresPoolSize: number
   logLevel: (typeof LOG_LEVELS)[number]
-  trustProxy: boolean
+  /** Proxies in front that each add the address of their caller to X-Forwarded-For. */
+  trustedProxies: number
   rateLimits: RateLimits | null
   /** Where pages load the script and send events, beside /tracker.js and /track. */
   trackerScriptPath: string
@@ -73,6 +75,7 @@ export interface LlmConfig {
 
 export interface RateLimits {
   apiPerMinute: number
+  invalidKeyPerIpPerMinute: number
   trackPerIpPerMinute: number
   trackPerTenantPerMinute: number
   scriptPerIpPerMinute: number
@@ -152,6 +155,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   const rateLimitsOn = onOff('CDS_RATE_LIMITS', true)
   const limits: RateLimits = {
     apiPerMinute: integer('CDS_RATE_LIMIT_API_PER_MINUTE', 6_000, 1, 10_000_000),
+    invalidKeyPerIpPerMinute: integer('CDS_RATE_LIMIT_INVALID_KEY_PER_IP_PER_MINUTE', 60, 1, 10_000_000),
     trackPerIpPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_IP_PER_MINUTE', 6_000, 1, 10_000_000),
     trackPerTenantPerMinute: integer('CDS_RATE_LIMIT_TRACK_PER_TENANT_PER_MINUTE', 600_000, 1, 100_000_000),
     scriptPerIpPerMinute: integer('CDS_RATE_LIMIT_SCRIPT_PER_IP_PER_MINUTE', 600, 1, 10_000_000),
@@ -161,10 +165,11 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     signInPerIpPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE', 30, 1, 10_000_000),
     signInPerPersonPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
   }
-  const publicUrl = (url('CDS_PUBLIC_URL', ['http:', 'https:']) ?? `http://localhost:${port}`).replace(/\/+$/, '')
+  const host = text('HOST', 'localhost')
+  const publicUrl = (url('CDS_PUBLIC_URL', ['http:', 'https:']) ?? listenUrl(host, port)).replace(/\/+$/, '')
   const config: Config = {
     port,
-    host: text('HOST', 'localhost'),
+    host,
     publicUrl,
     dataDirectory: text('CDS_DATA_DIR', './data'),
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
@@ -182,7 +187,12 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       (value) => LOG_LEVELS.find((level) => level === value),
       `one of ${LOG_LEVELS.join(', ')}`,
     ),
-    trustProxy: onOff('CDS_TRUST_PROXY', false),
+    trustedProxies: read(
+      'CDS_TRUST_PROXY',
+      0,
+      (value) => wholeNumber(value, 0, 10),
+      'the number of proxies in front of the service: 1 in place of on, 0 in place of off',
+    ),
     rateLimits: rateLimitsOn ? limits : null,
     trackerScriptPath: path('CDS_TRACKER_SCRIPT_PATH', '/tracker.js'),
     trackerCollectPath: path('CDS_TRACKER_COLLECT_PATH', '/track'),

@@ -42,6 +42,13 @@ export async function runService(
 
 async function announce(service: Service): Promise<void> {
   console.error(`The Customer Data Service is running at ${service.url} (API reference: ${service.url}/docs)`)
+  try {
+    const link = await service.findSetupLink()
+    if (link !== null) console.error(`Create the first account at ${link}`)
+  } catch (error) {
+    // The API works without accounts.
+    console.error(`The first account cannot be created in the dashboard. ${(error as Error).message}`)
+  }
 }
 
 /** What a person can do about a failed start, in a sentence. */

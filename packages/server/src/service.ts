@@ -31,6 +31,7 @@ import { requireOwnClickHouse } from './platform/embedded/clickhouse-owner.ts'
 import { lockDataDirectory } from './platform/embedded/data-directory.ts'
 import { startEmbeddedPostgres } from './platform/embedded/postgres.ts'
 import type { App } from './platform/http/app-types.ts'
+import { urlOfServer } from './platform/http/listen-url.ts'
 import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
@@ -165,6 +166,8 @@ export interface Service extends Engines {
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
   url: string
+  /** Where the first person sets the service up; null when someone has. @throws ServiceError 503 `secret_key_missing`. */
+  findSetupLink(): Promise<string | null>
   /** Finishes the requests under way, writes what waits in the journal, and closes the engines it started. */
   close(): Promise<void>
 }
@@ -261,6 +264,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const receiving = await startReceiving({ config, stores, mail, api, jobs, intercomUrl: options.intercomUrl })
     cleanup.push(() => receiving.stop())
     invalidation.onChange(receiving.look)
+    const signIn = prepareSignIn({ config, stores, secrets, clock, log })
     const app = await createApp({
       ...writing,
       jobs,
@@ -270,7 +274,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       secrets,
       social,
       groupCommit,
-      ...prepareSignIn({ config, stores, secrets, clock, log }),
+      ...signIn,
       ...createLookups({ stores, secrets, invalidation, clock, log }),
       outbound,
       live,
@@ -284,15 +288,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     await app.listen({ port: config.port, host: config.host })
     const sending = { outbound, mail, connector, llmOutbound, social, deliveryWorker }
     const parts = { projector, mover, writing, secrets, jobs, ...sending }
-    return { ...engines, ...parts, app, url: urlOf(app, config), close }
+    const url = urlOfServer(app.server, config.host)
+    return { ...engines, ...parts, app, url, findSetupLink: () => signIn.findSetupLink(url), close }
   } catch (error) {
     await close()
     throw error
   }
-}
-
-function urlOf(app: App, config: Config): string {
-  const address = app.server.address()
-  const port = address !== null && typeof address === 'object' ? address.port : config.port
-  return `http://${config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host}:${port}`
 }

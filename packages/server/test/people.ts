@@ -2,20 +2,34 @@ import type { Role } from '../src/tenants/roles.ts'
 import { createTenantUser } from '../src/tenants/users.ts'
 import { type Answer, call, type TestService } from './service.ts'
 
+/** Where people reach the service; the address that it listens on unless CDS_PUBLIC_URL says another. */
+function publicUrlOf({ url, config }: Pick<TestService, 'url'> & Partial<Pick<TestService, 'config'>>): URL {
+  const publicUrl = new URL(config?.publicUrl ?? url)
+  return publicUrl.port === '0' ? new URL(url) : publicUrl
+}
+
 export const PASSWORD = 'correct horse battery'
 
 /** Keeps cookies as a browser would, and sends what the dashboard's pages send. */
 export class Browser {
   readonly cookies = new Map<string, string>()
   readonly #service: { url: string }
+  readonly #publicUrl: URL
 
-  constructor(service: { url: string }) {
+  constructor(service: Pick<TestService, 'url'> & Partial<Pick<TestService, 'config'>>) {
     this.#service = service
+    this.#publicUrl = publicUrlOf(service)
   }
 
   /** What proves to the service that a page of its own sends the request. */
   get ownSite(): Record<string, string> {
-    return { origin: this.#service.url, 'x-requested-by': 'dashboard' }
+    return { origin: this.#publicUrl.origin, 'x-requested-by': 'dashboard' }
+  }
+
+  /** A browser at another address than the one that the service listens on names it. */
+  get #host(): Record<string, string> {
+    const { host } = this.#publicUrl
+    return host === new URL(this.#service.url).host ? {} : { host }
   }
 
   get cookie(): string {
@@ -30,7 +44,7 @@ export class Browser {
     headers: Record<string, string> = this.ownSite,
   ): Promise<Answer> {
     const answer = await call(this.#service, method, path, {
-      headers: { ...headers, ...(this.cookies.size > 0 ? { cookie: this.cookie } : {}) },
+      headers: { ...this.#host, ...headers, ...(this.cookies.size > 0 ? { cookie: this.cookie } : {}) },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     this.take(answer.headers)

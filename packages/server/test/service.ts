@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type RawBuilder, sql } from 'kysely'
 import pg from 'pg'
 import { Compile } from 'typebox/compile'
+import { type Dispatcher, request } from 'undici'
 import { inject } from 'vitest'
 import { type Config, readConfig } from '../src/config.ts'
 import { type ClickHouse, connectClickHouse } from '../src/platform/clickhouse/connect.ts'
@@ -206,14 +207,25 @@ export async function call(
   path: string,
   { headers = {}, body }: { headers?: Record<string, string>; body?: string | Uint8Array<ArrayBuffer> } = {},
 ): Promise<Answer> {
-  const response = await fetch(service.url + path, {
+  const init = {
     method,
     headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
     ...(body === undefined ? {} : { body }),
-  })
+  }
+  const url = service.url + path
+  const response = await (headers.host === undefined ? fetch(url, init) : requestAtHost(url, init))
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.includes('json')
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+}
+
+/** Sends the Host header that it is given, where fetch would send the URL's own. */
+async function requestAtHost(url: string, { method, ...init }: Parameters<typeof request>[1] & { method: string }) {
+  const { statusCode, headers, body } = await request(url, { ...init, method: method as Dispatcher.HttpMethod })
+  const answered = Object.entries(headers).flatMap(([name, values]) =>
+    [values ?? []].flat().map((value): [string, string] => [name, value]),
+  )
+  return new Response(await body.text(), { status: statusCode, headers: answered })
 }
 
 let tenants = 0

@@ -59,8 +59,11 @@ export function resetPassword(token: string, newPassword: string): Promise<unkno
   return send('POST', '/api/auth/reset-password', { token, newPassword })
 }
 
-export function setUp(owner: { name: string; email: string; password: string; tenant_name: string }): Promise<unknown> {
-  return send('POST', '/api/setup', owner)
+export function setUp(
+  token: string,
+  owner: { name: string; email: string; password: string; tenant_name: string },
+): Promise<unknown> {
+  return send('POST', '/api/setup', { setup_token: token, ...owner })
 }
 
 export function acceptInvitation(token: string, account: { name?: string; password?: string }): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { Button, Stack, TextInput } from '@mantine/core'
+import { Button, Code, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Navigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -6,27 +6,55 @@ import { setUp, signInOptionsQuery } from '../api/session.ts'
 import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
 import { useEnter } from './use-enter.ts'
+import { useSetupToken } from './use-setup-token.ts'
 
-/** The very first page of a new service: makes its owner and its first tenant. */
+/** The very first page of a new service. Only whoever has the link from its console gets further. */
 export function SetupPage() {
   const options = useQuery(signInOptionsQuery)
+  const token = useSetupToken()
+  const [isSubmitted, setSubmitted] = useState(false)
+  if (options.data && !options.data.setup_needed && !isSubmitted) return <Navigate to="/sign-in" replace />
+  if (token === null) return <SetupLinkNeeded error={options.error} />
+  return <SetupForm token={token} error={options.error} onSubmit={() => setSubmitted(true)} />
+}
+
+function SetupLinkNeeded({ error }: { error: unknown }) {
+  return (
+    <EntryFrame
+      title="Open the setup link"
+      description="Nobody uses this service yet. Its first account is created with a link that only its operator can read."
+      error={error}
+    >
+      <Text size="sm">
+        The service printed the link on its console when it started: <Code>Create the first account at …</Code>
+      </Text>
+      <Text size="sm">
+        If you cannot find it, restart the service: it prints the same link again. Or create the account on the command
+        line with <Code>npx cdsctl tenant create</Code> and <Code>npx cdsctl user create</Code>.
+      </Text>
+    </EntryFrame>
+  )
+}
+
+/** Makes the owner of the service and its first tenant. */
+function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; onSubmit: () => void }) {
   const [owner, setOwner] = useState({ tenant_name: '', name: '', email: '', password: '' })
   const enter = useEnter()
-  const making = useMutation({ mutationFn: () => setUp(owner), onSuccess: enter })
-  if (options.data && !options.data.setup_needed && making.isIdle) return <Navigate to="/sign-in" replace />
+  const making = useMutation({ mutationFn: () => setUp(token, owner), onSuccess: enter })
   const set = (name: keyof typeof owner) => (event: { currentTarget: { value: string } }) => {
     const { value } = event.currentTarget
     setOwner((before) => ({ ...before, [name]: value }))
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
+    onSubmit()
     making.mutate()
   }
   return (
     <EntryFrame
       title="Welcome"
-      description="Nobody uses this service yet. Make your account: it will own everything here."
-      error={making.error ?? options.error}
+      description="Nobody uses this service yet. Create your account: it will own everything here."
+      error={making.error ?? error}
     >
       <Stack component="form" gap="md" onSubmit={submit}>
         <TextInput

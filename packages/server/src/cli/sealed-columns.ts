@@ -1,5 +1,5 @@
 import { connectionPlace } from '../conversations/intercom/connection.ts'
-import { serviceSecretPlace } from '../dashboard/sign-in/secret.ts'
+import { serviceSecretPlace } from '../tenants/service-secrets.ts'
 import { emailPlace } from '../identities/email-secrets.ts'
 import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'

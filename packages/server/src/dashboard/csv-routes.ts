@@ -1,8 +1,11 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { audit } from '../audit/log.ts'
+import type { CompanyRow } from '../companies/company-object.ts'
 import { companyPages } from '../companies/pages.ts'
 import { ListCompaniesQuery } from '../companies/requests.ts'
 import type { Config } from '../config.ts'
+import type { ContactRowInSegments } from '../contacts/contact-object.ts'
 import { propertiesOf } from '../contacts/contact-row.ts'
 import { asksEvents, contactFiltersOf, eventFiltersOf } from '../contacts/list-filters.ts'
 import { contactPages } from '../contacts/pages.ts'
@@ -15,7 +18,7 @@ import { filterText } from '../platform/http/query-parameters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { requireScopeOf } from '../tenants/authentication.ts'
-import { columnsOf, sendCsv } from './csv.ts'
+import { type CsvFile, columnsOf, sendCsv } from './csv.ts'
 
 const columns = filterText('The columns, with commas between: fields and keys of properties or data.', 8_000)
 const response = { 200: { type: 'string', description: 'text/csv' } }
@@ -46,29 +49,56 @@ const COMPANY_USUAL = [
 ]
 const EVENT_USUAL = ['timestamp', 'event', 'url', 'contact_email', 'visitor_id', 'browser', 'os', 'device_type', 'data']
 
+const ORDER = ['page', 'limit', 'sort_by', 'sort_dir', 'count_only', 'fields']
+const NO_FILTERS = [...ORDER, 'columns', 'include']
+
 export interface CsvDependencies {
   clock: Clock
   config: Pick<Config, 'eventFilterContactsMax'>
 }
 
+type ExportRequest = Pick<FastifyRequest, 'tenant' | 'actor' | 'url'> & { query: object }
+
 /** Lists as files: the filters of the lists, every record that matches. */
 export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
-  const fileName = (what: string) => `${what}-${clock().toISOString().slice(0, 10)}.csv`
+  /**
+   * The audit log says what was fetched, which columns, and what it was filtered by. It keeps no filter's value: a search may
+   * name a person, and the log cannot forget one who is erased.
+   */
+  async function sendExport<Row>(
+    { tenant, actor, query, url }: ExportRequest,
+    reply: FastifyReply,
+    file: Omit<CsvFile<Row>, 'beforeSending'>,
+  ): Promise<FastifyReply> {
+    const { name, columns } = file
+    // Not those that only have their default.
+    const sent = new URLSearchParams(url.split('?')[1])
+    const filters = Object.keys(query).filter((key) => sent.has(key) && !NO_FILTERS.includes(key))
+    const details = { name, columns, filters }
+    const entry = { actor, action: 'export.downloaded', subjectKind: 'export', subjectId: null, details }
+    return sendCsv(reply, {
+      ...file,
+      name: `${name}-${clock().toISOString().slice(0, 10)}.csv`,
+      beforeSending: () => audit(tenant, entry, clock()),
+    })
+  }
 
   app.get(
     '/api/contacts/export.csv',
     {
+      exposeHeadRoute: false,
       config: { access: 'contacts:read' },
       schema: { hide: true, querystring: Type.Object({ ...ListContactsQuery.properties, columns }), response },
       preValidation: async (request) => {
         if (asksEvents(request.query)) requireScopeOf(request, 'events:read')
       },
     },
-    async ({ tenant, query }, reply) => {
+    async (request, reply) => {
+      const { tenant, query } = request
       const filters = await contactFiltersOf(tenant, query, eventFiltersOf(query), config.eventFilterContactsMax)
       const names = columnsOf(query.columns, CONTACT_USUAL)
       const pages = filters ? contactPages(tenant, filters) : nothing()
-      return sendCsv(reply, fileName('contacts'), names, pages, (row) => {
+      const cellsOf = (row: ContactRowInSegments) => {
         const fields: Record<string, unknown> = {
           contact_id: row.contact_id,
           company_id: row.company_id,
@@ -80,20 +110,22 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
         }
         const properties: Record<string, unknown> = propertiesOf(row)
         return names.map((name) => own(fields, name) ?? own(properties, name))
-      })
+      }
+      return sendExport(request, reply, { name: 'contacts', columns: names, pages, cellsOf })
     },
   )
 
   app.get(
     '/api/companies/export.csv',
     {
+      exposeHeadRoute: false,
       config: { access: 'companies:read' },
       schema: { hide: true, querystring: Type.Object({ ...ListCompaniesQuery.properties, columns }), response },
     },
-    async ({ tenant, query }, reply) => {
-      const { columns: asked, ...filters } = withoutOrder(query)
+    async (request, reply) => {
+      const { columns: asked, ...filters } = withoutOrder(request.query)
       const names = columnsOf(asked, COMPANY_USUAL)
-      return sendCsv(reply, fileName('companies'), names, companyPages(tenant, filters), (row) => {
+      const cellsOf = (row: CompanyRow) => {
         const fields: Record<string, unknown> = {
           company_id: row.company_id,
           name: row.name,
@@ -103,21 +135,24 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
         }
         const properties = row.properties as Record<string, unknown>
         return names.map((name) => own(fields, name) ?? own(properties, name))
-      })
+      }
+      const pages = companyPages(request.tenant, filters)
+      return sendExport(request, reply, { name: 'companies', columns: names, pages, cellsOf })
     },
   )
 
   app.get(
     '/api/events/export.csv',
     {
+      exposeHeadRoute: false,
       config: { access: 'events:read' },
       schema: { hide: true, querystring: Type.Object({ ...ListEventsQuery.properties, columns }), response },
     },
-    async ({ tenant, query }, reply): Promise<FastifyReply> => {
-      const { columns: asked, include, ...rest } = withoutOrder(query)
+    async (request, reply) => {
+      const { columns: asked, include, ...rest } = withoutOrder(request.query)
       const filters = { ...rest, includeSystem: include?.includes('system') ?? false }
       const names = columnsOf(asked, EVENT_USUAL)
-      return sendCsv(reply, fileName('events'), names, enriched(tenant, filters), ({ contact, company, ...event }) => {
+      const cellsOf = ({ contact, company, ...event }: Awaited<ReturnType<typeof joinContacts>>[number]) => {
         const fields: Record<string, unknown> = {
           ...event,
           contact_id: event.internal_contact_id,
@@ -127,7 +162,9 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
         return names.map((name) =>
           name.startsWith('data.') ? own(event.data, name.slice('data.'.length)) : own(fields, name),
         )
-      })
+      }
+      const pages = enriched(request.tenant, filters)
+      return sendExport(request, reply, { name: 'events', columns: names, pages, cellsOf })
     },
   )
 }
@@ -145,8 +182,7 @@ function own(record: Record<string, unknown>, name: string): unknown {
 
 /** A file has every record, in an order of its own. */
 function withoutOrder<Query extends object>(query: Query) {
-  const order = ['page', 'limit', 'sort_by', 'sort_dir', 'count_only', 'fields']
-  return Object.fromEntries(Object.entries(query).filter(([name]) => !order.includes(name))) as Omit<
+  return Object.fromEntries(Object.entries(query).filter(([name]) => !ORDER.includes(name))) as Omit<
     Query,
     'page' | 'limit' | 'sort_by' | 'sort_dir' | 'count_only' | 'fields'
   >

@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import type { AuditLogEntry } from '../audit/list.ts'
 import { newId } from '../platform/ids.ts'
 import { csvLine } from './csv.ts'
 
@@ -31,6 +32,22 @@ test.each([
   ['\tx', '"\'\tx"'],
   ['\r=x', '"\'\r=x"'],
   ['\n=x', '"\'\n=x"'],
+  ['＝1+1', "'＝1+1"],
+  ['＋1', "'＋1"],
+  ['－1', "'－1"],
+  ['＠SUM(A1)', "'＠SUM(A1)"],
+  ['﹦1', "'﹦1"],
+  ['\u22121', "'\u22121"],
+  [' =1', "' =1"],
+  ['\u00a0=1', "'\u00a0=1"],
+  ['\u200b=1', "'\u200b=1"],
+  ['\ufeff＝1', "'\ufeff＝1"],
+  ['\u202e\u2060 \u3164+1', "'\u202e\u2060 \u3164+1"],
+  [`${'\u200b'.repeat(50)}@1`, `'${'\u200b'.repeat(50)}@1`],
+  ['\u0000=1', "'\u0000=1"],
+  [' a', '" a"'],
+  ['\u200b', '\u200b'],
+  ['１+1', '１+1'],
   ['a=1', 'a=1'],
   [-5, '-5'],
   [true, 'true'],
@@ -84,6 +101,33 @@ describe('scopes', () => {
     const { status, body } = await viewer.call('GET', path)
     expect([status, body.error.code]).toEqual([400, 'validation_error'])
   })
+})
+
+test('every export stands in the audit log, with its columns and the names of its filters', async () => {
+  const exporting = await createTestTenant(service)
+  await exporting.contact('secret@example.com')
+  const admin = await signedIn(service, exporting.id, 'admin')
+  await admin.call('GET', '/api/contacts/export.csv?search=secret&country=Italy&sort_by=email&columns=email,city')
+  await exporting.call('GET', '/api/companies/export.csv')
+  await exporting.call('GET', '/api/events/export.csv?event_type=bought')
+  const refused = await admin.call('GET', '/api/events/export.csv?date_before=never')
+  const head = await fetch(`${service.url}/api/contacts/export.csv`, {
+    method: 'HEAD',
+    headers: { authorization: `Bearer ${exporting.key}` },
+  })
+  expect([refused.status, head.status]).toEqual([400, 405])
+  const { body } = await admin.call('GET', '/api/audit?subject_kind=export')
+  const entries = (body.entries as AuditLogEntry[]).map(({ actor, action, details }) => [actor.kind, action, details])
+  expect(entries).toEqual([
+    [
+      'api_key',
+      'export.downloaded',
+      { name: 'events', columns: expect.arrayContaining(['contact_email']), filters: ['event_type'] },
+    ],
+    ['api_key', 'export.downloaded', { name: 'companies', columns: expect.arrayContaining(['domain']), filters: [] }],
+    ['user', 'export.downloaded', { name: 'contacts', columns: ['email', 'city'], filters: ['country', 'search'] }],
+  ])
+  expect(JSON.stringify(body)).not.toContain('secret')
 })
 
 test('companies come with their properties', async () => {

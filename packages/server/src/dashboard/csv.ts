@@ -1,8 +1,12 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
-/** What a spreadsheet would take for the beginning of a formula. */
-const FORMULA = /^[=+\-@\t\r\n]/
+/** A spreadsheet may drop these from the beginning of a cell: white space, control characters, and what nobody sees. */
+const UNSEEN = /^[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]+/u
+/** What begins a formula then; the last one is the minus sign of typesetters. */
+const FORMULA = /^[=+\-@\u2212]/
+/** Excel takes these for the beginning of a formula by themselves. */
+const LINE = /^[\t\r\n]/
 const NEEDS_QUOTES = /[",;\t\r\n]|^\s|\s$/
 /** By it spreadsheets see that the file is in UTF-8. */
 const BYTE_ORDER_MARK = '\ufeff'
@@ -13,12 +17,28 @@ export function csvCell(value: unknown): string {
   // A number or a boolean is none, whatever it begins with.
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   const text = typeof value === 'string' ? value : Array.isArray(value) ? value.join('; ') : JSON.stringify(value)
-  const harmless = FORMULA.test(text) ? `'${text}` : text
+  const harmless = isFormula(text) ? `'${text}` : text
   return NEEDS_QUOTES.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}
+
+function isFormula(text: string): boolean {
+  if (LINE.test(text)) return true
+  const [first = ''] = text.replace(UNSEEN, '')
+  // Full-width and small forms mean the same to a spreadsheet: `＝` is an equals sign.
+  return FORMULA.test(first.normalize('NFKC'))
 }
 
 export function csvLine(values: readonly unknown[]): string {
   return `${values.map(csvCell).join(',')}\r\n`
+}
+
+export interface CsvFile<Row> {
+  name: string
+  columns: readonly string[]
+  pages: AsyncGenerator<readonly Row[]>
+  cellsOf: (row: Row) => readonly unknown[]
+  /** Done before the first byte is sent. */
+  beforeSending: () => Promise<void>
 }
 
 /**
@@ -27,12 +47,10 @@ export function csvLine(values: readonly unknown[]): string {
  */
 export async function sendCsv<Row>(
   reply: FastifyReply,
-  name: string,
-  columns: readonly string[],
-  pages: AsyncGenerator<readonly Row[]>,
-  cellsOf: (row: Row) => readonly unknown[],
+  { name, columns, pages, cellsOf, beforeSending }: CsvFile<Row>,
 ): Promise<FastifyReply> {
   const first = await pages.next()
+  await beforeSending()
   const lines = async function* () {
     try {
       yield BYTE_ORDER_MARK + csvLine(columns)

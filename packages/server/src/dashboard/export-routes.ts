@@ -65,7 +65,7 @@ export function exportRoutes(app: App, { clock, jobs, config }: ExportRouteDepen
 
   app.get(
     '/api/export/:export_id/file',
-    { config: { access: ADMIN }, schema: { hide: true, params: Path } },
+    { exposeHeadRoute: false, config: { access: ADMIN }, schema: { hide: true, params: Path } },
     async (request, reply) => {
       const now = clock()
       const exportId = pathId(request.params.export_id, 'export')

@@ -11,6 +11,7 @@ const KEYS_SHOWN = 50
 
 const LABELS: Record<keyof RateLimits, string> = {
   apiPerMinute: 'API requests of one key',
+  invalidKeyPerIpPerMinute: 'Invalid API keys from one address',
   trackPerIpPerMinute: 'Tracking requests of one address',
   trackPerTenantPerMinute: 'Tracking requests of all visitors',
   scriptPerIpPerMinute: 'Loads of the tracker script by one address',

@@ -1,8 +1,8 @@
 import type { LiveFeed } from '../live/feed.ts'
 import { type EventStream, openEventStream } from '../live/stream.ts'
 import type { App } from '../platform/http/app-types.ts'
-import type { ApiKey } from '../tenants/api-keys.ts'
-import { isStillAllowed } from '../tenants/authentication.ts'
+import type { FindApiKey } from '../tenants/api-keys.ts'
+import { isStillAllowed, personOf } from '../tenants/authentication.ts'
 import type { SignedIn } from '../tenants/sessions.ts'
 
 const SCOPE = 'events:read'
@@ -11,7 +11,7 @@ const RECHECK_EVERY_MS = 3_000
 
 export interface LiveDependencies {
   live: LiveFeed
-  findApiKey(apiKey: string): Promise<ApiKey | null>
+  findApiKey: FindApiKey
   findSession(cookies: string | undefined): Promise<SignedIn | null>
 }
 
@@ -27,11 +27,14 @@ export function liveRoutes(app: App, { live, ...dependencies }: LiveDependencies
     '/api/live',
     {
       config: { access: SCOPE },
+      // A HEAD would open a feed that nobody reads and nothing ends.
+      exposeHeadRoute: false,
       schema: { hide: true },
     },
     async (request, reply) => {
       const stream = openEventStream()
-      const leave = live.read(request.tenant.id, stream.send)
+      const callerId = request.apiKey?.keyId ?? personOf(request).user.id
+      const leave = live.read(request.tenant.id, callerId, stream.send)
       open.add(stream)
       const beating = setInterval(stream.beat, HEARTBEAT_EVERY_MS)
       const checking = setInterval(async () => {

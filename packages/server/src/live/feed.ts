@@ -6,7 +6,11 @@ import { openTenant, type Stores } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { type LiveEvent, type RecordedEvent, toLiveEvent } from './event.ts'
 
-const READERS_A_TENANT_MAX = 20
+/** Dashboards that one person has open, or connections of one API key. */
+const READERS_A_CALLER_MAX = 10
+const READERS_A_TENANT_MAX = 50
+/** Each holds a connection and up to 64 KiB that it has not read yet. */
+const READERS_MAX = 1_000
 const POLL_EVERY_MS = 1_000
 /** Of one look: nobody can read more in a second. */
 const EVENTS_A_POLL = 200
@@ -23,8 +27,12 @@ export type LiveReader = (event: LiveEvent) => void
 export interface LiveFeed {
   /** Told of what has been recorded here. Cheap where nobody reads, and it never throws. */
   onRecorded(batches: readonly Batch[]): void
-  /** @returns what ends the reading. @throws ServiceError 429 `too_many_live_readers`. */
-  read(tenantId: string, reader: LiveReader): () => void
+  /**
+   * @param callerId the person or API key that reads.
+   * @returns what ends the reading.
+   * @throws ServiceError 429 `too_many_live_readers`.
+   */
+  read(tenantId: string, callerId: string, reader: LiveReader): () => void
   stop(): Promise<void>
 }
 
@@ -37,7 +45,8 @@ interface Dependencies {
 }
 
 interface Audience {
-  readers: Set<LiveReader>
+  /** Each with who it is. */
+  readers: Map<LiveReader, string>
   /** Ids that were told of, oldest first: what a look finds again is not told twice. */
   told: Set<string>
   lookedAt: Date
@@ -50,12 +59,13 @@ interface Audience {
  */
 export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): LiveFeed {
   const audiences = new Map<string, Audience>()
+  let readersOpen = 0
 
   function tell(audience: Audience, record: RecordedEvent): void {
     if (audience.told.has(record.event_id)) return
     remember(audience.told, record.event_id)
     const event = toLiveEvent(record)
-    for (const reader of audience.readers) reader(event)
+    for (const reader of audience.readers.keys()) reader(event)
   }
 
   async function look(tenantId: string, audience: Audience): Promise<void> {
@@ -105,23 +115,31 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
         if (audience) for (const event of events) tell(audience, event)
       }
     },
-    read: (tenantId, reader) => {
-      const audience = audiences.get(tenantId) ?? { readers: new Set(), told: new Set(), lookedAt: clock() }
-      if (audience.readers.size >= READERS_A_TENANT_MAX) {
-        const message = `At most ${READERS_A_TENANT_MAX} live feeds of a tenant can be open at once. Close one.`
-        throw new ServiceError(429, 'too_many_live_readers', message, { headers: { 'retry-after': '60' } })
-      }
+    read: (tenantId, callerId, reader) => {
+      const audience = audiences.get(tenantId) ?? { readers: new Map(), told: new Set(), lookedAt: clock() }
+      const { readers } = audience
+      const ofCaller = [...readers.values()].filter((id) => id === callerId).length
+      if (ofCaller >= READERS_A_CALLER_MAX) throw tooMany(READERS_A_CALLER_MAX, 'person or API key')
+      if (readers.size >= READERS_A_TENANT_MAX) throw tooMany(READERS_A_TENANT_MAX, 'tenant')
+      if (readersOpen >= READERS_MAX) throw tooMany(READERS_MAX, 'process')
       audiences.set(tenantId, audience)
-      audience.readers.add(reader)
+      readers.set(reader, callerId)
+      readersOpen++
       return () => {
-        audience.readers.delete(reader)
-        if (audience.readers.size === 0 && audiences.get(tenantId) === audience) audiences.delete(tenantId)
+        if (!readers.delete(reader)) return
+        readersOpen--
+        if (readers.size === 0 && audiences.get(tenantId) === audience) audiences.delete(tenantId)
       }
     },
     stop: async () => {
       await looking?.stop()
     },
   }
+}
+
+function tooMany(max: number, holder: string): ServiceError {
+  const message = `At most ${max} live feeds of one ${holder} can be open at once. Close one, or try again in a minute.`
+  return new ServiceError(429, 'too_many_live_readers', message, { headers: { 'retry-after': '60' } })
 }
 
 function remember(told: Set<string>, eventId: string): void {

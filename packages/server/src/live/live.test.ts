@@ -11,6 +11,7 @@ import {
 } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
 import type { LiveEvent } from './event.ts'
+import { startLiveFeed } from './feed.ts'
 import { openEventStream } from './stream.ts'
 
 let service: TestService
@@ -94,21 +95,69 @@ test('a feed ends when its key is revoked, its session ends, or its person leave
   stays.end()
 })
 
-test('a tenant has a limited number of feeds, and one that is closed makes room', async () => {
+/** Opens as many feeds as are let in. */
+async function watchAll(headers: Record<string, string>) {
+  const feeds: Awaited<ReturnType<typeof watch>>[] = []
+  for (;;) {
+    const feed = await watch(service, headers)
+    if (feed.status !== 200 || feeds.length > 100) return { feeds, refused: feed }
+    feeds.push(feed)
+  }
+}
+
+test('one key or person holds a few feeds, not all of its tenant, and one that is closed makes room', async () => {
   const busy = await createTestTenant(service)
   const headers = { authorization: `Bearer ${busy.key}` }
-  const feeds = await Promise.all(Array.from({ length: 20 }, () => watch(service, headers)))
-  expect(feeds.map(({ status }) => status)).toEqual(Array(20).fill(200))
-  const refused = await busy.call('GET', '/api/live')
-  expect([refused.status, refused.body.error.code]).toEqual([429, 'too_many_live_readers'])
-  expect((await watch(service, { cookie: viewer.cookie })).status).toBe(200)
+  const { feeds, refused } = await watchAll(headers)
+  expect([feeds.length, refused.status, refused.headers.get('retry-after')]).toEqual([10, 429, '60'])
+  const answer = await busy.call('GET', '/api/live')
+  expect(answer.body.error.code).toBe('too_many_live_readers')
+  const person = await signedIn(service, busy.id, 'viewer')
+  const ofPerson = await watchAll({ cookie: person.cookie })
+  expect(ofPerson.feeds.length).toBe(10)
   feeds[0]?.end()
   await until(async () => {
     const next = await watch(service, headers)
     next.end()
     expect(next.status).toBe(200)
   })
-  for (const feed of feeds) feed.end()
+  for (const feed of [...feeds, ...ofPerson.feeds]) feed.end()
+})
+
+test('a tenant has a limited number of feeds, which leaves those of others', async () => {
+  const busy = await createTestTenant(service)
+  const open: Awaited<ReturnType<typeof watch>>[] = []
+  for (let key = 0; key < 6; key++) {
+    const headers = { authorization: `Bearer ${await busy.keyWith('events:read')}` }
+    open.push(...(await watchAll(headers)).feeds)
+  }
+  expect(open.length).toBe(50)
+  const other = await watch(service, { cookie: viewer.cookie })
+  expect(other.status).toBe(200)
+  for (const feed of [...open, other]) feed.end()
+})
+
+test('a process has a limited number of feeds', async () => {
+  const feed = startLiveFeed({ stores: service.stores, clock: () => new Date(), log: service.log, hasOthers: false })
+  const ends = Array.from({ length: 1_000 }, (_, index) => feed.read(`tenant ${index}`, 'caller', () => {}))
+  expect(() => feed.read('one more', 'caller', () => {})).toThrow(/At most 1000 live feeds of one process/)
+  // Ending one twice makes room once.
+  ends[0]?.()
+  ends[0]?.()
+  feed.read('one more', 'caller', () => {})
+  expect(() => feed.read('another', 'caller', () => {})).toThrow(/At most 1000/)
+  await feed.stop()
+})
+
+test('a HEAD opens no feed', async () => {
+  const busy = await createTestTenant(service)
+  const headers = { authorization: `Bearer ${busy.key}` }
+  for (let count = 0; count < 20; count++) {
+    expect((await fetch(`${service.url}/api/live`, { method: 'HEAD', headers })).status).toBe(405)
+  }
+  const feed = await watch(service, headers)
+  expect(feed.status).toBe(200)
+  feed.end()
 })
 
 test('a reader that takes nothing misses events instead of filling the memory, and is told how many', async () => {

@@ -5,10 +5,12 @@ const ENTRIES_MAX = 10_000
 /**
  * Remembers what a look-up found, and that it found nothing, until any process changes a cached table. Callers that
  * ask for the same key at once share one look-up.
+ * @param isKept whether a value is worth its place.
  */
 export function cached<Value>(
   invalidation: Invalidation,
   lookUp: (key: string) => Promise<Value>,
+  isKept: (value: Value) => boolean = () => true,
 ): (key: string) => Promise<Value> {
   const entries = new Map<string, Promise<Value>>()
   invalidation.onChange(() => entries.clear())
@@ -26,9 +28,11 @@ export function cached<Value>(
       }
     }
     entries.set(key, found)
-    found.catch(() => {
-      if (entries.get(key) === found) entries.delete(key)
-    })
+    found
+      .then(isKept, () => false)
+      .then((keep) => {
+        if (!keep && entries.get(key) === found) entries.delete(key)
+      })
     return found
   }
 }

@@ -69,27 +69,36 @@ export async function revokeApiKey(database: Database, tenantId: string, keyId: 
   return numUpdatedRows > 0n
 }
 
-/**
- * Makes the look-up of keys as callers send them: the key's tenant and scopes, or null for a key that is unknown,
- * expired or revoked.
- */
-export function createKeyLookup(
-  database: Database,
-  invalidation: Invalidation,
-  clock: Clock,
-): (apiKey: string) => Promise<ApiKey | null> {
-  const byHash = cached(invalidation, (hash) => findByHash(database, hash))
+/** Finds the tenant and scopes of a key as callers send it; null for a key that is unknown, expired or revoked. */
+export type FindApiKey = (
+  apiKey: string,
+  /** Called, and may throw, before the database is asked about a key that this process has not accepted before. */
+  beforeUnknown?: () => void,
+) => Promise<ApiKey | null>
+
+export function createKeyLookup(database: Database, invalidation: Invalidation, clock: Clock): FindApiKey {
+  // Keys that do not exist are not kept: callers can make up any number of them, and would push out those that do.
+  const byHash = cached(
+    invalidation,
+    (hash) => findByHash(database, hash),
+    (key) => key !== null,
+  )
+  /** When keys that this process has accepted were last noted as used, by their hashes. */
   const lastUse = new Map<string, number>()
 
-  return async (apiKey) => {
-    const found = await byHash(hashOf(apiKey).toString('hex'))
-    if (!found) return null
+  return async (apiKey, beforeUnknown) => {
+    const hash = hashOf(apiKey).toString('hex')
+    if (!lastUse.has(hash)) beforeUnknown?.()
+    const found = await byHash(hash)
     const now = clock()
-    if (found.expiresAt && found.expiresAt <= now) return null
-    if (now.getTime() - (lastUse.get(found.keyId) ?? 0) > LAST_USE_EVERY_MS) {
-      lastUse.set(found.keyId, now.getTime())
+    if (!found || (found.expiresAt && found.expiresAt <= now)) {
+      lastUse.delete(hash)
+      return null
+    }
+    if (now.getTime() - (lastUse.get(hash) ?? 0) > LAST_USE_EVERY_MS) {
+      lastUse.set(hash, now.getTime())
       // Of interest to people only: it must neither delay nor fail a request.
-      noteUse(database, found, now).catch(() => lastUse.delete(found.keyId))
+      noteUse(database, found, now).catch(() => lastUse.set(hash, 0))
     }
     return found
   }

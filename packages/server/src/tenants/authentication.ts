@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Actor } from '../audit/log.ts'
 import { ServiceError } from '../platform/errors.ts'
+import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
-import type { ApiKey } from './api-keys.ts'
+import type { ApiKey, FindApiKey } from './api-keys.ts'
 import { requireOwnSite } from './own-site.ts'
 import { isAtLeast, type Role, scopesOf } from './roles.ts'
 import type { Scope } from './scopes.ts'
@@ -43,8 +44,9 @@ declare module 'fastify' {
 interface Dependencies {
   stores: Stores
   config: { publicUrl: string }
-  findApiKey(apiKey: string): Promise<ApiKey | null>
+  findApiKey: FindApiKey
   findSession(cookies: string | undefined): Promise<SignedIn | null>
+  rateLimiter: Pick<RateLimiter, 'checkInvalidKeys' | 'countInvalidKey'>
 }
 
 /** Checks the API key or the session, and what they may do, before anything else of a request is looked at. */
@@ -75,7 +77,7 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
     const forPeople = access === 'signed-in' || typeof access === 'object'
     const { authorization, cookie } = request.headers
     if (!forPeople && (authorization || !hasSessionCookie(cookie, config.publicUrl))) {
-      const apiKey = await authenticate(authorization, dependencies)
+      const apiKey = await authenticate(request, dependencies)
       request.apiKey = apiKey
       request.scopes = apiKey.scopes
       request.actor = { kind: 'api_key', id: apiKey.keyId, name: apiKey.name }
@@ -125,15 +127,22 @@ export function personOf({ signedIn }: FastifyRequest): SignedIn {
   return signedIn
 }
 
-async function authenticate(header: string | undefined, { findApiKey }: Dependencies): Promise<ApiKey> {
-  if (header === undefined || header === '') {
+/**
+ * An address that has sent too many invalid keys is refused before the database is asked. The keys that this process has
+ * accepted before are let in all the same: whoever shares the address waits only with a key that is new here.
+ */
+async function authenticate(request: FastifyRequest, { findApiKey, rateLimiter }: Dependencies): Promise<ApiKey> {
+  const { ip, headers } = request
+  if (!headers.authorization) {
     throw unauthorized('missing_api_key', 'Send your API key as Authorization: Bearer <API_KEY>.')
   }
-  const [, key] = BEARER.exec(header) ?? []
-  const apiKey = key === undefined ? null : await findApiKey(key)
-  if (!apiKey)
-    throw unauthorized('invalid_api_key', 'The API key is not valid. It may be mistyped, expired or revoked.')
-  return apiKey
+  const [, key] = BEARER.exec(headers.authorization) ?? []
+  const checkAddress = () => rateLimiter.checkInvalidKeys(ip)
+  if (key === undefined) checkAddress()
+  const apiKey = key === undefined ? null : await findApiKey(key, checkAddress)
+  if (apiKey) return apiKey
+  rateLimiter.countInvalidKey(ip)
+  throw unauthorized('invalid_api_key', 'The API key is not valid. It may be mistyped, expired or revoked.')
 }
 
 function unauthorized(code: string, message: string): ServiceError {

@@ -6,13 +6,48 @@ const HEADER = 'x-requested-by'
 const HEADER_VALUE = 'dashboard'
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
+const HOST = /^([a-z0-9._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+
+/**
+ * Lets in what people's browsers send to this service: requests for its own address that a page of its own wrote.
+ * @throws ServiceError 403 `host_not_allowed` or `cross_site_request`.
+ */
+export function requireOwnSite({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>, publicUrl: string): void {
+  requireOwnHost(headers.host, publicUrl)
+  if (!SAFE_METHODS.includes(method)) requireOwnPage(headers, publicUrl)
+}
+
+/**
+ * A site can let its name lead to this service (DNS rebinding): the browser then takes the service for that site, whose
+ * pages may read and write everything. Only the Host header shows it. X-Forwarded-Host is not asked: those pages can set it,
+ * and many proxies pass it on.
+ */
+function requireOwnHost(host: string | undefined, publicUrl: string): void {
+  if (host !== undefined && isOwnHost(host, publicUrl)) return
+  const called = host === undefined ? 'A request without a Host header' : `The host ${host.slice(0, 200)}`
+  const message = `${called} is not this service's public address, ${new URL(publicUrl).host}. Use that address, or set CDS_PUBLIC_URL to the one that people use; a proxy in front must pass the Host header on.`
+  throw new ServiceError(403, 'host_not_allowed', message)
+}
+
+/** On this very machine every port and every name of it will do: no site can take those over. */
+function isOwnHost(host: string, publicUrl: string): boolean {
+  if (!HOST.test(host)) return false
+  const { protocol, host: own } = new URL(publicUrl)
+  const called = `${protocol}//${host}`
+  if (!URL.canParse(called)) return false
+  return new URL(called).host === own || (isLoopback(publicUrl) && isLoopback(called))
+}
+
+function isLoopback(url: string): boolean {
+  return LOOPBACK.test(new URL(url).hostname)
+}
+
 /**
  * A browser adds the session's cookie by itself, so a request that changes something must show that a page of ours
  * sent it: by its origin, and by a header that only script of the same origin can set.
- * @throws ServiceError 403 `cross_site_request`.
  */
-export function requireOwnSite({ method, headers }: FastifyRequest, publicUrl: string): void {
-  if (SAFE_METHODS.includes(method)) return
+function requireOwnPage(headers: FastifyRequest['headers'], publicUrl: string): void {
   const { origin, host } = headers
   const site = headers['sec-fetch-site']
   const isOwn = origin === undefined ? site === 'same-origin' : isOwnOrigin(origin, host, publicUrl)
@@ -25,8 +60,9 @@ export function requireOwnSite({ method, headers }: FastifyRequest, publicUrl: s
   throw new ServiceError(403, 'cross_site_request', message)
 }
 
-/** The address that people use, or the very host that was called: a page cannot make up either. */
+/** The address that people use; on this very machine also the host that was called, which a page cannot make up. */
 function isOwnOrigin(origin: string, host: string | undefined, publicUrl: string): boolean {
   if (!/^https?:\/\//.test(origin) || !URL.canParse(origin)) return false
-  return origin === new URL(publicUrl).origin || new URL(origin).host === host?.toLowerCase()
+  if (origin === new URL(publicUrl).origin) return true
+  return isLoopback(publicUrl) && new URL(origin).host === host?.toLowerCase()
 }

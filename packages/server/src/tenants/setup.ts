@@ -1,32 +1,61 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { sql } from 'kysely'
 import { audit } from '../audit/log.ts'
-import { conflict } from '../platform/errors.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import { conflict, ServiceError } from '../platform/errors.ts'
+import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
+import { keepServiceSecret, readServiceSecret, removeServiceSecret } from './service-secrets.ts'
 import { createTenant } from './tenants.ts'
 import { addMember, createUser } from './users.ts'
 
 /** Any number that no other program would choose: whoever sets the service up first holds it. */
 const SETUP_LOCK = 7_300_417_202_612
+const TOKEN = 'setup'
 
 /** Whether nobody can sign in yet. */
-export async function isSetupNeeded(database: Stores['database']): Promise<boolean> {
+export async function isSetupNeeded(database: Database): Promise<boolean> {
   return (await database.selectFrom('users').select('id').limit(1).executeTakeFirst()) === undefined
 }
 
 /**
+ * The token that setting the service up takes: whoever reads the console of the service may own it, and not whoever
+ * reaches its port first. Every process has the same token, also after a restart, until it has been used.
+ * @returns null when the service is set up already.
+ * @throws ServiceError 503 `secret_key_missing`.
+ */
+export async function setupToken(database: Database, secrets: SecretBox, now: Date): Promise<string | null> {
+  return database.transaction().execute(async (transaction) => {
+    await holdSetup(transaction)
+    if (await isSetupNeeded(transaction)) return keepServiceSecret(transaction, secrets, TOKEN, now)
+    // Users were created on the command line: a link on some console must never work later.
+    await removeServiceSecret(transaction, TOKEN)
+    return null
+  })
+}
+
+/**
  * Creates the first tenant and its owner.
- * @throws ServiceError 409 `setup_done` when there is a user already, so that of two callers at once one gets it.
+ * @throws ServiceError 409 `setup_done` when there is a user already, so that of two callers at once one gets it; 403
+ * `setup_token_invalid`.
  */
 export async function setUp(
   stores: Stores,
-  { tenant_name, ...person }: { name: string; email: string; password: string; tenant_name: string },
+  secrets: SecretBox,
+  { setup_token, tenant_name, ...person }: Setup,
   now: Date,
 ): Promise<string> {
   return stores.database.transaction().execute(async (transaction) => {
-    await sql`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`.execute(transaction)
+    await holdSetup(transaction)
     if (!(await isSetupNeeded(transaction))) {
       throw conflict('setup_done', 'The service is set up already. Sign in, or ask for an invitation.')
     }
+    const token = await readServiceSecret(transaction, secrets, TOKEN)
+    if (token === null || !isSame(token, setup_token)) {
+      const message = 'The setup link is not valid. Open the one that the service printed on its console when it started.'
+      throw new ServiceError(403, 'setup_token_invalid', message)
+    }
+    await removeServiceSecret(transaction, TOKEN)
     const tenantId = await createTenant(transaction, tenant_name, now)
     const userId = await createUser(transaction, person, now)
     await addMember(transaction, tenantId, { userId, role: 'owner' }, now)
@@ -35,4 +64,21 @@ export async function setUp(
     await audit(tenant, { actor, action: 'tenant.created', subjectKind: 'tenant', subjectId: tenantId }, now)
     return tenantId
   })
+}
+
+interface Setup {
+  setup_token: string
+  name: string
+  email: string
+  password: string
+  tenant_name: string
+}
+
+async function holdSetup(transaction: Database): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`.execute(transaction)
+}
+
+function isSame(token: string, sent: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(token), digest(sent))
 }

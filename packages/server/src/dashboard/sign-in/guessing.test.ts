@@ -7,7 +7,7 @@ let limited: TestService
 beforeAll(async () => {
   // However long the guesses take, they are of one minute.
   const now = new Date()
-  limited = await startTestService({ CDS_RATE_LIMITS: 'on', CDS_TRUST_PROXY: 'on' }, { clock: () => now })
+  limited = await startTestService({ CDS_RATE_LIMITS: 'on', CDS_TRUST_PROXY: '1' }, { clock: () => now })
 })
 afterAll(() => limited.close())
 

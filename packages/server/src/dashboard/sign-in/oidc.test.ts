@@ -44,11 +44,7 @@ async function visitProvider(browser: Browser, callbackURL?: string): Promise<st
 
 async function comeBack(browser: Browser, location: string): Promise<string> {
   expect(location.startsWith(`${PUBLIC}/api/auth/callback/oidc?`)).toBe(true)
-  const back = await fetch(service.url + location.slice(PUBLIC.length), {
-    redirect: 'manual',
-    headers: { cookie: browser.cookie },
-  })
-  browser.take(back.headers)
+  const back = await browser.call('GET', location.slice(PUBLIC.length), undefined, {})
   expect(back.status).toBe(302)
   return back.headers.get('location') ?? ''
 }

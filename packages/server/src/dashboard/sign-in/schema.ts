@@ -19,7 +19,13 @@ export const PersonName = Type.String({ minLength: 1, maxLength: 200 })
 export const RoleName = Type.Enum([...ROLES])
 
 export const SetupBody = Type.Object(
-  { name: PersonName, email: Address, password: Password, tenant_name: Type.String({ minLength: 1, maxLength: 200 }) },
+  {
+    setup_token: Type.String({ minLength: 1, maxLength: 200 }),
+    name: PersonName,
+    email: Address,
+    password: Password,
+    tenant_name: Type.String({ minLength: 1, maxLength: 200 }),
+  },
   strict,
 )
 

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
 import type { RateLimiter } from '../../platform/http/rate-limits.ts'
@@ -17,6 +18,7 @@ import { Me, MyNameBody, NewTenantBody, SetupAnswer, SetupBody, SignInOptions, T
 
 interface Dependencies extends ForwardDependencies {
   stores: Stores
+  secrets: SecretBox
   mailer: Mailer | null
   rateLimiter: RateLimiter
   clock: Clock
@@ -26,7 +28,7 @@ const RENEW_BELOW_MS = (SESSION_SECONDS - RENEW_AFTER_SECONDS) * 1000
 
 /** The first start, who is signed in, and which tenant the session works in. */
 export function sessionRoutes(app: App, dependencies: Dependencies): void {
-  const { config, stores, mailer, rateLimiter, clock } = dependencies
+  const { config, stores, secrets, mailer, rateLimiter, clock } = dependencies
   const { database } = stores
   /** A session is renewed once a day of use, by the page that every visit asks for. */
   const isOld = (expiresAt: Date) => expiresAt.getTime() - clock().getTime() < RENEW_BELOW_MS
@@ -49,7 +51,7 @@ export function sessionRoutes(app: App, dependencies: Dependencies): void {
     async (request, reply) => {
       const { email, password } = request.body
       rateLimiter.checkSignIn(request.ip, null, reply)
-      const tenantId = await setUp(stores, request.body, clock())
+      const tenantId = await setUp(stores, secrets, request.body, clock())
       const body = { email: email.trim(), password }
       await forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/email', body })
       return reply.code(201).send({ status: 'success', tenant_id: tenantId })

@@ -7,30 +7,9 @@ let tenant: TestTenant
 
 beforeAll(async () => {
   service = await startTestService()
-})
-afterAll(() => service.close())
-
-const SETUP = { name: 'Ada', email: 'Ada@Example.com', password: PASSWORD, tenant_name: 'Engines' }
-
-test('the first person sets the service up, and of two at once one does', async () => {
-  const browsers = [new Browser(service), new Browser(service), new Browser(service)]
-  const [first = new Browser(service)] = browsers
-  expect((await first.call('GET', '/api/setup')).body).toEqual({ status: 'success', needed: true })
-  const answers = await Promise.all(
-    browsers.map((browser, index) =>
-      browser.call('POST', '/api/setup', { ...SETUP, email: `ada${index}@example.com` }),
-    ),
-  )
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
-  const refused = answers.filter(({ status }) => status === 409)
-  expect(refused.map(({ body }) => body.error.code)).toEqual(['setup_done', 'setup_done'])
-  const winner = browsers[answers.findIndex(({ status }) => status === 201)] ?? first
-  const me = await winner.call('GET', '/api/me')
-  expect(me.body).toMatchObject({ user: { name: 'Ada' }, tenant: { name: 'Engines' }, role: 'owner' })
-  expect((await first.call('GET', '/api/sign-in-options')).body).toMatchObject({ setup_needed: false, oidc: null })
-  expect((await service.stores.database.selectFrom('tenants').selectAll().execute()).length).toBe(1)
   tenant = await createTestTenant(service)
 })
+afterAll(() => service.close())
 
 test('a session reads and writes on /v1 as its role allows, and signs out', async () => {
   await tenant.contact('seen@example.com')

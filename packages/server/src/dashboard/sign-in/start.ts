@@ -5,7 +5,9 @@ import { createMailer } from '../../platform/mail.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { createSessionLookup } from '../../tenants/sessions.ts'
+import { setupToken } from '../../tenants/setup.ts'
 import { lazyAuth } from './auth.ts'
+import { setupLink } from './links.ts'
 import { signInSecret } from './secret.ts'
 
 interface Dependencies {
@@ -24,5 +26,11 @@ export function prepareSignIn({ config, stores, secrets, clock, log }: Dependenc
     mailer,
     auth: lazyAuth({ config, stores, secret, mailer, log }),
     findSession: createSessionLookup(stores.database, secret, config.publicUrl, clock),
+    /** @param url where the service listens; its port may be known only then. */
+    findSetupLink: async (url: string) => {
+      const token = await setupToken(stores.database, secrets, clock())
+      const isPortOpen = new URL(config.publicUrl).port === '0'
+      return token === null ? null : setupLink(isPortOpen ? url : config.publicUrl, token)
+    },
   }
 }

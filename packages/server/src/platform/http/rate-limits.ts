@@ -1,15 +1,18 @@
+import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import type { RateLimits } from '../../config.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../time.ts'
-
-const WINDOW_MS = 60_000
-const WINDOWS_MAX = 100_000
+import { networkOf } from './client-network.ts'
+import { createWindows, type Usage, type Windows } from './windows.ts'
 
 /** Counts requests of this process and refuses those over a limit, saying so in the standard headers. */
 export interface RateLimiter {
   /** @throws ServiceError 429 `rate_limited`. */
   checkApiKey(keyId: string, reply: FastifyReply): void
+  /** Refuses an address that has sent too many invalid API keys. @throws ServiceError 429 `rate_limited`. */
+  checkInvalidKeys(ip: string): void
+  countInvalidKey(ip: string): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkUser(userId: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
@@ -28,93 +31,85 @@ export interface RateLimiter {
   usedByTenant(tenantId: string): { tracking: number | null; forms: number | null }
 }
 
-interface Window {
-  startedAt: number
-  current: number
-  before: number
-}
-
 /**
- * A sliding window a key: the window before counts by the part of it that is still within a minute. No burst of twice
- * the limit is possible at a window's border, and two numbers a key are all that is kept.
+ * Makes the limiter of this process; without `limits` it counts nothing. Each limit counts in a store of its own, so that a
+ * flood against one of them pushes nothing out of another.
  */
 export function createRateLimiter(limits: RateLimits | null, clock: Clock): RateLimiter {
-  const windows = new Map<string, Window>()
+  const createLimit = (perMinute: number | undefined): Limit | null =>
+    perMinute === undefined ? null : { perMinute, windows: createWindows() }
+  const apiKeys = createLimit(limits?.apiPerMinute)
+  const users = createLimit(limits?.apiPerMinute)
+  const invalidKeys = createLimit(limits?.invalidKeyPerIpPerMinute)
+  const trackers = createLimit(limits?.trackPerIpPerMinute)
+  const trackedTenants = createLimit(limits?.trackPerTenantPerMinute)
+  const scripts = createLimit(limits?.scriptPerIpPerMinute)
+  const forms = createLimit(limits?.formPerIpPerMinute)
+  const formPersons = createLimit(limits?.formPerPersonPerMinute)
+  const formTenants = createLimit(limits?.formPerTenantPerMinute)
+  const signIns = createLimit(limits?.signInPerIpPerMinute)
+  const signInPersons = createLimit(limits?.signInPerPersonPerMinute)
+  const now = () => clock().getTime()
 
-  function check(key: string, limit: number, reply: FastifyReply): void {
-    const now = clock().getTime()
-    const window = windowOf(key, now)
-    const elapsed = now - window.startedAt
-    const used = window.before * (1 - elapsed / WINDOW_MS) + window.current
-    const resetSeconds = Math.max(1, Math.ceil((WINDOW_MS - elapsed) / 1000))
-    const headers = {
-      'ratelimit-limit': String(limit),
-      'ratelimit-remaining': String(Math.max(0, Math.floor(limit - used - 1))),
-      'ratelimit-reset': String(resetSeconds),
-      'ratelimit-policy': `${limit};w=${WINDOW_MS / 1000}`,
-    }
-    reply.headers(headers)
-    if (used >= limit) {
-      const message = `More than ${limit} requests in a minute. Wait ${resetSeconds} seconds.`
-      throw new ServiceError(429, 'rate_limited', message, { headers: { 'retry-after': String(resetSeconds) } })
-    }
-    window.current++
+  function count(limit: Limit | null, key: string, reply: FastifyReply): void {
+    if (limit === null) return
+    const { perMinute, windows } = limit
+    const usage = windows.usageOf(key, now())
+    reply.headers({
+      'ratelimit-limit': String(perMinute),
+      'ratelimit-remaining': String(Math.max(0, Math.floor(perMinute - usage.used - 1))),
+      'ratelimit-reset': String(usage.resetSeconds),
+      'ratelimit-policy': `${perMinute};w=60`,
+    })
+    if (usage.used >= perMinute) throw rateLimited('requests', perMinute, usage)
+    windows.count(key, now())
   }
 
-  function windowOf(key: string, now: number): Window {
-    const known = windows.get(key)
-    if (known && now - known.startedAt < WINDOW_MS) return known
-    const isNext = known !== undefined && now - known.startedAt < 2 * WINDOW_MS
-    const startedAt = isNext ? known.startedAt + WINDOW_MS : now
-    const window = { startedAt, current: 0, before: isNext ? known.current : 0 }
-    if (windows.size >= WINDOWS_MAX) forgetPast(now)
-    windows.set(key, window)
-    return window
-  }
-
-  function usedBy(key: string): number | null {
-    if (!limits) return null
-    const elapsed = clock().getTime() - (windows.get(key)?.startedAt ?? Number.NEGATIVE_INFINITY)
-    const { before = 0, current = 0 } = windows.get(key) ?? {}
-    if (elapsed < WINDOW_MS) return Math.ceil(before * (1 - elapsed / WINDOW_MS) + current)
-    return elapsed < 2 * WINDOW_MS ? Math.ceil(current * (2 - elapsed / WINDOW_MS)) : 0
-  }
-
-  function forgetPast(now: number): void {
-    for (const [key, { startedAt }] of windows) if (now - startedAt >= 2 * WINDOW_MS) windows.delete(key)
-    // Still full: every key is in use, which only an attack does. Starting anew is better than growing.
-    if (windows.size >= WINDOWS_MAX) windows.clear()
-  }
+  const usedOf = (limit: Limit | null, key: string) => limit && Math.ceil(limit.windows.usageOf(key, now()).used)
 
   return {
-    checkApiKey: (keyId, reply) => {
-      if (limits) check(`key ${keyId}`, limits.apiPerMinute, reply)
+    checkApiKey: (keyId, reply) => count(apiKeys, keyId, reply),
+    checkUser: (userId, reply) => count(users, userId, reply),
+    checkInvalidKeys: (ip) => {
+      if (invalidKeys === null) return
+      const { perMinute, windows } = invalidKeys
+      const usage = windows.usageOf(networkOf(ip), now())
+      if (usage.used >= perMinute) throw rateLimited('requests with an invalid API key', perMinute, usage)
     },
-    checkUser: (userId, reply) => {
-      if (limits) check(`user ${userId}`, limits.apiPerMinute, reply)
-    },
+    countInvalidKey: (ip) => invalidKeys?.windows.count(networkOf(ip), now()),
     checkPage: (tenantId, ip, reply) => {
-      if (!limits) return
-      check(`tenant ${tenantId}`, limits.trackPerTenantPerMinute, reply)
-      check(`ip ${tenantId} ${ip}`, limits.trackPerIpPerMinute, reply)
+      count(trackedTenants, tenantId, reply)
+      count(trackers, `${tenantId} ${networkOf(ip)}`, reply)
     },
-    checkScript: (ip, reply) => {
-      if (limits) check(`script ${ip}`, limits.scriptPerIpPerMinute, reply)
-    },
+    checkScript: (ip, reply) => count(scripts, networkOf(ip), reply),
     checkForm: (tenantId, formId, ip, reply) => {
-      if (!limits) return
-      check(`forms ${tenantId}`, limits.formPerTenantPerMinute, reply)
-      check(`form ${tenantId} ${formId} ${ip}`, limits.formPerIpPerMinute, reply)
+      count(formTenants, tenantId, reply)
+      count(forms, `${tenantId} ${networkOf(ip)} ${digest(formId)}`, reply)
     },
-    checkFormPerson: (tenantId, person, reply) => {
-      if (limits) check(`form person ${tenantId} ${person}`, limits.formPerPersonPerMinute, reply)
-    },
+    checkFormPerson: (tenantId, person, reply) => count(formPersons, `${tenantId} ${digest(person)}`, reply),
     checkSignIn: (ip, person, reply) => {
-      if (!limits) return
-      check(`sign-in ip ${ip}`, limits.signInPerIpPerMinute, reply)
-      if (person !== null) check(`sign-in person ${person}`, limits.signInPerPersonPerMinute, reply)
+      count(signIns, networkOf(ip), reply)
+      if (person !== null) count(signInPersons, digest(person), reply)
     },
-    usedByApiKey: (keyId) => usedBy(`key ${keyId}`),
-    usedByTenant: (tenantId) => ({ tracking: usedBy(`tenant ${tenantId}`), forms: usedBy(`forms ${tenantId}`) }),
+    usedByApiKey: (keyId) => usedOf(apiKeys, keyId),
+    usedByTenant: (tenantId) => ({
+      tracking: usedOf(trackedTenants, tenantId),
+      forms: usedOf(formTenants, tenantId),
+    }),
   }
+}
+
+interface Limit {
+  perMinute: number
+  windows: Windows
+}
+
+function rateLimited(what: string, perMinute: number, { resetSeconds }: Usage): ServiceError {
+  const message = `More than ${perMinute} ${what} in a minute. Wait ${resetSeconds} seconds.`
+  return new ServiceError(429, 'rate_limited', message, { headers: { 'retry-after': String(resetSeconds) } })
+}
+
+/** Callers choose how long these texts are, and a store holds a hundred thousand of them. */
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }

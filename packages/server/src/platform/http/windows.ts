@@ -1,0 +1,78 @@
+const WINDOW_MS = 60_000
+/** After so long a window counts for nothing. */
+const FORGOTTEN_AFTER_MS = 2 * WINDOW_MS
+/** 27 MB for one limit at the most. */
+const WINDOWS_MAX = 100_000
+
+interface Window {
+  startedAt: number
+  current: number
+  before: number
+}
+
+/** How much of its limit a key has used, and when its window ends. */
+export interface Usage {
+  used: number
+  resetSeconds: number
+}
+
+/** The requests that one limit counts, by key. Times are in milliseconds. */
+export interface Windows {
+  usageOf(key: string, now: number): Usage
+  count(key: string, now: number): void
+}
+
+/**
+ * A sliding window for each key: the window before counts by the part of it that is still within a minute. No burst of
+ * twice the limit is possible at a window's border, and two numbers a key are all that is kept.
+ *
+ * The store is bounded: when it is full, the half of the windows that were used least recently goes. A refused request uses
+ * its window too. To push one window out, an attacker has to use at least 50,000 other keys of the same limit after the
+ * last request under that window, and within two minutes:
+ * - by address: 50,000 IPv4 addresses or IPv6 networks. The limits of all those addresses allow more requests than the one
+ *   window that is pushed out.
+ * - by person: 50,000 sign-ins under different addresses, each of which first passes the limit of its network. At 30 a
+ *   minute that takes 834 networks for two minutes, and allows five more guesses at one password.
+ * - by API key, user or tenant: keys, users and tenants that exist. Strangers cannot add any.
+ */
+export function createWindows(): Windows {
+  // Two generations, because a Map that is emptied from its front steps over every entry that it has lost.
+  let young = new Map<string, Window>()
+  let old = new Map<string, Window>()
+  let youngSince = 0
+
+  function windowAt(key: string, now: number): Window {
+    const known = young.get(key) ?? old.get(key)
+    if (known && now - known.startedAt < WINDOW_MS) return known
+    const isNext = known !== undefined && now - known.startedAt < FORGOTTEN_AFTER_MS
+    const startedAt = isNext ? known.startedAt + WINDOW_MS : now
+    return { startedAt, current: 0, before: isNext ? known.current : 0 }
+  }
+
+  function keep(key: string, window: Window, now: number): void {
+    if (young.size >= WINDOWS_MAX / 2 || now - youngSince >= FORGOTTEN_AFTER_MS) {
+      old = young
+      young = new Map()
+      youngSince = now
+    }
+    young.set(key, window)
+  }
+
+  return {
+    usageOf: (key, now) => {
+      const window = windowAt(key, now)
+      // One that nothing is counted in takes no room.
+      if (window.before + window.current > 0) keep(key, window, now)
+      const elapsed = now - window.startedAt
+      return {
+        used: window.before * (1 - elapsed / WINDOW_MS) + window.current,
+        resetSeconds: Math.max(1, Math.ceil((WINDOW_MS - elapsed) / 1000)),
+      }
+    },
+    count: (key, now) => {
+      const window = windowAt(key, now)
+      window.current++
+      keep(key, window, now)
+    },
+  }
+}

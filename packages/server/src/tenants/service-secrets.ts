@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import type { Database } from '../platform/postgres/database.ts'
+
+/**
+ * A random secret of the service itself. The first process that needs it makes it; it is kept in the database, sealed, so
+ * that every process has the same and a restart changes nothing.
+ */
+export async function keepServiceSecret(
+  database: Database,
+  secrets: SecretBox,
+  name: string,
+  now: Date,
+): Promise<string> {
+  const known = await readServiceSecret(database, secrets, name)
+  if (known !== null) return known
+  const sealed = secrets.seal(randomBytes(32).toString('base64url'), serviceSecretPlace(name))
+  await database
+    .insertInto('service_secrets')
+    .values({ name, sealed, created_at: now })
+    .onConflict((existing) => existing.column('name').doNothing())
+    .execute()
+  const kept = await readServiceSecret(database, secrets, name)
+  if (kept === null) throw new Error(`The secret ${name} of the service was removed while it was made.`)
+  return kept
+}
+
+export async function readServiceSecret(database: Database, secrets: SecretBox, name: string): Promise<string | null> {
+  const row = await database
+    .selectFrom('service_secrets')
+    .select('sealed')
+    .where('name', '=', name)
+    .executeTakeFirst()
+  return row ? secrets.open(row.sealed, serviceSecretPlace(name)) : null
+}
+
+export async function removeServiceSecret(database: Database, name: string): Promise<void> {
+  await database.deleteFrom('service_secrets').where('name', '=', name).execute()
+}
+
+/** Where a secret of the service itself is sealed for. */
+export function serviceSecretPlace(name: string): string {
+  return `service_secrets/${name}`
+}
