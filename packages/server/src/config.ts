@@ -19,6 +19,8 @@ export interface Config {
   logLevel: (typeof LOG_LEVELS)[number]
   trustProxy: boolean
   rateLimits: RateLimits | null
+  /** null: off, with the others. */
+  mailLimits: MailLimits | null
   /** Where pages load the script and send events, beside /tracker.js and /track. */
   trackerScriptPath: string
   trackerCollectPath: string
@@ -81,6 +83,15 @@ export interface RateLimits {
   formPerTenantPerMinute: number
   signInPerIpPerMinute: number
   signInPerPersonPerMinute: number
+  signInElsewherePerPersonPerMinute: number
+}
+
+/** Of the service's own mail. */
+export interface MailLimits {
+  invitationsPerAddressPerHour: number
+  invitationsPerPersonPerHour: number
+  invitationsPerTenantPerHour: number
+  passwordLinksPerAddressPerHour: number
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -160,6 +171,18 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     formPerTenantPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_TENANT_PER_MINUTE', 600, 1, 10_000_000),
     signInPerIpPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE', 30, 1, 10_000_000),
     signInPerPersonPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
+    signInElsewherePerPersonPerMinute: integer(
+      'CDS_RATE_LIMIT_SIGN_IN_ELSEWHERE_PER_PERSON_PER_MINUTE',
+      20,
+      1,
+      10_000_000,
+    ),
+  }
+  const mailLimits: MailLimits = {
+    invitationsPerAddressPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_ADDRESS_PER_HOUR', 5, 1, 10_000),
+    invitationsPerPersonPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_PERSON_PER_HOUR', 50, 1, 10_000),
+    invitationsPerTenantPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_TENANT_PER_HOUR', 100, 1, 10_000),
+    passwordLinksPerAddressPerHour: integer('CDS_RATE_LIMIT_PASSWORD_LINKS_PER_ADDRESS_PER_HOUR', 5, 1, 10_000),
   }
   const publicUrl = (url('CDS_PUBLIC_URL', ['http:', 'https:']) ?? `http://localhost:${port}`).replace(/\/+$/, '')
   const config: Config = {
@@ -184,6 +207,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     ),
     trustProxy: onOff('CDS_TRUST_PROXY', false),
     rateLimits: rateLimitsOn ? limits : null,
+    mailLimits: rateLimitsOn ? mailLimits : null,
     trackerScriptPath: path('CDS_TRACKER_SCRIPT_PATH', '/tracker.js'),
     trackerCollectPath: path('CDS_TRACKER_COLLECT_PATH', '/track'),
     eventFilterContactsMax: integer('CDS_EVENT_FILTER_MAX_CONTACTS', 50_000, 1, 1_000_000),

@@ -104,7 +104,13 @@ test('a new person accepts an invitation, once, and is signed in', async () => {
   const token = await invite(owner, email.toUpperCase().toLowerCase(), 'viewer')
   const guest = new Browser(service)
   const seen = await guest.call('GET', `/api/invitations/${token}`)
-  expect(seen.body).toEqual({ status: 'success', email, tenant_name: 'Test', role: 'viewer' })
+  expect(seen.body).toEqual({
+    status: 'success',
+    email,
+    tenant_name: 'Test',
+    role: 'viewer',
+    proves_address: false,
+  })
   expect(outcome(await guest.call('POST', `/api/invitations/${token}/accept`, { name: 'Grace' }))).toEqual([
     400,
     'validation_error',
@@ -294,6 +300,7 @@ test('a hundred invitations can wait, however many are sent at once; one that is
     email: address(),
     role: 'viewer',
     token_hash: randomBytes(32),
+    proves_address: false,
     invited_by: owner.userId,
     created_at: now,
     expires_at: new Date(now.getTime() + 60_000),

@@ -20,8 +20,13 @@ export interface RateLimiter {
   checkForm(tenantId: string, formId: string, ip: string, reply: FastifyReply): void
   /** @param person the visitor or the e-mail address that a form names. @throws ServiceError 429 `rate_limited`. */
   checkFormPerson(tenantId: string, person: string, reply: FastifyReply): void
-  /** @param person the e-mail address or user that is tried, if one is. @throws ServiceError 429 `rate_limited`. */
-  checkSignIn(ip: string, person: string | null, reply: FastifyReply): void
+  /** An attempt to sign in, from an address whoever is tried. @throws ServiceError 429 `rate_limited`. */
+  checkSignIn(ip: string, reply: FastifyReply): void
+  /**
+   * The same for the person that is tried, by the e-mail address or the id: from this address, and from all together
+   * unless the person has signed in from this one before. @throws ServiceError 429 `rate_limited`.
+   */
+  checkSignInOf(person: string, ip: string, isKnown: boolean, reply: FastifyReply): void
   /** Requests of a key in the last minute, as this process has counted them; null when nothing is counted. */
   usedByApiKey(keyId: string): number | null
   /** The same of all visitors of a tenant. */
@@ -109,10 +114,13 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     checkFormPerson: (tenantId, person, reply) => {
       if (limits) check(`form person ${tenantId} ${person}`, limits.formPerPersonPerMinute, reply)
     },
-    checkSignIn: (ip, person, reply) => {
+    checkSignIn: (ip, reply) => {
+      if (limits) check(`sign-in ip ${ip}`, limits.signInPerIpPerMinute, reply)
+    },
+    checkSignInOf: (person, ip, isKnown, reply) => {
       if (!limits) return
-      check(`sign-in ip ${ip}`, limits.signInPerIpPerMinute, reply)
-      if (person !== null) check(`sign-in person ${person}`, limits.signInPerPersonPerMinute, reply)
+      check(`sign-in person ${person} ${ip}`, limits.signInPerPersonPerMinute, reply)
+      if (!isKnown) check(`sign-in elsewhere ${person}`, limits.signInElsewherePerPersonPerMinute, reply)
     },
     usedByApiKey: (keyId) => usedBy(`key ${keyId}`),
     usedByTenant: (tenantId) => ({ tracking: usedBy(`tenant ${tenantId}`), forms: usedBy(`forms ${tenantId}`) }),
