@@ -41,7 +41,7 @@ describe.skipIf(!HAS_BROWSER)('with a mail server, an invitation', () => {
     await screenshot(page, 'settings-invitation-not-mailed')
     mailbox.refuses = false
     await page.getByRole('button', { name: 'Done' }).click()
-    await page.getByRole('button', { name: 'Send the invitation of later@example.com again' }).click()
+    await page.getByRole('button', { name: 'Send again to later@example.com' }).click()
     await page.getByRole('button', { name: 'Send again', exact: true }).last().click()
     await page.getByText('The invitation is on its way').waitFor()
 

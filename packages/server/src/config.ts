@@ -1,4 +1,5 @@
 import { KEY_BYTES } from './platform/crypto/secret-box.ts'
+import { type MailLimits, readMailLimits } from './tenants/mail-limits.ts'
 
 /**
  * Everything that the environment can set. This is the only file that reads it; `.env.example` lists the same
@@ -83,15 +84,7 @@ export interface RateLimits {
   formPerTenantPerMinute: number
   signInPerIpPerMinute: number
   signInPerPersonPerMinute: number
-  signInElsewherePerPersonPerMinute: number
-}
-
-/** Of the service's own mail. */
-export interface MailLimits {
-  invitationsPerAddressPerHour: number
-  invitationsPerPersonPerHour: number
-  invitationsPerTenantPerHour: number
-  passwordLinksPerAddressPerHour: number
+  signInElsewherePerMinute: number
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -171,19 +164,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     formPerTenantPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_TENANT_PER_MINUTE', 600, 1, 10_000_000),
     signInPerIpPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE', 30, 1, 10_000_000),
     signInPerPersonPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
-    signInElsewherePerPersonPerMinute: integer(
-      'CDS_RATE_LIMIT_SIGN_IN_ELSEWHERE_PER_PERSON_PER_MINUTE',
-      20,
-      1,
-      10_000_000,
-    ),
+    signInElsewherePerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_ELSEWHERE_PER_MINUTE', 20, 1, 10_000_000),
   }
-  const mailLimits: MailLimits = {
-    invitationsPerAddressPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_ADDRESS_PER_HOUR', 5, 1, 10_000),
-    invitationsPerPersonPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_PERSON_PER_HOUR', 50, 1, 10_000),
-    invitationsPerTenantPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_TENANT_PER_HOUR', 100, 1, 10_000),
-    passwordLinksPerAddressPerHour: integer('CDS_RATE_LIMIT_PASSWORD_LINKS_PER_ADDRESS_PER_HOUR', 5, 1, 10_000),
-  }
+  const mailLimits = readMailLimits(integer)
   const publicUrl = (url('CDS_PUBLIC_URL', ['http:', 'https:']) ?? `http://localhost:${port}`).replace(/\/+$/, '')
   const config: Config = {
     port,

@@ -72,7 +72,7 @@ function Actions({ invitation: { invitation_id: id, email, role } }: { invitatio
         title={canMail ? 'Send the invitation again?' : 'Make a new link?'}
         explanation="The link before opens nothing any more; the new one is good for a week."
         confirmLabel={canMail ? 'Send again' : 'Make a new link'}
-        aria-label={canMail ? `Send the invitation of ${email} again` : `New link for ${email}`}
+        aria-label={canMail ? `Send again to ${email}` : `New link for ${email}`}
         onConfirm={async () => {
           setMade(await renewInvitation(id))
           await refreshTeam(queryClient)

@@ -87,7 +87,7 @@ function requireOwnAccount(
     throw new ServiceError(403, 'sign_in_first', message)
   }
   if (account.email_verified || account.vouched_by === tenantId) return
-  const message = `Nothing has shown yet that ${email} is yours. Sign in with your organization's provider, or set a new password with a link that you get by mail or from whoever runs this service. Then open this invitation again.`
+  const message = `Nothing has shown yet that ${email} is yours. Sign in with your organisation's provider, or set a new password with a link that you get by mail or from whoever runs this service. Then open this invitation again.`
   throw new ServiceError(403, 'address_not_verified', message)
 }
 

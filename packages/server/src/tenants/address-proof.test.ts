@@ -2,13 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startMailbox, type TestMailbox, tokenIn } from '../../test/mailbox.ts'
 import { OPENID_CLIENT, type OpenIdProvider, startOpenIdProvider, visitProvider } from '../../test/openid-provider.ts'
 import { Browser, signedIn } from '../../test/people.ts'
-import {
-  createDatabase,
-  createTestTenant,
-  startTestService,
-  type TestService,
-  type TestTenant,
-} from '../../test/service.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { codeOf } from '../../test/totp.ts'
 import { allowNewPassword } from './password-reset.ts'
 import { createTenantUser } from './users.ts'
@@ -17,6 +11,12 @@ const THEIRS = 'chosen by the inviter'
 const OWN = 'chosen by the owner of the address'
 
 let service: TestService
+/** Where browsers go, also after a restart. */
+const current = {
+  get url() {
+    return service.url
+  },
+}
 let addresses = 0
 const address = () => `ceo${++addresses}@b.example`
 const outcome = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
@@ -49,7 +49,7 @@ interface Taken {
 
 /** The owner of tenant A invites an address and accepts in the place of its owner. */
 async function takeAddress(a: TestTenant, email = address()): Promise<Taken> {
-  const session = new Browser(service)
+  const session = new Browser(current)
   const token = await invite(a, email)
   expect((await accept(session, token, { name: 'The CEO', password: THEIRS })).body.signed_in).toBe(true)
   const invited = await session.call('POST', '/api/team', { email: address(), role: 'admin' })
@@ -59,7 +59,7 @@ async function takeAddress(a: TestTenant, email = address()): Promise<Taken> {
   const code = { code: codeOf(totpURI) }
   expect((await session.call('POST', '/api/auth/two-factor/verify-totp', code)).status).toBe(200)
   const halfSignedIn = async () => {
-    const browser = new Browser(service)
+    const browser = new Browser(current)
     const { body } = await browser.call('POST', '/api/auth/sign-in/email', { email, password: THEIRS })
     expect(body.twoFactorRedirect).toBe(true)
     return browser
@@ -78,7 +78,7 @@ async function expectShutOut(taken: Taken): Promise<void> {
     expect(outcome(await browser.call('GET', '/api/me'))).toEqual([401, 'not_signed_in'])
     expect(outcome(await browser.call('GET', '/v1/contacts'))).toEqual([401, 'not_signed_in'])
   }
-  for (const browser of [new Browser(service), trusted]) {
+  for (const browser of [new Browser(current), trusted]) {
     const guess = await browser.call('POST', '/api/auth/sign-in/email', { email, password: THEIRS })
     expect(outcome(guess)).toEqual([401, 'invalid_email_or_password'])
   }
@@ -114,7 +114,7 @@ describe('with an OpenID provider and without mail', () => {
 
   async function comesByProvider(email: string, more: object = {}): Promise<Browser> {
     provider.person = { ...provider.person, sub: `subject of ${email}`, email, email_verified: true, ...more }
-    const browser = new Browser(service)
+    const browser = new Browser(current)
     await visitProvider(service, browser)
     return browser
   }
@@ -146,7 +146,7 @@ describe('with an OpenID provider and without mail', () => {
     const taken = await takeAddress(a)
     const token = await invite(b, taken.email)
     expect(outcome(await accept(taken.session, token))).toEqual([403, 'address_not_verified'])
-    expect(outcome(await accept(new Browser(service), token, { name: 'CEO', password: OWN }))).toEqual([
+    expect(outcome(await accept(new Browser(current), token, { name: 'CEO', password: OWN }))).toEqual([
       403,
       'sign_in_first',
     ])
@@ -158,9 +158,9 @@ describe('with an OpenID provider and without mail', () => {
   test("the owner of an address who accepted B's invitation first is safe from A's", async () => {
     const email = address()
     const [fromA, fromB] = [await invite(a, email), await invite(b, email)]
-    expect((await accept(new Browser(service), fromB, { name: 'CEO' })).body.signed_in).toBe(false)
+    expect((await accept(new Browser(current), fromB, { name: 'CEO' })).body.signed_in).toBe(false)
     const ceo = await comesByProvider(email)
-    const intruder = new Browser(service)
+    const intruder = new Browser(current)
     expect(outcome(await accept(intruder, fromA, { name: 'CEO', password: THEIRS }))).toEqual([403, 'sign_in_first'])
     expect((await accept(ceo, fromA)).status).toBe(200)
     expect((await me(ceo)).tenants).toHaveLength(2)
@@ -170,7 +170,7 @@ describe('with an OpenID provider and without mail', () => {
     const person = await signedIn(service, a.id, 'member')
     await comesByProvider(person.email)
     expect((await me(person)).user).toMatchObject({ email_verified: true, has_password: true })
-    await new Browser(service).signIn(person.email)
+    await new Browser(current).signIn(person.email)
   })
 })
 
@@ -193,7 +193,7 @@ describe('with neither', () => {
     const taken = await takeAddress(a)
     const token = await invite(b, taken.email)
     const { token: link } = await allowNewPassword(service.stores, taken.email, false, new Date())
-    const ceo = new Browser(service)
+    const ceo = new Browser(current)
     // A password that is refused uses nothing up.
     const short = await ceo.call('POST', '/api/auth/reset-password', { token: link, newPassword: 'short' })
     expect(short.status).toBe(400)
@@ -209,7 +209,7 @@ describe('with neither', () => {
     const taken = await takeAddress(a)
     const person = { email: taken.email, password: OWN, name: 'The real CEO', role: 'owner' } as const
     await createTenantUser(service.stores, b.id, person, new Date())
-    const ceo = await new Browser(service).signIn(taken.email, OWN)
+    const ceo = await new Browser(current).signIn(taken.email, OWN)
     expect(await me(ceo)).toMatchObject({ user: { name: 'The real CEO', email_verified: true } })
     await expectShutOut(taken)
   })
@@ -218,7 +218,7 @@ describe('with neither', () => {
     const a = await createTestTenant(service)
     const taken = await takeAddress(a)
     const { token } = await allowNewPassword(service.stores, taken.email, false, new Date())
-    await new Browser(service).call('POST', '/api/auth/reset-password', { token, newPassword: OWN })
+    await new Browser(current).call('POST', '/api/auth/reset-password', { token, newPassword: OWN })
     const rows = await a.handle.db.selectFrom('audit_log').select(['action', 'details']).execute()
     const [entry] = rows.filter(({ action }) => action === 'member.address_verified')
     expect(entry?.details).toEqual({ email: taken.email })
@@ -228,17 +228,17 @@ describe('with neither', () => {
     const taken = await takeAddress(await createTestTenant(service))
     const { token } = await allowNewPassword(service.stores, taken.email, true, new Date())
     const guesses = Array.from({ length: 6 }, () => {
-      const browser = new Browser(service)
+      const browser = new Browser(current)
       const body = { email: taken.email, password: THEIRS }
       return browser.call('POST', '/api/auth/sign-in/email', body).then(({ status }) => ({ browser, status }))
     })
     const reset = { token, newPassword: OWN }
-    expect((await new Browser(service).call('POST', '/api/auth/reset-password', reset)).status).toBe(200)
+    expect((await new Browser(current).call('POST', '/api/auth/reset-password', reset)).status).toBe(200)
     for (const { browser, status } of await Promise.all(guesses)) {
       expect([200, 401]).toContain(status)
       expect((await browser.call('GET', '/api/me')).status).toBe(401)
     }
-    await new Browser(service).signIn(taken.email, OWN)
+    await new Browser(current).signIn(taken.email, OWN)
   })
 })
 
@@ -247,17 +247,19 @@ describe('with mail, for an account of the time before', () => {
   let a: TestTenant
   let taken: Taken
   let shownToB: string
-  const settings = { CDS_PUBLIC_URL: 'https://cdp.example.com', CDS_AUTH_SECRET: 'x'.repeat(40), DATABASE_URL: '' }
+  const settings = { CDS_PUBLIC_URL: 'https://cdp.example.com' }
 
   beforeAll(async () => {
     mailbox = await startMailbox()
-    settings.DATABASE_URL = await createDatabase()
     service = await startTestService(settings)
     a = await createTestTenant(service)
     taken = await takeAddress(a)
     shownToB = await invite(await createTestTenant(service), taken.email)
+    // The same service, started again with a mail server.
+    const { dataDirectory, databaseUrl } = service.config
+    const same = { CDS_DATA_DIR: dataDirectory, DATABASE_URL: databaseUrl ?? '' }
     await service.close()
-    service = await startTestService({ ...settings, ...mailbox.settings })
+    service = await startTestService({ ...settings, ...same, ...mailbox.settings })
   })
   afterAll(async () => {
     await service.close()
@@ -269,19 +271,19 @@ describe('with mail, for an account of the time before', () => {
     const owner = await signedIn(service, c.id, 'owner')
     await owner.call('POST', '/api/team', { email: taken.email, role: 'admin' })
     const token = tokenIn(await mailbox.newest(taken.email))
-    expect((await new Browser(service).call('GET', `/api/invitations/${token}`)).body.proves_address).toBe(true)
-    expect((await new Browser(service).call('GET', `/api/invitations/${shownToB}`)).body.proves_address).toBe(false)
-    for (const browser of [new Browser(service), taken.session]) {
+    expect((await new Browser(current).call('GET', `/api/invitations/${token}`)).body.proves_address).toBe(true)
+    expect((await new Browser(current).call('GET', `/api/invitations/${shownToB}`)).body.proves_address).toBe(false)
+    for (const browser of [new Browser(current), taken.session]) {
       expect(outcome(await accept(browser, token, { name: 'Real' }))).toEqual([400, 'validation_error'])
     }
     expect((await taken.session.call('GET', '/api/me')).status).toBe(200)
-    const ceo = new Browser(service)
+    const ceo = new Browser(current)
     const joined = await accept(ceo, token, { name: 'Real', password: OWN })
     expect(joined.body).toEqual({ status: 'success', tenant_id: c.id, signed_in: true })
     expect(await me(ceo)).toMatchObject({ tenant: { tenant_id: c.id }, user: { name: 'Real', email_verified: true } })
     await expectShutOut(taken)
     // A link that an inviter saw needs the session of the owner from now on.
-    expect(outcome(await accept(new Browser(service), shownToB, { name: 'X', password: THEIRS }))).toEqual([
+    expect(outcome(await accept(new Browser(current), shownToB, { name: 'X', password: THEIRS }))).toEqual([
       403,
       'sign_in_first',
     ])
@@ -290,7 +292,7 @@ describe('with mail, for an account of the time before', () => {
 
   test('a link that the inviter saw proves nothing later either', async () => {
     const email = address()
-    const guest = new Browser(service)
+    const guest = new Browser(current)
     await (await signedIn(service, a.id, 'owner')).call('POST', '/api/team', { email, role: 'viewer' })
     const token = tokenIn(await mailbox.newest(email))
     await accept(guest, token, { name: 'Guest', password: OWN })

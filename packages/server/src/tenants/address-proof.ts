@@ -15,13 +15,12 @@ import { openTenant, type Stores } from '../platform/tenant.ts'
  */
 export async function proveAddress(stores: Stores, email: string, now: Date): Promise<string | null> {
   const { database } = stores
-  const before = await database
-    .selectFrom('users')
-    .select(['id', 'name', 'created_at'])
-    .where('email', '=', email)
-    .where('email_verified', '=', false)
-    .forUpdate()
-    .executeTakeFirst()
+  const unverified = database.selectFrom('users').where('email', '=', email).where('email_verified', '=', false)
+  const found = await unverified.select('id').executeTakeFirst()
+  if (!found) return null
+  // Memberships before the account: who invites locks them in that order, and would wait for this for ever.
+  await database.selectFrom('tenant_users').select('role').where('user_id', '=', found.id).forUpdate().execute()
+  const before = await unverified.select(['id', 'name', 'created_at']).forUpdate().executeTakeFirst()
   if (!before) return null
   const { id, name, created_at } = before
   const memberships = await database

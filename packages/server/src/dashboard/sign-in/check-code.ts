@@ -27,8 +27,8 @@ export async function checkCode(
   const { cookie } = request.headers
   const session = await findSession(cookie)
   const id = session?.user.id ?? (await findChallenged(cookie))
-  await limitSignIn(dependencies, request, reply, id === null ? undefined : { id })
   const isSigningIn = session === null && id !== null
+  await limitSignIn(dependencies, request, reply, isSigningIn ? { id } : undefined)
   if (isSigningIn) await requireUnlocked(database, id, request.ip, clock())
   if (id !== null && !(await useCode(database, id, body.code, clock()))) {
     if (isSigningIn) await countWrongCode(database, id, request.ip, clock())

@@ -20,7 +20,7 @@ beforeAll(async () => {
     ...mailbox.settings,
     CDS_RATE_LIMITS: 'on',
     CDS_TRUST_PROXY: 'on',
-    CDS_RATE_LIMIT_SIGN_IN_ELSEWHERE_PER_PERSON_PER_MINUTE: '8',
+    CDS_RATE_LIMIT_SIGN_IN_ELSEWHERE_PER_MINUTE: '8',
   }
   limited = await startTestService(settings, { clock: () => now })
   tenant = await createTestTenant(limited)

@@ -81,3 +81,21 @@ test('a link for a new password is mailed to a person, and to nobody else', asyn
   const stored = await service.stores.database.selectFrom('user_verifications').select('identifier').execute()
   expect(JSON.stringify(stored)).not.toContain(reset.token)
 })
+
+test('an invitation says the same of an address with an account elsewhere and of one without', async () => {
+  const elsewhere = await signedIn(service, (await createTestTenant(service)).id, 'member')
+  const { owner } = await invite('first@example.com')
+  const seen = async (email: string) => {
+    const { status, body, headers } = await owner.call('POST', '/api/team', { email, role: 'member' })
+    const renewed = await owner.call('POST', `/api/invitations/${body.invitation.invitation_id}/link`)
+    const { invitations } = (await owner.call('GET', '/api/team')).body
+    const listed = invitations.find((each: { email: string }) => each.email === email)
+    const page = await owner.call('GET', `/api/invitations/${tokenIn(await mailbox.newest(email))}`)
+    const all = { status, body, headers: [...headers.keys()], renewed: renewed.body, listed, page: page.body }
+    // What differs between any two invitations.
+    return JSON.stringify(all)
+      .replaceAll(email, 'ADDRESS')
+      .replace(/"(invitation_id|expires_at)":"[^"]+"/g, '"$1":""')
+  }
+  expect(await seen(elsewhere.email)).toBe(await seen('nobody.yet@example.com'))
+})

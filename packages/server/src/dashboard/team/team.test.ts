@@ -164,9 +164,10 @@ test('an invitation ends after a week, when it is withdrawn, and when the addres
   expect((await admin.call('DELETE', `/api/invitations/${invitation_id}`)).status).toBe(200)
   const read = async (token: string) => (await owner.call('GET', `/api/invitations/${token}`)).status
   expect([await read(withdrawn), await read(first), await read(second), await read(old)]).toEqual([404, 404, 200, 200])
-  now = new Date(Date.now() + 7 * 86_400_000 - 60_000)
+  const invitedAt = now.getTime()
+  now = new Date(invitedAt + 7 * 86_400_000 - 60_000)
   expect(await read(old)).toBe(200)
-  now = new Date(Date.now() + 7 * 86_400_000 + 60_000)
+  now = new Date(invitedAt + 7 * 86_400_000 + 60_000)
   expect(await read(old)).toBe(404)
   const late = await new Browser(service).call('POST', `/api/invitations/${old}/accept`, { password: PASSWORD })
   expect(outcome(late)).toEqual([404, 'not_found'])

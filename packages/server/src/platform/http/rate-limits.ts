@@ -120,7 +120,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     checkSignInOf: (person, ip, isKnown, reply) => {
       if (!limits) return
       check(`sign-in person ${person} ${ip}`, limits.signInPerPersonPerMinute, reply)
-      if (!isKnown) check(`sign-in elsewhere ${person}`, limits.signInElsewherePerPersonPerMinute, reply)
+      if (!isKnown) check(`sign-in elsewhere ${person}`, limits.signInElsewherePerMinute, reply)
     },
     usedByApiKey: (keyId) => usedBy(`key ${keyId}`),
     usedByTenant: (tenantId) => ({ tracking: usedBy(`tenant ${tenantId}`), forms: usedBy(`forms ${tenantId}`) }),
