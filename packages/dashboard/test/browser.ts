@@ -139,7 +139,7 @@ let people = 0
 export async function person(service: TestService, tenantId: string, role: Role): Promise<string> {
   const email = `${role}${++people}.${process.pid}@example.com`
   const user = { email, password: PASSWORD, role, name: 'Robin Marsh' }
-  await createTenantUser(service.stores.database, tenantId, user, new Date())
+  await createTenantUser(service.stores, tenantId, user, new Date())
   return email
 }
 

@@ -4,8 +4,8 @@ import { newId } from '../../server/src/platform/ids.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { type DnsServer, startDnsServer } from '../../server/test/dns-server.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { codeOf } from '../../server/test/totp.ts'
 import { accessibilityProblems, lookAt, openBrowser, PASSWORD, screenshot, type TestBrowser } from './browser.ts'
-import { totp } from './totp.ts'
 
 const HOSTILE = '"><img src=x onerror=alert(1)> \u202eevil'
 const NEW_PASSWORD = 'a battery of horses'
@@ -198,7 +198,7 @@ describe.skipIf(!HAS_BROWSER)('the settings', () => {
     await page.getByLabel('Code that the app shows').fill('000000')
     await page.keyboard.press('Enter')
     await page.getByText('The code is not right').waitFor()
-    await page.getByLabel('Code that the app shows').fill(totp(secret))
+    await page.getByLabel('Code that the app shows').fill(codeOf(`otpauth://totp/x?secret=${secret}`))
     await page.keyboard.press('Enter')
     await page.getByText('Keep these now').waitFor()
     const codes = await page.getByRole('dialog').getByRole('listitem').allTextContents()

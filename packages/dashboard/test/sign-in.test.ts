@@ -5,6 +5,7 @@ import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { OPENID_CLIENT, type OpenIdProvider, startOpenIdProvider } from '../../server/test/openid-provider.ts'
 import { signedIn } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
+import { codeOf } from '../../server/test/totp.ts'
 import {
   accessibilityProblems,
   lookAt,
@@ -14,7 +15,6 @@ import {
   screenshot,
   type TestBrowser,
 } from './browser.ts'
-import { totp } from './totp.ts'
 
 describe.skipIf(!HAS_BROWSER)('signing in', () => {
   let service: TestService
@@ -114,8 +114,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
   test('asks for the code of a second factor', async () => {
     const member = await signedIn(service, tenant.id, 'member')
     const { body } = await member.call('POST', '/api/auth/two-factor/enable', { password: PASSWORD })
-    const secret = new URL(body.totpURI).searchParams.get('secret') ?? ''
-    const first = await member.call('POST', '/api/auth/two-factor/verify-totp', { code: totp(secret) })
+    const first = await member.call('POST', '/api/auth/two-factor/verify-totp', { code: codeOf(body.totpURI) })
     expect(first.status).toBe(200)
 
     const page = await browser.tab()
@@ -127,7 +126,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     expect(await lookAt(page, 'sign-in-code')).toEqual([])
     await page.getByLabel('Code from your authenticator').fill('000000')
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByText('The code is not right, or too old.').waitFor()
+    await page.getByText('The code is not right, too old, or used before.').waitFor()
     await page.getByRole('button', { name: 'Use a recovery code' }).click()
     await page.getByLabel('Recovery code').fill(body.backupCodes[0])
     await page.getByRole('button', { name: 'Continue' }).click()
@@ -207,6 +206,24 @@ describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", (
     expect(await accessibilityProblems(page)).toEqual([])
     // Nothing went elsewhere but to the provider.
     expect(browser.problems.filter((problem) => !problem.includes(provider.issuer))).toEqual([])
+  })
+
+  test('asks for the code of a second factor that is set here, and leads on', async () => {
+    const { id } = await createTestTenant(service)
+    const member = await signedIn({ ...service, url: front.url }, id, 'member')
+    const { body } = await member.call('POST', '/api/auth/two-factor/enable', { password: PASSWORD })
+    const code = { code: codeOf(body.totpURI) }
+    expect((await member.call('POST', '/api/auth/two-factor/verify-totp', code)).status).toBe(200)
+    provider.person = { ...provider.person, sub: '3', email: member.email }
+    const page = await browser.tab()
+    await page.goto('/companies')
+    await page.getByRole('button', { name: 'Example SSO' }).click()
+    await page.getByRole('heading', { name: 'Enter your code' }).waitFor()
+    await page.getByRole('button', { name: 'Use a recovery code' }).click()
+    await page.getByLabel('Recovery code').fill(body.backupCodes[0])
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.waitForURL('**/companies')
+    await page.getByRole('navigation', { name: 'Main' }).waitFor()
   })
 })
 

@@ -1,5 +1,6 @@
 import { KEY_BYTES } from './platform/crypto/secret-box.ts'
 import { listenUrl } from './platform/http/listen-url.ts'
+import { type MailLimits, readMailLimits } from './tenants/mail-limits.ts'
 
 /**
  * Everything that the environment can set. This is the only file that reads it; `.env.example` lists the same
@@ -21,6 +22,8 @@ export interface Config {
   /** Proxies in front that each add the address of their caller to X-Forwarded-For. */
   trustedProxies: number
   rateLimits: RateLimits | null
+  /** null: off, with the others. */
+  mailLimits: MailLimits | null
   /** Where pages load the script and send events, beside /tracker.js and /track. */
   trackerScriptPath: string
   trackerCollectPath: string
@@ -84,6 +87,7 @@ export interface RateLimits {
   formPerTenantPerMinute: number
   signInPerIpPerMinute: number
   signInPerPersonPerMinute: number
+  signInElsewherePerMinute: number
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -164,7 +168,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     formPerTenantPerMinute: integer('CDS_RATE_LIMIT_FORM_PER_TENANT_PER_MINUTE', 600, 1, 10_000_000),
     signInPerIpPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE', 30, 1, 10_000_000),
     signInPerPersonPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
+    signInElsewherePerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_ELSEWHERE_PER_MINUTE', 20, 1, 10_000_000),
   }
+  const mailLimits = readMailLimits(integer)
   const host = text('HOST', 'localhost')
   const publicUrl = (url('CDS_PUBLIC_URL', ['http:', 'https:']) ?? listenUrl(host, port)).replace(/\/+$/, '')
   const config: Config = {
@@ -194,6 +200,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       'the number of proxies in front of the service: 1 in place of on, 0 in place of off',
     ),
     rateLimits: rateLimitsOn ? limits : null,
+    mailLimits: rateLimitsOn ? mailLimits : null,
     trackerScriptPath: path('CDS_TRACKER_SCRIPT_PATH', '/tracker.js'),
     trackerCollectPath: path('CDS_TRACKER_COLLECT_PATH', '/track'),
     eventFilterContactsMax: integer('CDS_EVENT_FILTER_MAX_CONTACTS', 50_000, 1, 1_000_000),

@@ -1,6 +1,8 @@
 import { createHash, createSign, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Browser } from './people.ts'
+import type { TestService } from './service.ts'
 
 export interface OpenIdPerson {
   sub: string
@@ -95,6 +97,23 @@ export async function startOpenIdProvider(person: OpenIdPerson, port = 0): Promi
       }),
   }
   return provider
+}
+
+/** Goes to the provider and back, as a browser would. @returns where the service sends the browser in the end. */
+export async function visitProvider(service: TestService, browser: Browser, callbackURL?: string): Promise<string> {
+  const started = await browser.call('POST', '/api/auth/sign-in/oauth2', { providerId: 'oidc', callbackURL })
+  if (started.status !== 200) throw new Error(JSON.stringify(started.body))
+  const there = await fetch(started.body.url, { redirect: 'manual' })
+  return comeBack(service, browser, there.headers.get('location') ?? '')
+}
+
+/** Follows the provider's redirect to the service. @returns where the service sends the browser. */
+export async function comeBack(service: TestService, browser: Browser, location: string): Promise<string> {
+  const { publicUrl } = service.config
+  if (!location.startsWith(`${publicUrl}/api/auth/callback/oidc?`)) throw new Error(`came back to ${location}`)
+  const back = await browser.call('GET', location.slice(publicUrl.length), undefined, {})
+  if (back.status !== 302) throw new Error(`the callback answered ${back.status}`)
+  return back.headers.get('location') ?? ''
 }
 
 function isClient({ headers: { authorization = '' } }: IncomingMessage, form: URLSearchParams): boolean {

@@ -80,7 +80,7 @@ export async function signedIn(
 ): Promise<Browser & { email: string; userId: string }> {
   const email = `${role}${++people}@example.com`
   const person = { email, password: PASSWORD, role, name: `The ${role}` }
-  const userId = await createTenantUser(service.stores.database, tenantId, person, new Date())
+  const userId = await createTenantUser(service.stores, tenantId, person, new Date())
   const browser = await new Browser(service).signIn(email)
   return Object.assign(browser, { email, userId })
 }

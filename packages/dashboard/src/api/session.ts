@@ -10,6 +10,8 @@ export interface Invitation {
   email: string
   tenant_name: string
   role: Role
+  /** Whether the link came by mail alone: then an account that nobody has verified becomes the reader's. */
+  proves_address: boolean
 }
 
 export const meQuery = queryOptions({

@@ -14,10 +14,10 @@ export const teamQuery = (page: number, limit: number) =>
     placeholderData: keepPreviousData,
   })
 
-/** A link, which the service never shows again, and whether it was mailed. */
+/** A link, which the service never shows again; null where only the mail has it. */
 export interface InvitationMade {
   invitation: PendingInvitation
-  link: string
+  link: string | null
   mailed: boolean
 }
 

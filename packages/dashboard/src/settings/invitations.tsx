@@ -1,9 +1,9 @@
 import { Alert, Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconMailForward, IconPlus } from '@tabler/icons-react'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import type { Role } from '../api/session.ts'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { type Role, signInOptionsQuery } from '../api/session.ts'
 import {
   type InvitationMade,
   invite,
@@ -62,24 +62,25 @@ function Actions({ invitation: { invitation_id: id, email, role } }: { invitatio
   const queryClient = useQueryClient()
   const { role: mine } = useMe()
   const [made, setMade] = useState<InvitationMade | null>(null)
+  const canMail = useQuery(signInOptionsQuery).data?.password_reset === 'mail'
   // Who may not invite to that role may not replace the invitation either.
   if (!rolesToGive(mine).includes(role)) return null
   return (
     <Group gap="xs" justify="flex-end" wrap="nowrap">
       <ConfirmButton
         size="xs"
-        title="Make a new link?"
+        title={canMail ? 'Send the invitation again?' : 'Make a new link?'}
         explanation="The link before opens nothing any more; the new one is good for a week."
-        confirmLabel="Make a new link"
-        aria-label={`New link for ${email}`}
+        confirmLabel={canMail ? 'Send again' : 'Make a new link'}
+        aria-label={canMail ? `Send again to ${email}` : `New link for ${email}`}
         onConfirm={async () => {
           setMade(await renewInvitation(id))
           await refreshTeam(queryClient)
         }}
       >
-        New link
+        {canMail ? 'Send again' : 'New link'}
       </ConfirmButton>
-      <Modal opened={made !== null} onClose={() => setMade(null)} title="A new link">
+      <Modal opened={made !== null} onClose={() => setMade(null)} title={canMail ? 'Invitation' : 'A new link'}>
         {made ? <LinkMade made={made} onDone={() => setMade(null)} /> : null}
       </Modal>
       <ConfirmButton
@@ -161,25 +162,41 @@ function InviteForm({ onDone }: { onDone: () => void }) {
   )
 }
 
-/** The only time that the link is to be seen. */
+/** What became of an invitation: mailed, or a link that is to be seen only now. */
 function LinkMade({ made: { invitation, link, mailed }, onDone }: { made: InvitationMade; onDone: () => void }) {
+  const address = <Foreign max={254}>{invitation.email}</Foreign>
   return (
     <Stack gap="md">
-      <Alert color="green" role="status" title={mailed ? 'The link is on its way' : 'Pass this link on yourself'}>
-        <Stack gap="xs" align="flex-start">
-          <Text size="sm">
-            Whoever opens it can join as <Foreign max={254}>{invitation.email}</Foreign>, once, within a week. It is
-            shown only now.
-          </Text>
-          <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-            {link}
-          </Text>
-          <CopyButton value={link} label="the link" withText />
-        </Stack>
-      </Alert>
+      {link === null ? <Mailed address={address} isSent={mailed} /> : <LinkToPassOn address={address} link={link} />}
       <Button ml="auto" onClick={onDone} autoFocus>
         Done
       </Button>
     </Stack>
+  )
+}
+
+function Mailed({ address, isSent }: { address: ReactNode; isSent: boolean }) {
+  return isSent ? (
+    <Alert color="green" role="status" title="The invitation is on its way">
+      The link went to {address} and is shown to nobody else. It works once, within a week.
+    </Alert>
+  ) : (
+    <Alert color="yellow" role="alert" title="The mail could not be sent">
+      The mail server did not take the mail to {address}. The invitation stands: send it again from the list.
+    </Alert>
+  )
+}
+
+function LinkToPassOn({ address, link }: { address: ReactNode; link: string }) {
+  return (
+    <Alert color="green" role="status" title="Pass this link on yourself">
+      <Stack gap="xs" align="flex-start">
+        <Text size="sm">Whoever opens it can join as {address}, once, within a week. It is shown only now.</Text>
+        <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+          {link}
+        </Text>
+        <CopyButton value={link} label="the link" withText />
+      </Stack>
+    </Alert>
   )
 }

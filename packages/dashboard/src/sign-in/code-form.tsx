@@ -52,5 +52,7 @@ export function CodeForm({ onDone, onBack }: { onDone: () => unknown; onBack: ()
 }
 
 function codeMessage(error: unknown): string {
-  return error instanceof ApiError && error.status === 401 ? 'The code is not right, or too old.' : messageOf(error)
+  return error instanceof ApiError && error.status === 401
+    ? 'The code is not right, too old, or used before. Wait for the next one.'
+    : messageOf(error)
 }

@@ -38,11 +38,13 @@ export function InvitationPage() {
       </EntryFrame>
     )
   }
-  const { email, tenant_name, role } = invitation.data
+  const { email, tenant_name, role, proves_address } = invitation.data
   const isTheirs = me.data?.user.email.toLowerCase() === email.toLowerCase()
+  // Whoever made an account that is not verified may be another: it starts anew, with a new password.
+  const isKept = isTheirs && (me.data?.user.email_verified === true || !proves_address)
   return (
     <EntryFrame title={`Join ${tenant_name}`} description={`You are invited as ${role}, with the address ${email}.`}>
-      <Accept token={token} email={email} isSignedIn={isTheirs} />
+      <Accept token={token} email={email} isSignedIn={isKept} />
     </EntryFrame>
   )
 }

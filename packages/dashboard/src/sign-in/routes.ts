@@ -2,12 +2,13 @@ import { createRoute } from '@tanstack/react-router'
 import { invitationQuery, meQuery, signInOptionsQuery } from '../api/session.ts'
 import { lazyPage } from '../app/lazy-page.ts'
 import { rootRoute } from '../app/root-routes.tsx'
-import { searchParams, text } from '../app/search-params.ts'
+import { oneOf, searchParams, text } from '../app/search-params.ts'
 
 const signIn = createRoute({
   getParentRoute: () => rootRoute,
   path: '/sign-in',
-  validateSearch: searchParams({ redirect: text }),
+  // After a sign-in at the provider, the service leads here for the code.
+  validateSearch: searchParams({ redirect: text, step: oneOf('code') }),
   loader: ({ context }) => void context.queryClient.prefetchQuery(signInOptionsQuery),
   component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),
 })

@@ -12,9 +12,9 @@ const route = getRouteApi('/sign-in')
 
 /** E-mail address and password, then the code of the second factor where there is one. */
 export function SignInPage() {
-  const { redirect } = route.useSearch()
+  const { redirect, step } = route.useSearch()
   const options = useQuery(signInOptionsQuery)
-  const [needsCode, setNeedsCode] = useState(false)
+  const [needsCode, setNeedsCode] = useState(step === 'code')
   const enter = useEnter(redirect)
   if (options.data?.setup_needed) return <Navigate to="/setup" replace />
   if (needsCode) {

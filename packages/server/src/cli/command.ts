@@ -10,6 +10,8 @@ export interface Command {
   /** What the call names without an option; it arrives among the values in lower case. */
   argument?: 'FILE'
   options: Record<string, { type: 'string' | 'boolean'; required?: boolean; multiple?: boolean; hint?: string }>
+  /** What is wrong with a call beyond a missing option; null for nothing. */
+  check?(values: Values): string | null
   run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
 }
 

@@ -43,7 +43,9 @@ function parse(name: string, command: Command, args: string[]) {
     const missing = Object.entries(command.options).find(([key, { required }]) => required && given[key] === undefined)
     if (missing) return { values: given, problem: `${name} needs --${missing[0]}` }
     const isArgumentMissing = argument !== undefined && (positionals.length !== 1 || positionals[0] === '')
-    return { values: given, problem: isArgumentMissing ? `${name} needs one ${argument}` : null }
+    if (isArgumentMissing) return { values: given, problem: `${name} needs one ${argument}` }
+    const problem = command.check?.(given) ?? null
+    return { values: given, problem: problem === null ? null : `${name} ${problem}` }
   } catch (error) {
     return { values: {}, problem: error instanceof Error ? error.message : String(error) }
   }

@@ -1,7 +1,11 @@
+import { execFile } from 'node:child_process'
+import { PassThrough } from 'node:stream'
 import { beforeAll, expect, test } from 'vitest'
 import { Browser, PASSWORD } from '../../test/people.ts'
+import { CLI } from '../../test/process.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import type { Values } from './command.ts'
+import { askForPassword } from './password-input.ts'
 import type { Session } from './session.ts'
 import { USER_COMMANDS } from './user-commands.ts'
 
@@ -78,4 +82,72 @@ test('the link of reset-password lets a person in again, also without the second
   const again = await new Browser(service).signIn('lost@example.com', 'a new password')
   expect(await me(again)).toMatchObject({ user: { two_factor_enabled: false } })
   await expect(run('user reset-password', { email: 'no@example.com' })).rejects.toMatchObject({ code: 'not_found' })
+})
+
+/** `cdsctl user create` as a program of its own, beside the running service. */
+async function cdsctl(args: string[], stdin?: string) {
+  const { databaseUrl, dataDirectory } = service.config
+  const env = { ...process.env, DATABASE_URL: databaseUrl ?? '', CDS_DATA_DIR: dataDirectory }
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    const called = [CLI, 'user', 'create', '--tenant', tenant.id, ...args]
+    const child = execFile(process.execPath, called, { env }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    )
+    child.stdin?.end(stdin)
+  })
+}
+
+test('the password comes from standard input, and a line break after it is no part of it', async () => {
+  for (const [email, ending] of [
+    ['piped1@example.com', ''],
+    ['piped2@example.com', '\n'],
+    ['piped3@example.com', '\r\n'],
+  ] as const) {
+    const { code, stdout, stderr } = await cdsctl(['--email', email, '--password-stdin', '--json'], PASSWORD + ending)
+    expect([code, stderr]).toEqual([0, ''])
+    expect(JSON.parse(stdout)).toEqual({ user_id: expect.any(String) })
+    await new Browser(service).signIn(email)
+  }
+  const empty = await cdsctl(['--email', 'piped4@example.com', '--password-stdin', '--json'], '\n')
+  expect([empty.code, JSON.parse(empty.stdout).error.code]).toEqual([1, 'invalid_password'])
+})
+
+test('a password on the command line still works, with a warning', async () => {
+  const { code, stdout, stderr } = await cdsctl(['--email', 'old@example.com', '--password', PASSWORD, '--json'])
+  expect([code, JSON.parse(stdout)]).toEqual([0, { user_id: expect.any(String) }])
+  expect(stderr).toContain('--password-stdin')
+  expect(stderr).not.toContain(PASSWORD)
+  await new Browser(service).signIn('old@example.com')
+})
+
+test.each([
+  ['no password and no terminal', []],
+  ['two ways at once', ['--password', PASSWORD, '--password-stdin']],
+])('%s is a wrong call', async (_what, more) => {
+  const { code, stderr } = await cdsctl(['--email', 'wrong@example.com', ...more], '')
+  expect(code).toBe(2)
+  expect(stderr).toContain('--password-stdin')
+})
+
+test('at a terminal the password is asked for twice, and never shown', async () => {
+  const typed = (...lines: string[]) => {
+    const [input, output] = [new PassThrough(), new PassThrough()]
+    let shown = ''
+    output.on('data', (chunk: Buffer) => {
+      shown += chunk
+      const line = /: $/.test(shown) ? lines.shift() : undefined
+      if (line !== undefined) input.write(line)
+    })
+    return askForPassword({ input, output }).then(
+      (password) => ({ password, shown }),
+      ({ code }: { code: string }) => ({ code, shown }),
+    )
+  }
+  expect(await typed(`${PASSWORD}\r`, `${PASSWORD}\r`)).toEqual({
+    password: PASSWORD,
+    shown: 'Password: \nThe same again: \n',
+  })
+  expect(await typed(`${PASSWORD}\r`, 'another password\r')).toMatchObject({ code: 'invalid_password' })
+  // Ctrl-C.
+  expect(await typed('\u0003')).toMatchObject({ code: 'invalid_password', shown: 'Password: \n' })
 })

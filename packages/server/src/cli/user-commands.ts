@@ -5,23 +5,27 @@ import { isRole, ROLES, type Role } from '../tenants/roles.ts'
 import { createTenantUser } from '../tenants/users.ts'
 import { audited } from './audited.ts'
 import { type Command, existingTenant, optional, required, tenant, type Values } from './command.ts'
+import { passwordProblem, readPassword } from './password-input.ts'
 
 /** What `cdsctl user …` can do. */
 export const USER_COMMANDS: Record<string, Command> = {
   'user create': {
-    summary: 'Create a person who may sign in to the tenant; an owner unless another role is given',
+    summary:
+      'Create a person who may sign in to the tenant; an owner unless another role is given. Asks for the password, or reads it from standard input',
     options: {
       tenant,
       email: required('EMAIL'),
-      password: required('PASSWORD'),
+      'password-stdin': { type: 'boolean' },
+      password: optional('PASSWORD'),
       name: optional('NAME'),
       role: optional(ROLES.join('|')),
     },
+    check: passwordProblem,
     run: async (session, values, now) => {
       const tenantId = await existingTenant(session.stores, values)
       const person = {
         email: String(values.email),
-        password: String(values.password),
+        password: await readPassword(values),
         role: roleOf(values.role),
         ...(values.name === undefined ? {} : { name: String(values.name) }),
       }
@@ -29,7 +33,7 @@ export const USER_COMMANDS: Record<string, Command> = {
         session,
         tenantId,
         now,
-        (_tx, database) => createTenantUser(database, tenantId, person, now),
+        (_tx, database) => createTenantUser({ ...session.stores, database }, tenantId, person, now),
         (subjectId) => ({
           action: 'member.joined',
           subjectKind: 'user',

@@ -4,8 +4,8 @@ import { FIRST_TOUCH_KEYS } from './first-touch-keys.ts'
 import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from './properties.ts'
 import { isConsent } from './protected-properties.ts'
 import { type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
-import { isUnverified, mayReplace, outranks, preferenceOf } from './source-standing.ts'
 import { requireRoomInContact } from './size.ts'
+import { isUnverified, mayReplace, outranks, preferenceOf } from './source-standing.ts'
 import type { SourceFields } from './unified-profile.ts'
 
 /** What one source says of a contact. */

@@ -19,7 +19,8 @@ const LABELS: Record<keyof RateLimits, string> = {
   formPerPersonPerMinute: 'Form submissions that name one person',
   formPerTenantPerMinute: 'Form submissions of all people',
   signInPerIpPerMinute: 'Sign-ins from one address',
-  signInPerPersonPerMinute: 'Sign-ins of one person',
+  signInPerPersonPerMinute: 'Sign-ins of one person from one address',
+  signInElsewherePerMinute: 'Sign-ins of one person from all addresses that are new',
 }
 
 const Limits = success({

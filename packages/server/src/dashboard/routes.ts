@@ -12,6 +12,7 @@ import { type TeamDependencies, teamRoutes } from './team/team-routes.ts'
 export interface DashboardDependencies extends TeamDependencies, PageDependencies {
   auth: () => Promise<Auth>
   findSession(cookies: string | undefined): Promise<SignedIn | null>
+  findChallenged(cookies: string | undefined): Promise<string | null>
   rateLimiter: RateLimiter
 }
 

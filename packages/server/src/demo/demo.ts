@@ -118,7 +118,7 @@ async function makeDemo(service: Service, file: string): Promise<Demo> {
   })
   await projector.drain()
   for (const segment of SEGMENTS) await createSegment(openTenant(stores, tenantId), segment, now)
-  await createTenantUser(stores.database, tenantId, { ...DEMO_PERSON, role: 'owner' }, now)
+  await createTenantUser(stores, tenantId, { ...DEMO_PERSON, role: 'owner' }, now)
   await makeDemoAgents(openTenant(stores, tenantId), service, now)
   const { apiKey } = await createApiKey(stores.database, tenantId, { name: 'Demo', scopes: ['all'] }, now)
   await writeFile(file, JSON.stringify({ tenantId, apiKey }), { mode: 0o600 })

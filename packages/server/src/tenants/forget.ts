@@ -1,8 +1,21 @@
 import type { Database } from '../platform/postgres/database.ts'
 
-/** Deletes the sessions, the waiting steps of sign-ins and the invitations that have ended. */
+const HOUR_MS = 60 * 60 * 1000
+const DAY_MS = 24 * HOUR_MS
+/** A network that a person has not signed in from for so long is like any other. */
+const NETWORK_DAYS = 90
+
+const before = (now: Date, ms: number) => new Date(now.getTime() - ms)
+
+/** Deletes what has ended of sign-ins and invitations, and what is not counted any more. */
 export async function forgetEnded(database: Database, now: Date): Promise<void> {
   await database.deleteFrom('user_sessions').where('expires_at', '<', now).execute()
   await database.deleteFrom('user_verifications').where('expires_at', '<', now).execute()
   await database.deleteFrom('invitations').where('expires_at', '<', now).execute()
+  await database.deleteFrom('user_used_codes').where('expires_at', '<', now).execute()
+  await database
+    .deleteFrom('user_networks')
+    .where('seen_at', '<', before(now, NETWORK_DAYS * DAY_MS))
+    .execute()
+  await database.deleteFrom('sent_mails').where('sent_at', '<', before(now, HOUR_MS)).execute()
 }

@@ -1,14 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { audit } from '../audit/log.ts'
-import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
+import { conflict, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { countInvitation, type MailLimits } from './mail-limits.ts'
 import { isRole, type Role } from './roles.ts'
-import { chooseTenant, type SignedIn } from './sessions.ts'
+import type { SignedIn } from './sessions.ts'
 import { requireMayManage } from './team.ts'
-import { addMember, createUser, requireEmail } from './users.ts'
+import { requireEmail } from './users.ts'
 
 /** How long an invitation can be accepted. */
 const DAYS = 7
@@ -27,21 +28,29 @@ export interface Invitation {
   expires_at: string
 }
 
-/** One whose link is shown, to whoever made it and never again: only the digest of the token is kept. */
+/** One with its link, which is mailed, or shown to whoever made it; only the digest of the token is kept. */
 export interface NewInvitation extends Invitation {
   token: string
+}
+
+/** How links reach people here. */
+export interface LinkPolicy {
+  /** Whether links go out by mail and nobody else sees them, so that whoever has one receives the address's mail. */
+  isMailed: boolean
+  limits: MailLimits | null
 }
 
 /**
  * Invites an address to a tenant. A second invitation of the same address takes the place of the first, whose link ends.
  * @throws ServiceError 400 for a malformed address, 403 when the caller may not, 409 for one who is a member already
- * and `too_many_invitations`.
+ * and `too_many_invitations`, 429 as `countInvitation`.
  */
 export async function invite(
   stores: Stores,
   caller: SignedIn,
   tenantId: string,
   { email: text, role }: { email: string; role: Role },
+  policy: LinkPolicy,
   now: Date,
 ): Promise<NewInvitation> {
   const email = requireEmail(text)
@@ -63,7 +72,8 @@ export async function invite(
       .executeTakeFirst()
     if (known && isRole(known.role)) requireMayManage(held, known.role)
     await requireRoom(tenant, email, now)
-    const { token, columns } = newLink(caller, now)
+    await countInvitation(transaction, { email, userId: caller.user.id, tenantId }, policy.limits, now)
+    const { token, columns } = newLink(caller, policy, now)
     const { invitation_id } = await tenant.db
       .insertInto('invitations')
       .values({ invitation_id: newId(), email, role, created_at: now, ...columns })
@@ -77,17 +87,18 @@ export async function invite(
 
 /**
  * Makes a new link of an invitation, for another week; the one before ends.
- * @throws ServiceError 404 for none, 403 when the caller may not, 409 `too_many_invitations`.
+ * @throws ServiceError 404 for none, 403 when the caller may not, 409 `too_many_invitations`, 429 as `countInvitation`.
  */
 export async function renewInvitation(
   stores: Stores,
   caller: SignedIn,
   tenantId: string,
   invitationId: string,
+  policy: LinkPolicy,
   now: Date,
 ): Promise<NewInvitation> {
-  return changeInvitations(stores, caller, tenantId, async ({ tenant, held }) => {
-    const { token, columns } = newLink(caller, now)
+  return changeInvitations(stores, caller, tenantId, async ({ tenant, transaction, held }) => {
+    const { token, columns } = newLink(caller, policy, now)
     const row = await tenant.db
       .updateTable('invitations')
       .set(columns)
@@ -98,6 +109,7 @@ export async function renewInvitation(
     requireMayManage(held, row.role)
     // One that has ended waits again.
     await requireRoom(tenant, row.email, now)
+    await countInvitation(transaction, { email: row.email, userId: caller.user.id, tenantId }, policy.limits, now)
     const invitation = { email: row.email, role: row.role }
     await audit(tenant, { ...entryOf('invitation.renewed', caller, invitationId), details: invitation }, now)
     return { invitation_id: invitationId, ...invitation, expires_at: columns.expires_at.toISOString(), token }
@@ -131,10 +143,11 @@ async function changeInvitations<T>(
 }
 
 /** A token, and what an invitation keeps of it. Whoever made it is answerable for it. */
-function newLink(caller: SignedIn, now: Date) {
+function newLink(caller: SignedIn, { isMailed }: LinkPolicy, now: Date) {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
   const expiresAt = new Date(now.getTime() + DAYS * DAY_MS)
-  return { token, columns: { token_hash: hashOf(token), invited_by: caller.user.id, expires_at: expiresAt } }
+  const columns = { token_hash: hashOf(token), invited_by: caller.user.id, expires_at: expiresAt }
+  return { token, columns: { ...columns, proves_address: isMailed } }
 }
 
 /** Waits for whoever else is inviting, then counts the others. */
@@ -186,74 +199,8 @@ export async function withdraw(
   })
 }
 
-/** What an invitation's link says. @throws ServiceError 404 for one that is unknown, used, withdrawn or too old. */
-export async function readInvitation({ database }: Stores, token: string, now: Date) {
-  const row = await database
-    .selectFrom('invitations')
-    .innerJoin('tenants', 'tenants.tenant_id', 'invitations.tenant_id')
-    .select(['invitations.email', 'invitations.role', 'tenants.name as tenant_name'])
-    .where('token_hash', '=', hashOf(token))
-    .where('expires_at', '>', now)
-    .executeTakeFirst()
-  if (!row || !isRole(row.role)) throw notFound('invitation')
-  return { ...row, role: row.role }
-}
-
-/** What somebody who accepts says: nothing when they are signed in, else who they are. */
-export interface Acceptance {
-  name?: string
-  password?: string
-}
-
-/**
- * Lets a person join: one who is signed in with the invited address, or a new one of that address.
- * @param withoutPassword whether a new person may do without, because they sign in at the OpenID provider.
- * @returns the address, and whether a person was made.
- * @throws ServiceError 404 as `readInvitation`; 403 `sign_in_first` when the address has an account, and
- * `invitation_for_another` when another person is signed in; 400 for a new person without a fitting password.
- */
-export async function acceptInvitation(
-  stores: Stores,
-  token: string,
-  signedIn: SignedIn | null,
-  { name, password, withoutPassword }: Acceptance & { withoutPassword: boolean },
-  now: Date,
-): Promise<{ email: string; tenantId: string; isNew: boolean }> {
-  return stores.database.transaction().execute(async (transaction) => {
-    // Deleted first: of two who accept at once, the second finds nothing.
-    const invitation = await transaction
-      .deleteFrom('invitations')
-      .where('token_hash', '=', hashOf(token))
-      .where('expires_at', '>', now)
-      .returning(['tenant_id', 'email', 'role'])
-      .executeTakeFirst()
-    if (!invitation || !isRole(invitation.role)) throw notFound('invitation')
-    const { tenant_id: tenantId, email, role } = invitation
-    const known = await transaction.selectFrom('users').select('id').where('email', '=', email).executeTakeFirst()
-    if (signedIn && signedIn.user.id !== known?.id && password === undefined) {
-      const message = `This invitation is for ${email}, and you are signed in as ${signedIn.user.email}. Sign out first.`
-      throw new ServiceError(403, 'invitation_for_another', message)
-    }
-    if (known && signedIn?.user.id !== known.id) {
-      const message = `There is an account of ${email} already. Sign in to it, and open this link again.`
-      throw new ServiceError(403, 'sign_in_first', message)
-    }
-    if (!known && password === undefined && !withoutPassword) {
-      throw validationError([{ path: 'password', message: 'is required: choose one for your new account' }])
-    }
-    const person = { email, password: password ?? null, ...(name === undefined ? {} : { name }) }
-    const userId = known?.id ?? (await createUser(transaction, person, now))
-    await addMember(transaction, tenantId, { userId, role }, now)
-    if (known && signedIn) await chooseTenant(transaction, signedIn, tenantId, now)
-    const tenant = openTenant({ ...stores, database: transaction }, tenantId)
-    const actor = { kind: 'user', id: userId, name: signedIn?.user.name ?? name ?? email } as const
-    const subject = { subjectKind: 'user', subjectId: userId }
-    await audit(tenant, { actor, action: 'member.joined', ...subject, details: { email, role } }, now)
-    return { email, tenantId, isNew: !known }
-  })
-}
-
-function hashOf(token: string): Buffer {
+/** What finds an invitation by its token. */
+export function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 

@@ -1,9 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
 import { audit } from '../audit/log.ts'
 import { notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
+import { proveAddress } from './address-proof.ts'
+import { verificationIdentifier } from './sessions.ts'
 import { requireEmail } from './users.ts'
 
 const VALID_MS = 60 * 60 * 1000
@@ -26,8 +29,7 @@ export async function allowNewPassword(
   if (!user) throw notFound('user')
   const token = randomBytes(24).toString('base64url')
   const expiresAt = new Date(now.getTime() + VALID_MS)
-  // The library looks for the hash of what it calls the identifier.
-  const identifier = createHash('sha256').update(`reset-password:${token}`).digest('base64url')
+  const identifier = identifierOf(token)
   await database.transaction().execute(async (transaction) => {
     const times = { created_at: now, updated_at: now, expires_at: expiresAt }
     await transaction
@@ -55,6 +57,34 @@ export async function allowNewPassword(
   })
   return { token, expiresAt }
 }
+
+/**
+ * Whoever follows the link for a new password receives the address's mail, or has it from the operator, which proves the
+ * address (see `proveAddress`). The link is good for the account as it is afterwards, and no other link is.
+ */
+export async function proveByLink(stores: Stores, token: string, now: Date): Promise<void> {
+  await stores.database.transaction().execute(async (database) => {
+    const link = await database
+      .selectFrom('user_verifications')
+      .innerJoin('users', (join) => join.on(sql`users.id::text`, '=', sql.ref('user_verifications.value')))
+      .selectAll('user_verifications')
+      .select('users.email')
+      .where('identifier', '=', identifierOf(token))
+      .where('user_verifications.expires_at', '>', now)
+      .where('users.email_verified', '=', false)
+      .executeTakeFirst()
+    if (!link) return
+    const { email, ...row } = link
+    const userId = await proveAddress({ ...stores, database }, email, now)
+    if (userId === null) return
+    await database
+      .insertInto('user_verifications')
+      .values({ ...row, value: userId })
+      .execute()
+  })
+}
+
+const identifierOf = (token: string) => verificationIdentifier(`reset-password:${token}`)
 
 /**
  * Ends what else would let somebody in who had to do with the old password: links for a new one, sign-ins that wait for

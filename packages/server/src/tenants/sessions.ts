@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Clock } from '../platform/time.ts'
 import { isRole, type Role } from './roles.ts'
@@ -12,14 +12,18 @@ export const RENEW_AFTER_SECONDS = 24 * 60 * 60
 export interface SignedIn {
   sessionId: string
   expiresAt: Date
-  user: { id: string; email: string; name: string; twoFactorEnabled: boolean }
+  user: { id: string; email: string; emailVerified: boolean; name: string; twoFactorEnabled: boolean }
   /** The tenant that the session works in; null when none is chosen, or the person is not of it any more. */
   membership: { tenantId: string; role: Role } | null
 }
 
 /** Name of the cookie; a browser takes one with the prefix over HTTPS only. */
 export function sessionCookieName(publicUrl: string): string {
-  return `${publicUrl.startsWith('https:') ? '__Secure-' : ''}${COOKIE_PREFIX}.session_token`
+  return cookieName(publicUrl, 'session_token')
+}
+
+function cookieName(publicUrl: string, name: string): string {
+  return `${publicUrl.startsWith('https:') ? '__Secure-' : ''}${COOKIE_PREFIX}.${name}`
 }
 
 export const COOKIE_PREFIX = 'cds'
@@ -40,6 +44,34 @@ export function createSessionLookup(
     const token = value === null ? null : tokenOf(value, await secret())
     return token === null ? null : findSession(database, token, clock())
   }
+}
+
+/**
+ * Makes the look-up from a Cookie header to the person who has given the password, or come from the provider, and still
+ * owes the code of the second factor.
+ */
+export function createChallengeLookup(
+  database: Database,
+  secret: () => Promise<string>,
+  publicUrl: string,
+): (cookies: string | undefined) => Promise<string | null> {
+  const name = cookieName(publicUrl, 'two_factor')
+  return async (cookies) => {
+    const value = cookieOf(cookies, name)
+    const challenge = value === null ? null : tokenOf(value, await secret())
+    if (challenge === null) return null
+    const row = await database
+      .selectFrom('user_verifications')
+      .select('value')
+      .where('identifier', '=', verificationIdentifier(challenge))
+      .executeTakeFirst()
+    return row?.value ?? null
+  }
+}
+
+/** Under which identifier the sign-in library keeps what waits for an answer. */
+export function verificationIdentifier(token: string): string {
+  return createHash('sha256').update(token).digest('base64url')
 }
 
 /** Whether a request carries a session at all, valid or not. */
@@ -82,7 +114,8 @@ async function findSession(database: Database, token: string, now: Date): Promis
     )
     .where('user_sessions.token', '=', token)
     .where('user_sessions.expires_at', '>', now)
-    .select(['users.email', 'users.name', 'users.two_factor_enabled', 'tenant_users.tenant_id', 'tenant_users.role'])
+    .select(['users.email', 'users.email_verified', 'users.name', 'users.two_factor_enabled'])
+    .select(['tenant_users.tenant_id', 'tenant_users.role'])
     .select(['user_sessions.id as session_id', 'user_sessions.expires_at', 'users.id as user_id'])
     .executeTakeFirst()
   if (!row) return null
@@ -90,7 +123,13 @@ async function findSession(database: Database, token: string, now: Date): Promis
   return {
     sessionId: row.session_id,
     expiresAt: row.expires_at,
-    user: { id: row.user_id, email: row.email, name: row.name, twoFactorEnabled: row.two_factor_enabled },
+    user: {
+      id: row.user_id,
+      email: row.email,
+      emailVerified: row.email_verified,
+      name: row.name,
+      twoFactorEnabled: row.two_factor_enabled,
+    },
     membership: tenantId !== null && role !== null && isRole(role) ? { tenantId, role } : null,
   }
 }

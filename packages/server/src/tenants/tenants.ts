@@ -1,15 +1,15 @@
-import { notFound, ServiceError } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import { isUuid, newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { requireTenantName } from './names.ts'
 
-/** Creates a tenant. @returns its id. */
+/** Creates a tenant. @returns its id. @throws ServiceError 400 for a name that is empty, too long, or holds a link. */
 export async function createTenant(database: Database, name: string, now: Date): Promise<string> {
-  const trimmed = name.trim()
-  if (trimmed.length === 0 || trimmed.length > 200) {
-    throw new ServiceError(400, 'invalid_name', 'A tenant needs a name of 1 to 200 characters.')
-  }
   const tenantId = newId()
-  await database.insertInto('tenants').values({ tenant_id: tenantId, name: trimmed, created_at: now }).execute()
+  await database
+    .insertInto('tenants')
+    .values({ tenant_id: tenantId, name: requireTenantName(name), created_at: now })
+    .execute()
   return tenantId
 }
 

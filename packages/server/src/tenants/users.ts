@@ -2,10 +2,11 @@ import { parseEmail } from '../platform/email.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import type { Stores } from '../platform/tenant.ts'
+import { proveAddress } from './address-proof.ts'
+import { requirePersonName } from './names.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
 import type { Role } from './roles.ts'
-
-const NAME_LENGTH_MAX = 200
 
 export interface NewUser {
   email: string
@@ -17,76 +18,127 @@ export interface NewUser {
 
 /**
  * Creates a person who may sign in to the dashboard.
+ * @param vouchedBy the tenant that says whose the address is, where nothing proves it; null where it is proved.
  * @throws ServiceError 400 for a malformed e-mail or name or a short password, 409 when the e-mail is taken.
  */
-export async function createUser(database: Database, person: NewUser, now: Date): Promise<string> {
+export async function createUser(
+  database: Database,
+  person: NewUser,
+  vouchedBy: string | null,
+  now: Date,
+): Promise<string> {
+  return insertUser(database, await checked(person), vouchedBy, now)
+}
+
+/**
+ * Creates a person whose address is proved. An unverified account of the address becomes this person's.
+ * @param stores the transaction's database.
+ * @throws ServiceError as `createUser`.
+ */
+export async function createVerifiedUser(stores: Stores, person: NewUser, now: Date): Promise<string> {
+  const known = await checked(person)
+  const { email, name, password } = known
+  const userId = await proveAddress(stores, email, now)
+  if (userId === null) return insertUser(stores.database, known, null, now)
+  if (name !== null) await stores.database.updateTable('users').set({ name }).where('id', '=', userId).execute()
+  if (password !== null) await addPassword(stores.database, userId, password, now)
+  return userId
+}
+
+interface CheckedUser {
+  email: string
+  name: string | null
+  /** Its hash. */
+  password: string | null
+}
+
+/** @throws ServiceError 400 for what cannot be kept. */
+async function checked(person: NewUser): Promise<CheckedUser> {
   const email = requireEmail(person.email)
-  const name = person.name?.trim() || email
-  requireShort(name)
+  const text = person.name?.trim() ?? ''
+  const name = text === '' || text === email ? null : requirePersonName(text)
   if (person.password !== null) requireGoodPassword(person.password)
-  const password = person.password === null ? null : await hashPassword(person.password)
+  return { email, name, password: person.password === null ? null : await hashPassword(person.password) }
+}
+
+/** @throws ServiceError 409 when the e-mail is taken. */
+async function insertUser(
+  database: Database,
+  { email, name, password }: CheckedUser,
+  vouchedBy: string | null,
+  now: Date,
+): Promise<string> {
   const userId = newId()
-  const times = { created_at: now, updated_at: now }
+  const trust = { email_verified: vouchedBy === null, vouched_by: vouchedBy }
   const user = await database
     .insertInto('users')
-    // Whoever made this person knows the address: its owner by an invitation, the operator by the command line.
-    .values({ id: userId, email, name, email_verified: true, ...times })
+    .values({ id: userId, email, name: name ?? email, ...trust, created_at: now, updated_at: now })
     .onConflict((existing) => existing.column('email').doNothing())
     .returning('id')
     .executeTakeFirst()
   if (!user) throw conflict('user_email_taken', 'A user with this e-mail exists already.')
-  if (password !== null) {
-    await database
-      .insertInto('user_accounts')
-      .values({ id: newId(), user_id: userId, provider_id: 'credential', account_id: userId, password, ...times })
-      .execute()
-  }
+  if (password !== null) await addPassword(database, userId, password, now)
   return userId
 }
 
-/** @returns the name as it is kept. @throws ServiceError 400 for one that is empty or too long. */
-export async function renameUser(database: Database, userId: string, text: string, now: Date): Promise<string> {
-  const name = text.trim()
-  if (name === '') throw new ServiceError(400, 'invalid_name', 'A name cannot be empty.')
-  requireShort(name)
-  await database.updateTable('users').set({ name, updated_at: now }).where('id', '=', userId).execute()
-  return name
+async function addPassword(database: Database, userId: string, password: string, now: Date): Promise<void> {
+  const account = { id: newId(), user_id: userId, provider_id: 'credential', account_id: userId, password }
+  await database
+    .insertInto('user_accounts')
+    .values({ ...account, created_at: now, updated_at: now })
+    .execute()
 }
 
-function requireShort(name: string): void {
-  if (name.length <= NAME_LENGTH_MAX) return
-  throw new ServiceError(400, 'invalid_name', `A name has at most ${NAME_LENGTH_MAX} characters.`)
+/** @returns the name as it is kept. @throws ServiceError 400 for one that is empty, too long, or holds a link. */
+export async function renameUser(database: Database, userId: string, text: string, now: Date): Promise<string> {
+  const name = requirePersonName(text)
+  await database.updateTable('users').set({ name, updated_at: now }).where('id', '=', userId).execute()
+  return name
 }
 
 /** Gives a person a role in a tenant. @returns false when the person has one there already, which stays. */
 export async function addMember(
   database: Database,
   tenantId: string,
-  { userId, role }: { userId: string; role: Role },
+  { userId, role, isChosen = false }: { userId: string; role: Role; isChosen?: boolean },
   now: Date,
 ): Promise<boolean> {
   const row = await database
     .insertInto('tenant_users')
-    .values({ tenant_id: tenantId, user_id: userId, role, created_at: now })
+    .values({ tenant_id: tenantId, user_id: userId, role, created_at: now, chosen_at: isChosen ? now : null })
     .onConflict((existing) => existing.columns(['tenant_id', 'user_id']).doNothing())
     .returning('user_id')
     .executeTakeFirst()
   return row !== undefined
 }
 
-/** Creates a person with a role in a tenant, both or neither; within the caller's transaction, if there is one. @throws ServiceError as `createUser`. */
+/**
+ * Creates a person with a role in a tenant on the operator's word, which proves the address: both or neither, within
+ * the caller's transaction if there is one.
+ * @throws ServiceError as `createUser`.
+ */
 export async function createTenantUser(
-  database: Database,
+  stores: Stores,
   tenantId: string,
   { role, ...person }: NewUser & { role: Role },
   now: Date,
 ): Promise<string> {
-  const create = async (transaction: Database) => {
-    const userId = await createUser(transaction, person, now)
-    await addMember(transaction, tenantId, { userId, role }, now)
+  const create = async (database: Database) => {
+    const userId = await createVerifiedUser({ ...stores, database }, person, now)
+    const isNew = await addMember(database, tenantId, { userId, role }, now)
+    if (!isNew) await setRole(database, tenantId, userId, role)
     return userId
   }
+  const { database } = stores
   return database.isTransaction ? create(database) : database.transaction().execute(create)
+}
+
+async function setRole(database: Database, tenantId: string, userId: string, role: Role): Promise<void> {
+  const membership = database
+    .updateTable('tenant_users')
+    .where('tenant_id', '=', tenantId)
+    .where('user_id', '=', userId)
+  await membership.set({ role }).execute()
 }
 
 /** What the sign-in library takes for an e-mail address; a person with another could never sign in. */

@@ -1,19 +1,15 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import Type, { type TObject } from 'typebox'
 import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
-import type { RateLimiter } from '../../platform/http/rate-limits.ts'
-import type { Stores } from '../../platform/tenant.ts'
 import { type Access, personOf } from '../../tenants/authentication.ts'
-import { forgetWaitingSteps } from '../../tenants/password-reset.ts'
+import { forgetWaitingSteps, proveByLink } from '../../tenants/password-reset.ts'
 import { OIDC_PROVIDER, SIGN_IN_PAGE } from './auth.ts'
-import { type ForwardDependencies, forward } from './forward.ts'
+import { type CodeDependencies, checkCode } from './check-code.ts'
+import { forward } from './forward.ts'
+import { codePage } from './links.ts'
+import { limitSignIn, signInWithPassword } from './password-sign-in.ts'
 import { Address, Code, LocalPath, Password } from './schema.ts'
-
-interface Dependencies extends ForwardDependencies {
-  stores: Stores
-  rateLimiter: RateLimiter
-}
 
 /** No body of a sign-in is longer. */
 const BODY_BYTES_MAX = 16 * 1024
@@ -21,6 +17,15 @@ const BODY_BYTES_MAX = 16 * 1024
 const strict = { additionalProperties: false }
 const Nothing = Type.Object({}, strict)
 const OfPassword = Type.Object({ password: Password }, strict)
+const SignInBody = Type.Object(
+  { email: Address, password: Password, rememberMe: Type.Optional(Type.Boolean()) },
+  strict,
+)
+const OfAddress = Type.Object({ email: Address }, strict)
+const NewPasswordBody = Type.Object(
+  { token: Type.String({ minLength: 1, maxLength: 200 }), newPassword: Password },
+  strict,
+)
 const OfCode = Type.Object({ code: Code, trustDevice: Type.Optional(Type.Boolean()) }, strict)
 
 const CHANGE_PASSWORD = '/change-password'
@@ -34,18 +39,11 @@ interface Forwarded {
 }
 
 /**
- * The endpoints of the sign-in library that exist here. It has many more (signing up, changing or deleting an account),
- * which would go round invitations and roles: what is not in this list does not exist.
+ * The endpoints of the sign-in library that exist here, beside those with a route of their own below. It has many more
+ * (signing up, changing or deleting an account), which would go round invitations and roles: they do not exist.
  */
 const FORWARDED: readonly Forwarded[] = [
-  {
-    path: '/sign-in/email',
-    access: 'public',
-    body: Type.Object({ email: Address, password: Password, rememberMe: Type.Optional(Type.Boolean()) }, strict),
-  },
   { path: '/sign-out', access: 'public', body: Nothing },
-  { path: '/two-factor/verify-totp', access: 'public', body: OfCode },
-  { path: '/two-factor/verify-backup-code', access: 'public', body: OfCode },
   { path: '/two-factor/enable', access: 'signed-in', body: OfPassword },
   { path: '/two-factor/disable', access: 'signed-in', body: OfPassword },
   { path: '/two-factor/get-totp-uri', access: 'signed-in', body: OfPassword },
@@ -61,21 +59,12 @@ const FORWARDED: readonly Forwarded[] = [
     fixed: { revokeOtherSessions: true },
   },
   { path: '/revoke-other-sessions', access: 'signed-in', body: Nothing },
-  { path: '/request-password-reset', access: 'public', body: Type.Object({ email: Address }, strict) },
-  {
-    path: '/reset-password',
-    access: 'public',
-    body: Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }), newPassword: Password }, strict),
-  },
 ]
 
 /** Signing in and out, second factors and passwords: the sign-in library behind our own checks. */
-export function authRoutes(app: App, dependencies: Dependencies): void {
-  const { config, auth, rateLimiter, stores } = dependencies
-  const limit = (request: FastifyRequest, reply: FastifyReply) => {
-    const { email } = (request.body ?? {}) as { email?: string }
-    rateLimiter.checkSignIn(request.ip, request.signedIn?.user.id ?? email?.toLowerCase() ?? null, reply)
-  }
+export function authRoutes(app: App, dependencies: CodeDependencies): void {
+  const { config, auth, rateLimiter, stores, clock } = dependencies
+  const { database } = stores
   // A sign-out needs no body: one that is missing is like an empty one. Round an address people leave spaces.
   const tidy = async (request: FastifyRequest) => {
     if (request.body === undefined) request.body = {}
@@ -88,14 +77,52 @@ export function authRoutes(app: App, dependencies: Dependencies): void {
       `/api/auth${path}`,
       { config: { access }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body } },
       async (request, reply) => {
-        limit(request, reply)
+        await limitSignIn(dependencies, request, reply)
         const sent = { ...(request.body as object), ...fixed }
         const answer = await forward(dependencies, request, reply, { method: 'POST', path, body: sent })
-        if (path === CHANGE_PASSWORD) await forgetWaitingSteps(stores.database, personOf(request).user.id)
+        if (path === CHANGE_PASSWORD) await forgetWaitingSteps(database, personOf(request).user.id)
         return answer
       },
     )
   }
+
+  app.post(
+    '/api/auth/sign-in/email',
+    { config: { access: 'public' }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body: SignInBody } },
+    async (request, reply) => {
+      await limitSignIn(dependencies, request, reply, { email: request.body.email.toLowerCase() })
+      return signInWithPassword(dependencies, request, reply, request.body)
+    },
+  )
+
+  for (const kind of ['totp', 'backup-code'] as const) {
+    app.post(
+      `/api/auth/two-factor/verify-${kind}`,
+      { config: { access: 'public' }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body: OfCode } },
+      async (request, reply) => checkCode(dependencies, request, reply, { kind, ...request.body }),
+    )
+  }
+
+  app.post(
+    '/api/auth/request-password-reset',
+    { config: { access: 'public' }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body: OfAddress } },
+    async (request, reply) => {
+      const { body } = request
+      await limitSignIn(dependencies, request, reply, { email: body.email.toLowerCase() })
+      return forward(dependencies, request, reply, { method: 'POST', path: '/request-password-reset', body })
+    },
+  )
+
+  app.post(
+    '/api/auth/reset-password',
+    { config: { access: 'public' }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body: NewPasswordBody } },
+    async (request, reply) => {
+      const { body } = request
+      await limitSignIn(dependencies, request, reply)
+      await proveByLink(stores, body.token, clock())
+      return forward(dependencies, request, reply, { method: 'POST', path: '/reset-password', body })
+    },
+  )
 
   app.post(
     '/api/auth/sign-in/oauth2',
@@ -107,7 +134,7 @@ export function authRoutes(app: App, dependencies: Dependencies): void {
       },
     },
     async (request, reply) => {
-      limit(request, reply)
+      rateLimiter.checkSignIn(request.ip, reply)
       if (config.oidc === null) throw notConfigured()
       if (!(await auth()).hasOidc) {
         const message = `${config.oidc.label} does not answer at the moment. Try again shortly.`
@@ -124,11 +151,13 @@ export function authRoutes(app: App, dependencies: Dependencies): void {
     `/api/auth/callback/${OIDC_PROVIDER}`,
     { config: { access: 'public' }, schema: { querystring: Type.Object({}, { additionalProperties: true }) } },
     async (request, reply) => {
-      limit(request, reply)
+      rateLimiter.checkSignIn(request.ip, reply)
       if (config.oidc === null) throw notConfigured()
       const at = request.url.indexOf('?')
       const path = `/callback/${OIDC_PROVIDER}${at < 0 ? '' : request.url.slice(at)}`
-      await forward(dependencies, request, reply, { method: 'GET', path })
+      const { twoFactorRedirect } = await forward(dependencies, request, reply, { method: 'GET', path })
+      const target = String(reply.getHeader('location'))
+      if (twoFactorRedirect === true) reply.header('location', codePage(target))
       return reply.send()
     },
   )

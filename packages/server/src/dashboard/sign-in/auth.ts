@@ -1,13 +1,19 @@
+import type { BetterAuthPlugin } from 'better-auth'
 import type { Config } from '../../config.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Mailer } from '../../platform/mail.ts'
 import type { Stores } from '../../platform/tenant.ts'
+import type { Clock } from '../../platform/time.ts'
+import { proveAddress } from '../../tenants/address-proof.ts'
+import { countPasswordLink } from '../../tenants/mail-limits.ts'
 import { forgetWaitingSteps } from '../../tenants/password-reset.ts'
 import { hashPassword, isPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../../tenants/passwords.ts'
 import { COOKIE_PREFIX, RENEW_AFTER_SECONDS, SESSION_SECONDS, tenantOfNewSession } from '../../tenants/sessions.ts'
 import { passwordLink } from './links.ts'
 
+/** The library's path for whoever comes back from a provider. */
+const CALLBACK = '/callback/:id'
 /** Name of the one OpenID provider in the library's paths and tables. */
 export const OIDC_PROVIDER = 'oidc'
 /** The page that says what went wrong at the provider, by `?error=`. */
@@ -27,6 +33,7 @@ export interface AuthDependencies {
   stores: Stores
   secret: () => Promise<string>
   mailer: Mailer | null
+  clock: Clock
   log: Logger
 }
 
@@ -56,13 +63,36 @@ export function lazyAuth(dependencies: AuthDependencies): () => Promise<Auth> {
   }
 }
 
-async function createAuth({ config, stores, secret, mailer, log }: AuthDependencies): Promise<Auth> {
+async function createAuth({ config, stores, secret, mailer, clock, log }: AuthDependencies): Promise<Auth> {
   const [{ betterAuth }, { twoFactor }, { genericOAuth }] = await Promise.all([
     import('better-auth'),
     import('better-auth/plugins/two-factor'),
     import('better-auth/plugins/generic-oauth'),
   ])
   const { oidc } = config
+
+  async function mailPasswordLink(email: string, token: string): Promise<void> {
+    if (mailer === null) return
+    if (!(await countPasswordLink(stores.database, email, config.mailLimits, clock()))) return
+    await mailer.send({
+      to: email,
+      subject: 'Choose a new password',
+      text: `Someone, probably you, asked for a new password for ${email}.\n\nChoose one within an hour: ${passwordLink(config.publicUrl, token)}\n\nIf it was not you, do nothing.`,
+    })
+  }
+
+  /** What the provider says of somebody. An address that it has verified is proved, before its account is looked for. */
+  async function readProfile(profile: { email?: unknown; email_verified?: unknown }) {
+    const { email, email_verified: verified } = profile
+    const emailVerified = verified === true || verified === 'true'
+    if (emailVerified && typeof email === 'string') {
+      await stores.database
+        .transaction()
+        .execute((database) => proveAddress({ ...stores, database }, email.toLowerCase(), clock()))
+    }
+    return { emailVerified }
+  }
+
   const auth = betterAuth({
     appName: 'Customer Data Service',
     baseURL: publicOrigin(config),
@@ -135,13 +165,9 @@ async function createAuth({ config, stores, secret, mailer, log }: AuthDependenc
       password: { hash: hashPassword, verify: ({ password, hash }) => isPassword(password, hash) },
       sendResetPassword: async ({ user, token }) => {
         // Not awaited: how long it takes would tell whether the address is known.
-        mailer
-          ?.send({
-            to: user.email,
-            subject: 'Choose a new password',
-            text: `Someone, probably you, asked for a new password for ${user.email}.\n\nChoose one within an hour: ${passwordLink(config.publicUrl, token)}\n\nIf it was not you, do nothing.`,
-          })
-          .catch((error) => log.error({ err: error }, 'the mail with the password link could not be sent'))
+        mailPasswordLink(user.email, token).catch((error) =>
+          log.error({ err: error }, 'the mail with the password link could not be sent'),
+        )
       },
     },
     databaseHooks: {
@@ -154,20 +180,24 @@ async function createAuth({ config, stores, secret, mailer, log }: AuthDependenc
       },
     },
     plugins: [
-      twoFactor({
-        schema: {
-          user: { fields: { twoFactorEnabled: 'two_factor_enabled' } },
-          twoFactor: {
-            modelName: 'user_two_factors',
-            fields: {
-              userId: 'user_id',
-              backupCodes: 'backup_codes',
-              failedVerificationCount: 'failed_verification_count',
-              lockedUntil: 'locked_until',
+      afterEverySignIn(
+        twoFactor({
+          // Ours counts by network too, so that nobody is locked out by others.
+          accountLockout: { enabled: false },
+          schema: {
+            user: { fields: { twoFactorEnabled: 'two_factor_enabled' } },
+            twoFactor: {
+              modelName: 'user_two_factors',
+              fields: {
+                userId: 'user_id',
+                backupCodes: 'backup_codes',
+                failedVerificationCount: 'failed_verification_count',
+                lockedUntil: 'locked_until',
+              },
             },
           },
-        },
-      }),
+        }),
+      ),
       ...(oidc
         ? [
             genericOAuth({
@@ -183,6 +213,7 @@ async function createAuth({ config, stores, secret, mailer, log }: AuthDependenc
                   requireIdTokenVerification: true,
                   // People are invited; the provider only says who they are.
                   disableSignUp: true,
+                  mapProfileToUser: readProfile,
                 },
               ],
             }),
@@ -199,4 +230,13 @@ async function createAuth({ config, stores, secret, mailer, log }: AuthDependenc
   const { socialProviders } = await auth.$context
   const hasOidc = oidc === null || socialProviders.some(({ id }) => id === OIDC_PROVIDER)
   return { handle: (request) => auth.handler(request), hasOidc }
+}
+
+/** The second factor, asked for after a sign-in at the provider as after a password. */
+function afterEverySignIn<Plugin extends BetterAuthPlugin>(plugin: Plugin): Plugin {
+  const after = plugin.hooks?.after?.map(({ matcher, handler }) => ({
+    matcher: (context: Parameters<typeof matcher>[0]) => context.path === CALLBACK || matcher(context),
+    handler,
+  }))
+  return { ...plugin, hooks: { ...plugin.hooks, after } }
 }

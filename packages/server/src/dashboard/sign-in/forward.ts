@@ -8,6 +8,8 @@ export interface ForwardDependencies {
   auth: () => Promise<Auth>
 }
 
+const FOREIGN_KEY_VIOLATION = '23503'
+
 /** An endpoint of the library, without its `/api/auth`, and what it is sent. */
 export interface Endpoint {
   method: 'GET' | 'POST'
@@ -33,32 +35,37 @@ export async function forward(
   if (userAgent !== undefined) headers.set('user-agent', userAgent.slice(0, 500))
   if (body !== undefined) headers.set('content-type', 'application/json')
   const { handle } = await auth()
-  const response = await handle(
-    new Request(`${origin}/api/auth${path}`, {
-      method,
-      headers,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    }),
-  )
+  const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  const response = await handle(new Request(`${origin}/api/auth${path}`, sent)).catch((error) => {
+    throw isGone(error) ? accountGone(error) : error
+  })
   const cookies = response.headers.getSetCookie()
   if (cookies.length > 0) reply.header('set-cookie', cookies)
   reply.header('cache-control', 'no-store')
   const answer = await response.text()
+  const parsed = (answer.startsWith('{') ? JSON.parse(answer) : {}) as Record<string, unknown>
   const location = response.headers.get('location')
   if (response.status >= 300 && response.status < 400 && location !== null) {
     // A path where it is ours: people may have come by another name of the host.
     reply.code(302).header('location', location.startsWith(`${origin}/`) ? location.slice(origin.length) : location)
-    return {}
+    return parsed
   }
-  const parsed = (answer === '' ? {} : JSON.parse(answer)) as Record<string, unknown> | null
   if (!response.ok) throw refusal(response.status, parsed)
   // The session's token belongs into the cookie, where no script reads it.
-  const { token: _token, ...shown } = parsed ?? {}
+  const { token: _token, ...shown } = parsed
   return shown
 }
 
-function refusal(status: number, answer: Record<string, unknown> | null): ServiceError {
-  const { code, message } = answer ?? {}
+/** Whether the account went away meanwhile: its address was proved, and another account took its place. */
+function isGone(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === FOREIGN_KEY_VIOLATION
+}
+
+function accountGone(cause: unknown): ServiceError {
+  return new ServiceError(401, 'account_replaced', 'This account was replaced meanwhile. Sign in again.', { cause })
+}
+
+function refusal(status: number, { code, message }: Record<string, unknown>): ServiceError {
   if (status >= 500) throw new Error(`The sign-in library answered ${status}: ${String(code ?? message)}`)
   const stable = typeof code === 'string' ? code.toLowerCase() : 'sign_in_refused'
   return new ServiceError(status, stable, typeof message === 'string' ? message : 'The sign-in was refused.')

@@ -8,6 +8,11 @@ export function setupLink(publicUrl: string, token: string): string {
   return `${publicUrl}/setup#token=${encodeURIComponent(token)}`
 }
 
+/** Page of the dashboard that asks for the code of the second factor, and then leads on. */
+export function codePage(target: string): string {
+  return `/sign-in?step=code&redirect=${encodeURIComponent(target)}`
+}
+
 /** Page of the dashboard where a person accepts an invitation. */
 export function invitationLink(publicUrl: string, token: string): string {
   return `${publicUrl}/invitation/${encodeURIComponent(token)}`

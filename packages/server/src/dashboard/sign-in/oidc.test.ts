@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { OPENID_CLIENT, type OpenIdProvider, startOpenIdProvider } from '../../../test/openid-provider.ts'
+import {
+  comeBack,
+  OPENID_CLIENT,
+  type OpenIdProvider,
+  startOpenIdProvider,
+  visitProvider,
+} from '../../../test/openid-provider.ts'
 import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
 
@@ -34,21 +40,6 @@ function comes(email: string, more: object = {}): void {
   provider.person = { sub: `subject-${++subjects}`, email, email_verified: true, name: 'From the provider', ...more }
 }
 
-/** Goes to the provider and back, as a browser would. @returns where the service sends the browser in the end. */
-async function visitProvider(browser: Browser, callbackURL?: string): Promise<string> {
-  const begun = await browser.call('POST', '/api/auth/sign-in/oauth2', { providerId: 'oidc', callbackURL })
-  expect(begun.status).toBe(200)
-  const there = await fetch(begun.body.url, { redirect: 'manual' })
-  return comeBack(browser, there.headers.get('location') ?? '')
-}
-
-async function comeBack(browser: Browser, location: string): Promise<string> {
-  expect(location.startsWith(`${PUBLIC}/api/auth/callback/oidc?`)).toBe(true)
-  const back = await browser.call('GET', location.slice(PUBLIC.length), undefined, {})
-  expect(back.status).toBe(302)
-  return back.headers.get('location') ?? ''
-}
-
 const me = async (browser: Browser) => (await browser.call('GET', '/api/me')).body
 
 test('a person of the service signs in at the provider, again and again, and keeps their name', async () => {
@@ -56,7 +47,7 @@ test('a person of the service signs in at the provider, again and again, and kee
   comes(email)
   for (const target of ['/', '/contacts?page=2']) {
     const browser = new Browser(service)
-    expect(await visitProvider(browser, target)).toBe(target)
+    expect(await visitProvider(service, browser, target)).toBe(target)
     expect(await me(browser)).toMatchObject({ user: { email, name: 'The member' }, role: 'member' })
   }
   const options = await new Browser(service).call('GET', '/api/sign-in-options')
@@ -71,7 +62,7 @@ test('an invited person needs no password where there is a provider', async () =
   const joined = await browser.call('POST', `/api/invitations/${token}/accept`, { name: 'New' })
   expect(joined.body).toMatchObject({ status: 'success', signed_in: false })
   comes('new@example.com')
-  await visitProvider(browser)
+  await visitProvider(service, browser)
   expect(await me(browser)).toMatchObject({ user: { email: 'new@example.com', has_password: false }, role: 'viewer' })
   const guess = { email: 'new@example.com', password: PASSWORD }
   expect((await new Browser(service).call('POST', '/api/auth/sign-in/email', guess)).status).toBe(401)
@@ -80,7 +71,7 @@ test('an invited person needs no password where there is a provider', async () =
 test('nobody becomes a person of the service by having an account at the provider', async () => {
   comes('stranger@example.com')
   const browser = new Browser(service)
-  expect(await visitProvider(browser)).toMatch(/^\/sign-in\?error=\w+/)
+  expect(await visitProvider(service, browser)).toMatch(/^\/sign-in\?error=\w+/)
   expect((await browser.call('GET', '/api/me')).status).toBe(401)
   const users = await service.stores.database.selectFrom('users').select('email').execute()
   expect(users.map(({ email }) => email)).not.toContain('stranger@example.com')
@@ -99,7 +90,7 @@ test.each<[string, () => void]>([
   comes(email)
   lie()
   const browser = new Browser(service)
-  expect(await visitProvider(browser)).toMatch(/^\/sign-in\?error=\w+/)
+  expect(await visitProvider(service, browser)).toMatch(/^\/sign-in\?error=\w+/)
   expect((await browser.call('GET', '/api/me')).status).toBe(401)
 })
 
@@ -110,7 +101,7 @@ test('the way back is for the browser that went, once', async () => {
   const attacker = new Browser(service)
   const { body } = await attacker.call('POST', '/api/auth/sign-in/oauth2', { providerId: 'oidc' })
   const location = (await fetch(body.url, { redirect: 'manual' })).headers.get('location') ?? ''
-  expect(await comeBack(victim, location)).toMatch(/^\/sign-in\?error=/)
+  expect(await comeBack(service, victim, location)).toMatch(/^\/sign-in\?error=/)
   expect((await victim.call('GET', '/api/me')).status).toBe(401)
   const garbage = new URL(location)
   for (const [state, code] of [
@@ -120,7 +111,7 @@ test('the way back is for the browser that went, once', async () => {
   ]) {
     garbage.searchParams.set('state', state ?? '')
     garbage.searchParams.set('code', code ?? '')
-    expect(await comeBack(attacker, garbage.href)).toMatch(/^\/sign-in\?error=/)
+    expect(await comeBack(service, attacker, garbage.href)).toMatch(/^\/sign-in\?error=/)
   }
 })
 

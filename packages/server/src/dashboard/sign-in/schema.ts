@@ -51,6 +51,7 @@ export const Me = success({
   user: Type.Object({
     user_id: Id,
     email: Type.String(),
+    email_verified: Type.Boolean({ description: 'Whether mail, the OpenID provider or the operator has proved it.' }),
     name: Type.String(),
     two_factor_enabled: Type.Boolean(),
     has_password: Type.Boolean(),

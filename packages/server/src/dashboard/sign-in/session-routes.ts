@@ -2,26 +2,21 @@ import Type from 'typebox'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { notFound } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
-import type { RateLimiter } from '../../platform/http/rate-limits.ts'
 import { pathId, success } from '../../platform/http/responses.ts'
 import type { Mailer } from '../../platform/mail.ts'
-import type { Stores } from '../../platform/tenant.ts'
-import type { Clock } from '../../platform/time.ts'
 import { personOf } from '../../tenants/authentication.ts'
 import { scopesOf } from '../../tenants/roles.ts'
 import { chooseTenant, RENEW_AFTER_SECONDS, SESSION_SECONDS } from '../../tenants/sessions.ts'
 import { isSetupNeeded, setUp } from '../../tenants/setup.ts'
 import { createTenantOf, profileOf } from '../../tenants/team.ts'
 import { renameUser } from '../../tenants/users.ts'
-import { type ForwardDependencies, forward } from './forward.ts'
+import { forward } from './forward.ts'
+import { type SignInDependencies, signInWithPassword } from './password-sign-in.ts'
 import { Me, MyNameBody, NewTenantBody, SetupAnswer, SetupBody, SignInOptions, TenantBody } from './schema.ts'
 
-interface Dependencies extends ForwardDependencies {
-  stores: Stores
+interface Dependencies extends SignInDependencies {
   secrets: SecretBox
   mailer: Mailer | null
-  rateLimiter: RateLimiter
-  clock: Clock
 }
 
 const RENEW_BELOW_MS = (SESSION_SECONDS - RENEW_AFTER_SECONDS) * 1000
@@ -50,10 +45,9 @@ export function sessionRoutes(app: App, dependencies: Dependencies): void {
     },
     async (request, reply) => {
       const { email, password } = request.body
-      rateLimiter.checkSignIn(request.ip, null, reply)
+      rateLimiter.checkSignIn(request.ip, reply)
       const tenantId = await setUp(stores, secrets, request.body, clock())
-      const body = { email: email.trim(), password }
-      await forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/email', body })
+      await signInWithPassword(dependencies, request, reply, { email: email.trim(), password })
       return reply.code(201).send({ status: 'success', tenant_id: tenantId })
     },
   )
@@ -84,6 +78,7 @@ export function sessionRoutes(app: App, dependencies: Dependencies): void {
       user: {
         user_id: user.id,
         email: user.email,
+        email_verified: user.emailVerified,
         name: user.name,
         two_factor_enabled: user.twoFactorEnabled,
         has_password: hasPassword,

@@ -83,7 +83,7 @@ test('the token works once, and of several people at once one uses it', async ()
 test('a link that was printed before a user was created on the command line is dead', async () => {
   const token = await setupTokenOf(service)
   const { id } = await createTestTenant(service)
-  await createTenantUser(service.stores.database, id, { ...OWNER, role: 'owner' }, new Date())
+  await createTenantUser(service.stores, id, { ...OWNER, role: 'owner' }, new Date())
   expect((await setUp(token, {}, '192.0.2.7')).body.error.code).toBe('setup_done')
   expect(await service.findSetupLink()).toBeNull()
   expect(

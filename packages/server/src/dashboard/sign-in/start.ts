@@ -4,7 +4,7 @@ import type { Logger } from '../../platform/log.ts'
 import { createMailer } from '../../platform/mail.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
-import { createSessionLookup } from '../../tenants/sessions.ts'
+import { createChallengeLookup, createSessionLookup } from '../../tenants/sessions.ts'
 import { setupToken } from '../../tenants/setup.ts'
 import { lazyAuth } from './auth.ts'
 import { setupLink } from './links.ts'
@@ -24,7 +24,8 @@ export function prepareSignIn({ config, stores, secrets, clock, log }: Dependenc
   const mailer = createMailer(config)
   return {
     mailer,
-    auth: lazyAuth({ config, stores, secret, mailer, log }),
+    auth: lazyAuth({ config, stores, secret, mailer, clock, log }),
+    findChallenged: createChallengeLookup(stores.database, secret, config.publicUrl),
     findSession: createSessionLookup(stores.database, secret, config.publicUrl, clock),
     /** @param url where the service listens; its port may be known only then. */
     findSetupLink: async (url: string) => {

@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { codeOf } from '../../../test/totp.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -12,21 +12,6 @@ beforeAll(async () => {
 })
 
 type Person = Awaited<ReturnType<typeof signedIn>>
-
-/** What an authenticator shows for the secret of an otpauth address. */
-function codeOf(address: string, at = Date.now()): string {
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
-  const text = new URL(address).searchParams.get('secret') ?? ''
-  const bits = [...text.replace(/=+$/, '')]
-    .map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0'))
-    .join('')
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000)))
-  const hash = createHmac('sha1', key).update(counter).digest()
-  const offset = (hash.at(-1) ?? 0) & 15
-  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
-}
 
 async function protectedPerson(): Promise<{ person: Person; address: string; codes: string[] }> {
   const person = await signedIn(service, tenant.id, 'member')
@@ -54,12 +39,14 @@ test('with a second factor the password alone opens nothing; the code of the aut
   const browser = await halfSignedIn(person.email)
   expect(outcome(await browser.call('GET', '/v1/contacts'))[0]).toBe(401)
   expect(outcome(await browser.call('GET', '/api/me'))).toEqual([401, 'not_signed_in'])
-  const wrong = String((Number(codeOf(address)) + 1) % 1_000_000).padStart(6, '0')
+  const wrong = String((Number(codeOf(address, 1)) + 1) % 1_000_000).padStart(6, '0')
   expect(outcome(await browser.call('POST', '/api/auth/two-factor/verify-totp', { code: wrong }))).toEqual([
     401,
     'invalid_code',
   ])
-  expect((await browser.call('POST', '/api/auth/two-factor/verify-totp', { code: codeOf(address) })).status).toBe(200)
+  expect((await browser.call('POST', '/api/auth/two-factor/verify-totp', { code: codeOf(address, 1) })).status).toBe(
+    200,
+  )
   expect((await browser.call('GET', '/api/me')).body).toMatchObject({ user: { email: person.email }, role: 'member' })
 })
 
@@ -75,16 +62,33 @@ test('a backup code works once', async () => {
   expect((await again.call('GET', '/api/me')).status).toBe(401)
 })
 
+test('a code of the authenticator works once, also for two who use it at the same moment', async () => {
+  const { person, address, codes } = await protectedPerson()
+  const code = codeOf(address, 1)
+  const browsers = await Promise.all(Array.from({ length: 4 }, () => halfSignedIn(person.email)))
+  const answers = await Promise.all(
+    browsers.map((browser) => browser.call('POST', '/api/auth/two-factor/verify-totp', { code })),
+  )
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401])
+  const late = await halfSignedIn(person.email)
+  const verify = (text: string) => late.call('POST', '/api/auth/two-factor/verify-totp', { code: text })
+  expect(outcome(await verify(code))).toEqual([401, 'invalid_code'])
+  // White space makes no other code of it.
+  expect((await verify(`${code.slice(0, 3)} ${code.slice(3)}`)).status).toBe(401)
+  const recovery = await late.call('POST', '/api/auth/two-factor/verify-backup-code', { code: codes[0] })
+  expect(recovery.status).toBe(200)
+})
+
 test('after some wrong codes the password is asked again, and the right code comes too late', async () => {
   const { person, address } = await protectedPerson()
   const browser = await halfSignedIn(person.email)
-  const wrong = String((Number(codeOf(address)) + 7) % 1_000_000).padStart(6, '0')
+  const wrong = String((Number(codeOf(address, 1)) + 7) % 1_000_000).padStart(6, '0')
   const statuses: number[] = []
   for (let i = 0; i < 6; i++) {
     statuses.push((await browser.call('POST', '/api/auth/two-factor/verify-totp', { code: wrong })).status)
   }
   expect(statuses.filter((status) => status >= 500 || status < 400)).toEqual([])
-  const late = await browser.call('POST', '/api/auth/two-factor/verify-totp', { code: codeOf(address) })
+  const late = await browser.call('POST', '/api/auth/two-factor/verify-totp', { code: codeOf(address, 1) })
   expect([400, 401]).toContain(late.status)
   expect((await browser.call('GET', '/api/me')).status).toBe(401)
 })
@@ -115,7 +119,7 @@ test('a trusted device does without a code, until there is a new password', asyn
   const { person, address } = await protectedPerson()
   const browser = await halfSignedIn(person.email)
   const waiting = await halfSignedIn(person.email)
-  const code = { code: codeOf(address), trustDevice: true }
+  const code = { code: codeOf(address, 1), trustDevice: true }
   expect((await browser.call('POST', '/api/auth/two-factor/verify-totp', code)).status).toBe(200)
   await browser.call('POST', '/api/auth/sign-out', {})
   await browser.signIn(person.email)

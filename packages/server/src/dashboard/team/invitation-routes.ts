@@ -1,17 +1,11 @@
 import Type from 'typebox'
 import type { App } from '../../platform/http/app-types.ts'
-import type { RateLimiter } from '../../platform/http/rate-limits.ts'
-import type { Stores } from '../../platform/tenant.ts'
-import type { Clock } from '../../platform/time.ts'
-import { acceptInvitation, readInvitation } from '../../tenants/invitations.ts'
+import { acceptInvitation, readInvitation } from '../../tenants/accept-invitation.ts'
 import type { SignedIn } from '../../tenants/sessions.ts'
-import { type ForwardDependencies, forward } from '../sign-in/forward.ts'
+import { type SignInDependencies, signInWithPassword } from '../sign-in/password-sign-in.ts'
 import { AcceptBody, Accepted, InvitationSeen } from './schema.ts'
 
-interface Dependencies extends ForwardDependencies {
-  stores: Stores
-  rateLimiter: RateLimiter
-  clock: Clock
+interface Dependencies extends SignInDependencies {
   findSession(cookies: string | undefined): Promise<SignedIn | null>
 }
 
@@ -25,7 +19,7 @@ export function invitationRoutes(app: App, dependencies: Dependencies): void {
     '/api/invitations/:invitation',
     { config: { access: 'public' }, schema: { params: TokenPath, response: { 200: InvitationSeen } } },
     async (request, reply) => {
-      rateLimiter.checkSignIn(request.ip, null, reply)
+      rateLimiter.checkSignIn(request.ip, reply)
       reply.header('cache-control', 'no-store')
       return { status: 'success' as const, ...(await readInvitation(stores, request.params.invitation, clock())) }
     },
@@ -38,14 +32,13 @@ export function invitationRoutes(app: App, dependencies: Dependencies): void {
       schema: { params: TokenPath, body: AcceptBody, response: { 200: Accepted } },
     },
     async (request, reply) => {
-      rateLimiter.checkSignIn(request.ip, null, reply)
+      rateLimiter.checkSignIn(request.ip, reply)
       const signedIn = await findSession(request.headers.cookie)
       const acceptance = { ...request.body, withoutPassword: config.oidc !== null }
       const joined = await acceptInvitation(stores, request.params.invitation, signedIn, acceptance, clock())
       const { password } = request.body
       if (joined.isNew && password !== undefined) {
-        const body = { email: joined.email, password }
-        await forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/email', body })
+        await signInWithPassword(dependencies, request, reply, { email: joined.email, password })
       }
       const isSignedIn = !joined.isNew || password !== undefined
       return { status: 'success' as const, tenant_id: joined.tenantId, signed_in: isSignedIn }

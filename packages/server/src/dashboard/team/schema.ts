@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { Pagination } from '../../platform/http/pagination.ts'
-import { Id, success, Timestamp } from '../../platform/http/responses.ts'
+import { Id, Nullable, success, Timestamp } from '../../platform/http/responses.ts'
 import { ROLES } from '../../tenants/roles.ts'
 
 const strict = { additionalProperties: false }
@@ -29,14 +29,24 @@ export const Team = success({
 })
 export const InvitationMade = success({
   invitation: Invitation,
-  link: Type.String({ description: 'Shown here and never again.' }),
-  mailed: Type.Boolean({ description: 'Whether the link was sent; otherwise pass it on yourself.' }),
+  link: Nullable(
+    Type.String({
+      description:
+        'Shown here and never again, for you to pass on. Null where a mail server is set up: only the mail has it.',
+    }),
+  ),
+  mailed: Type.Boolean({ description: 'Whether the link was sent.' }),
 })
 
 export const InviteBody = Type.Object({ email: Type.String({ minLength: 1, maxLength: 254 }), role: RoleName }, strict)
 export const RoleBody = Type.Object({ role: RoleName }, strict)
 
-export const InvitationSeen = success({ email: Type.String(), tenant_name: Type.String(), role: RoleName })
+export const InvitationSeen = success({
+  email: Type.String(),
+  tenant_name: Type.String(),
+  role: RoleName,
+  proves_address: Type.Boolean({ description: 'Whether the link came by mail alone, so that the address is yours.' }),
+})
 export const AcceptBody = Type.Object(
   {
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),

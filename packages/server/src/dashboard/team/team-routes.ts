@@ -8,8 +8,17 @@ import type { Mailer } from '../../platform/mail.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { personOf } from '../../tenants/authentication.ts'
-import { invite, listInvitations, type NewInvitation, renewInvitation, withdraw } from '../../tenants/invitations.ts'
+import {
+  type Invitation,
+  invite,
+  listInvitations,
+  type NewInvitation,
+  renewInvitation,
+  withdraw,
+} from '../../tenants/invitations.ts'
+import { fitsInMail } from '../../tenants/names.ts'
 import { isAtLeast } from '../../tenants/roles.ts'
+import type { SignedIn } from '../../tenants/sessions.ts'
 import { changeRole, listMembers, removeMember } from '../../tenants/team.ts'
 import { invitationLink } from '../sign-in/links.ts'
 import { InvitationMade, InviteBody, RoleBody, Team } from './schema.ts'
@@ -29,6 +38,7 @@ const InvitationPath = Type.Object({ invitation: Type.String() })
 /** Who is of the tenant, who is invited, and what they may do. */
 export function teamRoutes(app: App, dependencies: TeamDependencies): void {
   const { config, stores, mailer, clock, log } = dependencies
+  const policy = { isMailed: mailer !== null, limits: config.mailLimits }
 
   app.get(
     '/api/team',
@@ -55,8 +65,8 @@ export function teamRoutes(app: App, dependencies: TeamDependencies): void {
     },
     async (request, reply) => {
       const person = personOf(request)
-      const invited = await invite(stores, person, request.tenant.id, request.body, clock())
-      return reply.code(201).send(await passOn(invited, person.user.name))
+      const invited = await invite(stores, person, request.tenant.id, request.body, policy, clock())
+      return reply.code(201).send(await passOn(invited, person))
     },
   )
 
@@ -69,28 +79,32 @@ export function teamRoutes(app: App, dependencies: TeamDependencies): void {
     async (request) => {
       const person = personOf(request)
       const invitationId = pathId(request.params.invitation, 'invitation')
-      return passOn(await renewInvitation(stores, person, request.tenant.id, invitationId, clock()), person.user.name)
+      const renewed = await renewInvitation(stores, person, request.tenant.id, invitationId, policy, clock())
+      return passOn(renewed, person)
     },
   )
 
-  /** Mails a link, and shows it to whoever made it: the only time that it can be seen. */
-  async function passOn(made: NewInvitation, inviter: string) {
-    const { token, ...invitation } = made
-    const mailed = await mail(made, inviter)
-    return { status: 'success' as const, invitation, link: invitationLink(config.publicUrl, token), mailed }
+  /** Mails a link or, where there is no mail, shows it to whoever made it: the only time that it can be seen. */
+  async function passOn({ token, ...invitation }: NewInvitation, inviter: SignedIn) {
+    const link = invitationLink(config.publicUrl, token)
+    if (mailer === null) return { status: 'success' as const, invitation, link, mailed: false }
+    const mailed = await mail(mailer, { ...invitation, link }, inviter)
+    return { status: 'success' as const, invitation, link: null, mailed }
   }
 
-  async function mail({ email, role, token }: NewInvitation, inviter: string): Promise<boolean> {
-    if (mailer === null) return false
-    const link = invitationLink(config.publicUrl, token)
-    // On one line: a name must not look like another part of the mail.
-    const name = inviter.replace(/\s+/g, ' ')
-    const text = `${name} invites you to the Customer Data Service, as ${role}.\n\nAccept within a week: ${link}`
+  async function mail(
+    { send }: Mailer,
+    { email, role, link }: Invitation & { link: string },
+    { user }: SignedIn,
+  ): Promise<boolean> {
+    const isNamed = user.name !== user.email && fitsInMail(user.name)
+    const inviter = isNamed ? `${user.name} (${user.email})` : user.email
+    const text = `${inviter} invites you to the Customer Data Service, as ${role}.\n\nAccept within a week: ${link}\n\nIf you do not know who that is, do nothing.`
     try {
-      await mailer.send({ to: email, subject: 'You are invited to the Customer Data Service', text })
+      await send({ to: email, subject: 'You are invited to the Customer Data Service', text })
       return true
     } catch (error) {
-      // The invitation stands, and its link can be passed on by hand.
+      // The invitation stands, and its link can be sent again.
       log.warn({ err: error }, 'the mail of an invitation could not be sent')
       return false
     }

@@ -104,7 +104,13 @@ test('a new person accepts an invitation, once, and is signed in', async () => {
   const token = await invite(owner, email.toUpperCase().toLowerCase(), 'viewer')
   const guest = new Browser(service)
   const seen = await guest.call('GET', `/api/invitations/${token}`)
-  expect(seen.body).toEqual({ status: 'success', email, tenant_name: 'Test', role: 'viewer' })
+  expect(seen.body).toEqual({
+    status: 'success',
+    email,
+    tenant_name: 'Test',
+    role: 'viewer',
+    proves_address: false,
+  })
   expect(outcome(await guest.call('POST', `/api/invitations/${token}/accept`, { name: 'Grace' }))).toEqual([
     400,
     'validation_error',
@@ -158,9 +164,10 @@ test('an invitation ends after a week, when it is withdrawn, and when the addres
   expect((await admin.call('DELETE', `/api/invitations/${invitation_id}`)).status).toBe(200)
   const read = async (token: string) => (await owner.call('GET', `/api/invitations/${token}`)).status
   expect([await read(withdrawn), await read(first), await read(second), await read(old)]).toEqual([404, 404, 200, 200])
-  now = new Date(Date.now() + 7 * 86_400_000 - 60_000)
+  const invitedAt = now.getTime()
+  now = new Date(invitedAt + 7 * 86_400_000 - 60_000)
   expect(await read(old)).toBe(200)
-  now = new Date(Date.now() + 7 * 86_400_000 + 60_000)
+  now = new Date(invitedAt + 7 * 86_400_000 + 60_000)
   expect(await read(old)).toBe(404)
   const late = await new Browser(service).call('POST', `/api/invitations/${old}/accept`, { password: PASSWORD })
   expect(outcome(late)).toEqual([404, 'not_found'])
@@ -294,6 +301,7 @@ test('a hundred invitations can wait, however many are sent at once; one that is
     email: address(),
     role: 'viewer',
     token_hash: randomBytes(32),
+    proves_address: false,
     invited_by: owner.userId,
     created_at: now,
     expires_at: new Date(now.getTime() + 60_000),

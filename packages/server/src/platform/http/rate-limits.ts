@@ -23,8 +23,13 @@ export interface RateLimiter {
   checkForm(tenantId: string, formId: string, ip: string, reply: FastifyReply): void
   /** @param person the visitor or the e-mail address that a form names. @throws ServiceError 429 `rate_limited`. */
   checkFormPerson(tenantId: string, person: string, reply: FastifyReply): void
-  /** @param person the e-mail address or user that is tried, if one is. @throws ServiceError 429 `rate_limited`. */
-  checkSignIn(ip: string, person: string | null, reply: FastifyReply): void
+  /** An attempt to sign in, from an address whoever is tried. @throws ServiceError 429 `rate_limited`. */
+  checkSignIn(ip: string, reply: FastifyReply): void
+  /**
+   * The same for the person that is tried, by the e-mail address or the id: from this address, and from all together
+   * unless the person has signed in from this one before. @throws ServiceError 429 `rate_limited`.
+   */
+  checkSignInOf(person: string, ip: string, isKnown: boolean, reply: FastifyReply): void
   /** Requests of a key in the last minute, as this process has counted them; null when nothing is counted. */
   usedByApiKey(keyId: string): number | null
   /** The same of all visitors of a tenant. */
@@ -49,6 +54,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
   const formTenants = createLimit(limits?.formPerTenantPerMinute)
   const signIns = createLimit(limits?.signInPerIpPerMinute)
   const signInPersons = createLimit(limits?.signInPerPersonPerMinute)
+  const signInsElsewhere = createLimit(limits?.signInElsewherePerMinute)
   const now = () => clock().getTime()
 
   function count(limit: Limit | null, key: string, reply: FastifyReply): void {
@@ -87,9 +93,10 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
       count(forms, `${tenantId} ${networkOf(ip)} ${digest(formId)}`, reply)
     },
     checkFormPerson: (tenantId, person, reply) => count(formPersons, `${tenantId} ${digest(person)}`, reply),
-    checkSignIn: (ip, person, reply) => {
-      count(signIns, networkOf(ip), reply)
-      if (person !== null) count(signInPersons, digest(person), reply)
+    checkSignIn: (ip, reply) => count(signIns, networkOf(ip), reply),
+    checkSignInOf: (person, ip, isKnown, reply) => {
+      count(signInPersons, `${networkOf(ip)} ${digest(person)}`, reply)
+      if (!isKnown) count(signInsElsewhere, digest(person), reply)
     },
     usedByApiKey: (keyId) => usedOf(apiKeys, keyId),
     usedByTenant: (tenantId) => ({

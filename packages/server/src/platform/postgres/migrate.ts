@@ -17,6 +17,7 @@ import * as heldCosts from './migrations/0016-held-costs.ts'
 import * as webhookQueue from './migrations/0017-webhook-queue.ts'
 import * as webhookBatches from './migrations/0018-webhook-batches.ts'
 import * as webhookQueueMoves from './migrations/0019-webhook-queue-moves.ts'
+import * as provedAddresses from './migrations/0020-proved-addresses.ts'
 import * as verifiedIdentification from './migrations/0022-verified-identification.ts'
 import * as bounds from './migrations/0023-bounds.ts'
 
@@ -39,6 +40,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0017-webhook-queue': webhookQueue,
   '0018-webhook-batches': webhookBatches,
   '0019-webhook-queue-moves': webhookQueueMoves,
+  '0020-proved-addresses': provedAddresses,
   '0022-verified-identification': verifiedIdentification,
   '0023-bounds': bounds,
 }

@@ -387,6 +387,7 @@ export interface Invitations {
   expires_at: Timestamp;
   invitation_id: string;
   invited_by: string | null;
+  proves_address: boolean;
   role: string;
   tenant_id: string;
   token_hash: Buffer;
@@ -535,6 +536,11 @@ export interface SegmentSilentChanges {
   tenant_id: string;
 }
 
+export interface SentMails {
+  counted_for: string;
+  sent_at: Timestamp;
+}
+
 export interface ServiceSecrets {
   created_at: Timestamp;
   name: string;
@@ -636,6 +642,14 @@ export interface UserAccounts {
   user_id: string;
 }
 
+export interface UserNetworks {
+  locked_until: Timestamp | null;
+  network: string;
+  seen_at: Timestamp;
+  user_id: string;
+  wrong_codes: Generated<number>;
+}
+
 export interface Users {
   created_at: Timestamp;
   email: string;
@@ -645,6 +659,7 @@ export interface Users {
   name: string;
   two_factor_enabled: Generated<boolean>;
   updated_at: Timestamp;
+  vouched_by: string | null;
 }
 
 export interface UserSessions {
@@ -667,6 +682,12 @@ export interface UserTwoFactors {
   secret: string;
   user_id: string;
   verified: boolean;
+}
+
+export interface UserUsedCodes {
+  code: string;
+  expires_at: Timestamp;
+  user_id: string;
 }
 
 export interface UserVerifications {
@@ -805,6 +826,7 @@ export interface DB {
   segment_members: SegmentMembers;
   segment_silent_changes: SegmentSilentChanges;
   segments: Segments;
+  sent_mails: SentMails;
   service_secrets: ServiceSecrets;
   social_profiles: SocialProfiles;
   social_sandbox_logins: SocialSandboxLogins;
@@ -814,8 +836,10 @@ export interface DB {
   tenant_users: TenantUsers;
   tenants: Tenants;
   user_accounts: UserAccounts;
+  user_networks: UserNetworks;
   user_sessions: UserSessions;
   user_two_factors: UserTwoFactors;
+  user_used_codes: UserUsedCodes;
   user_verifications: UserVerifications;
   users: Users;
   visitor_moves: VisitorMoves;

@@ -1,0 +1,301 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startMailbox, type TestMailbox, tokenIn } from '../../test/mailbox.ts'
+import { OPENID_CLIENT, type OpenIdProvider, startOpenIdProvider, visitProvider } from '../../test/openid-provider.ts'
+import { Browser, signedIn } from '../../test/people.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { codeOf } from '../../test/totp.ts'
+import { allowNewPassword } from './password-reset.ts'
+import { createTenantUser } from './users.ts'
+
+const THEIRS = 'chosen by the inviter'
+const OWN = 'chosen by the owner of the address'
+
+let service: TestService
+/** Where browsers go, also after a restart. */
+const current = {
+  get url() {
+    return service.url
+  },
+}
+let addresses = 0
+const address = () => `ceo${++addresses}@b.example`
+const outcome = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
+const me = async (browser: Browser) => (await browser.call('GET', '/api/me')).body
+
+/** Invites an address. @returns the token, which the inviter sees where there is no mail server. */
+async function invite(tenant: TestTenant, email: string): Promise<string> {
+  const owner = await signedIn(service, tenant.id, 'owner')
+  const { status, body } = await owner.call('POST', '/api/team', { email, role: 'admin' })
+  expect(status).toBe(201)
+  return body.link.split('/').at(-1)
+}
+
+const accept = (browser: Browser, token: string, body: object = {}) =>
+  browser.call('POST', `/api/invitations/${token}/accept`, body)
+
+/** Everything that somebody who accepts an invitation in another's place may keep of the account. */
+interface Taken {
+  email: string
+  session: Browser
+  trusted: Browser
+  /** One that has given the password and still owes the code. */
+  waiting: Browser
+  address: string
+  codes: string[]
+  resetToken: string
+  /** Of an invitation that the account itself made. */
+  invitationToken: string
+}
+
+/** The owner of tenant A invites an address and accepts in the place of its owner. */
+async function takeAddress(a: TestTenant, email = address()): Promise<Taken> {
+  const session = new Browser(current)
+  const token = await invite(a, email)
+  expect((await accept(session, token, { name: 'The CEO', password: THEIRS })).body.signed_in).toBe(true)
+  const invited = await session.call('POST', '/api/team', { email: address(), role: 'admin' })
+  const invitationToken = invited.body.link.split('/').at(-1)
+  const enabled = await session.call('POST', '/api/auth/two-factor/enable', { password: THEIRS })
+  const { totpURI, backupCodes } = enabled.body
+  const code = { code: codeOf(totpURI) }
+  expect((await session.call('POST', '/api/auth/two-factor/verify-totp', code)).status).toBe(200)
+  const halfSignedIn = async () => {
+    const browser = new Browser(current)
+    const { body } = await browser.call('POST', '/api/auth/sign-in/email', { email, password: THEIRS })
+    expect(body.twoFactorRedirect).toBe(true)
+    return browser
+  }
+  const [trusted, waiting] = [await halfSignedIn(), await halfSignedIn()]
+  const trust = { code: codeOf(totpURI, 1), trustDevice: true }
+  expect((await trusted.call('POST', '/api/auth/two-factor/verify-totp', trust)).status).toBe(200)
+  const { token: resetToken } = await allowNewPassword(service.stores, email, false, new Date())
+  return { email, session, trusted, waiting, address: totpURI, codes: backupCodes, resetToken, invitationToken }
+}
+
+/** Nothing that was set before the address was proved opens anything any more. */
+async function expectShutOut(taken: Taken): Promise<void> {
+  const { email, session, trusted, waiting } = taken
+  for (const browser of [session, trusted]) {
+    expect(outcome(await browser.call('GET', '/api/me'))).toEqual([401, 'not_signed_in'])
+    expect(outcome(await browser.call('GET', '/v1/contacts'))).toEqual([401, 'not_signed_in'])
+  }
+  for (const browser of [new Browser(current), trusted]) {
+    const guess = await browser.call('POST', '/api/auth/sign-in/email', { email, password: THEIRS })
+    expect(outcome(guess)).toEqual([401, 'invalid_email_or_password'])
+  }
+  const totp = { code: codeOf(taken.address, 1) }
+  expect((await waiting.call('POST', '/api/auth/two-factor/verify-totp', totp)).status).toBe(401)
+  const backup = { code: taken.codes[0] }
+  expect((await waiting.call('POST', '/api/auth/two-factor/verify-backup-code', backup)).status).toBe(401)
+  const reset = { token: taken.resetToken, newPassword: THEIRS }
+  expect(outcome(await waiting.call('POST', '/api/auth/reset-password', reset))).toEqual([400, 'invalid_token'])
+  expect((await waiting.call('GET', `/api/invitations/${taken.invitationToken}`)).status).toBe(404)
+}
+
+describe('with an OpenID provider and without mail', () => {
+  let provider: OpenIdProvider
+  let a: TestTenant
+  let b: TestTenant
+
+  beforeAll(async () => {
+    provider = await startOpenIdProvider({ sub: '1', email: '', email_verified: true, name: 'From the provider' })
+    service = await startTestService({
+      CDS_PUBLIC_URL: 'https://cdp.example.com',
+      CDS_OIDC_ISSUER: provider.issuer,
+      CDS_OIDC_CLIENT_ID: OPENID_CLIENT.id,
+      CDS_OIDC_CLIENT_SECRET: OPENID_CLIENT.secret,
+    })
+    a = await createTestTenant(service)
+    b = await createTestTenant(service)
+  })
+  afterAll(async () => {
+    await service.close()
+    await provider.close()
+  })
+
+  async function comesByProvider(email: string, more: object = {}): Promise<Browser> {
+    provider.person = { ...provider.person, sub: `subject of ${email}`, email, email_verified: true, ...more }
+    const browser = new Browser(current)
+    await visitProvider(service, browser)
+    return browser
+  }
+
+  test('an account made in advance is shut out when the owner of the address comes, before or after B invites', async () => {
+    for (const invitesFirst of [true, false]) {
+      const taken = await takeAddress(a)
+      let token = invitesFirst ? await invite(b, taken.email) : ''
+      const ceo = await comesByProvider(taken.email)
+      if (!invitesFirst) token = await invite(b, taken.email)
+      expect((await accept(ceo, token)).body).toMatchObject({ tenant_id: b.id, signed_in: true })
+      expect(await me(ceo)).toMatchObject({ tenant: { tenant_id: b.id }, user: { has_password: false } })
+      await expectShutOut(taken)
+      const again = await comesByProvider(taken.email)
+      expect((await me(again)).tenants).toHaveLength(2)
+    }
+  })
+
+  test('an address that the provider has not verified shuts nobody out', async () => {
+    const taken = await takeAddress(a)
+    for (const email_verified of [false, 'false', undefined]) {
+      const browser = await comesByProvider(taken.email, { email_verified })
+      expect((await browser.call('GET', '/api/me')).status).toBe(401)
+    }
+    expect((await me(taken.session)).user).toMatchObject({ email: taken.email, email_verified: false })
+  })
+
+  test("B's link lets nobody in with the session of an account that A made, and leaves the link usable", async () => {
+    const taken = await takeAddress(a)
+    const token = await invite(b, taken.email)
+    expect(outcome(await accept(taken.session, token))).toEqual([403, 'address_not_verified'])
+    expect(outcome(await accept(new Browser(current), token, { name: 'CEO', password: OWN }))).toEqual([
+      403,
+      'sign_in_first',
+    ])
+    expect((await me(taken.session)).tenants).toHaveLength(1)
+    const ceo = await comesByProvider(taken.email)
+    expect((await accept(ceo, token)).body).toMatchObject({ tenant_id: b.id })
+  })
+
+  test("the owner of an address who accepted B's invitation first is safe from A's", async () => {
+    const email = address()
+    const [fromA, fromB] = [await invite(a, email), await invite(b, email)]
+    expect((await accept(new Browser(current), fromB, { name: 'CEO' })).body.signed_in).toBe(false)
+    const ceo = await comesByProvider(email)
+    const intruder = new Browser(current)
+    expect(outcome(await accept(intruder, fromA, { name: 'CEO', password: THEIRS }))).toEqual([403, 'sign_in_first'])
+    expect((await accept(ceo, fromA)).status).toBe(200)
+    expect((await me(ceo)).tenants).toHaveLength(2)
+  })
+
+  test('whoever is verified keeps the password and the sessions at the first sign-in at the provider', async () => {
+    const person = await signedIn(service, a.id, 'member')
+    await comesByProvider(person.email)
+    expect((await me(person)).user).toMatchObject({ email_verified: true, has_password: true })
+    await new Browser(current).signIn(person.email)
+  })
+})
+
+describe('with neither', () => {
+  beforeAll(async () => {
+    service = await startTestService()
+  })
+  afterAll(() => service.close())
+
+  test('the tenant that vouches for an address may invite it again, also after removing it', async () => {
+    const a = await createTestTenant(service)
+    const owner = await signedIn(service, a.id, 'owner')
+    const taken = await takeAddress(a)
+    await owner.call('DELETE', `/api/team/${(await me(taken.session)).user.user_id}`)
+    expect((await accept(taken.session, await invite(a, taken.email))).body).toMatchObject({ tenant_id: a.id })
+  })
+
+  test("the operator's link is the proof: it drops what was set before", async () => {
+    const [a, b] = [await createTestTenant(service), await createTestTenant(service)]
+    const taken = await takeAddress(a)
+    const token = await invite(b, taken.email)
+    const { token: link } = await allowNewPassword(service.stores, taken.email, false, new Date())
+    const ceo = new Browser(current)
+    // A password that is refused uses nothing up.
+    const short = await ceo.call('POST', '/api/auth/reset-password', { token: link, newPassword: 'short' })
+    expect(short.status).toBe(400)
+    const reset = await ceo.call('POST', '/api/auth/reset-password', { token: link, newPassword: OWN })
+    expect(reset.status).toBe(200)
+    await ceo.signIn(taken.email, OWN)
+    expect((await accept(ceo, token)).body).toMatchObject({ tenant_id: b.id })
+    await expectShutOut(taken)
+  })
+
+  test("so is the operator's word that makes a person of the address in another tenant", async () => {
+    const [a, b] = [await createTestTenant(service), await createTestTenant(service)]
+    const taken = await takeAddress(a)
+    const person = { email: taken.email, password: OWN, name: 'The real CEO', role: 'owner' } as const
+    await createTenantUser(service.stores, b.id, person, new Date())
+    const ceo = await new Browser(current).signIn(taken.email, OWN)
+    expect(await me(ceo)).toMatchObject({ user: { name: 'The real CEO', email_verified: true } })
+    await expectShutOut(taken)
+  })
+
+  test('tells each tenant of the account in its audit log', async () => {
+    const a = await createTestTenant(service)
+    const taken = await takeAddress(a)
+    const { token } = await allowNewPassword(service.stores, taken.email, false, new Date())
+    await new Browser(current).call('POST', '/api/auth/reset-password', { token, newPassword: OWN })
+    const rows = await a.handle.db.selectFrom('audit_log').select(['action', 'details']).execute()
+    const [entry] = rows.filter(({ action }) => action === 'member.address_verified')
+    expect(entry?.details).toEqual({ email: taken.email })
+  })
+
+  test('a sign-in with the old password that was under way gets no session', async () => {
+    const taken = await takeAddress(await createTestTenant(service))
+    const { token } = await allowNewPassword(service.stores, taken.email, true, new Date())
+    const guesses = Array.from({ length: 6 }, () => {
+      const browser = new Browser(current)
+      const body = { email: taken.email, password: THEIRS }
+      return browser.call('POST', '/api/auth/sign-in/email', body).then(({ status }) => ({ browser, status }))
+    })
+    const reset = { token, newPassword: OWN }
+    expect((await new Browser(current).call('POST', '/api/auth/reset-password', reset)).status).toBe(200)
+    for (const { browser, status } of await Promise.all(guesses)) {
+      expect([200, 401]).toContain(status)
+      expect((await browser.call('GET', '/api/me')).status).toBe(401)
+    }
+    await new Browser(current).signIn(taken.email, OWN)
+  })
+})
+
+describe('with mail, for an account of the time before', () => {
+  let mailbox: TestMailbox
+  let a: TestTenant
+  let taken: Taken
+  let shownToB: string
+  const settings = { CDS_PUBLIC_URL: 'https://cdp.example.com' }
+
+  beforeAll(async () => {
+    mailbox = await startMailbox()
+    service = await startTestService(settings)
+    a = await createTestTenant(service)
+    taken = await takeAddress(a)
+    shownToB = await invite(await createTestTenant(service), taken.email)
+    // The same service, started again with a mail server.
+    const { dataDirectory, databaseUrl } = service.config
+    const same = { CDS_DATA_DIR: dataDirectory, DATABASE_URL: databaseUrl ?? '' }
+    await service.close()
+    service = await startTestService({ ...settings, ...same, ...mailbox.settings })
+  })
+  afterAll(async () => {
+    await service.close()
+    await mailbox.close()
+  })
+
+  test("accepting B's mailed link is the proof, and needs a new password", async () => {
+    const c = await createTestTenant(service)
+    const owner = await signedIn(service, c.id, 'owner')
+    await owner.call('POST', '/api/team', { email: taken.email, role: 'admin' })
+    const token = tokenIn(await mailbox.newest(taken.email))
+    expect((await new Browser(current).call('GET', `/api/invitations/${token}`)).body.proves_address).toBe(true)
+    expect((await new Browser(current).call('GET', `/api/invitations/${shownToB}`)).body.proves_address).toBe(false)
+    for (const browser of [new Browser(current), taken.session]) {
+      expect(outcome(await accept(browser, token, { name: 'Real' }))).toEqual([400, 'validation_error'])
+    }
+    expect((await taken.session.call('GET', '/api/me')).status).toBe(200)
+    const ceo = new Browser(current)
+    const joined = await accept(ceo, token, { name: 'Real', password: OWN })
+    expect(joined.body).toEqual({ status: 'success', tenant_id: c.id, signed_in: true })
+    expect(await me(ceo)).toMatchObject({ tenant: { tenant_id: c.id }, user: { name: 'Real', email_verified: true } })
+    await expectShutOut(taken)
+    // A link that an inviter saw needs the session of the owner from now on.
+    expect(outcome(await accept(new Browser(current), shownToB, { name: 'X', password: THEIRS }))).toEqual([
+      403,
+      'sign_in_first',
+    ])
+    expect((await accept(ceo, shownToB)).status).toBe(200)
+  })
+
+  test('a link that the inviter saw proves nothing later either', async () => {
+    const email = address()
+    const guest = new Browser(current)
+    await (await signedIn(service, a.id, 'owner')).call('POST', '/api/team', { email, role: 'viewer' })
+    const token = tokenIn(await mailbox.newest(email))
+    await accept(guest, token, { name: 'Guest', password: OWN })
+    expect((await me(guest)).user.email_verified).toBe(true)
+  })
+})

@@ -1,0 +1,92 @@
+import { sql } from 'kysely'
+import { ServiceError } from '../platform/errors.ts'
+import type { Database } from '../platform/postgres/database.ts'
+
+const HOUR_MS = 60 * 60_000
+/** Distinguishes these locks from others. */
+const LOCK = 20
+
+/** How many of the service's own mails are sent. */
+export interface MailLimits {
+  invitationsPerAddressPerHour: number
+  invitationsPerPersonPerHour: number
+  invitationsPerTenantPerHour: number
+  passwordLinksPerAddressPerHour: number
+}
+
+/** @param integer reads a setting: its name, the default, the least and the most. */
+export function readMailLimits(
+  integer: (name: string, fallback: number, min: number, max: number) => number,
+): MailLimits {
+  return {
+    invitationsPerAddressPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_ADDRESS_PER_HOUR', 5, 1, 10_000),
+    invitationsPerPersonPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_PERSON_PER_HOUR', 50, 1, 10_000),
+    invitationsPerTenantPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_TENANT_PER_HOUR', 100, 1, 10_000),
+    passwordLinksPerAddressPerHour: integer('CDS_RATE_LIMIT_PASSWORD_LINKS_PER_ADDRESS_PER_HOUR', 5, 1, 10_000),
+  }
+}
+
+/**
+ * Counts an invitation that is about to be sent, by whom it goes to, whoever sends it and its tenant; one that is sent
+ * again counts too. The count is the database's, so that every process has the same.
+ * @throws ServiceError 429 `too_many_invitations_sent`.
+ */
+export async function countInvitation(
+  transaction: Database,
+  { email, userId, tenantId }: { email: string; userId: string; tenantId: string },
+  limits: MailLimits | null,
+  now: Date,
+): Promise<void> {
+  if (limits === null) return
+  const wait = await countMail(
+    transaction,
+    [
+      [`invitation to ${email}`, limits.invitationsPerAddressPerHour],
+      [`invitation by ${userId}`, limits.invitationsPerPersonPerHour],
+      [`invitation of ${tenantId}`, limits.invitationsPerTenantPerHour],
+    ],
+    now,
+  )
+  if (wait === null) return
+  const message = `Too many invitations were sent within an hour. Try again in ${Math.ceil(wait / 60)} minutes.`
+  throw new ServiceError(429, 'too_many_invitations_sent', message, { headers: { 'retry-after': String(wait) } })
+}
+
+/** Counts a link for a new password. @returns false when the address has got enough of them within the hour. */
+export async function countPasswordLink(
+  database: Database,
+  email: string,
+  limits: MailLimits | null,
+  now: Date,
+): Promise<boolean> {
+  if (limits === null) return true
+  const counted = [[`password link to ${email}`, limits.passwordLinksPerAddressPerHour]] as const
+  const wait = await database.transaction().execute((transaction) => countMail(transaction, counted, now))
+  return wait === null
+}
+
+/** @returns null when the mail may be sent and is counted, else how many seconds there are to wait. */
+async function countMail(
+  transaction: Database,
+  counted: readonly (readonly [name: string, limit: number])[],
+  now: Date,
+): Promise<number | null> {
+  const hourAgo = new Date(now.getTime() - HOUR_MS)
+  // Locked in one order, so that no two wait for each other.
+  for (const [name, limit] of counted.toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, ${LOCK}))`.execute(transaction)
+    const rows = await transaction
+      .selectFrom('sent_mails')
+      .select('sent_at')
+      .where('counted_for', '=', name)
+      .where('sent_at', '>', hourAgo)
+      .orderBy('sent_at', 'desc')
+      .limit(limit)
+      .execute()
+    const oldest = rows.length < limit ? undefined : rows.at(-1)
+    if (oldest) return Math.max(1, Math.ceil((oldest.sent_at.getTime() - hourAgo.getTime()) / 1000))
+  }
+  const rows = counted.map(([name]) => ({ counted_for: name, sent_at: now }))
+  await transaction.insertInto('sent_mails').values(rows).execute()
+  return null
+}

@@ -1,0 +1,88 @@
+import { isIP } from 'node:net'
+import { type RawBuilder, sql } from 'kysely'
+import { ServiceError } from '../platform/errors.ts'
+import type { Database } from '../platform/postgres/database.ts'
+
+const WRONG_CODES_MAX = 10
+const LOCKED_MS = 15 * 60_000
+/** Stands for every network that a person has not signed in from. */
+const ELSEWHERE = '0.0.0.0/0'
+
+/**
+ * The network of an address: of IPv6 the first 64 bits, as each device of a network chooses the others itself. What a
+ * proxy says in place of an address is no network.
+ */
+function networkOf(ip: string): RawBuilder<string | null> {
+  const address = ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
+  if (!isIP(address)) return sql<null>`NULL::cidr`
+  return sql<string>`network(set_masklen(${address}::inet, CASE family(${address}::inet) WHEN 6 THEN 64 ELSE 32 END))`
+}
+
+/** Whether a person has signed in from this network. */
+export async function isKnownNetwork(
+  database: Database,
+  person: { id: string } | { email: string },
+  ip: string,
+): Promise<boolean> {
+  const row = await database
+    .selectFrom('user_networks')
+    .innerJoin('users', 'users.id', 'user_networks.user_id')
+    .select('user_id')
+    .where((is) => ('id' in person ? is('users.id', '=', person.id) : is('users.email', '=', person.email)))
+    .where('network', '=', networkOf(ip))
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** A person has signed in from a network. What others try elsewhere does not lock them out there. */
+export async function rememberNetwork(database: Database, userId: string, ip: string, now: Date): Promise<void> {
+  const fresh = { wrong_codes: 0, locked_until: null, seen_at: now }
+  await database
+    .insertInto('user_networks')
+    .values({
+      user_id: userId,
+      network: sql<string>`COALESCE(${networkOf(ip)}, ${sql.lit(ELSEWHERE)}::cidr)`,
+      ...fresh,
+    })
+    .onConflict((existing) => existing.columns(['user_id', 'network']).doUpdateSet(fresh))
+    .execute()
+}
+
+/** @throws ServiceError 429 `second_factor_locked` after too many wrong codes from this network. */
+export async function requireUnlocked(database: Database, userId: string, ip: string, now: Date): Promise<void> {
+  const row = await database
+    .selectFrom('user_networks')
+    .select('locked_until')
+    .where('user_id', '=', userId)
+    .where('network', '=', bucketOf(userId, ip))
+    .executeTakeFirst()
+  const until = row?.locked_until ?? now
+  if (until <= now) return
+  const seconds = Math.ceil((until.getTime() - now.getTime()) / 1000)
+  const message = `Too many wrong codes. Try again in ${Math.ceil(seconds / 60)} minutes.`
+  throw new ServiceError(429, 'second_factor_locked', message, { headers: { 'retry-after': String(seconds) } })
+}
+
+/** Counts a wrong code: by the network where the person has signed in before, else by all others together. */
+export async function countWrongCode(database: Database, userId: string, ip: string, now: Date): Promise<void> {
+  const isLong = sql`user_networks.seen_at <= ${new Date(now.getTime() - LOCKED_MS)}`
+  const count = sql<number>`CASE WHEN ${isLong} THEN 1 ELSE user_networks.wrong_codes + 1 END`
+  const lockedUntil = new Date(now.getTime() + LOCKED_MS)
+  await database
+    .insertInto('user_networks')
+    .values({ user_id: userId, network: bucketOf(userId, ip), wrong_codes: 1, seen_at: now })
+    .onConflict((existing) =>
+      existing.columns(['user_id', 'network']).doUpdateSet({
+        wrong_codes: count,
+        locked_until: sql<Date | null>`CASE WHEN ${count} >= ${WRONG_CODES_MAX} THEN ${lockedUntil}::timestamptz END`,
+        seen_at: now,
+      }),
+    )
+    .execute()
+}
+
+function bucketOf(userId: string, ip: string): RawBuilder<string> {
+  return sql<string>`COALESCE(
+    (SELECT known.network FROM user_networks AS known WHERE known.user_id = ${userId}::uuid AND known.network = ${networkOf(ip)}),
+    ${sql.lit(ELSEWHERE)}::cidr)`
+}
