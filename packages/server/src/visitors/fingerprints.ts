@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { createTurns } from '../platform/turns.ts'
 import type { SeenNetworks } from './seen-networks.ts'
 
 /** A page that asks who its visitor is, because the cookie is gone. */
@@ -11,6 +12,9 @@ export interface RecoveryRequest {
   visitorId: string | undefined
   address: string
 }
+
+/** Whoever asks for the same fingerprint waits here, and not with a connection in hand. */
+const takeTurn = createTurns({ perKey: 1, inAll: 4 })
 
 /**
  * The visitor of a device fingerprint. A fingerprint that is seen for the first time is registered. Devices of one make
@@ -27,7 +31,7 @@ export async function recoverVisitor(
 ): Promise<{ visitor_id: string; recovered: boolean }> {
   const bytes = Buffer.from(fingerprint, 'hex')
   const candidate = visitorId ?? newId()
-  return tenant.transaction(async (tx) => {
+  const transaction = async (tx: Tenant) => {
     const { visitor_id: known, is_new } = await tx.db
       .insertInto('fingerprints')
       .values({ fingerprint: bytes, visitor_id: candidate, created_at: now, seen_at: now })
@@ -47,5 +51,6 @@ export async function recoverVisitor(
     const keeps = mayHave || known === candidate ? known : null
     await tx.db.updateTable('fingerprints').set({ visitor_id: keeps }).where('fingerprint', '=', bytes).execute()
     return mayHave ? { visitor_id: known, recovered: !is_new } : { visitor_id: candidate, recovered: false }
-  })
+  }
+  return takeTurn(`${tenant.id}/${fingerprint.toLowerCase()}`, () => tenant.transaction(transaction))
 }

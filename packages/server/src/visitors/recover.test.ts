@@ -120,6 +120,13 @@ test('a fingerprint that two visitors share recovers neither', async () => {
   expect(await recover(ELSEWHERE, 'x')).toMatchObject({ visitor_id: 'x', recovered: false })
 })
 
+test('of many who ask for a new fingerprint at once, one registers it', async () => {
+  const visitors = Array.from({ length: 40 }, (_, n) => `v${n}`)
+  const answers = await Promise.all(visitors.map((visitor) => recover(HOME, visitor)))
+  expect(new Set(answers.map(({ visitor_id }) => visitor_id)).size).toBe(1)
+  expect(answers.filter(({ recovered }) => !recovered)).toHaveLength(1)
+})
+
 test('whoever registers a fingerprint in advance gets nobody onto their contact', async () => {
   await recover(ELSEWHERE, 'attacker')
   await see('attacker', ELSEWHERE)
