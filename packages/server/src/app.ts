@@ -34,6 +34,7 @@ import { answerFrameworkError, answerOtherMethods, applyConventions, requestIdOf
 import { observeRequests } from './platform/http/observe.ts'
 import { describeApi } from './platform/http/openapi.ts'
 import { createRateLimiter } from './platform/http/rate-limits.ts'
+import { boundUnreadResponses } from './platform/http/unread-responses.ts'
 import type { Jobs } from './platform/jobs/jobs.ts'
 import type { Logger } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
@@ -97,6 +98,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   const { trackerScriptPath: scriptPath, trackerCollectPath: collectPath } = config
   const script = await makeTrackerScript(scriptPath, collectPath)
   const rateLimiter = createRateLimiter(config.rateLimits, clock)
+  boundUnreadResponses(app, config.unreadResponseSeconds)
   applyConventions(app)
   const isClosing = watchClosing(app)
   const otherMethods = answerOtherMethods(app)

@@ -21,6 +21,8 @@ export interface Config {
   logLevel: (typeof LOG_LEVELS)[number]
   /** Proxies in front that each add the address of their caller to X-Forwarded-For. */
   trustedProxies: number
+  /** A connection whose client takes nothing of its response for so long is closed. */
+  unreadResponseSeconds: number
   rateLimits: RateLimits | null
   /** null: off, with the others. */
   mailLimits: MailLimits | null
@@ -193,12 +195,8 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       (value) => LOG_LEVELS.find((level) => level === value),
       `one of ${LOG_LEVELS.join(', ')}`,
     ),
-    trustedProxies: read(
-      'CDS_TRUST_PROXY',
-      0,
-      (value) => wholeNumber(value, 0, 10),
-      'the number of proxies in front of the service: 1 in place of on, 0 in place of off',
-    ),
+    trustedProxies: read('CDS_TRUST_PROXY', 0, (value) => wholeNumber(value, 0, 10), PROXIES_FORM),
+    unreadResponseSeconds: integer('CDS_UNREAD_RESPONSE_SECONDS', 30, 1, 3_600),
     rateLimits: rateLimitsOn ? limits : null,
     mailLimits: rateLimitsOn ? mailLimits : null,
     trackerScriptPath: path('CDS_TRACKER_SCRIPT_PATH', '/tracker.js'),
@@ -248,6 +246,8 @@ const PUBLIC_PATH =
   /^(?!\/(v1|api|assets|docs|health|metrics|mcp|openapi\.json)(\/|$))(?!.*\/recover-visitor$)(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
 const PUBLIC_PATH_FORM =
   'a path like /stats/script.js, outside /v1, /api, /assets, /docs, /health, /metrics, /mcp and /openapi.json'
+
+const PROXIES_FORM = 'the number of proxies in front of the service: 1 in place of on, 0 in place of off'
 
 const TOKEN = /^[\x21-\x7e]{0,1000}$/
 

@@ -1,0 +1,75 @@
+import type { Socket } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+
+/** What stalled readers may hold together. Beyond that they are not waited for. */
+const STALLED_BYTES_MAX = 64 * 1024 * 1024
+/** Requests that a client may send before it has read the answer to the first one. */
+const WAITING_MAX = 100
+
+/**
+ * Keeps clients that ask and do not read from holding memory. Call it before any route is added.
+ * @param stalledSeconds after so long without progress a connection is closed.
+ */
+export function boundUnreadResponses(app: FastifyInstance, stalledSeconds: number): void {
+  closeStalledReaders(app, stalledSeconds * 1000)
+  answerInTurn(app)
+}
+
+interface Stalled {
+  since: number
+  lastSeen: number
+}
+
+/**
+ * Closes connections whose client takes nothing of its response: as soon as it has taken nothing for so long, or when
+ * stalled clients together hold 64 MiB. Node tells when a socket has made no progress for a while; one with nothing to
+ * send waits for us, and is left alone.
+ */
+function closeStalledReaders(app: FastifyInstance, stalledMsMax: number): void {
+  const checkEveryMs = stalledMsMax / 6
+  const stalled = new Map<Socket, Stalled>()
+
+  function look(socket: Socket): void {
+    if (socket.writableLength === 0) return
+    const now = performance.now()
+    const known = stalled.get(socket)
+    // Between two of these events there was progress unless they follow each other at once.
+    const since = known && now - known.lastSeen < 2 * checkEveryMs ? known.since : now - checkEveryMs
+    if (!known) socket.once('close', () => stalled.delete(socket))
+    stalled.set(socket, { since, lastSeen: now })
+    let heldBytes = 0
+    for (const each of stalled.keys()) heldBytes += each.writableLength
+    if (now - since >= stalledMsMax || heldBytes > STALLED_BYTES_MAX) socket.destroy()
+    else socket.setTimeout(checkEveryMs)
+  }
+
+  app.server.on('request', (_request, response) => {
+    response.on('timeout', look)
+    response.setTimeout(checkEveryMs)
+  })
+}
+
+/**
+ * Begins a request when the response before it on the same connection has been taken. Node would begin all that a client
+ * sends at once, and keep every response in memory until its turn.
+ */
+function answerInTurn(app: FastifyInstance): void {
+  const queues = new WeakMap<Socket, { waiting: number; last: Promise<void> }>()
+  app.addHook('onRequest', async (request, reply) => {
+    const { socket } = request.raw
+    const queue = queues.get(socket) ?? { waiting: 0, last: Promise.resolve() }
+    const before = queue.last
+    const { promise, resolve } = Promise.withResolvers<void>()
+    queue.last = promise
+    queues.set(socket, queue)
+    reply.raw.once('close', resolve)
+    queue.waiting++
+    if (queue.waiting > WAITING_MAX) socket.destroy()
+    await before
+    queue.waiting--
+    if (!socket.destroyed) return
+    // Nobody is there any more, and no `close` comes from a response whose turn never came.
+    reply.hijack()
+    resolve()
+  })
+}

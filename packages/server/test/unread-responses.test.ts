@@ -1,0 +1,131 @@
+import { connect, type Socket } from 'node:net'
+import Fastify from 'fastify'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { sendCsv } from '../src/dashboard/csv.ts'
+import { boundUnreadResponses } from '../src/platform/http/unread-responses.ts'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
+import { until } from './webhooks.ts'
+
+/** More than the buffers of a connection on this machine take. */
+const LARGE_BYTES = 8_000_000
+
+let service: TestService
+let tenant: TestTenant
+let listed: number
+
+beforeAll(async () => {
+  service = await startTestService({ CDS_UNREAD_RESPONSE_SECONDS: '1' })
+  tenant = await createTestTenant(service)
+  const properties = Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`p${index}`, 'x'.repeat(60_000)]))
+  for (let index = 0; index < 9; index++) await tenant.contact(`big${index}@example.com`, properties)
+  listed = 0
+  service.app.server.on('request', () => listed++)
+})
+afterAll(() => service.close())
+
+function open(url: string, requests: string): Socket {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.on('error', () => {})
+  socket.pause()
+  socket.write(requests)
+  onTestFinished(() => void socket.destroy())
+  return socket
+}
+
+const ask = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tenant.key}\r\n\r\n`
+
+const connections = (app: { server: TestService['app']['server'] }) =>
+  new Promise<number>((resolve, reject) =>
+    app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  )
+
+test('clients that never read a large list are closed', async () => {
+  const before = await connections(service.app)
+  for (let client = 0; client < 12; client++) open(service.url, ask('/v1/contacts?limit=100'))
+  await until(() => expect(listed).toBe(12))
+  await until(async () => expect(await connections(service.app)).toBeLessThanOrEqual(before))
+}, 60_000)
+
+test('a client that reads slowly gets everything', async () => {
+  const socket = open(service.url, ask('/v1/contacts?limit=100'))
+  let received = 0
+  while (received < LARGE_BYTES) {
+    // For longer than a client may stall, with pauses that are shorter.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    received += (socket.read(Math.min(100_000, socket.readableLength)) as Buffer | null)?.length ?? 0
+    if (socket.destroyed) break
+  }
+  expect(received).toBeGreaterThanOrEqual(LARGE_BYTES)
+}, 60_000)
+
+/** A server with one route, to see what a client makes it do. */
+async function startServer(handle: () => Promise<unknown> | unknown) {
+  const app = Fastify()
+  boundUnreadResponses(app, 1)
+  app.get('/', handle)
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  onTestFinished(() => app.close())
+  return { app, url }
+}
+
+test('of the requests that a client sends at once and never reads, one is begun', async () => {
+  let begun = 0
+  const { app, url } = await startServer(() => {
+    begun++
+    return 'x'.repeat(LARGE_BYTES)
+  })
+  open(url, ask('/').repeat(50))
+  await until(() => expect(begun).toBeGreaterThan(0))
+  await until(async () => expect(await connections(app)).toBe(0))
+  expect(begun).toBe(1)
+})
+
+test('requests sent at once are all answered, in their order', async () => {
+  let begun = 0
+  const { url } = await startServer(async () => `answer ${++begun};`)
+  const socket = open(url, ask('/').repeat(100))
+  let text = ''
+  socket.on('data', (chunk) => {
+    text += chunk
+  })
+  socket.resume()
+  const answers = Array.from({ length: 100 }, (_, index) => `answer ${index + 1};`)
+  await until(() => expect(text.match(/answer \d+;/g)).toEqual(answers))
+})
+
+test('a client that sends more at once than it may is closed', async () => {
+  const { url } = await startServer(() => new Promise((resolve) => setTimeout(resolve, 200, 'late')))
+  const socket = open(url, ask('/').repeat(200))
+  socket.resume()
+  await until(() => expect(socket.destroyed).toBe(true))
+})
+
+test('a download that nobody reads stops reading from the database, and ends', async () => {
+  let [pages, isEnded] = [0, false]
+  async function* endless() {
+    try {
+      for (;;) {
+        pages++
+        yield Array<string>(1_000).fill('x'.repeat(1_000))
+      }
+    } finally {
+      isEnded = true
+    }
+  }
+  const app = Fastify()
+  boundUnreadResponses(app, 1)
+  app.get('/', (_request, reply) =>
+    sendCsv(reply, {
+      name: 'x',
+      columns: ['a'],
+      pages: endless(),
+      cellsOf: (row) => [row],
+      beforeSending: async () => {},
+    }),
+  )
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  onTestFinished(() => app.close())
+  open(url, ask('/'))
+  await until(() => expect(isEnded).toBe(true))
+  expect(pages).toBeLessThan(30)
+})
