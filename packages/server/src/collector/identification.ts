@@ -12,7 +12,7 @@ import type { Trust } from '../visitors/who-is-meant.ts'
 import type { TrackBody } from './requests.ts'
 
 const USER_ID_LENGTH_MAX = 200
-const NOT_SIGNED = 'it needs a user_hash, because this tenant takes signed identifications only'
+const NOT_SIGNED = 'this tenant takes signed identifications only. Send identify with its user_hash.'
 
 export interface IdentificationDependencies extends WriteDependencies {
   externalContactIds: ExternalContactIds
@@ -48,7 +48,7 @@ export async function identifyVisitor(
   }
   const warnings = claim ? [leftOut(claim.problem)] : []
   if (externalContactId === undefined) return warnings
-  if (keys.requiresSignature) return [...warnings, `external_contact_id was left out: ${NOT_SIGNED} and an identify.`]
+  if (keys.requiresSignature) return [...warnings, `external_contact_id was left out: ${NOT_SIGNED}`]
   await dependencies.externalContactIds.claim(tenant, visitorId, externalContactId)
   return warnings
 }
@@ -64,7 +64,7 @@ function trustOf({ userId, email }: PageClaim, hash: unknown, keys: Identificati
 /** Says that a hash proved nothing; without one there is nothing to say. */
 function unsignedWarnings(hash: unknown, { keys }: IdentificationKeys): string[] {
   if (hash === undefined) return []
-  const secret = keys.length === 0 ? 'this tenant has no identity secret' : 'it fits no identity secret of this tenant'
+  const secret = keys.length === 0 ? 'this tenant has no identity secret' : 'it does not match'
   return [`user_hash was ignored: ${secret}. The identification counts as unsigned.`]
 }
 
@@ -72,7 +72,7 @@ function warningsOf({ trust, leftOut: keys }: Identified, sent: Trust): string[]
   const warnings = leftOutWarnings(keys.map((key) => `traits.${key}`))
   if (trust === sent) return warnings
   return [
-    'user_hash covers external_user_id, and traits.email is known as the email of another contact: the identification counts as unsigned.',
+    'user_hash covers external_user_id only, and traits.email belongs to another contact: the identification counts as unsigned.',
     ...warnings,
   ]
 }
