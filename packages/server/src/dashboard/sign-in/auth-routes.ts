@@ -72,57 +72,47 @@ export function authRoutes(app: App, dependencies: CodeDependencies): void {
     if (typeof body?.email === 'string') body.email = body.email.trim()
   }
 
+  /** A route of this access whose body is strictly this. */
+  const takes = <Body extends TObject>(body: Body, access: Access) => ({
+    config: { access },
+    bodyLimit: BODY_BYTES_MAX,
+    preValidation: tidy,
+    schema: { body },
+  })
+
   for (const { path, access, body, fixed } of FORWARDED) {
-    app.post(
-      `/api/auth${path}`,
-      { config: { access }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body } },
-      async (request, reply) => {
-        await limitSignIn(dependencies, request, reply)
-        const sent = { ...(request.body as object), ...fixed }
-        const answer = await forward(dependencies, request, reply, { method: 'POST', path, body: sent })
-        if (path === CHANGE_PASSWORD) await forgetWaitingSteps(database, personOf(request).user.id)
-        return answer
-      },
-    )
+    app.post(`/api/auth${path}`, takes(body, access), async (request, reply) => {
+      await limitSignIn(dependencies, request, reply)
+      const sent = { ...(request.body as object), ...fixed }
+      const answer = await forward(dependencies, request, reply, { method: 'POST', path, body: sent })
+      if (path === CHANGE_PASSWORD) await forgetWaitingSteps(database, personOf(request).user.id)
+      return answer
+    })
   }
 
-  app.post(
-    '/api/auth/sign-in/email',
-    { config: { access: 'public' }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body: SignInBody } },
-    async (request, reply) => {
-      await limitSignIn(dependencies, request, reply, { email: request.body.email.toLowerCase() })
-      return signInWithPassword(dependencies, request, reply, request.body)
-    },
-  )
+  app.post('/api/auth/sign-in/email', takes(SignInBody, 'public'), async (request, reply) => {
+    await limitSignIn(dependencies, request, reply, { email: request.body.email.toLowerCase() })
+    return signInWithPassword(dependencies, request, reply, request.body)
+  })
 
   for (const kind of ['totp', 'backup-code'] as const) {
-    app.post(
-      `/api/auth/two-factor/verify-${kind}`,
-      { config: { access: 'public' }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body: OfCode } },
-      async (request, reply) => checkCode(dependencies, request, reply, { kind, ...request.body }),
+    app.post(`/api/auth/two-factor/verify-${kind}`, takes(OfCode, 'public'), async (request, reply) =>
+      checkCode(dependencies, request, reply, { kind, ...request.body }),
     )
   }
 
-  app.post(
-    '/api/auth/request-password-reset',
-    { config: { access: 'public' }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body: OfAddress } },
-    async (request, reply) => {
-      const { body } = request
-      await limitSignIn(dependencies, request, reply, { email: body.email.toLowerCase() })
-      return forward(dependencies, request, reply, { method: 'POST', path: '/request-password-reset', body })
-    },
-  )
+  app.post('/api/auth/request-password-reset', takes(OfAddress, 'public'), async (request, reply) => {
+    const { body } = request
+    await limitSignIn(dependencies, request, reply, { email: body.email.toLowerCase() })
+    return forward(dependencies, request, reply, { method: 'POST', path: '/request-password-reset', body })
+  })
 
-  app.post(
-    '/api/auth/reset-password',
-    { config: { access: 'public' }, bodyLimit: BODY_BYTES_MAX, preValidation: tidy, schema: { body: NewPasswordBody } },
-    async (request, reply) => {
-      const { body } = request
-      await limitSignIn(dependencies, request, reply)
-      await proveByLink(stores, body.token, clock())
-      return forward(dependencies, request, reply, { method: 'POST', path: '/reset-password', body })
-    },
-  )
+  app.post('/api/auth/reset-password', takes(NewPasswordBody, 'public'), async (request, reply) => {
+    const { body } = request
+    await limitSignIn(dependencies, request, reply)
+    await proveByLink(stores, body.token, clock())
+    return forward(dependencies, request, reply, { method: 'POST', path: '/reset-password', body })
+  })
 
   app.post(
     '/api/auth/sign-in/oauth2',

@@ -21,6 +21,8 @@ beforeAll(async () => {
     CDS_RATE_LIMITS: 'on',
     CDS_TRUST_PROXY: '1',
     CDS_RATE_LIMIT_SIGN_IN_ELSEWHERE_PER_MINUTE: '8',
+    // Every guess costs what a password costs.
+    CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE: '12',
   }
   limited = await startTestService(settings, { clock: () => now })
   tenant = await createTestTenant(limited)
@@ -59,7 +61,7 @@ test('wrong passwords from elsewhere keep nobody out', async () => {
   expect([upper.status, upper.body.error.code]).toEqual([429, 'rate_limited'])
   // The person, at an address never seen before.
   expect((await signIn(email, '10.0.0.2', PASSWORD)).status).toBe(200)
-}, 120_000)
+})
 
 test('many addresses together get some guesses a minute, and none of them takes away those of an address that is known', async () => {
   const email = await person()
@@ -74,16 +76,15 @@ test('many addresses together get some guesses a minute, and none of them takes 
   const byKnown: number[] = []
   for (let i = 0; i < 8; i++) byKnown.push((await signIn(email, '2001:db8:1:2::10')).status)
   expect(byKnown.slice(-2)).toEqual([429, 429])
-}, 120_000)
+})
 
-test('one address of the network gets thirty guesses a minute, for whomever they are', async () => {
+test('one IP address gets as many guesses a minute as are set, whoever is tried', async () => {
   const byAddress: number[] = []
-  for (let i = 0; i < 32; i++) byAddress.push((await signIn(`someone${i}@example.com`, '10.1.1.1')).status)
-  expect(byAddress.filter((status) => status === 401)).toHaveLength(30)
+  for (let i = 0; i < 14; i++) byAddress.push((await signIn(`someone${i}@example.com`, '10.1.1.1')).status)
+  expect(byAddress.filter((status) => status === 401)).toHaveLength(12)
   expect(byAddress.slice(-2)).toEqual([429, 429])
   expect((await signIn('another@example.com', '10.2.2.2')).status).toBe(401)
-  // Every guess costs what a password costs.
-}, 120_000)
+})
 
 test('wrong codes from elsewhere lock the second factor there, and not where the person has signed in', async () => {
   const home = '10.5.0.1'
@@ -111,7 +112,7 @@ test('wrong codes from elsewhere lock the second factor there, and not where the
   const recovery = { code: enabled.body.backupCodes[0] }
   const there = await post(traveller.browser, '10.7.0.1', 'two-factor/verify-backup-code', recovery)
   expect(there.status).toBe(200)
-}, 120_000)
+})
 
 test('of the links for a new password an address gets five an hour by mail, whoever asks', async () => {
   const [email, other] = [await person(), await person()]
