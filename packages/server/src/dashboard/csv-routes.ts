@@ -68,7 +68,7 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
       const filters = await contactFiltersOf(tenant, query, eventFiltersOf(query), config.eventFilterContactsMax)
       const names = columnsOf(query.columns, CONTACT_USUAL)
       const pages = filters ? contactPages(tenant, filters) : nothing()
-      return sendCsv(reply, fileName('contacts'), names, pages, (row) => {
+      return sendCsv(tenant, reply, fileName('contacts'), names, pages, (row) => {
         const fields: Record<string, unknown> = {
           contact_id: row.contact_id,
           company_id: row.company_id,
@@ -93,7 +93,7 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
     async ({ tenant, query }, reply) => {
       const { columns: asked, ...filters } = withoutOrder(query)
       const names = columnsOf(asked, COMPANY_USUAL)
-      return sendCsv(reply, fileName('companies'), names, companyPages(tenant, filters), (row) => {
+      return sendCsv(tenant, reply, fileName('companies'), names, companyPages(tenant, filters), (row) => {
         const fields: Record<string, unknown> = {
           company_id: row.company_id,
           name: row.name,
@@ -117,17 +117,24 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
       const { columns: asked, include, ...rest } = withoutOrder(query)
       const filters = { ...rest, includeSystem: include?.includes('system') ?? false }
       const names = columnsOf(asked, EVENT_USUAL)
-      return sendCsv(reply, fileName('events'), names, enriched(tenant, filters), ({ contact, company, ...event }) => {
-        const fields: Record<string, unknown> = {
-          ...event,
-          contact_id: event.internal_contact_id,
-          contact_email: contact?.email,
-          company_name: company?.name,
-        }
-        return names.map((name) =>
-          name.startsWith('data.') ? own(event.data, name.slice('data.'.length)) : own(fields, name),
-        )
-      })
+      return sendCsv(
+        tenant,
+        reply,
+        fileName('events'),
+        names,
+        enriched(tenant, filters),
+        ({ contact, company, ...event }) => {
+          const fields: Record<string, unknown> = {
+            ...event,
+            contact_id: event.internal_contact_id,
+            contact_email: contact?.email,
+            company_name: company?.name,
+          }
+          return names.map((name) =>
+            name.startsWith('data.') ? own(event.data, name.slice('data.'.length)) : own(fields, name),
+          )
+        },
+      )
     },
   )
 }

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
+import type { Tenant } from '../platform/tenant.ts'
 
 /** What a spreadsheet would take for the beginning of a formula. */
 const FORMULA = /^[=+\-@\t\r\n]/
@@ -26,28 +28,39 @@ export function csvLine(values: readonly unknown[]): string {
  * first is read before anything is answered, so that what is wrong is said in the usual way.
  */
 export async function sendCsv<Row>(
+  tenant: Tenant,
   reply: FastifyReply,
   name: string,
   columns: readonly string[],
   pages: AsyncGenerator<readonly Row[]>,
   cellsOf: (row: Row) => readonly unknown[],
 ): Promise<FastifyReply> {
-  const first = await pages.next()
-  const lines = async function* () {
-    try {
-      yield BYTE_ORDER_MARK + csvLine(columns)
-      for (let page = first; !page.done; page = await pages.next()) {
-        yield page.value.map((row) => csvLine(cellsOf(row))).join('')
-      }
-    } finally {
-      await pages.return(undefined)
+  const end = await tenant.beginExport()
+  const close = async () => {
+    end()
+    await pages.return(undefined)
+  }
+  const lines = async function* (first: IteratorResult<readonly Row[]>) {
+    yield BYTE_ORDER_MARK + csvLine(columns)
+    for (let page = first; !page.done; page = await pages.next()) {
+      yield page.value.map((row) => csvLine(cellsOf(row))).join('')
+      // Other requests have their turn.
+      await nextTurn()
     }
   }
-  return reply
-    .type('text/csv; charset=utf-8')
-    .header('content-disposition', `attachment; filename="${name}"`)
-    .header('cache-control', 'no-store')
-    .send(Readable.from(lines(), { objectMode: true, highWaterMark: 1 }))
+  try {
+    const body = Readable.from(lines(await pages.next()), { objectMode: true, highWaterMark: 1 })
+    // Also when the client goes away before it has read anything.
+    body.once('close', () => void close())
+    return reply
+      .type('text/csv; charset=utf-8')
+      .header('content-disposition', `attachment; filename="${name}"`)
+      .header('cache-control', 'no-store')
+      .send(body)
+  } catch (error) {
+    await close()
+    throw error
+  }
 }
 
 /** The columns that a caller asks for, or the usual ones. */

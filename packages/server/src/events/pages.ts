@@ -15,6 +15,7 @@ export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncG
   for await (const bounds of pageBounds(tenant, { where, parameters }, 'DESC', ROWS_A_PAGE)) {
     const rows = await tenant.events.select<EventRow>({
       name: 'events.page',
+      lane: 'export',
       columns: EVENT_COLUMNS,
       where: [...where, ...bounds.where],
       parameters: { ...parameters, ...bounds.parameters },
@@ -49,6 +50,7 @@ export async function* pageBounds(
     const from: QueryParameters = after ? { after_ms: Number(after.timestamp_ms), after_id: after.event_id } : {}
     const [end] = await tenant.events.select<Key>({
       name: 'events.page_end',
+      lane: 'export',
       columns: 'toUnixTimestamp64Milli(timestamp) AS timestamp_ms, event_id',
       where: [...where, ...begin],
       parameters: { ...parameters, ...from },
