@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import { NO_CONTACT } from '../journal/event-record.ts'
-import type { QueryParameters } from '../platform/clickhouse/connect.ts'
+import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { filterText, flag, searchText, timestampBound } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import { wordsOf } from '../platform/search-words.ts'

@@ -1,4 +1,4 @@
-import type { QueryParameters } from '../platform/clickhouse/connect.ts'
+import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EVENT_COLUMNS, type EventObject, type EventRow, toEventObject } from './event-object.ts'

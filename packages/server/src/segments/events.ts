@@ -1,5 +1,5 @@
 import { eventConditions } from '../events/filters.ts'
-import type { QueryParameters } from '../platform/clickhouse/connect.ts'
+import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EventMatch } from './filter.ts'

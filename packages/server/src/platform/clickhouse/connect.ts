@@ -4,13 +4,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { storeUnavailable } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { embeddedStatement, type QueryParameters, type Statement } from './parameters.ts'
 import { refusalCode } from './refusal.ts'
 
 /** `database`: one of the embedded engine's other than its default. */
 export type ClickHouseAddress = { url: string } | { path: string; database?: string }
-
-/** Values of the `{name: Type}` placeholders of a query. */
-export type QueryParameters = Record<string, string | number | boolean | readonly string[] | null>
 
 /**
  * The one way to ClickHouse, embedded or not. Settings stand in the SQL, never beside it: the embedded engine would
@@ -58,19 +56,19 @@ const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
 /** Opens the embedded engine at `path`, or a client for the server at `url`. */
 export async function connectClickHouse(address: ClickHouseAddress): Promise<ClickHouse> {
   const connections = 'url' in address ? connectServer(address.url) : await openEmbedded(address)
-  const { client, lend } = connections
+  const { client, lend, statement } = connections
 
   async function ask(sql: string, parameters: QueryParameters, { signal, ...bounds }: QueryBounds) {
     const id = newId()
-    const query = `${sql} SETTINGS ${settingsOf(bounds)}, log_comment = '${id}'`
+    const asked = statement(`${sql} SETTINGS ${settingsOf(bounds)}, log_comment = '${id}'`, parameters)
     const kill = () => {
       // A query that has just ended is no failure, and one that goes on is bounded.
-      const statement = `KILL QUERY WHERE Settings['log_comment'] = '${id}' ASYNC`
-      lend((other) => other.command({ query: statement })).catch(() => {})
+      const query = `KILL QUERY WHERE Settings['log_comment'] = '${id}' ASYNC`
+      lend((other) => other.command({ query })).catch(() => {})
     }
     signal?.addEventListener('abort', kill)
     try {
-      return await asUnavailable(lend((idle) => idle.query({ query, query_params: parameters, format: 'JSONEachRow' })))
+      return await asUnavailable(lend((idle) => idle.query({ ...asked, format: 'JSONEachRow' })))
     } finally {
       signal?.removeEventListener('abort', kill)
     }
@@ -92,7 +90,7 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
       }
     },
     command: async (sql, parameters = {}) => {
-      await asUnavailable(client.command({ query: sql, query_params: parameters }))
+      await asUnavailable(client.command(statement(sql, parameters)))
     },
     insert: async (table, format, body, token) => {
       const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}', ${READABLE_AT_ONCE} FORMAT ${format}`
@@ -126,6 +124,8 @@ interface Connections {
   client: ClickHouseClient
   /** Lends a connection that nobody else uses meanwhile. */
   lend<T>(work: (idle: ClickHouseClient) => Promise<T>): Promise<T>
+  /** A statement as these connections take it best. */
+  statement(query: string, parameters: QueryParameters): Statement
   cores(): Promise<number>
   close(): Promise<void>
 }
@@ -143,6 +143,7 @@ function connectServer(url: string): Connections {
   return {
     client,
     lend: (work) => work(client),
+    statement: (query, query_params) => ({ query, query_params }),
     cores: async () => {
       const result = await client.query({ query: "SELECT getSetting('max_threads') AS threads", format: 'JSONEachRow' })
       const [row] = await result.json<{ threads: number | string }>()
@@ -189,6 +190,7 @@ async function openEmbedded({ path, database }: { path: string; database?: strin
         idle.push(lent)
       }
     },
+    statement: embeddedStatement,
     cores: async () => availableParallelism(),
     close: async () => {
       await Promise.all(all.map((each) => each.close()))

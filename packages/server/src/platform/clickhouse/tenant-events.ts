@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import { callerLeft, type Lane, type ReadOptions, type ReadTurns } from '../read-turns.ts'
-import type { ClickHouse, QueryParameters } from './connect.ts'
+import type { ClickHouse } from './connect.ts'
+import type { QueryParameters } from './parameters.ts'
 import { refusalCode } from './refusal.ts'
 
 /** A question to the events of one tenant, in the parts of a SELECT; the table and the tenant are added. */
