@@ -5,6 +5,8 @@ import { EVENT_COLUMNS, type EventObject, type EventRow, toEventObject } from '.
 import { type EventFilters, eventConditions } from './filters.ts'
 
 const ROWS_A_PAGE = 10_000
+/** Events of a page that are handed over at a time: the reader lets other requests go on in between. */
+const EVENTS_AT_ONCE = 250
 
 /**
  * All events that match, newest first, some at a time. Each page is a question of its own that goes on where the one
@@ -21,7 +23,9 @@ export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncG
       parameters: { ...parameters, ...bounds.parameters },
       orderBy: 'timestamp DESC, event_id DESC',
     })
-    if (rows.length > 0) yield rows.map(toEventObject)
+    for (let from = 0; from < rows.length; from += EVENTS_AT_ONCE) {
+      yield rows.slice(from, from + EVENTS_AT_ONCE).map(toEventObject)
+    }
   }
 }
 

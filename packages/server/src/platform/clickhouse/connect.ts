@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { text as readAll } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { type ClickHouseClient, ClickHouseLogLevel, createClient, type ResultSet } from '@clickhouse/client'
 import { storeUnavailable } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { embeddedStatement, type QueryParameters, type Statement } from './parameters.ts'
@@ -48,8 +48,8 @@ const QUERY_BYTES_MAX = 4_000_000_000
 const REQUEST_TIMEOUT_MS = 25_000
 /** Turns bound the reads, so this only bounds what they do not. */
 const CONNECTIONS_MAX = 64
-/** Rows of a streamed answer that are parsed before other requests get their turn. */
-const ROWS_A_TURN = 1_000
+/** Rows of an answer that are parsed before other requests get their turn. */
+const ROWS_A_TURN = 250
 /** A distributed table would otherwise keep rows in a queue of its own and call them inserted. */
 const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
 
@@ -77,17 +77,10 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
   return {
     query: async <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) => {
       const result = await ask(sql, parameters, bounds)
-      return asUnavailable(result.json<Row>())
+      return asUnavailable(Array.fromAsync(parsed<Row>(result)).then((parts) => parts.flat()))
     },
     stream: async function* <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) {
-      const result = await ask(sql, parameters, bounds)
-      for await (const rows of result.stream<Row>()) {
-        for (let from = 0; from < rows.length; from += ROWS_A_TURN) {
-          yield rows.slice(from, from + ROWS_A_TURN).map((row) => row.json())
-          // The embedded engine answers at once with everything: other requests get their turn in between.
-          await nextTurn()
-        }
-      }
+      yield* parsed<Row>(await ask(sql, parameters, bounds))
     },
     command: async (sql, parameters = {}) => {
       await asUnavailable(client.command(statement(sql, parameters)))
@@ -100,6 +93,16 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
     ping: async () => lend(async (idle) => (await idle.ping({ select: true })).success),
     cores: () => asUnavailable(connections.cores()),
     close: connections.close,
+  }
+}
+
+/** Parses rows some at a time, with other requests in between: the embedded engine answers with everything at once. */
+async function* parsed<Row>(result: ResultSet<'JSONEachRow'>): AsyncGenerator<Row[]> {
+  for await (const rows of result.stream<Row>()) {
+    for (let from = 0; from < rows.length; from += ROWS_A_TURN) {
+      yield rows.slice(from, from + ROWS_A_TURN).map((row) => row.json())
+      if (from + ROWS_A_TURN < rows.length) await nextTurn()
+    }
   }
 }
 
