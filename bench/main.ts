@@ -1,12 +1,13 @@
 /**
  * `npm run bench` prints one table: what the service does, what bounds it measured in the same run, and the ratio.
- * `-- --quick` does the same on little data in under a minute.
+ * `-- --quick` does the same on little data in under a minute; `-- --fairness` measures that row alone.
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { measureAgents } from './agents.ts'
+import { measureFairness } from './fairness.ts'
 import type { Load } from './load.ts'
 import { memoryOf, run, start } from './processes.ts'
 import type { Raw } from './raw.ts'
@@ -23,7 +24,8 @@ const directory = mkdtempSync(join(tmpdir(), 'cds-bench-'))
 chmodSync(directory, 0o755)
 const environment = { CDS_DATA_DIR: directory, PORT, HOST: '127.0.0.1', CDS_RATE_LIMITS: 'off', CDS_LOG_LEVEL: 'warn' }
 try {
-  await measure()
+  await (process.argv.includes('--fairness') ? measureFairness(directory, environment) : measure())
+  print()
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }
@@ -71,8 +73,8 @@ async function measure(): Promise<void> {
   } finally {
     await service.stop()
   }
+  await measureFairness(directory, environment)
   await measureDeliveries(directory, environment)
-  print()
 }
 
 /** The same reads of a small tenant, before there is a large one. */

@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { keepCompiledCode } from './platform/compiled-code.ts'
+import { reserveThreads } from './platform/threads.ts'
 
+reserveThreads()
 keepCompiledCode()
 const { runCommand } = await import('./cli/run-command.ts')
 process.exit(await runCommand(process.argv.slice(2)))

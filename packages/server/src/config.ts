@@ -18,6 +18,8 @@ export interface Config {
   /** Name of the ClickHouse cluster, null for a single server. */
   clickhouseCluster: string | null
   postgresPoolSize: number
+  /** What all reads of ClickHouse together may use. */
+  clickhouseReadMemoryMb: number
   logLevel: (typeof LOG_LEVELS)[number]
   /** Proxies in front that each add the address of their caller to X-Forwarded-For. */
   trustedProxies: number
@@ -189,6 +191,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       'a cluster name of letters, digits, _ and -',
     ),
     postgresPoolSize: integer('CDS_POSTGRES_POOL_SIZE', 16, 2, 1_000),
+    clickhouseReadMemoryMb: integer('CDS_CLICKHOUSE_READ_MEMORY_MB', 4_000, 500, 1_000_000),
     logLevel: read(
       'CDS_LOG_LEVEL',
       'info',

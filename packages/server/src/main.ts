@@ -1,5 +1,7 @@
 import { keepCompiledCode, writeCompiledCode } from './platform/compiled-code.ts'
+import { reserveThreads } from './platform/threads.ts'
 
+reserveThreads()
 keepCompiledCode()
 const [{ readConfig }, { runService }] = [await import('./config.ts'), await import('./run.ts')]
 await runService(() => readConfig(process.env))

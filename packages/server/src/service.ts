@@ -1,4 +1,5 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { ACTION_QUEUE } from './agents/actions/queue.ts'
 import { createSenders } from './agents/actions/senders.ts'
@@ -44,6 +45,7 @@ import { connectPostgres, type Postgres, type PostgresAddress } from './platform
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
 import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.ts'
+import { createReadTurns } from './platform/read-turns.ts'
 import type { Stores } from './platform/tenant.ts'
 import { type Clock, systemClock } from './platform/time.ts'
 import { keepTables } from './retention.ts'
@@ -109,11 +111,22 @@ export async function openEngines({ config, clickhouse: shared, onProgress }: En
         await clickhouse.command(statement)
       }
     })
-    return { stores: { database: postgres.db, clickhouse }, postgres, postgresAddress, close }
+    const reads = createReadTurns({
+      cores: await clickhouse.cores(),
+      memoryBytes: readMemoryOf(config),
+      postgresConnections: config.postgresPoolSize,
+    })
+    return { stores: { database: postgres.db, clickhouse, reads }, postgres, postgresAddress, close }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+/** The embedded ClickHouse shares the machine with the service and with PostgreSQL. */
+function readMemoryOf({ clickhouseUrl, clickhouseReadMemoryMb }: Config): number {
+  const wanted = clickhouseReadMemoryMb * 1_000_000
+  return clickhouseUrl === null ? Math.min(wanted, (process.constrainedMemory() || totalmem()) / 2) : wanted
 }
 
 async function postgresAddressOf(
@@ -198,7 +211,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
   try {
     const { stores, postgres, postgresAddress } = engines
-    const metrics = createMetrics(postgres.pool)
+    const metrics = createMetrics(postgres.pool, stores.reads)
     const invalidation: Invalidation = await listenForChanges(postgresAddress, log)
     cleanup.push(() => invalidation.close())
     const eventIds = await keepEventIds(stores.database, clock, log)

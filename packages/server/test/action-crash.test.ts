@@ -13,6 +13,7 @@ import { createApiFetch } from '../src/platform/outbound/api-fetch.ts'
 import { createConnector } from '../src/platform/outbound/connect.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import type { ReadTurns } from '../src/platform/read-turns.ts'
 import { openTenant } from '../src/platform/tenant.ts'
 import { systemClock } from '../src/platform/time.ts'
 import { QUEUES } from '../src/service.ts'
@@ -54,7 +55,10 @@ describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
     const service = new KillableService(environment)
     try {
       const { id: tenantId, key } = await insertTenant(postgres.db)
-      const tenant = openTenant({ database: postgres.db, clickhouse: null as unknown as ClickHouse }, tenantId)
+      const tenant = openTenant(
+        { database: postgres.db, clickhouse: null as unknown as ClickHouse, reads: null as unknown as ReadTurns },
+        tenantId,
+      )
       const person = { firstName: 'Grace', lastName: 'Hopper', role: 'Sales' }
       const { identity_id: identityId } = await createIdentity(tenant, TESTER, person, new Date())
       const mailbox = await servers.addMailbox('grace@mail.example')

@@ -66,16 +66,15 @@ let databases = 0
 async function createClickHouseDatabase(): Promise<ClickHouse> {
   // Kept open, so that the engine goes on when a service has closed the connection of its own.
   engine ??= connectClickHouse({ path: clickhousePath() })
-  await engine
-  const name = `test_${++databases}`
-  const clickhouse = await connectClickHouse({ path: clickhousePath() })
-  await clickhouse.command(`CREATE DATABASE ${name}`)
-  await clickhouse.command(`USE ${name}`)
+  const { command } = await engine
+  const database = `test_${++databases}`
+  await command(`CREATE DATABASE ${database}`)
+  const clickhouse = await connectClickHouse({ path: clickhousePath(), database })
   return {
     ...clickhouse,
     close: async () => {
-      await clickhouse.command(`DROP DATABASE ${name}`)
       await clickhouse.close()
+      await command(`DROP DATABASE ${database}`)
     },
   }
 }

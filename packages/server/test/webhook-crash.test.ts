@@ -9,6 +9,7 @@ import { newId } from '../src/platform/ids.ts'
 import { createOutbound } from '../src/platform/outbound/client.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import type { ReadTurns } from '../src/platform/read-turns.ts'
 import { openTenant, type Tenant } from '../src/platform/tenant.ts'
 import { type Delivery, listDeliveries } from '../src/webhooks/deliveries.ts'
 import { createSubscription } from '../src/webhooks/subscriptions.ts'
@@ -56,7 +57,10 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
   const acknowledged: string[] = []
   try {
     const { id, site } = await insertTenant(postgres.db)
-    const tenant = openTenant({ database: postgres.db, clickhouse: null as unknown as ClickHouse }, id)
+    const tenant = openTenant(
+      { database: postgres.db, clickhouse: null as unknown as ClickHouse, reads: null as unknown as ReadTurns },
+      id,
+    )
     const secrets = await openSecretBox(readConfig(environment))
     const settings = { event: 'crash', url: receiver.url('/hook', 'localhost') }
     const { subscriptionId } = await createSubscription(tenant, { secrets, outbound }, settings, new Date())

@@ -46,6 +46,7 @@ export async function aggregateEventsByCompany(
       : `, count(${number}) AS numbers, sum(${number}) AS sum, min(${number}) AS min, max(${number}) AS max`
   const answer = tenant.events.stream<Row>({
     name: 'aggregate.events_by_contact',
+    lane: 'heavy',
     columns: `contact_id, count() AS records${numbers}`,
     where,
     parameters: { ...parameters, ...fieldParameters(measure) },

@@ -34,6 +34,7 @@ export async function aggregateEvents(
   const order = isTime(dimension) ? 'key DESC' : `value DESC NULLS LAST, ${missing}, ${orderKey(dimension)}`
   const rows = await tenant.events.select<Row>({
     name: 'aggregate.events',
+    lane: 'heavy',
     columns: `${dimension.sql} AS key, ${measureOf(measure)} AS value, count() AS records`,
     where,
     parameters: { ...parameters, ...fieldParameters(measure) },

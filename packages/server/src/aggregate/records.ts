@@ -82,12 +82,14 @@ async function summarize(
   // Texts are compared byte by byte, as in ClickHouse, whatever the database's language.
   const key = dimension.kind === 'boolean' ? sql`key` : sql`key COLLATE "C"`
   const order = isTime(dimension) ? sql`${key} DESC` : sql`value DESC NULLS LAST, ${key} ASC NULLS LAST`
-  const rows = await tenant.db
-    .selectFrom((grouped as SelectQueryBuilder<TenantTables, 'contacts', Group>).as('groups'))
-    .select(['key', 'value', sql<string>`sum(records) OVER ()`.as('total')])
-    .orderBy(hidesMissing ? sql`key IS NOT NULL, ${order}` : order)
-    .limit(hidesMissing ? limit + 1 : limit)
-    .execute()
+  const rows = await tenant.heavily(() =>
+    tenant.db
+      .selectFrom((grouped as SelectQueryBuilder<TenantTables, 'contacts', Group>).as('groups'))
+      .select(['key', 'value', sql<string>`sum(records) OVER ()`.as('total')])
+      .orderBy(hidesMissing ? sql`key IS NOT NULL, ${order}` : order)
+      .limit(hidesMissing ? limit + 1 : limit)
+      .execute(),
+  )
   const shown = hidesMissing ? rows.filter((row) => row.key !== null).slice(0, limit) : rows
   const buckets = shown.map((row) => ({ key: row.key, value: numberOf(row.value) }))
   return { buckets: isTime(dimension) ? buckets.reverse() : buckets, total: Number(rows[0]?.total ?? 0) }

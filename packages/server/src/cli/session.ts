@@ -9,6 +9,7 @@ import { createLog } from '../platform/log.ts'
 import { createMetrics } from '../platform/metrics.ts'
 import { connectPostgres, type PostgresAddress } from '../platform/postgres/connect.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
+import { createReadTurns } from '../platform/read-turns.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { rememberDefinitions } from '../segments/definitions.ts'
@@ -40,7 +41,7 @@ export async function openSession(config: Config): Promise<Session> {
     })
     let projector: Projector | undefined
     const projecting = () => {
-      projector ??= startProjector({ ...stores, log, metrics: createMetrics(postgres.pool) })
+      projector ??= startProjector({ ...stores, log, metrics: createMetrics(postgres.pool, stores.reads) })
       return projector
     }
     return {
@@ -90,8 +91,10 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
       command: unavailable,
       insert: unavailable,
       ping: unavailable,
+      cores: unavailable,
       close: unavailable,
     },
+    reads: createReadTurns({ cores: 1, memoryBytes: 0, postgresConnections: 4 }),
   }
   return {
     stores,

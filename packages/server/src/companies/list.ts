@@ -2,7 +2,8 @@ import { type ExpressionBuilder, sql } from 'kysely'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
-import { contains, endOfMillisecond, exactFacets, wordsOf } from '../platform/postgres/text-filters.ts'
+import { contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
+import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow, toCompanyObject } from './company-object.ts'
 
@@ -36,20 +37,22 @@ export async function listCompanies(tenant: Tenant, filters: CompanyFilters, ord
     sortBy === 'createdate'
       ? matching.orderBy('created_at', direction)
       : matching.orderBy('sort_name', (by) => by[direction]().nullsLast())
-  const rows = await ordered
+  const selected = ordered
     .select(COMPANY_COLUMNS)
     .orderBy('company_id', direction)
     .limit(page.limit)
     .offset(offsetOf(page))
-    .execute()
+  const rows = await whenItsTurn(tenant, filters, () => selected.execute())
   return rows.map(toCompanyObject)
 }
 
 /** How many companies match. */
 export async function countCompanies(tenant: Tenant, filters: CompanyFilters): Promise<number> {
-  const row = await matchingCompanies(tenant, filters)
-    .select(({ fn }) => fn.countAll().as('count'))
-    .executeTakeFirst()
+  const row = await whenItsTurn(tenant, filters, () =>
+    matchingCompanies(tenant, filters)
+      .select(({ fn }) => fn.countAll().as('count'))
+      .executeTakeFirst(),
+  )
   return Number(row?.count ?? 0)
 }
 
@@ -68,6 +71,13 @@ export async function readCompany(tenant: Tenant, companyId: string) {
 export async function findCompanies(tenant: Tenant, companyIds: readonly string[]): Promise<CompanyRow[]> {
   if (companyIds.length === 0) return []
   return tenant.db.selectFrom('companies').select(COMPANY_COLUMNS).where('company_id', 'in', companyIds).execute()
+}
+
+/** Words and numbers of employees may be compared with every company. */
+export function whenItsTurn<T>(tenant: Tenant, filters: CompanyFilters, work: () => Promise<T>): Promise<T> {
+  const { search, min_employees, max_employees } = filters
+  const isHeavy = wordsOf(search).length > 0 || min_employees !== undefined || max_employees !== undefined
+  return isHeavy ? tenant.heavily(work) : work()
 }
 
 /** A query over the companies that match. */

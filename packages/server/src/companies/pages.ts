@@ -1,6 +1,6 @@
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
-import { type CompanyFilters, matchingCompanies } from './list.ts'
+import { type CompanyFilters, matchingCompanies, whenItsTurn } from './list.ts'
 
 const ROWS_A_PAGE = 1_000
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
@@ -8,12 +8,14 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 /** All companies that match, some at a time, in the order of their ids. */
 export async function* companyPages(tenant: Tenant, filters: CompanyFilters): AsyncGenerator<CompanyRow[]> {
   for (let after = FIRST_ID; ; ) {
-    const rows = await matchingCompanies(tenant, filters)
-      .select(COMPANY_COLUMNS)
-      .where('companies.company_id', '>', after)
-      .orderBy('companies.company_id')
-      .limit(ROWS_A_PAGE)
-      .execute()
+    const rows = await whenItsTurn(tenant, filters, () =>
+      matchingCompanies(tenant, filters)
+        .select(COMPANY_COLUMNS)
+        .where('companies.company_id', '>', after)
+        .orderBy('companies.company_id')
+        .limit(ROWS_A_PAGE)
+        .execute(),
+    )
     if (rows.length > 0) yield rows
     const last = rows.at(-1)
     if (!last || rows.length < ROWS_A_PAGE) return

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { pageParameters } from '../platform/http/pagination.ts'
-import { filterText, flag, oneOf, timestampBound } from '../platform/http/query-parameters.ts'
+import { filterText, flag, oneOf, searchText, timestampBound } from '../platform/http/query-parameters.ts'
 import { parseCompanyDomain } from './domain.ts'
 import type { CompanyChanges } from './write.ts'
 
@@ -41,7 +41,7 @@ export const ListCompaniesQuery = Type.Object({
   max_employees: Type.Optional(Type.Integer({ minimum: 0, description: 'At most so many employees.' })),
   created_after: timestampBound('lower', 'Created at or after this moment.'),
   created_before: timestampBound('upper', 'Created at or before this moment.'),
-  search: Type.Optional(Type.String({ maxLength: 1_000, description: 'Words that must all occur in name or domain.' })),
+  search: searchText('Words that must all occur in name or domain.'),
   sort_by: oneOf(['name', 'createdate'], 'Sort by.', 'createdate'),
   sort_dir: oneOf(['asc', 'desc'], 'Direction; missing values come last in both.', 'desc'),
   count_only: flag('Answer only how many there are.', false),

@@ -40,7 +40,7 @@ export class ChangeLog {
  * Transactions of one tenant often wait for one another's contacts and visitors. They do so here, in turn, and not each
  * with a connection in its hand.
  */
-const takeTurn = createTurns({ perKey: 4, inAll: 12 })
+const { takeTurn } = createTurns({ perKey: 4, inAll: 12 })
 
 /**
  * Runs a change of contacts in one transaction, with everything that follows from it: memberships in segments, events,

@@ -100,6 +100,7 @@ async function earliestEvent(tenant: Tenant, contactId: string): Promise<Earlies
   const rows = await tenant.events
     .select<Earliest>({
       name: 'events.earliest_of_contact',
+      lane: 'light',
       columns: `toUnixTimestamp64Milli(min(timestamp)) AS first_ms, argMinIf(url, timestamp, url != '') AS first_url,
       argMinIf(referrer, timestamp, url != '') AS first_referrer`,
       // The visitors are named for their index: that of contacts is no help for events that have just been moved.

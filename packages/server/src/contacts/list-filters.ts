@@ -72,6 +72,7 @@ async function contactsWithEvent(tenant: Tenant, filters: EventFilters, contacts
   const { where, parameters } = eventConditions(filters)
   const rows = await tenant.events.select<{ contact_id: string }>({
     name: 'events.contacts_with_event',
+    lane: 'heavy',
     columns: 'DISTINCT contact_id',
     where,
     parameters,

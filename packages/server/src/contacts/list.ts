@@ -3,7 +3,8 @@ import { recentNotes, toNotes } from '../notes/notes.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
-import { containing, contains, endOfMillisecond, exactFacets, wordsOf } from '../platform/postgres/text-filters.ts'
+import { containing, contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
+import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { segmentIds } from '../segments/member-ids.ts'
 import { type Projection, project, shows, toContactObject } from './contact-object.ts'
@@ -75,9 +76,11 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
     .orderBy('contact_id', direction)
     .limit(page.limit)
     .offset(offsetOf(page))
-  const rows = shows(projection, 'notes')
-    ? await selected.select(recentNotes(NOTES_IN_LISTS)).execute()
-    : (await selected.execute()).map((row) => ({ ...row, notes: [] }))
+  const rows = await whenItsTurn(tenant, filters, async () =>
+    shows(projection, 'notes')
+      ? selected.select(recentNotes(NOTES_IN_LISTS)).execute()
+      : (await selected.execute()).map((row) => ({ ...row, notes: [] })),
+  )
   return rows.map((row) => project(toContactObject(row, toNotes(row.notes), withProvenance), projection))
 }
 
@@ -85,14 +88,25 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
 export async function countContacts(tenant: Tenant, filters: ContactFilters): Promise<number> {
   const filtered = Object.values(filters).some((value) => value !== undefined)
   const row = filtered
-    ? await matchingContacts(tenant, filters)
-        .select(({ fn }) => fn.countAll().as('count'))
-        .executeTakeFirst()
+    ? await whenItsTurn(tenant, filters, () =>
+        matchingContacts(tenant, filters)
+          .select(({ fn }) => fn.countAll().as('count'))
+          .executeTakeFirst(),
+      )
     : await tenant.db
         .selectFrom('contact_counts')
         .select(({ fn }) => fn.sum('contacts').as('count'))
         .executeTakeFirst()
   return Number(row?.count ?? 0)
+}
+
+/** A word that occurs often, or is too short for the index, is compared with every contact. */
+export function whenItsTurn<T>(
+  tenant: Tenant,
+  { search, job_title }: ContactFilters,
+  work: () => Promise<T>,
+): Promise<T> {
+  return wordsOf(search).length > 0 || job_title !== undefined ? tenant.heavily(work) : work()
 }
 
 /** A query over the contacts that match. */

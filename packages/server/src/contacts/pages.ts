@@ -2,7 +2,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { segmentIds } from '../segments/member-ids.ts'
 import type { ContactRowInSegments } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
-import { type ContactFilters, matchingContacts } from './list.ts'
+import { type ContactFilters, matchingContacts, whenItsTurn } from './list.ts'
 
 const ROWS_A_PAGE = 1_000
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
@@ -10,13 +10,15 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 /** All contacts that match, some at a time, in the order of their ids: however many there are, memory stays flat. */
 export async function* contactPages(tenant: Tenant, filters: ContactFilters): AsyncGenerator<ContactRowInSegments[]> {
   for (let after = FIRST_ID; ; ) {
-    const rows = await matchingContacts(tenant, filters)
-      .select(CONTACT_COLUMNS)
-      .select(segmentIds)
-      .where('contacts.contact_id', '>', after)
-      .orderBy('contacts.contact_id')
-      .limit(ROWS_A_PAGE)
-      .execute()
+    const rows = await whenItsTurn(tenant, filters, () =>
+      matchingContacts(tenant, filters)
+        .select(CONTACT_COLUMNS)
+        .select(segmentIds)
+        .where('contacts.contact_id', '>', after)
+        .orderBy('contacts.contact_id')
+        .limit(ROWS_A_PAGE)
+        .execute(),
+    )
     if (rows.length > 0) yield rows
     const last = rows.at(-1)
     if (!last || rows.length < ROWS_A_PAGE) return

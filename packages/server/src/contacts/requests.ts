@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { pageParameters } from '../platform/http/pagination.ts'
-import { filterText, flag, oneOf, timestampBound, wordList } from '../platform/http/query-parameters.ts'
+import { filterText, flag, oneOf, searchText, timestampBound, wordList } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import { checkProperties, LIFECYCLE_STAGES, PropertiesInput, type PropertyChanges } from './properties.ts'
 import type { ContactUpdate, NewContact } from './write.ts'
@@ -58,9 +58,7 @@ export const ListContactsQuery = Type.Object({
   company_id: filterText('Associated company.', 200),
   created_after: timestampBound('lower', 'Created at or after this moment.'),
   created_before: timestampBound('upper', 'Created at or before this moment.'),
-  search: Type.Optional(
-    Type.String({ maxLength: 1_000, description: 'Words that must all occur in name, email, company or job title.' }),
-  ),
+  search: searchText('Words that must all occur in name, email, company or job title.'),
   has_event_type: filterText('Contacts with a tracked event of this type.', 200),
   has_event_text: filterText('Contacts with an event whose element text equals this.'),
   has_event_text_contains: filterText('Contacts with an event whose element text contains this, in any case.'),

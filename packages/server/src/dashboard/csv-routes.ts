@@ -76,7 +76,7 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
     const filters = Object.keys(query).filter((key) => sent.has(key) && !NO_FILTERS.includes(key))
     const details = { name, columns, filters }
     const entry = { actor, action: 'export.downloaded', subjectKind: 'export', subjectId: null, details }
-    return sendCsv(reply, {
+    return sendCsv(tenant, reply, {
       ...file,
       name: `${name}-${clock().toISOString().slice(0, 10)}.csv`,
       beforeSending: () => audit(tenant, entry, clock()),

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
+import type { Tenant } from '../platform/tenant.ts'
 
 /** A spreadsheet may drop these from the beginning of a cell: white space, control characters, and what nobody sees. */
 const UNSEEN = /^[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]+/u
@@ -46,26 +48,38 @@ export interface CsvFile<Row> {
  * first is read before anything is answered, so that what is wrong is said in the usual way.
  */
 export async function sendCsv<Row>(
+  tenant: Tenant,
   reply: FastifyReply,
   { name, columns, pages, cellsOf, beforeSending }: CsvFile<Row>,
 ): Promise<FastifyReply> {
-  const first = await pages.next()
-  await beforeSending()
-  const lines = async function* () {
-    try {
-      yield BYTE_ORDER_MARK + csvLine(columns)
-      for (let page = first; !page.done; page = await pages.next()) {
-        yield page.value.map((row) => csvLine(cellsOf(row))).join('')
-      }
-    } finally {
-      await pages.return(undefined)
+  const end = await tenant.beginExport()
+  const close = async () => {
+    end()
+    await pages.return(undefined)
+  }
+  const lines = async function* (first: IteratorResult<readonly Row[]>) {
+    yield BYTE_ORDER_MARK + csvLine(columns)
+    for (let page = first; !page.done; page = await pages.next()) {
+      yield page.value.map((row) => csvLine(cellsOf(row))).join('')
+      // Other requests have their turn.
+      await nextTurn()
     }
   }
-  return reply
-    .type('text/csv; charset=utf-8')
-    .header('content-disposition', `attachment; filename="${name}"`)
-    .header('cache-control', 'no-store')
-    .send(Readable.from(lines(), { objectMode: true, highWaterMark: 1 }))
+  try {
+    const first = await pages.next()
+    await beforeSending()
+    const body = Readable.from(lines(first), { objectMode: true, highWaterMark: 1 })
+    // Also when the client goes away before it has read anything.
+    body.once('close', () => void close())
+    return reply
+      .type('text/csv; charset=utf-8')
+      .header('content-disposition', `attachment; filename="${name}"`)
+      .header('cache-control', 'no-store')
+      .send(body)
+  } catch (error) {
+    await close()
+    throw error
+  }
 }
 
 /** The columns that a caller asks for, or the usual ones. */

@@ -16,7 +16,7 @@ import { latestSession } from '../identities/social/sessions.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { filterText } from '../platform/http/query-parameters.ts'
+import { searchText } from '../platform/http/query-parameters.ts'
 import { Id, Nullable, pathId, success, Timestamp } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
@@ -98,7 +98,7 @@ export function identityPageRoutes(app: App, { clock, mail, social }: IdentityPa
         hide: true,
         querystring: Type.Object({
           ...pageParameters(50, 100),
-          search: filterText('Words that occur in name, role or address.', 1_000),
+          search: searchText('Words that must all occur in name, role or address.'),
         }),
         response: { 200: success({ identities: Type.Array(Identity), pagination: Pagination }) },
       },

@@ -45,6 +45,7 @@ async function readFigures(tenant: Tenant, { from, to }: Range, before: Range) {
   const { where, parameters } = eventConditions({ date_after: before.from, date_before: to, is_bot: false })
   const rows = await tenant.events.select<FigureRow>({
     name: 'dashboard.overview',
+    lane: 'heavy',
     // Each day is counted once and the whole is merged from the days: half the time of counting everything twice.
     columns: `timestamp >= parseDateTime64BestEffort({since: String}, 3, 'UTC') AS now, toDate(timestamp) AS date,
       count() AS n, uniqStateIf(visitor_id, visitor_id != '') AS v,
@@ -80,6 +81,7 @@ async function topPages(tenant: Tenant, { from, to }: Range): Promise<Overview['
   const { where, parameters } = eventConditions(filters)
   const rows = await tenant.events.select<Overview['top_pages'][number]>({
     name: 'dashboard.top_pages',
+    lane: 'heavy',
     columns: 'url_path, count() AS views, uniq(visitor_id) AS visitors',
     where: [...where, "url_path != ''"],
     parameters,
@@ -96,6 +98,7 @@ async function topSources(tenant: Tenant, { from, to }: Range): Promise<Overview
   const { where, parameters } = eventConditions(filters)
   const rows = await tenant.events.select<{ source: string; visitors: number }>({
     name: 'dashboard.sources',
+    lane: 'heavy',
     columns: 'visitor_id, argMin(referring_domain, timestamp) AS source',
     where: [...where, "visitor_id != ''"],
     parameters,

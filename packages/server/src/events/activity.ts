@@ -37,6 +37,7 @@ export async function activityOfContacts(
   if (latest.length === 0) return new Map()
   const rows = await tenant.events.select<Row>({
     name: 'events.activity',
+    lane: 'light',
     columns: 'event_id, event, url, title, toUnixTimestamp64Milli(timestamp) AS timestamp_ms',
     where: [
       'is_system = 0',
@@ -61,6 +62,7 @@ async function findLatest(tenant: Tenant, filters: EventFilters, limit: number):
   const { where, parameters } = eventConditions(filters)
   return tenant.events.select<Latest>({
     name: 'events.latest_of_contacts',
+    lane: 'light',
     columns: 'contact_id, event_id, toString(timestamp) AS at, count() OVER (PARTITION BY contact_id) AS total',
     where,
     parameters,

@@ -11,6 +11,7 @@ export async function dataKeys(tenant: Tenant, now: Date): Promise<string[]> {
   const { where, parameters } = eventConditions({ date_after: new Date(now.getTime() - DAYS_READ * DAY_MS) })
   const rows = await tenant.events.select<{ key: string }>({
     name: 'events.data_keys',
+    lane: 'light',
     columns: 'data',
     where,
     parameters,

@@ -1,9 +1,10 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import { NO_CONTACT } from '../journal/event-record.ts'
-import type { QueryParameters } from '../platform/clickhouse/connect.ts'
-import { filterText, flag, timestampBound } from '../platform/http/query-parameters.ts'
+import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
+import { filterText, flag, searchText, timestampBound } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
+import { wordsOf } from '../platform/search-words.ts'
 
 /** Names of the events that the service itself records (decisions 4.2). */
 export const SYSTEM_EVENTS = [
@@ -109,9 +110,7 @@ export const EVENT_FILTERS = {
   date_after: define(timestampBound('lower', 'At or after this moment.'), 'from', 'timestamp'),
   date_before: define(timestampBound('upper', 'At or before this moment.'), 'until', 'timestamp'),
   search: define(
-    Type.Optional(
-      Type.String({ maxLength: 1_000, description: 'Words that must all occur in event name, URL or domain.' }),
-    ),
+    searchText('Words that must all occur in event name, URL or domain.'),
     'has_words',
     'event',
     'url',
@@ -154,6 +153,17 @@ export function eventConditions(filters: EventFilters): { where: string[]; param
     Object.assign(parameters, condition.parameters)
   }
   return { where, parameters }
+}
+
+/** The table is sorted by time, and has indexes of these; any other filter is compared with every event. */
+const INDEXED = ['contact_id', 'contact_ids', 'visitor_id'] as const
+
+/** Whether finding the events that match may take reading everything that a tenant has. */
+export function readsEverything(filters: EventFilters): boolean {
+  if (INDEXED.some((name) => filters[name] !== undefined)) return false
+  return (
+    eventConditions({ ...filters, date_after: undefined, date_before: undefined, includeSystem: true }).where.length > 0
+  )
 }
 
 function namesSystemEvent({ event_type, event_types = [] }: EventFilters): boolean {
@@ -212,7 +222,7 @@ function isContactId(text: string): boolean {
 }
 
 function wordsCondition(name: string, columns: readonly string[], text: string): Condition {
-  const words = text.split(/\s+/u).filter(Boolean)
+  const words = wordsOf(text)
   return {
     where: words.map((word, index) => columns.map((column) => contains(column, `${name}_${index}`, word)).join(' OR ')),
     parameters: Object.fromEntries(words.map((word, index) => [`${name}_${index}`, word])),

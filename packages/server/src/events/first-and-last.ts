@@ -11,6 +11,7 @@ export async function firstAndLastEvent(tenant: Tenant): Promise<{ first: Seen |
   const one = async (direction: 'ASC' | 'DESC'): Promise<Seen | null> => {
     const [row] = await tenant.events.select<{ timestamp_ms: number; url: string }>({
       name: 'events.first_and_last',
+      lane: 'light',
       columns: 'toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url',
       where: ['is_system = 0', "visitor_id != ''"],
       parameters: {},

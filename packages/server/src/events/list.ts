@@ -1,7 +1,7 @@
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { contactOrNull, EVENT_COLUMNS, type EventRow, isoOf, textOrNull, toEventObject } from './event-object.ts'
-import { type EventFilters, eventConditions } from './filters.ts'
+import { type EventFilters, eventConditions, readsEverything } from './filters.ts'
 import { joinContacts } from './join.ts'
 
 export interface EventOrder {
@@ -9,6 +9,8 @@ export interface EventOrder {
   direction: 'asc' | 'desc'
 }
 
+/** Pages further back read all rows before them. */
+const OFFSET_LIGHT = 10_000
 const SORT_COLUMNS = { timestamp: 'timestamp', event: 'event', createdAt: 'received_at' } as const
 
 /** One page of the events that match, each with its contact and company. */
@@ -47,6 +49,7 @@ export async function countEvents(tenant: Tenant, filters: EventFilters): Promis
   const { where, parameters } = eventConditions(filters)
   const [row] = await tenant.events.select<{ count: number }>({
     name: 'events.count',
+    lane: readsEverything(filters) ? 'heavy' : 'light',
     columns: 'count() AS count',
     where,
     parameters,
@@ -60,8 +63,10 @@ async function selectPage<Row>(tenant: Tenant, filters: EventFilters, order: Eve
   const direction = order.direction === 'asc' ? 'ASC' : 'DESC'
   // Ends with the id, so that the order is total and pages never repeat or skip an event.
   const sorted = [...new Set([column, 'timestamp', 'event_id'])].map((name) => `${name} ${direction}`)
+  const isLight = !readsEverything(filters) && column === 'timestamp' && offsetOf(page) < OFFSET_LIGHT
   return tenant.events.select<Row>({
     name: 'events.list',
+    lane: isLight ? 'light' : 'heavy',
     columns,
     where,
     parameters,

@@ -17,6 +17,7 @@ export async function compactEventsOfContact(tenant: Tenant, contactId: string, 
   const [rows, counted] = await Promise.all([
     tenant.events.select<Row>({
       name: 'events.of_contact',
+      lane: 'light',
       columns: 'event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, title',
       where,
       parameters,
@@ -25,6 +26,7 @@ export async function compactEventsOfContact(tenant: Tenant, contactId: string, 
     }),
     tenant.events.select<{ count: number }>({
       name: 'events.count_of_contact',
+      lane: 'light',
       columns: 'count() AS count',
       where,
       parameters,

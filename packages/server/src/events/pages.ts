@@ -1,10 +1,12 @@
-import type { QueryParameters } from '../platform/clickhouse/connect.ts'
+import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EVENT_COLUMNS, type EventObject, type EventRow, toEventObject } from './event-object.ts'
 import { type EventFilters, eventConditions } from './filters.ts'
 
 const ROWS_A_PAGE = 10_000
+/** Events of a page that are handed over at a time: the reader lets other requests go on in between. */
+const EVENTS_AT_ONCE = 250
 
 /**
  * All events that match, newest first, some at a time. Each page is a question of its own that goes on where the one
@@ -15,12 +17,15 @@ export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncG
   for await (const bounds of pageBounds(tenant, { where, parameters }, 'DESC', ROWS_A_PAGE)) {
     const rows = await tenant.events.select<EventRow>({
       name: 'events.page',
+      lane: 'export',
       columns: EVENT_COLUMNS,
       where: [...where, ...bounds.where],
       parameters: { ...parameters, ...bounds.parameters },
       orderBy: 'timestamp DESC, event_id DESC',
     })
-    if (rows.length > 0) yield rows.map(toEventObject)
+    for (let from = 0; from < rows.length; from += EVENTS_AT_ONCE) {
+      yield rows.slice(from, from + EVENTS_AT_ONCE).map(toEventObject)
+    }
   }
 }
 
@@ -49,6 +54,7 @@ export async function* pageBounds(
     const from: QueryParameters = after ? { after_ms: Number(after.timestamp_ms), after_id: after.event_id } : {}
     const [end] = await tenant.events.select<Key>({
       name: 'events.page_end',
+      lane: 'export',
       columns: 'toUnixTimestamp64Milli(timestamp) AS timestamp_ms, event_id',
       where: [...where, ...begin],
       parameters: { ...parameters, ...from },

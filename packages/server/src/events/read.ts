@@ -7,6 +7,7 @@ import { joinContacts } from './join.ts'
 export async function readEvent(tenant: Tenant, eventId: string) {
   const rows = await tenant.events.select<EventRow>({
     name: 'events.read',
+    lane: 'light',
     columns: EVENT_COLUMNS,
     where: ['event_id = {event_id: UUID}'],
     parameters: { event_id: eventId },
@@ -21,6 +22,7 @@ export async function readEvent(tenant: Tenant, eventId: string) {
 export async function listEventTypes(tenant: Tenant, includeSystem: boolean): Promise<string[]> {
   const rows = await tenant.events.select<{ event: string }>({
     name: 'events.types',
+    lane: 'heavy',
     columns: 'event',
     where: includeSystem ? [] : ['is_system = 0'],
     parameters: {},

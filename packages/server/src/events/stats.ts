@@ -35,6 +35,7 @@ export async function eventStatistics(
   const keyOf = asked.map((statistic) => `grouping(${COLUMNS[statistic]}) = 0, toString(${COLUMNS[statistic]})`)
   const rows = await tenant.events.select<Row>({
     name: 'events.stats',
+    lane: 'heavy',
     columns: `multiIf(${statisticOf.join(', ')}, '') AS statistic, multiIf(${keyOf.join(', ')}, '') AS key, count() AS count`,
     where,
     parameters,

@@ -73,6 +73,7 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
     const since = new Date(audience.lookedAt.getTime() - OVERLAP_MS)
     const rows = await openTenant(stores, tenantId).events.select<RecordedEvent & { timestamp_ms: number }>({
       name: 'live.others',
+      lane: 'light',
       columns: `event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, title, contact_id, visitor_id,
         browser, is_bot`,
       where: [

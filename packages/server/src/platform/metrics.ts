@@ -1,4 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { ReadTurns } from './read-turns.ts'
+import type { TurnCounts } from './turns.ts'
 
 /** How a connection pool is doing; pg's pool says it itself. */
 interface PoolState {
@@ -10,9 +12,10 @@ interface PoolState {
 /** What /metrics shows, in Prometheus' format. One registry a service, so that tests can run several. */
 export type Metrics = ReturnType<typeof createMetrics>
 
-export function createMetrics(pool: PoolState) {
+export function createMetrics(pool: PoolState, reads: Pick<ReadTurns, 'lanes'>) {
   const registry = new Registry()
   const registers = [registry]
+  measureReads(registry, reads)
   return {
     registry,
     requestSeconds: new Histogram({
@@ -73,4 +76,25 @@ export function createMetrics(pool: PoolState) {
       },
     }),
   }
+}
+
+/** How many reads wait and run, by lane; the turns themselves count. */
+function measureReads(registry: Registry, { lanes }: Pick<ReadTurns, 'lanes'>): void {
+  const ofLanes = Object.entries(lanes)
+  const measure = (Kind: typeof Gauge | typeof Counter, name: string, help: string, count: keyof TurnCounts) =>
+    new Kind({
+      name,
+      help,
+      labelNames: ['lane'],
+      registers: [registry],
+      collect() {
+        this.reset()
+        for (const [lane, turns] of ofLanes) this.inc({ lane }, turns.counts()[count])
+      },
+    })
+  measure(Gauge, 'cds_reads_running', 'Reads that have their turn now, by lane.', 'running')
+  measure(Gauge, 'cds_reads_waiting', 'Reads that wait for their turn, by lane.', 'waiting')
+  measure(Counter, 'cds_reads_total', 'Reads that had their turn, by lane.', 'started')
+  measure(Counter, 'cds_reads_refused_total', 'Reads that were refused or whose caller left, by lane.', 'refused')
+  measure(Counter, 'cds_reads_waited_seconds_total', 'Time that reads waited for their turn, by lane.', 'waitedSeconds')
 }

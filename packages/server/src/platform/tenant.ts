@@ -4,11 +4,13 @@ import { type TenantEvents, tenantEvents } from './clickhouse/tenant-events.ts'
 import type { Database, TenantDatabase, TenantTables } from './postgres/database.ts'
 import type { DB } from './postgres/generated/tables.ts'
 import { TenantPlugin } from './postgres/tenant-plugin.ts'
+import type { ReadTurns } from './read-turns.ts'
 
 /** Both engines, for all tenants. Only the tenant handle and the modules that serve all tenants hold it. */
 export interface Stores {
   database: Database
   clickhouse: ClickHouse
+  reads: ReadTurns
 }
 
 /**
@@ -19,6 +21,14 @@ export interface Tenant {
   readonly id: string
   readonly db: TenantDatabase
   readonly events: TenantEvents
+  /**
+   * Runs statements that may read everything the tenant has, such as a search, when it is the tenant's turn: they hold a connection
+   * of PostgreSQL for long, and must not hold all of them. Not to be nested. Inside a transaction, which holds one already, it
+   * does not wait.
+   */
+  heavily<T>(work: () => Promise<T>): Promise<T>
+  /** Begins a file of records. @returns what ends it. @throws ServiceError 429 `too_many_exports`. */
+  beginExport(): Promise<() => void>
   /** The journal's table, reachable here so that an event is appended in the transaction that causes it. */
   readonly journal: Kysely<Pick<DB, 'journal'>>
   /** What platform/jobs queues a job through, so that it exists only if this handle's transaction commits. */
@@ -30,21 +40,36 @@ export interface Tenant {
   transaction<T>(work: (tenant: Tenant) => Promise<T>): Promise<T>
 }
 
-/** The handle of one tenant. It is cheap: make one for each request. */
-export function openTenant(stores: Stores, tenantId: string): Tenant {
+/**
+ * The handle of one tenant. It is cheap: make one for each request.
+ * @param caller aborts when the client that waits for the answer goes away: its reads end, and they may be refused when too many
+ * wait. Without one the handle serves the service's own work.
+ */
+export function openTenant(stores: Stores, tenantId: string, caller?: AbortSignal): Tenant {
   const db = (stores.database as unknown as Kysely<TenantTables>).withPlugin(new TenantPlugin(tenantId))
+  const { isTransaction } = stores.database
   const tenant: Tenant = {
     id: tenantId,
     db,
-    events: tenantEvents(stores.clickhouse, tenantId),
+    events: tenantEvents(stores, tenantId, { caller, isUrgent: isTransaction }),
+    heavily: async (work) => {
+      if (isTransaction) return work()
+      const { end } = await stores.reads.enter('postgres', tenantId, { caller })
+      try {
+        return await work()
+      } finally {
+        end()
+      }
+    },
+    beginExport: () => stores.reads.beginExport(tenantId, caller),
     journal: stores.database as unknown as Kysely<Pick<DB, 'journal'>>,
     jobsDatabase: stores.database,
     transaction: (work) =>
-      stores.database.isTransaction
+      isTransaction
         ? work(tenant)
         : stores.database
             .transaction()
-            .execute((transaction) => work(openTenant({ ...stores, database: transaction }, tenantId))),
+            .execute((transaction) => work(openTenant({ ...stores, database: transaction }, tenantId, caller))),
   }
   return tenant
 }

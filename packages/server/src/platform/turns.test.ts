@@ -1,28 +1,98 @@
 import { expect, test } from 'vitest'
-import { createTurns } from './turns.ts'
+import { createTurns, type TurnLimits, type TurnOptions } from './turns.ts'
+
+/** Work that starts in turn and ends when told. */
+function startWork(limits: TurnLimits) {
+  const turns = createTurns(limits)
+  const started: string[] = []
+  const ends = new Map<string, () => void>()
+  const refused: Record<string, string> = {}
+  const run = (name: string, options?: TurnOptions) =>
+    turns
+      .takeTurn(
+        name.slice(0, 1),
+        async () => {
+          started.push(name)
+          await new Promise<void>((resolve) => ends.set(name, resolve))
+        },
+        options,
+      )
+      .catch((error: { reason: string }) => {
+        refused[name] = error.reason
+      })
+  const end = async (name: string) => {
+    const before = started.length
+    ends.get(name)?.()
+    if (turns.counts().waiting > 0) await expect.poll(() => started.length).toBeGreaterThan(before)
+  }
+  return { turns, started, refused, run, end }
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 test('at most so many of a key and in all run at once; a full key lets others go ahead', async () => {
-  const takeTurn = createTurns({ perKey: 2, inAll: 3 })
-  const started: string[] = []
-  const finish = new Map<string, () => void>()
-  const run = (key: string, name: string) =>
-    takeTurn(key, async () => {
-      started.push(name)
-      await new Promise<void>((resolve) => finish.set(name, resolve))
-    })
-  const work = ['a1', 'a2', 'a3', 'b1', 'b2'].map((name) => run(name.slice(0, 1), name))
-  await Promise.resolve()
+  const { started, run, end } = startWork({ perKey: 2, inAll: 3 })
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'b2']) run(name)
+  await settled()
   expect(started).toEqual(['a1', 'a2', 'b1'])
-  finish.get('b1')?.()
-  await expect.poll(() => started).toEqual(['a1', 'a2', 'b1', 'b2'])
-  finish.get('a1')?.()
-  await expect.poll(() => started).toEqual(['a1', 'a2', 'b1', 'b2', 'a3'])
-  for (const end of finish.values()) end()
-  await Promise.all(work)
+  await end('b1')
+  expect(started).toEqual(['a1', 'a2', 'b1', 'b2'])
+  await end('a1')
+  expect(started).toEqual(['a1', 'a2', 'b1', 'b2', 'a3'])
+})
+
+test('keys take turns, however many pieces of work one of them has waiting', async () => {
+  const { started, run, end } = startWork({ perKey: 1, inAll: 1 })
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1']) run(name)
+  await settled()
+  for (const name of ['a1', 'a2', 'b1', 'c1', 'a3']) await end(name)
+  expect(started).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'a4'])
+})
+
+test('urgent work goes ahead of other work with its key, not ahead of other keys', async () => {
+  const { started, run, end } = startWork({ perKey: 1, inAll: 1 })
+  for (const name of ['a1', 'b1', 'a2']) run(name)
+  run('a3', { isUrgent: true })
+  await settled()
+  for (const name of ['a1', 'b1', 'a3']) await end(name)
+  expect(started).toEqual(['a1', 'b1', 'a3', 'a2'])
+})
+
+test('work with a caller is refused where too much waits, other work is not', async () => {
+  const { refused, run, turns } = startWork({ perKey: 1, inAll: 1, waitingPerKey: 1, waitingInAll: 2 })
+  const caller = new AbortController().signal
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'c1']) run(name, { caller })
+  run('a4')
+  await settled()
+  expect(refused).toEqual({ a3: 'key_is_full', c1: 'all_is_full' })
+  expect(turns.counts()).toMatchObject({ running: 1, waiting: 3, refused: 2 })
+})
+
+test('a caller who leaves leaves the line', async () => {
+  const { started, refused, run, end, turns } = startWork({ perKey: 1, inAll: 1 })
+  const leaving = new AbortController()
+  run('a1')
+  run('a2', { caller: leaving.signal })
+  run('a3')
+  await settled()
+  leaving.abort()
+  await settled()
+  expect(turns.counts().waiting).toBe(1)
+  await end('a1')
+  expect([started, refused]).toEqual([['a1', 'a3'], { a2: 'caller_left' }])
+  run('a4', { caller: leaving.signal })
+  await expect.poll(() => refused).toEqual({ a2: 'caller_left', a4: 'caller_left' })
+})
+
+test('a caller waits no longer than the limit', async () => {
+  const { refused, run } = startWork({ perKey: 1, inAll: 1, waitMsMax: 1 })
+  run('a1')
+  run('a2', { caller: new AbortController().signal })
+  await expect.poll(() => refused).toEqual({ a2: 'waited_too_long' })
 })
 
 test('work that fails gives its turn back', async () => {
-  const takeTurn = createTurns({ perKey: 1, inAll: 1 })
+  const { takeTurn } = createTurns({ perKey: 1, inAll: 1 })
   await expect(takeTurn('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
   expect(await takeTurn('a', async () => 'yes')).toBe('yes')
 })

@@ -1,52 +1,161 @@
-/** Runs work when it is its turn. */
-export type TakeTurn = <T>(key: string, work: () => Promise<T>) => Promise<T>
-
-interface Limits {
+export interface TurnLimits {
   /** Pieces of work with the same key at once. */
   perKey: number
   /** Pieces of work at once, whatever their keys. */
   inAll: number
+  /** How many with the same key may wait; unlimited by default. Applies to work with a caller. */
+  waitingPerKey?: number
+  /** How many may wait, whatever their keys; unlimited by default. Applies to work with a caller. */
+  waitingInAll?: number
+  /** How long work with a caller waits at most; unlimited by default. */
+  waitMsMax?: number
+}
+
+export interface TurnOptions {
+  /** Who wants the result. When the signal aborts, waiting work leaves the line. Work without a caller is never refused. */
+  caller?: AbortSignal | undefined
+  /** Goes ahead of other work with the same key. */
+  isUrgent?: boolean
+}
+
+/** Why work with a caller did not get its turn. */
+export type RefusalReason = 'key_is_full' | 'all_is_full' | 'waited_too_long' | 'caller_left'
+
+export class TurnRefused extends Error {
+  readonly reason: RefusalReason
+
+  constructor(reason: RefusalReason) {
+    super(`The work was not started: ${reason}.`)
+    this.name = 'TurnRefused'
+    this.reason = reason
+  }
+}
+
+export interface TurnCounts {
+  waiting: number
+  running: number
+  /** Since the start. */
+  started: number
+  refused: number
+  waitedSeconds: number
+}
+
+export interface Turns {
+  /** Runs work when its turn comes. @throws TurnRefused. */
+  takeTurn<T>(key: string, work: () => Promise<T>, options?: TurnOptions): Promise<T>
+  /** Waits for a turn. @returns what ends it. @throws TurnRefused. */
+  enter(key: string, options?: TurnOptions): Promise<() => void>
+  counts(): TurnCounts
+}
+
+interface Waiting {
+  start(): void
 }
 
 /**
- * Lets work wait in line instead of letting it hold something scarce while it waits: what many transactions of one
- * tenant wait for must not use up the connections of all. First come, first served, except that a key that has its
- * share lets others go ahead.
+ * Makes work wait in line, so that it does not hold something scarce while it waits: transactions of one tenant that wait for
+ * one another must not use up every connection. The keys take turns: a key with a hundred pieces of work waiting delays
+ * another key's by one piece at most.
  */
-export function createTurns({ perKey, inAll }: Limits): TakeTurn {
-  const running = new Map<string, number>()
-  let all = 0
-  const waiting: { key: string; start: () => void }[] = []
+export function createTurns(limits: TurnLimits): Turns {
+  const { perKey, inAll, waitingPerKey = Infinity, waitingInAll = Infinity, waitMsMax } = limits
+  const runningOf = new Map<string, number>()
+  /** The next turn goes to the first key that has a free place. A key that has had a turn moves to the end. */
+  const lines = new Map<string, Waiting[]>()
+  const counts: TurnCounts = { waiting: 0, running: 0, started: 0, refused: 0, waitedSeconds: 0 }
 
-  const isFree = (key: string) => all < inAll && (running.get(key) ?? 0) < perKey
-  const begin = (key: string) => {
-    all++
-    running.set(key, (running.get(key) ?? 0) + 1)
-  }
-  const end = (key: string) => {
-    all--
-    const left = (running.get(key) ?? 1) - 1
-    if (left === 0) running.delete(key)
-    else running.set(key, left)
-    const next = waiting.findIndex((other) => isFree(other.key))
-    if (next >= 0) waiting.splice(next, 1)[0]?.start()
-  }
+  const hasRoom = (key: string) => counts.running < inAll && (runningOf.get(key) ?? 0) < perKey
 
-  return async (key, work) => {
-    if (isFree(key)) begin(key)
-    else {
-      await new Promise<void>((resolve) => {
-        const start = () => {
-          begin(key)
-          resolve()
-        }
-        waiting.push({ key, start })
-      })
+  function begin(key: string): () => void {
+    counts.running++
+    counts.started++
+    runningOf.set(key, (runningOf.get(key) ?? 0) + 1)
+    let ended = false
+    return () => {
+      if (ended) return
+      ended = true
+      counts.running--
+      const left = (runningOf.get(key) ?? 1) - 1
+      if (left === 0) runningOf.delete(key)
+      else runningOf.set(key, left)
+      startNext()
     }
+  }
+
+  function startNext(): void {
+    for (const [key, line] of lines) {
+      if (!hasRoom(key)) continue
+      const [next] = line
+      lines.delete(key)
+      lines.set(key, line)
+      next?.start()
+      return
+    }
+  }
+
+  function refusal(key: string): RefusalReason | null {
+    if ((lines.get(key)?.length ?? 0) >= waitingPerKey) return 'key_is_full'
+    return counts.waiting >= waitingInAll ? 'all_is_full' : null
+  }
+
+  function refuse(reason: RefusalReason): never {
+    counts.refused++
+    throw new TurnRefused(reason)
+  }
+
+  async function waitInLine(key: string, { caller, isUrgent }: TurnOptions): Promise<() => void> {
+    const since = performance.now()
+    const { promise, resolve, reject } = Promise.withResolvers<() => void>()
+    const line = lines.get(key) ?? []
+    lines.set(key, line)
+    const leave = () => {
+      line.splice(line.indexOf(waiting), 1)
+      if (line.length === 0) lines.delete(key)
+      counts.waiting--
+      counts.waitedSeconds += (performance.now() - since) / 1000
+    }
+    const giveUp = (reason: RefusalReason) => {
+      leave()
+      counts.refused++
+      reject(new TurnRefused(reason))
+    }
+    const waiting: Waiting = {
+      start: () => {
+        leave()
+        resolve(begin(key))
+      },
+    }
+    if (isUrgent) line.unshift(waiting)
+    else line.push(waiting)
+    counts.waiting++
+    const onGone = () => giveUp('caller_left')
+    caller?.addEventListener('abort', onGone)
+    const timer = caller && waitMsMax ? setTimeout(() => giveUp('waited_too_long'), waitMsMax) : undefined
     try {
-      return await work()
+      return await promise
     } finally {
-      end(key)
+      clearTimeout(timer)
+      caller?.removeEventListener('abort', onGone)
     }
+  }
+
+  async function enter(key: string, options: TurnOptions = {}): Promise<() => void> {
+    if (options.caller?.aborted) refuse('caller_left')
+    if (hasRoom(key)) return begin(key)
+    const reason = options.caller ? refusal(key) : null
+    return reason ? refuse(reason) : waitInLine(key, options)
+  }
+
+  return {
+    enter,
+    takeTurn: async (key, work, options) => {
+      const end = await enter(key, options)
+      try {
+        return await work()
+      } finally {
+        end()
+      }
+    },
+    counts: () => ({ ...counts }),
   }
 }

@@ -1,5 +1,5 @@
 import { eventConditions } from '../events/filters.ts'
-import type { QueryParameters } from '../platform/clickhouse/connect.ts'
+import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EventMatch } from './filter.ts'
@@ -100,6 +100,8 @@ function questionOf(group: readonly EventMatch[], whom: Whom, now: Date) {
   const { where, parameters: ids } = restrictionTo(whom)
   return {
     name: 'segments.events',
+    // A contact's write waits for the former, with a connection of PostgreSQL in its hand.
+    lane: 'contactIds' in whom ? ('light' as const) : ('heavy' as const),
     columns: `contact_id, [${hits.join(', ')}] AS hits`,
     where: [...where, conditions.join(' OR ')],
     parameters: { ...parameters, ...ids },

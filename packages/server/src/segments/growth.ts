@@ -21,6 +21,7 @@ export async function segmentGrowth(tenant: Tenant, segmentId: string, days: rea
   const { contact_count } = await readSegment(tenant, segmentId)
   const rows = await tenant.events.select<{ day: string; event: string; count: number }>({
     name: 'segments.growth',
+    lane: 'heavy',
     columns: 'toString(toDate(timestamp)) AS day, event, count() AS count',
     where: [
       'is_system = 1',

@@ -35,19 +35,21 @@ export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
         ? await askEvents(tenant, matches, { after: FIRST_ID, upTo: LAST_ID }, now, EVENT_BOUNDS)
         : new EventAnswers()
     const condition = compileFilter(filter, { now, hasEvents: hasEventsBy(answers) })
-    return await tenant.transaction(async (tx) => {
-      await sql`SELECT set_config('statement_timeout', ${String(COUNT_MS_MAX)}, true),
+    return await tenant.heavily(() =>
+      tenant.transaction(async (tx) => {
+        await sql`SELECT set_config('statement_timeout', ${String(COUNT_MS_MAX)}, true),
         set_config('transaction_read_only', 'on', true)`.execute(tx.db)
-      const matching = tx.db.selectFrom('contacts').where(sql<boolean>`${condition}`)
-      const { count } = await matching.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-      const rows = await matching
-        .select(CONTACT_COLUMNS)
-        .select(segmentIds)
-        .orderBy('created_at', 'desc')
-        .limit(SAMPLE_SIZE)
-        .execute()
-      return { count, sample: rows.map(toSegmentMember) }
-    })
+        const matching = tx.db.selectFrom('contacts').where(sql<boolean>`${condition}`)
+        const { count } = await matching.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+        const rows = await matching
+          .select(CONTACT_COLUMNS)
+          .select(segmentIds)
+          .orderBy('created_at', 'desc')
+          .limit(SAMPLE_SIZE)
+          .execute()
+        return { count, sample: rows.map(toSegmentMember) }
+      }),
+    )
   } catch (error) {
     const isTooMuch =
       error instanceof TooManyHolders ||

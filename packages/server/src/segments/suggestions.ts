@@ -64,14 +64,18 @@ async function suggestOfContacts(tenant: Tenant, property: string, typed: string
     .where(sql<boolean>`newest.value IS NOT NULL`)
     .as('every')
   const text = sql`every.value #>> '{}'`
-  const rows = await tenant.db
-    .selectFrom(values)
-    .select([sql<string | number | boolean>`every.value`.as('value'), sql<number>`count(*)`.as('count')])
-    .where(sql<boolean>`${text} <> '' AND length(${text}) <= 1000 AND lower(${text}) LIKE lower(${containing(typed)})`)
-    .groupBy(sql`every.value`)
-    .orderBy(sql`count(*) DESC, ${text}`)
-    .limit(limit)
-    .execute()
+  const rows = await tenant.heavily(() =>
+    tenant.db
+      .selectFrom(values)
+      .select([sql<string | number | boolean>`every.value`.as('value'), sql<number>`count(*)`.as('count')])
+      .where(
+        sql<boolean>`${text} <> '' AND length(${text}) <= 1000 AND lower(${text}) LIKE lower(${containing(typed)})`,
+      )
+      .groupBy(sql`every.value`)
+      .orderBy(sql`count(*) DESC, ${text}`)
+      .limit(limit)
+      .execute(),
+  )
   return rows.map((row) => ({ value: row.value, label: null, count: row.count }))
 }
 
@@ -92,6 +96,7 @@ async function suggestOfEvents(tenant: Tenant, column: string, typed: string, li
   const { where, parameters } = eventConditions({ date_after: since, includeSystem: column === 'event' })
   const rows = await tenant.events.select<{ value: string; count: number }>({
     name: 'segments.suggestions',
+    lane: 'heavy',
     columns: `${column} AS value, count() AS count`,
     where: [
       ...(column === 'event' ? ['is_system IN (0, 1)'] : []),

@@ -43,6 +43,7 @@ export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
     for (let last: { timestamp_ms: number; event_id: string } | undefined; ; ) {
       const rows: (Row & { timestamp_ms: number; event_id: string })[] = await tenant.events.select({
         name: 'export.events',
+        lane: 'export',
         columns: `* EXCEPT (tenant_id, timestamp, received_at), toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
           toUnixTimestamp64Milli(received_at) AS received_at_ms`,
         where: [

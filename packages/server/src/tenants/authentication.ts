@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../audit/log.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
@@ -81,24 +81,24 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
       request.apiKey = apiKey
       request.scopes = apiKey.scopes
       request.actor = { kind: 'api_key', id: apiKey.keyId, name: apiKey.name }
-      request.tenant = openTenant(stores, apiKey.tenantId)
+      request.tenant = openTenant(stores, apiKey.tenantId, callerOf(reply))
     } else {
       const signedIn = await findSession(cookie)
       if (!signedIn) throw new ServiceError(401, 'not_signed_in', 'You are not signed in, or not any more. Sign in.')
       requireOwnSite(request, config.publicUrl)
       // A proxy between may keep what is asked for with an Authorization header for nobody else, but not with a cookie.
       reply.header('cache-control', 'no-store')
-      enter(request, signedIn, access)
+      enter(request, reply, signedIn, access)
     }
     if (access !== 'any-key' && !forPeople) requireScopeOf(request, access)
   })
 
-  function enter(request: FastifyRequest, signedIn: SignedIn, access: Access): void {
+  function enter(request: FastifyRequest, reply: FastifyReply, signedIn: SignedIn, access: Access): void {
     const { user, membership } = signedIn
     request.signedIn = signedIn
     request.actor = { kind: 'user', id: user.id, name: user.name }
     request.scopes = membership ? scopesOf(membership.role) : new Set()
-    if (membership) request.tenant = openTenant(stores, membership.tenantId)
+    if (membership) request.tenant = openTenant(stores, membership.tenantId, callerOf(reply))
     else if (access !== 'signed-in') {
       throw new ServiceError(403, 'no_tenant', 'You do not belong to this tenant any more. Choose another one.')
     }
@@ -107,6 +107,15 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
       throw new ServiceError(403, 'insufficient_role', message, { details: [{ path: 'role', message: access.role }] })
     }
   }
+}
+
+/** @returns what aborts when the client goes away before it has its answer. */
+function callerOf({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  raw.on('close', () => {
+    if (!raw.writableFinished) controller.abort()
+  })
+  return controller.signal
 }
 
 /** @throws ServiceError 403 naming the scope that the caller of a request lacks. */

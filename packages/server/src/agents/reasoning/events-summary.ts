@@ -86,6 +86,7 @@ async function spans(
   const moment = (of: string) => `toUnixTimestamp64Milli(${of}(timestamp))`
   return tenant.events.select<Row>({
     name: query,
+    lane: 'light',
     columns: `contact_id, ${name} AS name, ${title} AS title, count() AS count, ${moment('min')} AS first_ms, ${moment('max')} AS last_ms`,
     where: ['is_system = 0', 'contact_id IN {contact_ids: Array(UUID)}', ...where],
     parameters: { contact_ids: contactIds },

@@ -1,29 +1,24 @@
+import { availableParallelism } from 'node:os'
 import { text as readAll } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
-import type { Session } from 'chdb'
-import type { ChdbConnection } from 'chdb/connection'
+import { type ClickHouseClient, ClickHouseLogLevel, createClient, type ResultSet } from '@clickhouse/client'
 import { storeUnavailable } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { embeddedStatement, type QueryParameters, type Statement } from './parameters.ts'
 import { refusalCode } from './refusal.ts'
 
-export type ClickHouseAddress = { url: string } | { path: string }
-
-/** Values of the `{name: Type}` placeholders of a query. */
-export type QueryParameters = Record<string, string | number | boolean | readonly string[] | null>
+/** `database`: one of the embedded engine's other than its default. */
+export type ClickHouseAddress = { url: string } | { path: string; database?: string }
 
 /**
  * The one way to ClickHouse, embedded or not. Settings stand in the SQL, never beside it: the embedded engine would
  * turn those into settings of the whole session.
  */
 export interface ClickHouse {
-  /**
-   * Runs a SELECT; rows come back as objects.
-   * @param secondsMax the engine ends it after so long, where that is less than the usual limit.
-   * @throws ServiceError 503 when the engine is away.
-   */
-  query<Row>(sql: string, parameters?: QueryParameters, secondsMax?: number): Promise<Row[]>
+  /** Runs a SELECT; rows come back as objects. @throws ServiceError 503 when the engine is away. */
+  query<Row>(sql: string, parameters?: QueryParameters, bounds?: QueryBounds): Promise<Row[]>
   /** Runs a SELECT whose answer is too long to be held at once: some rows at a time. */
-  stream<Row>(sql: string, parameters?: QueryParameters): AsyncIterable<Row[]>
+  stream<Row>(sql: string, parameters?: QueryParameters, bounds?: QueryBounds): AsyncIterable<Row[]>
   /** Runs a statement without a result. */
   command(sql: string, parameters?: QueryParameters): Promise<void>
   /**
@@ -32,74 +27,132 @@ export interface ClickHouse {
    */
   insert(table: string, format: string, body: string, token: string): Promise<void>
   ping(): Promise<boolean>
+  /** How many threads the engine uses for a query when nobody limits it. */
+  cores(): Promise<number>
   close(): Promise<void>
 }
 
-/** No honest query of the service takes longer, and a cancelled one runs on, so the engine itself must stop it. */
+/** What a query may use. */
+export interface QueryBounds {
+  /** The engine ends it after so long, where that is less than the usual limit. */
+  secondsMax?: number | undefined
+  threads?: number
+  memoryBytes?: number
+  /** Ends the query in the engine when it aborts. */
+  signal?: AbortSignal | undefined
+}
+
+/** No honest query of the service takes longer. */
 const QUERY_SECONDS_MAX = 20
-const queryLimits = (secondsMax = QUERY_SECONDS_MAX) =>
-  `max_execution_time = ${Math.trunc(secondsMax)}, max_memory_usage = 4000000000`
+const QUERY_BYTES_MAX = 4_000_000_000
 const REQUEST_TIMEOUT_MS = 25_000
-/** Rows of a streamed answer that are parsed before other requests get their turn. */
-const ROWS_A_TURN = 1_000
+/** Turns bound the reads, so this only bounds what they do not. */
+const CONNECTIONS_MAX = 64
+/** Rows of an answer that are parsed before other requests get their turn. */
+const ROWS_A_TURN = 250
 /** A distributed table would otherwise keep rows in a queue of its own and call them inserted. */
 const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
 
 /** Opens the embedded engine at `path`, or a client for the server at `url`. */
 export async function connectClickHouse(address: ClickHouseAddress): Promise<ClickHouse> {
-  // Its failures are logged where they are handled, cleaned of what must not be logged.
-  const log = { level: ClickHouseLogLevel.OFF }
-  const embedded = 'url' in address ? null : await openEmbedded(address.path)
-  const client = createClient(
-    'url' in address
-      ? { url: address.url, request_timeout: REQUEST_TIMEOUT_MS, max_open_connections: 16, log }
-      : { connection: embedded?.connection as never, log },
-  )
+  const connections = 'url' in address ? connectServer(address.url) : await openEmbedded(address)
+  const { client, lend, statement } = connections
 
-  async function asUnavailable<T>(work: Promise<T>): Promise<T> {
+  async function ask(sql: string, parameters: QueryParameters, { signal, ...bounds }: QueryBounds) {
+    const id = newId()
+    const asked = statement(`${sql} SETTINGS ${settingsOf(bounds)}, log_comment = '${id}'`, parameters)
+    const kill = () => {
+      // A query that has just ended is no failure, and one that goes on is bounded.
+      const query = `KILL QUERY WHERE Settings['log_comment'] = '${id}' ASYNC`
+      lend((other) => other.command({ query })).catch(() => {})
+    }
+    signal?.addEventListener('abort', kill)
     try {
-      return await work
-    } catch (error) {
-      throw refusalCode(error) === null ? storeUnavailable('ClickHouse', error) : error
+      return await asUnavailable(lend((idle) => idle.query({ ...asked, format: 'JSONEachRow' })))
+    } finally {
+      signal?.removeEventListener('abort', kill)
     }
   }
 
   return {
-    query: <Row>(sql: string, parameters: QueryParameters = {}, secondsMax?: number) =>
-      asUnavailable(
-        client
-          .query({
-            query: `${sql} SETTINGS ${queryLimits(secondsMax)}`,
-            query_params: parameters,
-            format: 'JSONEachRow',
-          })
-          .then((result) => result.json<Row>()),
-      ),
-    stream: async function* <Row>(sql: string, parameters: QueryParameters = {}) {
-      const result = await asUnavailable(
-        client.query({ query: `${sql} SETTINGS ${queryLimits()}`, query_params: parameters, format: 'JSONEachRow' }),
-      )
-      for await (const rows of result.stream<Row>()) {
-        for (let from = 0; from < rows.length; from += ROWS_A_TURN) {
-          yield rows.slice(from, from + ROWS_A_TURN).map((row) => row.json())
-          // The embedded engine answers at once with everything: other requests get their turn in between.
-          await nextTurn()
-        }
-      }
+    query: async <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) => {
+      const result = await ask(sql, parameters, bounds)
+      return asUnavailable(Array.fromAsync(parsed<Row>(result)).then((parts) => parts.flat()))
+    },
+    stream: async function* <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) {
+      yield* parsed<Row>(await ask(sql, parameters, bounds))
     },
     command: async (sql, parameters = {}) => {
-      await asUnavailable(client.command({ query: sql, query_params: parameters }))
+      await asUnavailable(client.command(statement(sql, parameters)))
     },
     insert: async (table, format, body, token) => {
       const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}', ${READABLE_AT_ONCE} FORMAT ${format}`
       const { stream } = await asUnavailable(client.exec({ query, values: body as never }))
       await readAll(stream)
     },
-    ping: async () => (await client.ping({ select: true })).success,
-    close: async () => {
-      await client.close()
-      embedded?.engine.close()
+    ping: async () => lend(async (idle) => (await idle.ping({ select: true })).success),
+    cores: () => asUnavailable(connections.cores()),
+    close: connections.close,
+  }
+}
+
+/** Parses rows some at a time, with other requests in between: the embedded engine answers with everything at once. */
+async function* parsed<Row>(result: ResultSet<'JSONEachRow'>): AsyncGenerator<Row[]> {
+  for await (const rows of result.stream<Row>()) {
+    for (let from = 0; from < rows.length; from += ROWS_A_TURN) {
+      yield rows.slice(from, from + ROWS_A_TURN).map((row) => row.json())
+      if (from + ROWS_A_TURN < rows.length) await nextTurn()
+    }
+  }
+}
+
+async function asUnavailable<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw refusalCode(error) === null ? storeUnavailable('ClickHouse', error) : error
+  }
+}
+
+function settingsOf({ secondsMax = QUERY_SECONDS_MAX, threads, memoryBytes = QUERY_BYTES_MAX }: QueryBounds): string {
+  return [
+    `max_execution_time = ${Math.trunc(secondsMax)}`,
+    `max_memory_usage = ${Math.trunc(memoryBytes)}`,
+    ...(threads === undefined ? [] : [`max_threads = ${threads}`]),
+  ].join(', ')
+}
+
+interface Connections {
+  /** What writes. */
+  client: ClickHouseClient
+  /** Lends a connection that nobody else uses meanwhile. */
+  lend<T>(work: (idle: ClickHouseClient) => Promise<T>): Promise<T>
+  /** A statement as these connections take it best. */
+  statement(query: string, parameters: QueryParameters): Statement
+  cores(): Promise<number>
+  close(): Promise<void>
+}
+
+/** Failures are logged where they are handled, cleaned of what must not be logged. */
+const log = { level: ClickHouseLogLevel.OFF }
+
+function connectServer(url: string): Connections {
+  const client = createClient({
+    url,
+    request_timeout: REQUEST_TIMEOUT_MS,
+    max_open_connections: CONNECTIONS_MAX,
+    log,
+  })
+  return {
+    client,
+    lend: (work) => work(client),
+    statement: (query, query_params) => ({ query, query_params }),
+    cores: async () => {
+      const result = await client.query({ query: "SELECT getSetting('max_threads') AS threads", format: 'JSONEachRow' })
+      const [row] = await result.json<{ threads: number | string }>()
+      return Math.max(1, Number(row?.threads ?? 1))
     },
+    close: () => client.close(),
   }
 }
 
@@ -109,10 +162,42 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
  */
 const ENGINE_ARGUMENTS = ['--memory_worker_use_cgroup=0']
 
-/** The client's connection cannot pass arguments to the engine, so a session that can is opened first. */
-async function openEmbedded(path: string): Promise<{ connection: ChdbConnection; engine: Session }> {
+/**
+ * Opens the embedded engine. One of its connections answers one query after the other, so every read that runs beside others needs
+ * its own: they are opened when first needed (3 ms and 0.3 MB each) and used again. Writes have one to themselves, and
+ * never wait for a read.
+ */
+async function openEmbedded({ path, database }: { path: string; database?: string }): Promise<Connections> {
   // Loaded only when it is wanted: the library is 540 MB on disk, and a process with CLICKHOUSE_URL does without.
   const [{ Session }, { createChdbConnection }] = await Promise.all([import('chdb'), import('chdb/connection')])
+  // The client's connection cannot pass arguments to the engine, so a session that can is opened first.
   const engine = new Session(path, { connectionArgs: ENGINE_ARGUMENTS })
-  return { engine, connection: createChdbConnection({ path }) }
+  const all: ClickHouseClient[] = []
+  const idle: ClickHouseClient[] = []
+
+  async function open(): Promise<ClickHouseClient> {
+    const client = createClient({ connection: createChdbConnection({ path }) as never, log })
+    all.push(client)
+    if (database !== undefined) await client.command({ query: `USE ${database}` })
+    return client
+  }
+
+  const client = await open()
+  return {
+    client,
+    lend: async (work) => {
+      const lent = idle.pop() ?? (await open())
+      try {
+        return await work(lent)
+      } finally {
+        idle.push(lent)
+      }
+    },
+    statement: embeddedStatement,
+    cores: async () => availableParallelism(),
+    close: async () => {
+      await Promise.all(all.map((each) => each.close()))
+      engine.close()
+    },
+  }
 }

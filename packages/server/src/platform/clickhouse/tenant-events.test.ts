@@ -8,6 +8,7 @@ test('a condition with an OR in it reads no other tenant', async () => {
   await other.track({ visitor_id: 'v', events: [{ event: 'theirs' }] })
   const question = {
     name: 'test',
+    lane: 'light' as const,
     columns: 'event',
     where: ["event = 'ours' OR event = 'theirs'", '1 OR 1'],
     parameters: {},
@@ -21,7 +22,7 @@ test('a condition with an OR in it reads no other tenant', async () => {
 test.each(['columns', 'where'])('%s that ask a question of their own are refused', async (part) => {
   const tenant = await createTestTenant(await sharedService())
   const subquery = '(SELECT count() FROM events)'
-  const question = { name: 'test', columns: 'event', where: ['1'], parameters: {} }
+  const question = { name: 'test', lane: 'light' as const, columns: 'event', where: ['1'], parameters: {} }
   const asked = { ...question, [part]: part === 'where' ? [subquery] : subquery }
-  expect(() => tenant.handle.events.select(asked)).toThrow('must not ask anything of its own')
+  await expect(tenant.handle.events.select(asked)).rejects.toThrow('must not ask anything of its own')
 })

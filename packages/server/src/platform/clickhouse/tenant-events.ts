@@ -1,9 +1,15 @@
-import type { ClickHouse, QueryParameters } from './connect.ts'
+import { ServiceError } from '../errors.ts'
+import { callerLeft, type Lane, type ReadOptions, type ReadTurns } from '../read-turns.ts'
+import type { ClickHouse } from './connect.ts'
+import type { QueryParameters } from './parameters.ts'
+import { refusalCode } from './refusal.ts'
 
 /** A question to the events of one tenant, in the parts of a SELECT; the table and the tenant are added. */
 export interface EventSelect {
   /** Appears in logs. */
   name: string
+  /** `light` is for questions that an index answers: by id, by contact or visitor, or the newest. */
+  lane: Exclude<Lane, 'postgres'>
   columns: string
   /** Conditions with `{name: Type}` placeholders, joined with AND. */
   where: readonly string[]
@@ -27,18 +33,55 @@ export interface TenantEvents {
   stream<Row>(question: EventSelect): AsyncIterable<Row[]>
 }
 
-/** Confines event queries to one tenant. */
-export function tenantEvents(clickhouse: ClickHouse, tenantId: string): TenantEvents {
-  return {
-    select: <Row>(question: EventSelect) =>
-      clickhouse.query<Row>(
-        renderSelect(question),
-        { ...question.parameters, tenant_id: tenantId },
-        question.secondsMax,
-      ),
-    stream: <Row>(question: EventSelect) =>
-      clickhouse.stream<Row>(renderSelect(question), { ...question.parameters, tenant_id: tenantId }),
+interface Engine {
+  clickhouse: ClickHouse
+  reads: ReadTurns
+}
+
+/** Confines event queries to one tenant, and has them take turns with those of the others. */
+export function tenantEvents({ clickhouse, reads }: Engine, tenantId: string, options: ReadOptions): TenantEvents {
+  const { caller } = options
+
+  async function inTurn(question: EventSelect) {
+    const sql = renderSelect(question)
+    const { share, end } = await reads.enter(question.lane, tenantId, options)
+    const bounds = { ...share, secondsMax: question.secondsMax, signal: caller }
+    return { sql, parameters: { ...question.parameters, tenant_id: tenantId }, bounds, end }
   }
+
+  return {
+    select: async <Row>(question: EventSelect) => {
+      const { sql, parameters, bounds, end } = await inTurn(question)
+      try {
+        return await clickhouse.query<Row>(sql, parameters, bounds)
+      } catch (error) {
+        throw failureFor(caller, error)
+      } finally {
+        end()
+      }
+    },
+    stream: async function* <Row>(question: EventSelect) {
+      const { sql, parameters, bounds, end } = await inTurn(question)
+      try {
+        yield* clickhouse.stream<Row>(sql, parameters, bounds)
+      } catch (error) {
+        throw failureFor(caller, error)
+      } finally {
+        end()
+      }
+    },
+  }
+}
+
+/** ClickHouse: the query took too long, was expected to, or took too much memory. */
+const TOO_EXPENSIVE = [159, 160, 241, 307]
+
+/** What a client may ask is bounded, so reaching the bound is an answer, not a failure. */
+function failureFor(caller: AbortSignal | undefined, error: unknown): unknown {
+  if (caller?.aborted) return callerLeft()
+  if (!caller || !TOO_EXPENSIVE.includes(refusalCode(error) ?? 0)) return error
+  const message = 'This takes too long or too much memory. Narrow it, for example with date_after and date_before.'
+  return new ServiceError(400, 'query_too_expensive', message, { cause: error })
 }
 
 /** A part that asks another question, or a comment that hides one, would escape the tenant's predicate. */

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import type { ErrorDetail } from '../errors.ts'
+import { WORDS_MAX, wordsOf } from '../search-words.ts'
 import { parseTimestamp } from '../time.ts'
 import { isStorableText } from './json-body.ts'
 
@@ -52,6 +53,13 @@ export function filterText(description: string, maxLength = 1_000) {
   return Type.Optional(Type.String({ description, minLength: 1, maxLength }))
 }
 
+/** Words to search for. No word is no filter. */
+export function searchText(description: string) {
+  return Type.Optional(
+    Type.String({ maxLength: 1_000, description: `${description} At most ${WORDS_MAX} words.`, 'x-search': true }),
+  )
+}
+
 type Parsed = { value: Record<string, unknown> } | { details: ErrorDetail[] }
 
 interface PropertySchema {
@@ -64,6 +72,7 @@ interface PropertySchema {
   default?: unknown
   'x-bound'?: 'lower' | 'upper'
   'x-words'?: readonly string[]
+  'x-search'?: boolean
 }
 
 /**
@@ -130,6 +139,9 @@ function parseValue(property: PropertySchema, text: string): Result {
   if (text.length < (property.minLength ?? 0)) return { problem: 'must not be empty; leave it out for no filter' }
   if (text.length > (property.maxLength ?? Number.POSITIVE_INFINITY)) {
     return { problem: `must be at most ${property.maxLength} characters` }
+  }
+  if (property['x-search'] && wordsOf(text).length > WORDS_MAX) {
+    return { problem: `must be at most ${WORDS_MAX} words` }
   }
   return { value: text }
 }

@@ -3,11 +3,6 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 /** A facet holds the beginning of a value; see the migrations. */
 const FACET_VALUE_LENGTH = 200
 
-/** The words of a search: every one must occur. */
-export function wordsOf(search: string | undefined): string[] {
-  return search?.split(/\s+/u).filter(Boolean) ?? []
-}
-
 /**
  * Whether lower-cased text contains a word, in any case. PostgreSQL and JavaScript differ on a few letters (Σ, İ), and
  * e-mail addresses are lowered by the latter, so either will do.

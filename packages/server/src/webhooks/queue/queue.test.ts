@@ -46,7 +46,7 @@ function secondWorker() {
     secrets,
     clock: bench.now,
     log,
-    metrics: createMetrics(postgres.pool),
+    metrics: createMetrics(postgres.pool, stores.reads),
   })
 }
 

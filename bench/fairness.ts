@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FairnessTenants } from './fairness-tenants.ts'
+import { run, start } from './processes.ts'
+import { number, progress, rows, SIZE, URL_OF_SERVICE } from './report.ts'
+
+const SERVICE = '../packages/server/src/main.ts'
+const READY = /is running at/
+/** Requests that each of the tenants with heavy queries keeps under way. */
+const CONNECTIONS = 4
+/** Light reads come one after the other with a pause, so that they measure how long they wait and not one another. */
+const PAUSE_MS = 5
+/** Both sides are measured in turns: a shared machine changes its speed within seconds. */
+const ROUNDS = 3
+const WARM_UP_MS = 2_000
+/** With fewer a heavy query is over before anybody could wait for it. */
+const EVENTS_MIN = 200_000
+
+/** What a dashboard, a list and a profile ask for. */
+const LIGHT = ['/v1/events?limit=20', '/v1/contacts?limit=20', '/v1/contacts/CONTACT']
+/** Each reads everything that its tenant has. */
+const HEAVY: readonly { path: string; body?: object }[] = [
+  { path: '/v1/events?search=a%20e%20i%20o' },
+  { path: '/v1/events/stats' },
+  { path: '/v1/contacts?search=a%20e%20i%20o' },
+  { path: '/v1/contacts?has_event_url_contains=page-19' },
+  { path: '/v1/aggregate', body: { entity: 'events', group_by: 'visitor_id' } },
+  { path: '/v1/aggregate', body: { entity: 'contacts', group_by: 'city' } },
+]
+
+/** Light reads of one tenant beside heavy ones of eight others, against the same reads undisturbed. */
+export async function measureFairness(directory: string, environment: Record<string, string>): Promise<void> {
+  const size = { contacts: Math.min(20_000, SIZE.contacts), events: Math.max(EVENTS_MIN, Math.round(SIZE.events / 10)) }
+  progress(`loading 8 tenants with ${number(size.events)} events each`)
+  const TENANTS_FILE = join(directory, 'tenants.json')
+  await run('./fairness-tenants.ts', [String(size.contacts), String(size.events)], { ...environment, TENANTS_FILE })
+  const { heavy, light } = JSON.parse(readFileSync(TENANTS_FILE, 'utf8')) as FairnessTenants
+  const service = await start(SERVICE, [], environment, READY)
+  try {
+    progress('light reads beside heavy ones')
+    const paths = await lightPaths(light)
+    await readLight(light, paths, WARM_UP_MS)
+    const [undisturbed, disturbed]: [number[], number[]] = [[], []]
+    let answered = 0
+    for (let round = 0; round < ROUNDS; round++) {
+      undisturbed.push(...(await readLight(light, paths, SIZE.seconds * 1_000)))
+      const disturbing = new AbortController()
+      const queries = heavy.flatMap((apiKey) =>
+        Array.from({ length: CONNECTIONS }, (_, first) => readHeavy(apiKey, first, disturbing.signal)),
+      )
+      await sleep(WARM_UP_MS)
+      disturbed.push(...(await readLight(light, paths, SIZE.seconds * 1_000)))
+      disturbing.abort()
+      answered += (await Promise.all(queries)).reduce((sum, count) => sum + count, 0)
+    }
+    if (answered === 0) throw new Error('No heavy query was answered, so nothing disturbed the light reads.')
+    rows.push({
+      what: `reads of one tenant beside ${heavy.length} with heavy queries`,
+      measured: latencyOf(disturbed),
+      limit: `${latencyOf(undisturbed)} undisturbed`,
+      ratio: percentile(disturbed, 0.99) / percentile(undisturbed, 0.99),
+      aim: 'at most 3.00',
+    })
+  } finally {
+    await service.stop()
+  }
+}
+
+async function lightPaths(apiKey: string): Promise<string[]> {
+  const { contacts } = await (await ask(apiKey, { path: '/v1/contacts?limit=1' })).json()
+  return LIGHT.map((path) => path.replace('CONTACT', contacts[0].contact_id))
+}
+
+/** @returns the latencies in milliseconds. */
+async function readLight(apiKey: string, paths: readonly string[], milliseconds: number): Promise<number[]> {
+  const latencies: number[] = []
+  const until = performance.now() + milliseconds
+  while (performance.now() < until) {
+    const startedAt = performance.now()
+    await (await ask(apiKey, { path: paths[latencies.length % paths.length] ?? '' })).arrayBuffer()
+    latencies.push(performance.now() - startedAt)
+    await sleep(PAUSE_MS)
+  }
+  return latencies
+}
+
+/** Asks one heavy query after the other. @returns how many were answered. */
+async function readHeavy(apiKey: string, first: number, signal: AbortSignal): Promise<number> {
+  let answered = 0
+  try {
+    for (let n = first; !signal.aborted; n++) {
+      const query = HEAVY[n % HEAVY.length]
+      if (query) await (await ask(apiKey, query, signal)).arrayBuffer()
+      answered++
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  return answered
+}
+
+async function ask(
+  apiKey: string,
+  { path, body }: { path: string; body?: object },
+  signal: AbortSignal | null = null,
+): Promise<Response> {
+  const response = await fetch(URL_OF_SERVICE + path, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${apiKey}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+    body: body ? JSON.stringify(body) : null,
+    signal,
+  })
+  if (!response.ok) throw new Error(`${response.status} ${path}: ${await response.text()}`)
+  return response
+}
+
+function percentile(latencies: readonly number[], part: number): number {
+  const sorted = latencies.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
+}
+
+function latencyOf(latencies: readonly number[]): string {
+  return `p50 ${percentile(latencies, 0.5).toFixed(0)} ms, p99 ${percentile(latencies, 0.99).toFixed(0)} ms`
+}

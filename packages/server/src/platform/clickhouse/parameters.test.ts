@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { sharedService } from '../../../test/service.ts'
+
+const HOSTILE = 'it\'s \\ "x"\n\t\r\0\b\f {x:String} -- /* ; \' OR 1=1 \\N \\n \\0 % ü 😀'
+
+test('values of every type reach the engine as they are', async () => {
+  const { clickhouse } = (await sharedService()).stores
+  const columns = `{text: String} AS text, {texts: Array(String)} AS texts, {id: UUID} AS id, {ids: Array(UUID)} AS ids,
+    {flag: Bool} AS flag, {number: Int64} AS number, {nothing: Nullable(String)} AS nothing, {blank: String} AS blank`
+  const id = '01a203e5-4178-761d-a503-a597346b2316'
+  const parameters = {
+    text: HOSTILE,
+    texts: [HOSTILE, '', '\\', "'"],
+    id,
+    ids: [id],
+    flag: true,
+    number: -5,
+    nothing: null,
+    blank: '',
+  }
+  expect(await clickhouse.query(`SELECT ${columns}`, parameters)).toEqual([parameters])
+})
+
+test('more values than fit into a statement reach the engine too', async () => {
+  const { clickhouse } = (await sharedService()).stores
+  const texts = Array.from({ length: 20_000 }, (_, index) => `text number ${index}`)
+  expect(await clickhouse.query('SELECT length({texts: Array(String)}) AS count', { texts })).toEqual([
+    { count: 20_000 },
+  ])
+})
+
+test('a placeholder without a value is refused, whatever was asked before', async () => {
+  const { clickhouse } = (await sharedService()).stores
+  expect(await clickhouse.query('SELECT {n: Int64} AS n', { n: 1 })).toEqual([{ n: 1 }])
+  await expect(clickhouse.query('SELECT {n: Int64} AS n', {})).rejects.toThrow('no value for its placeholder n')
+})
+
+test('a query is answered while another one runs', async () => {
+  const { clickhouse } = (await sharedService()).stores
+  const order: string[] = []
+  const slow = clickhouse.query('SELECT sleep({n: Float64})', { n: 2 }).then(() => order.push('slow'))
+  const quick = clickhouse.query('SELECT {n: Int64}', { n: 1 }).then(() => order.push('quick'))
+  await Promise.all([slow, quick])
+  expect(order).toEqual(['quick', 'slow'])
+})
+
+test('a query ends when its caller has gone', async () => {
+  const { clickhouse } = (await sharedService()).stores
+  const caller = new AbortController()
+  const running = () =>
+    clickhouse.query(
+      "SELECT 1 FROM system.processes WHERE query LIKE '%numbers(99999999999)%' AND query NOT LIKE '%LIKE%'",
+    )
+  const query = clickhouse.query(
+    'SELECT max(sipHash64(number)) FROM numbers(99999999999)',
+    {},
+    { signal: caller.signal },
+  )
+  const ended = expect(query).rejects.toThrow(/cancel/i)
+  await expect.poll(running).toHaveLength(1)
+  caller.abort()
+  await ended
+  await expect.poll(running).toHaveLength(0)
+})

@@ -1,0 +1,50 @@
+/** Values of the `{name: Type}` placeholders of a query. */
+export type QueryParameters = Record<string, string | number | boolean | readonly string[] | null>
+
+/** The engine's own limit is 262,144, in bytes. */
+const STATEMENT_BYTES_MAX = 200_000
+
+/** A statement as the client takes it. */
+export interface Statement {
+  query: string
+  query_params?: QueryParameters
+}
+
+/**
+ * A statement for the embedded engine. Its own way to bind parameters lets one query run at a time in the whole process, so they are
+ * set in the statement itself; the engine reads them by the types of their placeholders all the same. A statement that would be
+ * too long is bound the slow way.
+ */
+export function embeddedStatement(query: string, parameters: QueryParameters): Statement {
+  const names = Object.keys(parameters)
+  // What an earlier statement of the connection has set must never stand in for what this one forgot.
+  for (const [, name = ''] of query.matchAll(/\{(\w+) *:/g)) {
+    if (!(name in parameters)) throw new Error(`The query has no value for its placeholder ${name}.`)
+  }
+  if (names.length === 0) return { query }
+  const values = names.map((name) => `param_${name} = ${quoted(encoded(parameters[name] ?? null))}`)
+  const whole = `SET ${values.join(', ')}; ${query}`
+  return Buffer.byteLength(whole) > STATEMENT_BYTES_MAX ? { query, query_params: parameters } : { query: whole }
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\0': '\\0',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+}
+
+/** A value as ClickHouse reads parameters: like a field of a tab-separated file. */
+function encoded(value: QueryParameters[string]): string {
+  if (value === null) return '\\N'
+  if (typeof value === 'object') return `[${value.map(quoted).join(',')}]`
+  return String(value).replace(/[\\\0\b\f\n\r\t]/g, (character) => ESCAPES[character] ?? character)
+}
+
+/** A literal of SQL. */
+function quoted(text: string): string {
+  return `'${text.replace(/[\\']/g, '\\$&')}'`
+}

@@ -1,0 +1,133 @@
+import { ServiceError } from './errors.ts'
+import { createTurns, TurnRefused, type Turns } from './turns.ts'
+
+/**
+ * What a read costs. `light`: an answer that an index finds. `heavy`: one that may read everything that the tenant has.
+ * `export`: a page of a file. `postgres`: a heavy read of PostgreSQL; the light ones take no turns there.
+ */
+export type Lane = 'light' | 'heavy' | 'export' | 'postgres'
+
+/** What one read of ClickHouse may use. */
+export interface ReadShare {
+  threads: number
+  memoryBytes: number
+}
+
+export interface ReadOptions {
+  /** Aborts when the client goes away. The service's own work has no caller: it waits, and is never refused. */
+  caller?: AbortSignal | undefined
+  /** For reads inside a transaction, which hold a connection of PostgreSQL while they wait. */
+  isUrgent?: boolean
+}
+
+/**
+ * Shares ClickHouse, and PostgreSQL's heavy reads, fairly between tenants. Each lane has places of its own, so that no cheap read
+ * waits for an expensive one, and in each lane the tenants take turns.
+ */
+export interface ReadTurns {
+  /** Waits for a turn. @throws ServiceError 429 `too_many_reads`, 503 `reads_busy`. */
+  enter(lane: Lane, tenantId: string, options?: ReadOptions): Promise<{ share: ReadShare; end: () => void }>
+  /** Begins a file, each page of which takes a turn in its lane. @returns what ends it. @throws ServiceError 429 `too_many_exports`. */
+  beginExport(tenantId: string, caller?: AbortSignal): Promise<() => void>
+  lanes: Readonly<Record<Lane, Pick<Turns, 'counts'>>>
+}
+
+interface Resources {
+  /** Threads that ClickHouse uses for one query when nobody limits it. */
+  cores: number
+  /** Of all reads of ClickHouse together. */
+  memoryBytes: number
+  postgresConnections: number
+}
+
+/** What a lane's reads together may use of the memory. */
+const MEMORY_SHARE = { light: 0.2, heavy: 0.6, export: 0.2 }
+/** Beyond these, more at once only makes each slower. Together they stay below the threads that blocking work has. */
+const LIGHT_MAX = 16
+const HEAVY_MAX = 8
+const EXPORTS_MAX = 4
+const WAITING = { waitingPerKey: 64, waitingInAll: 1_024, waitMsMax: 30_000 }
+const FILES = { perKey: 4, inAll: 64, waitingPerKey: 0, waitingInAll: 0 }
+/** A tenant that shares the engine with nobody for so long gets all of its cores. */
+const ALONE_AFTER_MS = 10_000
+const RETRY_AFTER_SECONDS = '5'
+
+export function createReadTurns({ cores, memoryBytes, postgresConnections }: Resources): ReadTurns {
+  const light = Math.min(LIGHT_MAX, Math.max(4, cores))
+  const heavy = Math.min(HEAVY_MAX, Math.max(2, Math.floor(cores / 4)))
+  const files = Math.min(EXPORTS_MAX, Math.max(1, Math.floor(cores / 4)))
+  const postgres = Math.max(2, Math.floor(postgresConnections / 4))
+  const lanes = {
+    light: laneOf(light),
+    heavy: laneOf(heavy),
+    // A file that has begun must not break off because others wait: `exports` bounds how many there are.
+    export: createTurns({ perKey: half(files), inAll: files }),
+    postgres: laneOf(postgres),
+  }
+  const shares: Record<Lane, ReadShare> = {
+    light: { threads: half(cores), memoryBytes: (memoryBytes * MEMORY_SHARE.light) / light },
+    heavy: { threads: half(cores / heavy), memoryBytes: (memoryBytes * MEMORY_SHARE.heavy) / heavy },
+    export: { threads: half(cores / files), memoryBytes: (memoryBytes * MEMORY_SHARE.export) / files },
+    postgres: { threads: 1, memoryBytes: 0 },
+  }
+  const exports = createTurns(FILES)
+  const isAlone = watchTenants()
+
+  return {
+    lanes,
+    beginExport: (tenantId, caller) =>
+      exports.enter(tenantId, { caller }).catch((error: unknown) => {
+        throw error instanceof TurnRefused ? refusedExport(error) : error
+      }),
+    enter: async (lane, tenantId, options) => {
+      isAlone(tenantId)
+      const end = await lanes[lane].enter(tenantId, options).catch((error: unknown) => {
+        throw error instanceof TurnRefused ? refusedRead(error) : error
+      })
+      const share = shares[lane]
+      return { share: lane !== 'export' && isAlone(tenantId) ? { ...share, threads: cores } : share, end }
+    },
+  }
+}
+
+/** Half of the places at most are one tenant's, so that its slow reads never hold all of them. */
+function laneOf(places: number): Turns {
+  return createTurns({ perKey: half(places), inAll: places, ...WAITING })
+}
+
+function half(count: number): number {
+  return Math.max(1, Math.floor(count / 2))
+}
+
+/** @returns a function that notes a tenant's read and tells whether no other tenant has read lately. */
+function watchTenants(): (tenantId: string) => boolean {
+  let latest = { tenantId: '', at: Number.NEGATIVE_INFINITY }
+  let otherAt = Number.NEGATIVE_INFINITY
+  return (tenantId) => {
+    if (tenantId !== latest.tenantId) otherAt = latest.at
+    latest = { tenantId, at: performance.now() }
+    return latest.at - otherAt > ALONE_AFTER_MS
+  }
+}
+
+/** Nobody sees it; it says in the metrics and the log what became of the request. */
+export function callerLeft(): ServiceError {
+  return new ServiceError(499, 'client_closed_request', 'The client closed the connection before the answer.')
+}
+
+function refusedRead(refused: TurnRefused): ServiceError {
+  const headers = { 'retry-after': RETRY_AFTER_SECONDS }
+  if (refused.reason === 'caller_left') return callerLeft()
+  if (refused.reason === 'key_is_full') {
+    const message = `${WAITING.waitingPerKey} reads of this tenant are waiting already. Send fewer at once, and try again shortly.`
+    return new ServiceError(429, 'too_many_reads', message, { headers, cause: refused })
+  }
+  const message = 'Too many reads are waiting at the moment. Try again shortly.'
+  return new ServiceError(503, 'reads_busy', message, { headers, cause: refused })
+}
+
+function refusedExport(refused: TurnRefused): ServiceError {
+  if (refused.reason === 'caller_left') return callerLeft()
+  const message = `A tenant can have ${FILES.perKey} files made at once, all tenants together ${FILES.inAll}. Wait until one has ended.`
+  return new ServiceError(429, 'too_many_exports', message, { headers: { 'retry-after': '30' }, cause: refused })
+}
