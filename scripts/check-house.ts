@@ -20,6 +20,7 @@ const UNSCOPED = [
   'conversations/mailbox',
   'cli',
   'demo',
+  'engines.ts',
   'service.ts',
   'app.ts',
 ]

@@ -65,6 +65,8 @@ export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimite
   findApiKey(apiKey: string): Promise<ApiKey | null>
   findTenantOfHost(host: string): Promise<string | null>
   llmOutbound: Pick<ApiFetch, 'check'>
+  /** What keeps the service from serving. */
+  findProblems(): Promise<string[]>
   clock: Clock
   log: Logger
   metrics: Metrics

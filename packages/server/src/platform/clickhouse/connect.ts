@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { Session } from 'chdb'
 import type { ChdbConnection } from 'chdb/connection'
-import { storeUnavailable } from '../errors.ts'
-import { refusalCode } from './refusal.ts'
+import { storageFull, storeUnavailable } from '../errors.ts'
+import { isOutOfRoom, refusalCode } from './refusal.ts'
 
 export type ClickHouseAddress = { url: string } | { path: string }
 
@@ -60,6 +60,7 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
     try {
       return await work
     } catch (error) {
+      if (isOutOfRoom(error)) throw storageFull('ClickHouse', error)
       throw refusalCode(error) === null ? storeUnavailable('ClickHouse', error) : error
     }
   }

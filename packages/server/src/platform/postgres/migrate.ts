@@ -17,6 +17,7 @@ import * as heldCosts from './migrations/0016-held-costs.ts'
 import * as webhookQueue from './migrations/0017-webhook-queue.ts'
 import * as webhookBatches from './migrations/0018-webhook-batches.ts'
 import * as webhookQueueMoves from './migrations/0019-webhook-queue-moves.ts'
+import * as operations from './migrations/0024-operations.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -37,6 +38,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0017-webhook-queue': webhookQueue,
   '0018-webhook-batches': webhookBatches,
   '0019-webhook-queue-moves': webhookQueueMoves,
+  '0024-operations': operations,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */
