@@ -44,6 +44,8 @@ const REQUEST_TIMEOUT_MS = 25_000
 const ROWS_A_TURN = 1_000
 /** A distributed table would otherwise keep rows in a queue of its own and call them inserted. */
 const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
+/** By default it leaves out columns that the table lacks, without a word. */
+const NOTHING_LEFT_OUT = 'input_format_skip_unknown_fields = 0'
 
 /** Opens the embedded engine at `path`, or a client for the server at `url`. */
 export async function connectClickHouse(address: ClickHouseAddress): Promise<ClickHouse> {
@@ -92,7 +94,7 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
       await asUnavailable(client.command({ query: sql, query_params: parameters }))
     },
     insert: async (table, format, body, token) => {
-      const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}', ${READABLE_AT_ONCE} FORMAT ${format}`
+      const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}', ${READABLE_AT_ONCE}, ${NOTHING_LEFT_OUT} FORMAT ${format}`
       const { stream } = await asUnavailable(client.exec({ query, values: body as never }))
       await readAll(stream)
     },
