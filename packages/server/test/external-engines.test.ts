@@ -110,7 +110,7 @@ test('of two services on one PostgreSQL, each with an embedded ClickHouse, the s
   cleanup.push(() => second.end('SIGTERM'))
   expect(second.output()).toContain('set CLICKHOUSE_URL')
   expect((await fetch(`${RUNNING.exec(second.output())?.[1]}/health/ready`)).status).toBe(503)
-  expect((await call(service, 'GET', '/health/ready')).status).toBe(200)
+  await expect.poll(async () => (await call(service, 'GET', '/health/ready')).status).toBe(200)
 })
 
 async function startDebianPostgres(binaries: string): Promise<string> {

@@ -107,7 +107,7 @@ describe('an embedded ClickHouse whose directory vanished', { timeout: 300_000 }
     const third = await run({ CDS_DATA_DIR, CDS_ACCEPT_LOST_EVENTS })
     // What was accepted meanwhile is there.
     expect(await count(third, key)).toBe(1)
-    expect((await get(third, '/health/ready')).status).toBe(200)
+    await expect.poll(async () => (await get(third, '/health/ready')).status).toBe(200)
     expect(await third.end('SIGTERM')).toBe(0)
 
     await remove()

@@ -24,12 +24,15 @@ async function run(directory: string): Promise<Started & { url: string }> {
   return { ...service, url: RUNNING.exec(service.output())?.[1] ?? '' }
 }
 
-const copyOf = (original: string, copy: string) => execFileSync('cp', ['-a', original, copy])
+/** As root, all of it belongs to root then. */
+const copyOf = (original: string, copy: string) => execFileSync('cp', ['-r', original, copy])
 
 const addressOf = async (directory: string) =>
   JSON.parse(await readFile(join(directory, 'postgres-address.json'), 'utf8')) as { host: string }
 
 const readiness = async ({ url }: { url: string }) => (await fetch(`${url}/health/ready`)).status
+
+const expectReady = (service: { url: string }) => expect.poll(() => readiness(service)).toBe(200)
 
 async function connectsTo(directory: string): Promise<string> {
   const client = new pg.Client(await addressOf(directory))
@@ -53,10 +56,10 @@ describe('a copy of a data directory in use', () => {
     const second = await run(copy)
     expect(existsSync(host)).toBe(true)
     expect(await connectsTo(original)).toBe('connected')
-    expect([await readiness(first), await readiness(second)]).toEqual([200, 200])
+    for (const service of [first, second]) await expectReady(service)
     expect(await second.end('SIGTERM')).toBe(0)
     expect(await connectsTo(original)).toBe('connected')
-    expect(await readiness(first)).toBe(200)
+    await expectReady(first)
   })
 
   test.skipIf(process.getuid?.() !== 0)('whose PostgreSQL is kept elsewhere is refused', async () => {
@@ -75,20 +78,20 @@ describe('a copy of a data directory in use', () => {
     expect(refused).toContain(cluster)
     expect(refused).toContain('postgres-location')
     expect(await connectsTo(original)).toBe('connected')
-    expect(await readiness(first)).toBe(200)
+    await expectReady(first)
     // Moved to another name, it is still the original.
     expect(await first.end('SIGTERM')).toBe(0)
     await rm(copy, { recursive: true })
     const moved = join(home, 'moved')
     await rename(original, moved)
-    expect(await readiness(await run(moved))).toBe(200)
+    await expectReady(await run(moved))
   })
 })
 
 test('readiness notices that PostgreSQL takes no new connections', async () => {
   const directory = await directoryOf()
   const service = await run(directory)
-  expect(await readiness(service)).toBe(200)
+  await expectReady(service)
   await rm((await addressOf(directory)).host, { recursive: true })
   expect(await readiness(service)).toBe(503)
 })

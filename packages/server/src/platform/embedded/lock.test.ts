@@ -83,7 +83,8 @@ describe.skipIf(NO_CONTAINER !== null)(`another container on the same volume ${N
     )
     expect(refused).toContain('in use by another process')
     expect(await readFile(pidFile, 'utf8')).toBe(before)
-    expect((await fetch(`${RUNNING.exec(service.output())?.[1]}/health/ready`)).status).toBe(200)
+    const ready = async () => (await fetch(`${RUNNING.exec(service.output())?.[1]}/health/ready`)).status
+    await expect.poll(ready).toBe(200)
   })
 
   test('can start when the process was killed', async () => {

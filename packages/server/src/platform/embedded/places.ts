@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { EmbeddedError } from './embedded-error.ts'
 import { canEnter, type ServerUser } from './unprivileged-user.ts'
 
@@ -26,11 +28,14 @@ export async function placeCluster(
   if (existsSync(pointer)) {
     const cluster = (await readFile(pointer, 'utf8')).trim()
     await requireOwner(cluster, dataDirectory)
+    await giveTo(user, cluster)
     return cluster
   }
   if (canEnter(user, dataDirectory)) {
     await ownedDirectory(inside, user)
-    return join(inside, 'cluster')
+    const cluster = join(inside, 'cluster')
+    await giveTo(user, cluster)
+    return cluster
   }
   const outside = join(SHARED_DIRECTORY, `data-${randomBytes(6).toString('hex')}`)
   onProgress(`keeping PostgreSQL's data in ${outside}, because its user cannot reach ${dataDirectory}`)
@@ -64,7 +69,13 @@ async function requireOwner(cluster: string, dataDirectory: string): Promise<voi
   await writeFile(file, `${self}\n`, { mode: 0o600 })
 }
 
-/** Also when it exists: a copy or a backup that root put in place belongs to root. */
+/** A copy or a backup that root put in place belongs to root, and PostgreSQL could not read it. */
+async function giveTo(user: ServerUser, cluster: string): Promise<void> {
+  if (!user.isOther || !existsSync(cluster) || (await stat(cluster)).uid === user.uid) return
+  await promisify(execFile)('chown', ['-R', '-h', `${user.uid}:${user.gid}`, cluster])
+  await chmod(cluster, 0o700)
+}
+
 async function ownedDirectory(path: string, user: ServerUser): Promise<void> {
   await mkdir(path, { recursive: true })
   await chmod(path, 0o700)

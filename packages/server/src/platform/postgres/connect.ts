@@ -72,7 +72,7 @@ export function asUnavailable(error: unknown): ServiceError | null {
 }
 
 /** More than it may keep in memory here, so that it writes to its disk: a full one refuses that. */
-const PROBE = "SET work_mem = '64kB'; SELECT count(*) FROM generate_series(1, 50000)"
+const PROBE = "SET work_mem = '64kB'; SELECT count(*) FROM generate_series(1, 10000)"
 
 /**
  * Whether PostgreSQL takes a new connection and has room to write. The connections of a pool outlive the socket that they
