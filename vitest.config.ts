@@ -5,9 +5,9 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** Projects in the order in which they begin: those that mostly wait come first. A file belongs to the first that fits. */
 const PROJECTS: { name: string; has: (path: string, source: string) => boolean }[] = [
   // Tests that kill or stop the service's process.
-  { name: 'crash', has: (path) => /server\/test\/(.*crash|shutdown)\.test/.test(path) },
+  { name: 'crash', has: (path) => /server\/test\/(.*crash|shutdown|disk-full)\.test/.test(path) },
   // Embedded engines, and external ones.
-  { name: 'engines', has: (path) => /\/embedded\/|external-engines\.test/.test(path) },
+  { name: 'engines', has: (path) => /\/embedded\/|(external-engines|installation)\.test/.test(path) },
   { name: 'browser', has: (_, source) => source.includes('HAS_BROWSER') },
   // Files that start their own service, mostly to move its clock.
   { name: 'clock', has: (_, source) => /\b(startTestService|start\w+Bench)\(/.test(source) },

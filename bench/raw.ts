@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { readConfig } from '../packages/server/src/config.ts'
+import { openEngines } from '../packages/server/src/engines.ts'
 import {
   type EventRecord,
   JOURNAL_FORMAT,
@@ -16,7 +17,6 @@ import { newId } from '../packages/server/src/platform/ids.ts'
 import { createLog } from '../packages/server/src/platform/log.ts'
 import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journeys.ts'
 import { createRandom } from '../packages/server/src/seed/random.ts'
-import { openEngines } from '../packages/server/src/service.ts'
 import { createApiKey } from '../packages/server/src/tenants/api-keys.ts'
 import { addDomain } from '../packages/server/src/tenants/domains.ts'
 import { createTenant } from '../packages/server/src/tenants/tenants.ts'

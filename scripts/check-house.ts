@@ -21,6 +21,7 @@ const UNSCOPED = [
   'visitors/retention.ts',
   'cli',
   'demo',
+  'engines.ts',
   'service.ts',
   'retention.ts',
   'app.ts',

@@ -119,6 +119,8 @@ function unlessPresent(error: NodeJS.ErrnoException): void {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [, , what, root = ROOT] = process.argv
+  // The service that starts the build keeps its own files private; pages are for every user who may run it.
+  process.umask(0o022)
   if (what === '--build') await buildAside(root)
   else await ensureBuilt((message) => console.error(`· ${message}`))
 }

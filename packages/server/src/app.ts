@@ -69,6 +69,8 @@ export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimite
   findTenantOfHost(host: string): Promise<string | null>
   findIdentificationKeys: FindIdentificationKeys
   llmOutbound: Pick<ApiFetch, 'check'>
+  /** What keeps the service from serving. */
+  findProblems(): Promise<string[]>
   clock: Clock
   log: Logger
   metrics: Metrics

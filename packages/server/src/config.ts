@@ -17,6 +17,8 @@ export interface Config {
   clickhouseUrl: string | null
   /** Name of the ClickHouse cluster, null for a single server. */
   clickhouseCluster: string | null
+  /** The installation whose lost events the operator has given up. */
+  acceptLostEvents: string | null
   postgresPoolSize: number
   /** What all reads of ClickHouse together may use. */
   clickhouseReadMemoryMb: number
@@ -189,6 +191,12 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       null,
       (value) => (/^[A-Za-z0-9_-]+$/.test(value) ? value : undefined),
       'a cluster name of letters, digits, _ and -',
+    ),
+    acceptLostEvents: read<string | null>(
+      'CDS_ACCEPT_LOST_EVENTS',
+      null,
+      (value) => (/^[0-9a-f-]{36}$/.test(value) ? value : undefined),
+      "the id that the service's message names",
     ),
     postgresPoolSize: integer('CDS_POSTGRES_POOL_SIZE', 16, 2, 1_000),
     clickhouseReadMemoryMb: integer('CDS_CLICKHOUSE_READ_MEMORY_MB', 4_000, 500, 1_000_000),

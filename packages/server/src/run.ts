@@ -13,6 +13,7 @@ export async function runService(
   whenRunning: (service: Service, config: Config) => Promise<void> = announce,
   beforeListen?: (app: App) => void,
 ): Promise<void> {
+  keepFilesPrivate()
   try {
     const config = readConfiguration()
     const log = createLog(config.logLevel)
@@ -38,6 +39,11 @@ export async function runService(
     console.error(explain(error))
     process.exit(1)
   }
+}
+
+/** Whatever the service or an engine in its process writes is about customers: no other user of the machine reads it. */
+export function keepFilesPrivate(): void {
+  process.umask(0o077)
 }
 
 async function announce(service: Service): Promise<void> {

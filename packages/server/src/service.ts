@@ -1,6 +1,3 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { totalmem } from 'node:os'
-import { resolve } from 'node:path'
 import { ACTION_QUEUE } from './agents/actions/queue.ts'
 import { createSenders } from './agents/actions/senders.ts'
 import { workOnActions } from './agents/actions/worker.ts'
@@ -14,6 +11,7 @@ import { PULL_QUEUE } from './conversations/intercom/schedule.ts'
 import { startReceiving } from './conversations/receive.ts'
 import { prepareSignIn } from './dashboard/sign-in/start.ts'
 import { startTasks, TASK_QUEUES } from './dashboard/tasks.ts'
+import { type EngineOptions, type Engines, openEngines } from './engines.ts'
 import { EVENTS_TABLE } from './events/table.ts'
 import type { MailDependencies } from './identities/mail/dependencies.ts'
 import type { SocialConnector } from './identities/social/connector.ts'
@@ -24,29 +22,21 @@ import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
 import { type Projector, startProjector } from './journal/projector.ts'
 import { startLiveFeed } from './live/feed.ts'
-import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
-import { createTableStatements, onCluster, storageTable } from './platform/clickhouse/tables.ts'
+import { onCluster, storageTable } from './platform/clickhouse/tables.ts'
 import type { SecretBox } from './platform/crypto/secret-box.ts'
 import { openSecretBox } from './platform/crypto/secret-key.ts'
-import { requireOwnClickHouse } from './platform/embedded/clickhouse-owner.ts'
-import { lockDataDirectory } from './platform/embedded/data-directory.ts'
-import { startEmbeddedPostgres } from './platform/embedded/postgres.ts'
+import { type Cleanup, undoAll } from './platform/every.ts'
 import type { App } from './platform/http/app-types.ts'
 import { urlOfServer } from './platform/http/listen-url.ts'
 import { type JobQueue, type Jobs, openJobs } from './platform/jobs/jobs.ts'
-import type { Logger } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { type ApiFetch, createApiFetch } from './platform/outbound/api-fetch.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from './platform/outbound/client.ts'
 import { type Connector, createConnector } from './platform/outbound/connect.ts'
 import { createJsonApi } from './platform/outbound/json-api.ts'
 import { createTxtLookup } from './platform/outbound/txt-records.ts'
-import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
-import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
-import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.ts'
-import { createReadTurns } from './platform/read-turns.ts'
-import type { Stores } from './platform/tenant.ts'
+import { createReadiness } from './platform/readiness.ts'
 import { type Clock, systemClock } from './platform/time.ts'
 import { keepTables } from './retention.ts'
 import { watchSegments } from './segments/watch.ts'
@@ -55,111 +45,8 @@ import { createSubscriptionLookup } from './webhooks/lookup.ts'
 import { keepDeliveries } from './webhooks/queue/retention.ts'
 import { type DeliveryWorker, startDeliveryWorker } from './webhooks/queue/worker.ts'
 
-export interface EngineOptions {
-  config: Config
-  log: Logger
-  /** A connection to use in place of the configured ClickHouse, closed with the engines; for tests, which share one. */
-  clickhouse?: ClickHouse
-  /** Told what a long step is doing. */
-  onProgress?: (message: string) => void
-}
-
-/** Both engines, connected and migrated. */
-export interface Engines {
-  stores: Stores
-  postgres: Postgres<DB>
-  postgresAddress: PostgresAddress
-  close(): Promise<void>
-}
-
-/** File in the data directory that says how the running service's PostgreSQL is reached. */
-export const ADDRESS_FILE = 'postgres-address.json'
-
 /** Every queue of jobs, so that the command line can send to each. */
 export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES, ACTION_QUEUE, RUN_QUEUE, SOCIAL_LOGINS, PULL_QUEUE]
-
-/** What has to be undone, latest first. */
-type Cleanup = (() => Promise<unknown>)[]
-
-/**
- * Starts or connects both engines and brings them up to date.
- * @throws Error when the data directory is in use or an engine cannot be reached; then nothing is left running.
- */
-export async function openEngines({ config, clickhouse: shared, onProgress }: EngineOptions): Promise<Engines> {
-  const cleanup: Cleanup = []
-  const close = async () => {
-    for (const undo of cleanup.splice(0).reverse()) await undo()
-  }
-  try {
-    const dataDirectory = resolve(config.dataDirectory)
-    if (config.databaseUrl === null || config.clickhouseUrl === null) {
-      await mkdir(dataDirectory, { recursive: true })
-      const lock = await lockDataDirectory(dataDirectory)
-      cleanup.push(() => lock.release())
-    }
-    const [postgresAddress, clickhouse] = await Promise.all([
-      postgresAddressOf(config, dataDirectory, cleanup, onProgress),
-      openClickHouse(config, shared, dataDirectory, cleanup),
-    ])
-    const postgres = connectPostgres<DB>(postgresAddress, config.postgresPoolSize)
-    cleanup.push(() => postgres.close())
-    await withMigrationLock(postgres.db, async () => {
-      await migratePostgres(postgres.db)
-      const isSplit = config.databaseUrl !== null && config.clickhouseUrl === null
-      if (isSplit) await requireOwnClickHouse(postgres.db, dataDirectory)
-      for (const statement of createTableStatements(EVENTS_TABLE, config.clickhouseCluster)) {
-        await clickhouse.command(statement)
-      }
-    })
-    const reads = createReadTurns({
-      cores: await clickhouse.cores(),
-      memoryBytes: readMemoryOf(config),
-      postgresConnections: config.postgresPoolSize,
-    })
-    return { stores: { database: postgres.db, clickhouse, reads }, postgres, postgresAddress, close }
-  } catch (error) {
-    await close()
-    throw error
-  }
-}
-
-/** The embedded ClickHouse shares the machine with the service and with PostgreSQL. */
-function readMemoryOf({ clickhouseUrl, clickhouseReadMemoryMb }: Config): number {
-  const wanted = clickhouseReadMemoryMb * 1_000_000
-  return clickhouseUrl === null ? Math.min(wanted, (process.constrainedMemory() || totalmem()) / 2) : wanted
-}
-
-async function postgresAddressOf(
-  config: Config,
-  dataDirectory: string,
-  cleanup: Cleanup,
-  onProgress?: (message: string) => void,
-): Promise<PostgresAddress> {
-  if (config.databaseUrl !== null) return { connectionString: config.databaseUrl }
-  const embedded = await startEmbeddedPostgres({
-    dataDirectory,
-    ...(onProgress ? { onProgress } : {}),
-  })
-  cleanup.push(() => embedded.stop())
-  // The command line reaches the server of a running service through this.
-  const addressFile = resolve(dataDirectory, ADDRESS_FILE)
-  await writeFile(addressFile, JSON.stringify(embedded.connection), { mode: 0o600 })
-  cleanup.push(() => rm(addressFile, { force: true }))
-  return embedded.connection
-}
-
-async function openClickHouse(
-  config: Config,
-  shared: ClickHouse | undefined,
-  dataDirectory: string,
-  cleanup: Cleanup,
-): Promise<ClickHouse> {
-  const address =
-    config.clickhouseUrl === null ? { path: resolve(dataDirectory, 'clickhouse') } : { url: config.clickhouseUrl }
-  const clickhouse = shared ?? (await connectClickHouse(address))
-  cleanup.push(() => clickhouse.close())
-  return clickhouse
-}
 
 /** A running service. */
 export interface Service extends Engines {
@@ -206,9 +93,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   makeTrackerScript(config.trackerScriptPath, config.trackerCollectPath).catch(() => {})
   const engines = await openEngines(options)
   const cleanup: Cleanup = [engines.close]
-  const close = async () => {
-    for (const undo of cleanup.splice(0).reverse()) await undo()
-  }
+  const close = () => undoAll(cleanup)
   try {
     const { stores, postgres, postgresAddress } = engines
     const metrics = createMetrics(postgres.pool, stores.reads)
@@ -291,6 +176,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       ...createLookups({ stores, secrets, invalidation, clock, log }),
       outbound,
       live,
+      findProblems: createReadiness({ ...stores, ...engines }),
       lookUpTxt: createTxtLookup(options.dnsServers),
       mail,
       log,

@@ -96,13 +96,21 @@ describe.skipIf(debian === null)("Debian's PostgreSQL", () => {
   })
 })
 
-test('two services on one PostgreSQL may not each have a ClickHouse of their own', async () => {
+test('of two services on one PostgreSQL, each with an embedded ClickHouse, the second is told and is not ready', async () => {
   const service = await startWith({})
   const other = await openDirectory()
   cleanup.push(() => rm(other, { recursive: true, force: true }))
-  const environment = { DATABASE_URL: service.config.databaseUrl ?? '', CDS_DATA_DIR: other, PORT: '0' }
-  const refused = await startProcess(MAIN, [], environment, RUNNING).catch((error: Error) => error.message)
-  expect(refused).toContain('set CLICKHOUSE_URL')
+  const environment = {
+    DATABASE_URL: service.config.databaseUrl ?? '',
+    CDS_DATA_DIR: other,
+    PORT: '0',
+    HOST: '127.0.0.1',
+  }
+  const second = await startProcess(MAIN, [], environment, RUNNING)
+  cleanup.push(() => second.end('SIGTERM'))
+  expect(second.output()).toContain('set CLICKHOUSE_URL')
+  expect((await fetch(`${RUNNING.exec(second.output())?.[1]}/health/ready`)).status).toBe(503)
+  await expect.poll(async () => (await call(service, 'GET', '/health/ready')).status).toBe(200)
 })
 
 async function startDebianPostgres(binaries: string): Promise<string> {

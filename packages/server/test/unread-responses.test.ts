@@ -3,6 +3,7 @@ import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { sendCsv } from '../src/dashboard/csv.ts'
 import { boundUnreadResponses } from '../src/platform/http/unread-responses.ts'
+import { openTenant } from '../src/platform/tenant.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
 import { until } from './webhooks.ts'
 
@@ -115,11 +116,11 @@ test('a download that nobody reads stops reading from the database, and ends', a
   const app = Fastify()
   boundUnreadResponses(app, 1)
   app.get('/', (_request, reply) =>
-    sendCsv(reply, {
+    sendCsv(openTenant(service.stores, tenant.id), reply, {
       name: 'x',
       columns: ['a'],
       pages: endless(),
-      cellsOf: (row) => [row],
+      cellsOf: (row: string) => [row],
       beforeSending: async () => {},
     }),
   )

@@ -1,4 +1,5 @@
 import { importContacts } from '../imports/import-contacts.ts'
+import { countRefused, retryRefused } from '../journal/refused.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
 import { parseJsonBody } from '../platform/http/json-body.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -159,6 +160,14 @@ export const COMMANDS: Record<string, Command> = {
       })
       return { ...summary }
     },
+  },
+  'events retry': {
+    summary: 'Try to store events again that were set aside because ClickHouse could not read them',
+    options: {},
+    run: async ({ stores }) => ({
+      retried: await retryRefused(stores.database),
+      still_set_aside: await countRefused(stores.database),
+    }),
   },
   migrate: {
     summary: 'Bring both engines up to date',

@@ -1,5 +1,9 @@
 import { sql } from 'kysely'
+import { countRefused, latestRefused } from '../journal/refused.ts'
+import { EventsMissing } from '../platform/clickhouse/installation.ts'
 import type { Session } from './session.ts'
+
+const SET_ASIDE_SHOWN = 10
 
 /** Asks both engines and says how they are. */
 export async function diagnose({ stores, serviceRuns }: Session): Promise<Record<string, unknown>> {
@@ -14,11 +18,18 @@ export async function diagnose({ stores, serviceRuns }: Session): Promise<Record
     postgres: version.rows[0]?.version ?? 'unknown',
     clickhouse,
     journal_rows: Number(waiting.rows),
+    events_set_aside: await countRefused(stores.database),
+    latest_set_aside: await latestRefused(stores.database, SET_ASIDE_SHOWN),
     service_running: serviceRuns,
   }
 }
 
 async function clickhouseVersion({ clickhouse }: Session['stores']): Promise<string> {
-  const [row] = await clickhouse.query<{ version: string }>('SELECT version() AS version')
-  return row?.version ?? 'unknown'
+  try {
+    const [row] = await clickhouse.query<{ version: string }>('SELECT version() AS version')
+    return row?.version ?? 'unknown'
+  } catch (error) {
+    if (error instanceof EventsMissing) return error.advice
+    throw error
+  }
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { readConfig } from '../config.ts'
 import { systemClock } from '../platform/time.ts'
-import { explain } from '../run.ts'
+import { explain, keepFilesPrivate } from '../run.ts'
 import type { Command, Values } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { openSession } from './session.ts'
@@ -53,6 +53,7 @@ function parse(name: string, command: Command, args: string[]) {
 
 async function run(command: Command, values: Values): Promise<number> {
   const json = values.json === true
+  keepFilesPrivate()
   try {
     const session = await openSession(readConfig(process.env))
     try {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import { ADDRESS_FILE, openEngines } from '../engines.ts'
 import type { EventMover } from '../journal/event-mover.ts'
 import { type Projector, startProjector } from '../journal/projector.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -14,7 +15,6 @@ import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { rememberDefinitions } from '../segments/definitions.ts'
 import { createFollower, type SegmentFollower } from '../segments/follow.ts'
-import { ADDRESS_FILE, openEngines } from '../service.ts'
 
 /** What a command works with. */
 export interface Session {

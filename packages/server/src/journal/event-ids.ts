@@ -2,24 +2,53 @@ import { sql } from 'kysely'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Clock } from '../platform/time.ts'
-import { eventIdTables } from './flush-queries.ts'
+import { type EventIdTable, eventIdTables } from './flush-queries.ts'
 
 const EVERY_MS = 3_600_000
 
-/** Empties the table that tomorrow will write to; it holds the ids of the day before yesterday. */
-export async function forgetOldEventIds(database: Database, now: Date): Promise<void> {
-  const { tomorrow } = eventIdTables(now)
-  const { rows } = await sql`SELECT FROM ${sql.table(tomorrow)} LIMIT 1`.execute(database)
-  // TRUNCATE locks the table even when it has nothing to do.
-  if (rows.length > 0) await sql`TRUNCATE ${sql.table(tomorrow)}`.execute(database)
+/**
+ * Empties the table that tomorrow will write to, once; it holds the ids of the day before yesterday. Which day a table is
+ * for stands in PostgreSQL and only grows: a clock that is behind takes today's table for tomorrow's, and leaves it alone.
+ * @returns how many days the tables are ahead of this clock, which is none when all clocks agree.
+ */
+export async function forgetOldEventIds(database: Database, now: Date): Promise<number> {
+  const { today, tomorrow } = eventIdTables(now)
+  return database.transaction().execute(async (transaction) => {
+    await advance(transaction, today)
+    // TRUNCATE locks the table even when it has nothing to do.
+    if (await advance(transaction, tomorrow)) await sql`TRUNCATE ${sql.table(tomorrow.table)}`.execute(transaction)
+    const { last } = await transaction
+      .selectFrom('event_id_days')
+      .select(({ fn }) => fn.max('day').as('last'))
+      .executeTakeFirstOrThrow()
+    return last - tomorrow.day
+  })
+}
+
+/** @returns whether the table was for an earlier day until now. */
+async function advance(database: Database, { turn, day }: EventIdTable): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await database
+    .insertInto('event_id_days')
+    .values({ turn, day })
+    .onConflict((known) => known.column('turn').doUpdateSet({ day }).where('event_id_days.day', '<', day))
+    .executeTakeFirst()
+  return Boolean(numInsertedOrUpdatedRows)
 }
 
 /** Forgets old event ids now and every hour. */
 export async function keepEventIds(database: Database, clock: Clock, log: Logger): Promise<{ stop(): Promise<void> }> {
-  let running = forgetOldEventIds(database, clock())
+  const forget = async () => {
+    const daysAhead = await forgetOldEventIds(database, clock())
+    if (daysAhead > 0) {
+      const message =
+        'the clock of this process is behind, or another was ahead: event ids are not forgotten until it catches up. If this clock is right, empty the table event_id_days'
+      log.warn({ days_ahead: daysAhead }, message)
+    }
+  }
+  let running = forget()
   await running
   const timer = setInterval(() => {
-    running = forgetOldEventIds(database, clock()).catch((error) =>
+    running = forget().catch((error) =>
       log.warn({ err: error }, 'old event ids could not be forgotten; the next hour tries again'),
     )
   }, EVERY_MS)

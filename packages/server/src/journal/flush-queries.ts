@@ -23,25 +23,35 @@ export interface Flush {
   now: Date
 }
 
-/** Three tables take turns by the day: see the migration. */
-export function eventIdTables(now: Date): { today: string; yesterday: string; tomorrow: string } {
-  const day = Math.floor(now.getTime() / DAY_MS)
-  return {
-    today: `event_ids_${day % 3}`,
-    yesterday: `event_ids_${(day + 2) % 3}`,
-    tomorrow: `event_ids_${(day + 1) % 3}`,
-  }
+/** One of three tables that take turns by the day: see the migration. */
+export interface EventIdTable {
+  turn: number
+  /** Days since 1970. */
+  day: number
+  table: string
 }
 
-/** Inserts ids that are new today and were not there yesterday. */
+export function eventIdTables(now: Date): { today: EventIdTable; tomorrow: EventIdTable; yesterday: EventIdTable } {
+  const today = Math.floor(now.getTime() / DAY_MS)
+  const ofDay = (day: number) => ({ turn: day % 3, day, table: `event_ids_${day % 3}` })
+  return { today: ofDay(today), tomorrow: ofDay(today + 1), yesterday: ofDay(today - 1) }
+}
+
+/**
+ * Inserts ids that are in none of the tables. Yesterday's alone would do if all clocks agreed; a process whose clock is
+ * behind finds in tomorrow's what the others write today.
+ */
 function rememberIds(now: Date): string {
-  const { today, yesterday } = eventIdTables(now)
+  const { today, tomorrow, yesterday } = eventIdTables(now)
+  const isNew = [yesterday, tomorrow].map(
+    ({ table }) => `NOT EXISTS (
+      SELECT FROM ${table} AS known WHERE known.tenant_id = sent.tenant_id AND known.event_id = sent.event_id
+    )`,
+  )
   // Sorted, so that two processes that are sent the same ids wait for each other instead of blocking each other.
-  return `INSERT INTO ${today} (tenant_id, event_id)
+  return `INSERT INTO ${today.table} (tenant_id, event_id)
     SELECT sent.tenant_id, sent.event_id FROM unnest($1::uuid[], $2::uuid[]) AS sent (tenant_id, event_id)
-    WHERE NOT EXISTS (
-      SELECT FROM ${yesterday} AS known WHERE known.tenant_id = sent.tenant_id AND known.event_id = sent.event_id
-    )
+    WHERE ${isNew.join(' AND ')}
     ORDER BY 1, 2
     ON CONFLICT DO NOTHING RETURNING tenant_id, event_id`
 }
@@ -70,7 +80,7 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
   const delivers = deliveries.length > 0
   try {
     await client.query({
-      name: `journal.flush.${eventIdTables(flush.now).today}${delivers ? '.deliver' : ''}`,
+      name: `journal.flush.${eventIdTables(flush.now).today.table}${delivers ? '.deliver' : ''}`,
       text: `WITH remembered AS (${rememberIds(flush.now)}), added AS (${ADD_VISITORS}),
         ${delivers ? `delivered AS (${ADD_DELIVERIES}),` : ''}
         checked AS (

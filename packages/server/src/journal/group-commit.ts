@@ -3,7 +3,7 @@ import { ServiceError, storeUnavailable } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import { isConnectionError } from '../platform/postgres/connect.ts'
+import { asUnavailable } from '../platform/postgres/connect.ts'
 import type { Clock } from '../platform/time.ts'
 import { type ActiveSubscription, deliveriesOf, type NewDelivery, type SubscriptionLookup } from '../webhooks/match.ts'
 import type { JournalRow } from './append.ts'
@@ -129,7 +129,7 @@ export function createGroupCommit({
       return (await commitAtOnce(client, batches, deliver)) ?? (await commitChecked(client, batches, deliver))
     } catch (error) {
       failure = error instanceof Error ? error : new Error(String(error))
-      throw isConnectionError(failure) ? storeUnavailable('PostgreSQL', failure) : failure
+      throw asUnavailable(failure) ?? failure
     } finally {
       // A connection that failed is thrown away rather than trusted again.
       client.release(failure)

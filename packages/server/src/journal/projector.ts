@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
+import { isOutOfRoom } from '../platform/clickhouse/refusal.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { JournalRow } from './append.ts'
 import { JOURNAL_FORMAT } from './event-record.ts'
-import { insertReadable, isUnreadable } from './refused.ts'
+import { countRefused, insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
 
 /** A row of another process that is older than this is taken to be forgotten, and is projected here. */
 const FORGOTTEN_AFTER_SECONDS = 5
@@ -49,30 +50,52 @@ export function startProjector({
   metrics,
   answerWithinMs = ANSWER_WITHIN_MS,
 }: Dependencies): Projector {
+  const dependencies = { database, clickhouse, log }
   const finished: string[] = []
   const underWay = new Set<Promise<void>>()
+  /** Rows that ClickHouse refused, with the insertions that had succeeded by then. */
+  const refused = new Map<string, number>()
+  let insertions = 0
   let away = false
   let stopped = false
 
-  async function insert(journalId: string, rows: string): Promise<boolean> {
+  /** `refused`: ClickHouse answered, and took nothing; it may take other rows. `away`: it would take none. */
+  async function insert(row: JournalRow): Promise<'inserted' | 'refused' | 'away'> {
     try {
-      await clickhouse.insert('events', JOURNAL_FORMAT, rows, journalId).catch((error: unknown) => {
-        if (!isUnreadable(error)) throw error
-        return insertReadable({ database, clickhouse, log }, { journalId, rows })
-      })
+      await insertOnce(row)
+      insertions++
+      refused.delete(row.journalId)
       if (away) log.info('ClickHouse answers again')
       away = false
-      return true
+      return 'inserted'
     } catch (error) {
       metrics.projectionFailures.inc()
+      if (isRefused(error) && !isOutOfRoom(error)) {
+        if (!refused.has(row.journalId)) {
+          log.error({ err: error, journal_id: row.journalId }, 'ClickHouse refuses a journal row; it is tried again')
+          refused.set(row.journalId, insertions)
+        }
+        return 'refused'
+      }
       if (!away) log.error({ err: error }, 'ClickHouse does not take events; they wait in the journal')
       away = true
-      return false
+      return 'away'
     }
   }
 
-  async function insertAndFinish(journalId: string, rows: string): Promise<void> {
-    if (await insert(journalId, rows)) finished.push(journalId)
+  async function insertOnce(row: JournalRow): Promise<void> {
+    // ClickHouse has taken other rows since it refused this one: the reason lies in the row.
+    if (insertions > (refused.get(row.journalId) ?? insertions)) return insertEach(dependencies, row, isRefused)
+    try {
+      await clickhouse.insert('events', JOURNAL_FORMAT, row.rows, row.journalId)
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      await insertEach(dependencies, row, isUnreadable)
+    }
+  }
+
+  async function insertAndFinish(row: JournalRow): Promise<void> {
+    if ((await insert(row)) === 'inserted') finished.push(row.journalId)
   }
 
   function tracked(work: Promise<void>): Promise<void> {
@@ -95,29 +118,38 @@ export function startProjector({
     }
   }
 
-  async function sweep(olderThanSeconds: number): Promise<number> {
+  /** @returns whether there may be more to take. */
+  async function sweep(olderThanSeconds: number, which: 'fresh' | 'refused'): Promise<boolean> {
     return database.transaction().execute(async (transaction) => {
+      const known = [...refused.keys()]
       const rows = await transaction
         .selectFrom('journal')
-        .select(['journal_id', 'rows'])
+        .select(['journal_id', 'rows', 'event_count'])
         .where('created_at', '<=', sql<Date>`now() - make_interval(secs => ${olderThanSeconds})`)
+        .where(sql<boolean>`(journal_id = ANY(${known}::uuid[])) = ${which === 'refused'}`)
         .orderBy('journal_id')
         .limit(SWEEP_ROWS)
         .forUpdate()
         .skipLocked()
         .execute()
       const done: string[] = []
-      for (const row of rows) {
-        if (!(await insert(row.journal_id, row.rows))) break
-        done.push(row.journal_id)
+      for (const { journal_id: journalId, rows: text, event_count: eventCount } of rows) {
+        const row = { journalId, rows: text }
+        const outcome = (await setAsideIncomplete(dependencies, { ...row, eventCount }))
+          ? 'inserted'
+          : await insert(row)
+        if (outcome === 'inserted') done.push(journalId)
+        if (outcome === 'away') break
       }
       if (done.length > 0) await transaction.deleteFrom('journal').where('journal_id', 'in', done).execute()
-      return done.length
+      return rows.length === SWEEP_ROWS && !away
     })
   }
 
   async function sweepAll(olderThanSeconds: number): Promise<void> {
-    while (!stopped && (await sweep(olderThanSeconds)) === SWEEP_ROWS);
+    while (!stopped && (await sweep(olderThanSeconds, 'fresh')));
+    // After the others, which tell whether ClickHouse takes anything.
+    if (!stopped && refused.size > 0 && !away) await sweep(olderThanSeconds, 'refused')
   }
 
   const sweeping = every(SWEEP_EVERY_MS, async () => {
@@ -128,6 +160,7 @@ export function startProjector({
         .select(({ fn }) => fn.countAll().as('rows'))
         .executeTakeFirstOrThrow()
       metrics.journalDepth.set(Number(rows))
+      metrics.eventsSetAside.set(await countRefused(database))
     } catch (error) {
       log.warn({ err: error }, 'the journal could not be swept')
     }
@@ -135,10 +168,10 @@ export function startProjector({
   const deleting = every(DELETE_EVERY_MS, deleteFinished)
 
   return {
-    project: ({ journalId, rows }) => {
+    project: (row) => {
       // While ClickHouse is away a request would wait in vain; the sweep finds out when it is back.
       if (away) return Promise.resolve()
-      return atMost(answerWithinMs, tracked(insertAndFinish(journalId, rows)))
+      return atMost(answerWithinMs, tracked(insertAndFinish(row)))
     },
     drain: () => sweepAll(0),
     stop: async () => {

@@ -1,5 +1,6 @@
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { refusalCode } from '../platform/clickhouse/refusal.ts'
+import { newId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { JournalRow } from './append.ts'
@@ -7,37 +8,140 @@ import { JOURNAL_FORMAT } from './event-record.ts'
 
 /** ClickHouse's error codes for rows that it cannot read, however often they come. */
 const UNREADABLE: ReadonlySet<number> = new Set([
-  6, 25, 26, 27, 32, 33, 38, 41, 53, 69, 70, 72, 117, 130, 131, 321, 349, 376, 407, 467,
+  6, 25, 26, 27, 32, 33, 38, 41, 53, 62, 69, 70, 72, 117, 130, 131, 321, 349, 376, 407, 467,
 ])
 const ERROR_LENGTH_MAX = 1_000
+/** In place of a line's number: the journal row as a whole, because its lines are not those that were written. */
+const WHOLE_ROW = -1
+
+interface Dependencies {
+  database: Database
+  clickhouse: ClickHouse
+  log: Logger
+}
 
 /** Whether ClickHouse has answered, and will always answer, that it cannot read what it was given. */
 export function isUnreadable(error: unknown): boolean {
   return UNREADABLE.has(refusalCode(error) ?? 0)
 }
 
+/** Whether ClickHouse refused this statement in particular, for whatever reason. */
+export function isRefused(error: unknown): boolean {
+  return refusalCode(error) !== null
+}
+
 /**
- * Inserts the events of a journal row one by one and sets aside those that ClickHouse cannot read, so that one bad
- * event, which should not have been accepted, holds up no others. ClickHouse takes a statement whole or not at all, so
- * nothing of the row is there yet; each event has a token of its own, so a repetition changes nothing.
+ * Inserts the events of a journal row one by one and sets aside those that are refused, so that one bad event, which
+ * should not have been accepted, holds up no others. ClickHouse takes a statement whole or not at all, so nothing of the
+ * row is there yet; each event has a token of its own, so a repetition changes nothing.
+ * @param isItsFault whether an error means the event, and not the state of ClickHouse.
  */
-export async function insertReadable(
-  { database, clickhouse, log }: { database: Database; clickhouse: ClickHouse; log: Logger },
+export async function insertEach(
+  dependencies: Dependencies,
   { journalId, rows }: JournalRow,
+  isItsFault: (error: unknown) => boolean,
 ): Promise<void> {
-  const [names = '', ...events] = rows.trimEnd().split('\n')
+  const [names = '', ...events] = linesOf(rows)
+  if (events.length === 0)
+    return setAside(dependencies, { journalId, line: WHOLE_ROW, row: rows, error: 'holds no events' })
   for (const [line, event] of events.entries()) {
     const row = `${names}\n${event}\n`
     try {
-      await clickhouse.insert('events', JOURNAL_FORMAT, row, `${journalId}/${line}`)
+      await dependencies.clickhouse.insert('events', JOURNAL_FORMAT, row, `${journalId}/${line}`)
     } catch (error) {
-      if (!isUnreadable(error)) throw error
-      log.error({ journal_id: journalId, line }, 'ClickHouse cannot read an event; it is kept in refused_events')
-      await database
-        .insertInto('refused_events')
-        .values({ journal_id: journalId, line, row, error: String(error).slice(0, ERROR_LENGTH_MAX).toWellFormed() })
-        .onConflict((known) => known.columns(['journal_id', 'line']).doNothing())
-        .execute()
+      if (!isItsFault(error)) throw error
+      await setAside(dependencies, { journalId, line, row, error: String(error) })
     }
   }
+}
+
+/**
+ * Sets a row aside that has not as many events as were written into it: ClickHouse would take an empty one, or the rest
+ * of one that was cut off, without a word.
+ * @returns whether it was set aside.
+ */
+export async function setAsideIncomplete(
+  dependencies: Dependencies,
+  { journalId, rows, eventCount }: JournalRow & { eventCount: number },
+): Promise<boolean> {
+  const found = linesOf(rows).length - 1
+  if (found === eventCount) return false
+  const error = `holds ${Math.max(found, 0)} events in place of ${eventCount}`
+  await setAside(dependencies, { journalId, line: WHOLE_ROW, row: rows, error })
+  return true
+}
+
+/** A line of column names, then one for each event. JSON has no line breaks of its own. */
+function linesOf(rows: string): string[] {
+  return rows.split('\n').filter((line) => line !== '')
+}
+
+interface Refused {
+  journalId: string
+  line: number
+  row: string
+  error: string
+}
+
+async function setAside({ database, log }: Dependencies, { journalId, line, row, error }: Refused): Promise<void> {
+  const reason = error.slice(0, ERROR_LENGTH_MAX).toWellFormed()
+  log.error(
+    { journal_id: journalId, line, reason },
+    'an event cannot be stored and is set aside; see cdsctl doctor and cdsctl events retry',
+  )
+  await database
+    .insertInto('refused_events')
+    .values({ journal_id: journalId, line, row, error: reason })
+    .onConflict((known) => known.columns(['journal_id', 'line']).doNothing())
+    .execute()
+}
+
+export async function countRefused(database: Database): Promise<number> {
+  const { count } = await database
+    .selectFrom('refused_events')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** The latest that were set aside, with their reasons. */
+export async function latestRefused(database: Database, limit: number) {
+  return database
+    .selectFrom('refused_events')
+    .select(['journal_id', 'line', 'error', 'refused_at'])
+    .orderBy('refused_at', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/**
+ * Puts what was set aside back into the journal, to be tried again: after an upgrade that can store it, or once its text
+ * was mended. What holds no event at all stays.
+ * @returns how many rows went back.
+ */
+export async function retryRefused(database: Database): Promise<number> {
+  return database.transaction().execute(async (transaction) => {
+    const rows = await transaction
+      .selectFrom('refused_events')
+      .select(['journal_id', 'line', 'row'])
+      .forUpdate()
+      .skipLocked()
+      .execute()
+    let retried = 0
+    for (const { journal_id, line, row } of rows) {
+      const eventCount = linesOf(row).length - 1
+      if (eventCount < 1) continue
+      await transaction
+        .insertInto('journal')
+        .values({ journal_id: newId(), event_count: eventCount, rows: row })
+        .execute()
+      await transaction
+        .deleteFrom('refused_events')
+        .where('journal_id', '=', journal_id)
+        .where('line', '=', line)
+        .execute()
+      retried++
+    }
+    return retried
+  })
 }

@@ -55,3 +55,9 @@ export function storeUnavailable(store: 'PostgreSQL' | 'ClickHouse', cause: unkn
     cause,
   })
 }
+
+/** 503: an engine has no room to write; the caller should try again later. */
+export function storageFull(store: 'PostgreSQL' | 'ClickHouse', cause: unknown): ServiceError {
+  const message = `${store} has no room left on its disk. The operator has to free some; then try again.`
+  return new ServiceError(503, 'storage_full', message, { headers: { 'retry-after': '30' }, cause })
+}

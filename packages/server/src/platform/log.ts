@@ -8,13 +8,33 @@ const API_KEY = /cds_[A-Za-z0-9_-]{4,}/g
 const WEBHOOK_SECRET = /whsec_[A-Za-z0-9+/=_-]{4,}/g
 const URL_PASSWORD = /(\w:\/\/[^\s:@/"]*):[^\s@/"]*@/g
 
+const UNWRITTEN_BYTES_MAX = 1_000_000
+
 /**
  * Structured logs, a JSON object a line. Whatever a message or an engine's error quotes, no secret and no e-mail
  * address leaves the process: each line is cleaned as it is written.
  */
 export function createLog(level: Config['logLevel'], destination?: DestinationStream): Logger {
   const options = { level, base: undefined, hooks: { streamWrite: redact } }
-  return destination ? pino(options, destination) : pino(options)
+  if (destination) return pino(options, destination)
+  const output = pino.destination({ fd: 1, sync: true, maxLength: UNWRITTEN_BYTES_MAX })
+  const log = pino(options, output)
+  let dropped = 0
+  // Standard output may be a file on a full disk, or a pipe that nobody reads any more. What cannot be written stays in
+  // memory, up to a limit, and is written with the next line that can be.
+  output.on('error', () => {})
+  output.on('drop', () => {
+    dropped++
+    // When it holds as much as it may, it waits to be told to try again.
+    output.flush()
+  })
+  output.on('write', () => {
+    if (dropped === 0) return
+    const lines = dropped
+    dropped = 0
+    setImmediate(() => log.warn({ lines }, 'log lines were lost, because they could not be written'))
+  })
+  return log
 }
 
 /** Replaces API keys, webhook secrets, passwords in URLs and e-mail addresses. */

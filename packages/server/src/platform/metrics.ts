@@ -46,6 +46,11 @@ export function createMetrics(pool: PoolState, reads: Pick<ReadTurns, 'lanes'>) 
       help: 'Journal rows that are not yet in ClickHouse.',
       registers,
     }),
+    eventsSetAside: new Gauge({
+      name: 'cds_events_set_aside',
+      help: 'Events that ClickHouse cannot store. cdsctl doctor lists them with their reasons.',
+      registers,
+    }),
     journalFlushSeconds: new Histogram({
       name: 'cds_journal_flush_duration_seconds',
       help: 'Time of one group commit, by phase.',

@@ -14,7 +14,7 @@ export interface RecoveryRequest {
 }
 
 /** Whoever asks for the same fingerprint waits here, and not with a connection in hand. */
-const takeTurn = createTurns({ perKey: 1, inAll: 4 })
+const { takeTurn } = createTurns({ perKey: 1, inAll: 4 })
 
 /**
  * The visitor of a device fingerprint. A fingerprint that is seen for the first time is registered. Devices of one make

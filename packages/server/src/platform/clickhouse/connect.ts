@@ -2,10 +2,10 @@ import { availableParallelism } from 'node:os'
 import { text as readAll } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ClickHouseClient, ClickHouseLogLevel, createClient, type ResultSet } from '@clickhouse/client'
-import { storeUnavailable } from '../errors.ts'
+import { storageFull, storeUnavailable } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { embeddedStatement, type QueryParameters, type Statement } from './parameters.ts'
-import { refusalCode } from './refusal.ts'
+import { isOutOfRoom, refusalCode } from './refusal.ts'
 
 /** `database`: one of the embedded engine's other than its default. */
 export type ClickHouseAddress = { url: string } | { path: string; database?: string }
@@ -52,6 +52,8 @@ const CONNECTIONS_MAX = 64
 const ROWS_A_TURN = 250
 /** A distributed table would otherwise keep rows in a queue of its own and call them inserted. */
 const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
+/** By default it leaves out columns that the table lacks, without a word. */
+const NOTHING_LEFT_OUT = 'input_format_skip_unknown_fields = 0'
 
 /** Opens the embedded engine at `path`, or a client for the server at `url`. */
 export async function connectClickHouse(address: ClickHouseAddress): Promise<ClickHouse> {
@@ -86,7 +88,7 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
       await asUnavailable(client.command(statement(sql, parameters)))
     },
     insert: async (table, format, body, token) => {
-      const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}', ${READABLE_AT_ONCE} FORMAT ${format}`
+      const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}', ${READABLE_AT_ONCE}, ${NOTHING_LEFT_OUT} FORMAT ${format}`
       const { stream } = await asUnavailable(client.exec({ query, values: body as never }))
       await readAll(stream)
     },
@@ -110,6 +112,7 @@ async function asUnavailable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
+    if (isOutOfRoom(error)) throw storageFull('ClickHouse', error)
     throw refusalCode(error) === null ? storeUnavailable('ClickHouse', error) : error
   }
 }

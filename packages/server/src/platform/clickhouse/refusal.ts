@@ -8,3 +8,10 @@ export function refusalCode(error: unknown): number | null {
   const [, code] = /\bCode: (\d+)\b/.exec(`${error.message} ${error.stack}`) ?? []
   return code === undefined ? refusalCode(error.cause) : Number(code)
 }
+
+const NOT_ENOUGH_SPACE = 243
+
+/** Whether ClickHouse refused a statement because its disk is full; it reports what the system said in several ways. */
+export function isOutOfRoom(error: unknown): boolean {
+  return refusalCode(error) === NOT_ENOUGH_SPACE || /No space left on device|errno: 28\b/.test(String(error))
+}

@@ -4,7 +4,7 @@ export interface TableDefinition {
   /** Column definitions, indexes and projections: what stands between the parentheses. */
   elements: readonly string[]
   /** Column definitions that came later: a table that was created without them is given them. */
-  addedColumns: readonly string[]
+  addedColumns?: readonly string[]
   partitionBy?: string
   orderBy: string
   /** Rows with the same value live on the same shard. */
@@ -24,19 +24,20 @@ export function onCluster(cluster: string | null): string {
 
 /** The idempotent statements that create a table: MergeTree, or Replicated and Distributed with a cluster. */
 export function createTableStatements(table: TableDefinition, cluster: string | null): string[] {
+  const { addedColumns = [] } = table
   const name = storageTable(table, cluster)
   const engine =
     cluster === null ? 'MergeTree' : `ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/${name}', '{replica}')`
   const settings = Object.entries(settingsFor(table, cluster)).map(([key, value]) => `${key} = ${value}`)
   const storage = [
-    `CREATE TABLE IF NOT EXISTS ${name}${onCluster(cluster)} (\n  ${[...table.elements, ...table.addedColumns].join(',\n  ')}\n)`,
+    `CREATE TABLE IF NOT EXISTS ${name}${onCluster(cluster)} (\n  ${[...table.elements, ...addedColumns].join(',\n  ')}\n)`,
     `ENGINE = ${engine}`,
     ...(table.partitionBy ? [`PARTITION BY ${table.partitionBy}`] : []),
     `ORDER BY ${table.orderBy}`,
     `SETTINGS ${settings.join(', ')}`,
   ].join('\n')
   const addTo = (to: string) =>
-    table.addedColumns.map((column) => `ALTER TABLE ${to}${onCluster(cluster)} ADD COLUMN IF NOT EXISTS ${column}`)
+    addedColumns.map((column) => `ALTER TABLE ${to}${onCluster(cluster)} ADD COLUMN IF NOT EXISTS ${column}`)
   if (cluster === null) return [storage, ...addTo(name)]
   const distributed = `CREATE TABLE IF NOT EXISTS ${table.name}${onCluster(cluster)} AS ${name}
 ENGINE = Distributed('${cluster}', currentDatabase(), '${name}', ${table.shardingKey})`

@@ -1,44 +1,100 @@
-import { createHash } from 'node:crypto'
-import { realpath, unlink } from 'node:fs/promises'
-import { connect, createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { access, chmod, chown, constants, mkdir, readdir, stat, statfs } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { EmbeddedError } from './embedded-error.ts'
+import { identityOf } from './identity.ts'
+import type { ServerUser } from './unprivileged-user.ts'
+
+/** File in the data directory whose lock says that a process uses the directory. */
+const LOCK_FILE = 'lock'
+const SQLITE_BUSY = 5
+const STICKY = 0o1000
+/** Neither engine starts with less. */
+const FULL_BYTES = 2_000_000
 
 export interface DataDirectoryLock {
   release(): Promise<void>
 }
 
 /**
- * Makes this process the only one that uses a data directory, until it releases it or ends, however it ends: the lock
- * is a listening socket, which the kernel closes even after `kill -9`.
+ * Opens the data directory for this process alone: creates it where it is missing, locks it, and closes it, with
+ * everything already inside, to other users of the machine.
+ * @param visitor a user who has to pass through it, to a directory of their own inside.
+ * @throws EmbeddedError saying what to do.
+ */
+export async function openDataDirectory(directory: string, visitor: ServerUser | null): Promise<DataDirectoryLock> {
+  try {
+    await makeDirectory(directory)
+    await access(directory, constants.W_OK)
+    const lock = await lockDataDirectory(directory)
+    await closeToOthers(directory, visitor).catch(async (error: unknown) => {
+      await lock.release()
+      throw error
+    })
+    return lock
+  } catch (error) {
+    throw await explainFileError(error, directory)
+  }
+}
+
+/** Open to whoever may pass through, whatever the umask, as are directories above it that are missing too. */
+async function makeDirectory(directory: string): Promise<void> {
+  const first = await mkdir(directory, { recursive: true }).catch(async (error: unknown) => {
+    // On a read-only file system Node says that something is missing; what is there says what is wrong.
+    let path = dirname(directory)
+    while (!existsSync(path)) path = dirname(path)
+    await access(path, constants.W_OK)
+    throw error
+  })
+  if (first === undefined) return
+  for (let path = directory; path.startsWith(first); path = dirname(path)) await chmod(path, 0o711)
+}
+
+/**
+ * Makes this process the only one that uses a directory, until it releases the lock or ends, however it ends. The lock
+ * is the kernel's on a file, so it holds between containers that share a volume. Where the file system does not honour
+ * such locks, a listening socket still holds between processes of one network namespace.
  * @throws EmbeddedError `data_directory_in_use`.
  */
 export async function lockDataDirectory(directory: string): Promise<DataDirectoryLock> {
-  const name = createHash('sha256')
-    .update(await realpath(directory))
-    .digest('hex')
-    .slice(0, 40)
-  const server = process.platform === 'linux' ? await listen(`\0cds-data-${name}`) : await listenOnFile(name)
-  if (!server) {
+  const file = await lockFile(join(directory, LOCK_FILE))
+  const server = file && process.platform === 'linux' ? await listen(`\0cds-data-${await identityOf(directory)}`) : null
+  if (!file || (process.platform === 'linux' && !server)) {
+    file?.close()
     const message = `The data directory ${directory} is in use by another process of the service. Stop that one first, or set CDS_DATA_DIR to another directory.`
     throw new EmbeddedError('data_directory_in_use', message)
   }
   // The lock alone must not keep the process running.
-  server.unref()
-  return { release: () => new Promise((resolve) => server.close(() => resolve())) }
+  server?.unref()
+  return {
+    release: async () => {
+      file.close()
+      await new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve()))
+    },
+  }
 }
 
-/** Elsewhere than on Linux a socket is a file, which outlives a killed process; nobody answers on it then. */
-async function listenOnFile(name: string): Promise<Server | null> {
-  const path = join(tmpdir(), `cds-${name}.sock`)
-  const server = await listen(path)
-  if (server || (await somebodyAnswers(path))) return server
-  await unlink(path).catch(() => {})
-  return listen(path)
+/**
+ * Node has no call that locks a file, but SQLite locks its database with one (fcntl). Nothing is ever written into it.
+ * @returns null when another process holds the lock.
+ */
+async function lockFile(path: string): Promise<DatabaseSync | null> {
+  const file = new DatabaseSync(path, { timeout: 0 })
+  try {
+    file.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
+    await chmod(path, 0o600)
+    return file
+  } catch (error) {
+    file.close()
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return null
+    throw error
+  }
 }
 
-/** @returns null when somebody else listens on the address. */
+/** @returns null when another process listens on the address. */
 function listen(path: string): Promise<Server | null> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy())
@@ -50,13 +106,68 @@ function listen(path: string): Promise<Server | null> {
   })
 }
 
-function somebodyAnswers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path)
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
-  })
+/** What the service keeps directly in the data directory, PostgreSQL's directory aside, which is another user's. */
+const OWN_FILES = ['secret-key', 'postgres-location', 'demo.json']
+const OWN_DIRECTORIES = ['clickhouse', 'exports']
+
+/** Earlier releases left these to the umask. A directory that is closed keeps what is inside closed, whatever its mode. */
+async function closeToOthers(directory: string, visitor: ServerUser | null): Promise<void> {
+  const entries = await readdir(directory)
+  for (const name of OWN_FILES.filter((own) => entries.includes(own))) await chmod(join(directory, name), 0o600)
+  for (const name of OWN_DIRECTORIES.filter((own) => entries.includes(own))) await chmod(join(directory, name), 0o700)
+  const { mode, uid } = await stat(directory)
+  const isOpen = (mode & 0o077) !== 0
+  // The root directory, or one that everybody shares such as /tmp, is not the service's to close.
+  const isOthers = (mode & STICKY) !== 0 || dirname(directory) === directory
+  if (!isOpen || isOthers) return
+  if (!visitor?.isOther) return chmod(directory, 0o700)
+  await chown(directory, uid, visitor.gid)
+  await chmod(directory, 0o710)
+}
+
+/** Turns what the file system refuses at the start into an error that says what to do; other errors stay as they are. */
+export async function explainFileError(error: unknown, directory: string): Promise<unknown> {
+  const isExplained = error instanceof EmbeddedError && error.code.startsWith('data_directory')
+  const message = isExplained ? null : await adviceFor(error as NodeJS.ErrnoException, directory)
+  return message === null ? error : new EmbeddedError('data_directory_unusable', message, { cause: error })
+}
+
+const ANOTHER = 'set CDS_DATA_DIR to another directory'
+
+async function adviceFor({ code, message, path }: NodeJS.ErrnoException, directory: string): Promise<string | null> {
+  // The engines say it in many ways, if they do.
+  if (code === 'ENOSPC' || code === 'EDQUOT' || (await isFull(directory))) {
+    return `There is no room left on the disk of the data directory ${directory}. Free some and start again, or ${ANOTHER}.`
+  }
+  switch (code) {
+    case 'EROFS':
+      return `The data directory ${directory} is on a read-only file system. Mount it writable, or ${ANOTHER}.`
+    case 'EACCES':
+    case 'EPERM':
+      return adviceForOwner(path?.startsWith(directory) ? path : directory, directory)
+    case 'ENOTDIR':
+    case 'EEXIST':
+      return `The data directory ${directory} is not a directory. Remove what is there, or ${ANOTHER}.`
+    case 'ERR_SQLITE_ERROR':
+      return `The file ${join(directory, LOCK_FILE)} cannot be locked (${message}). Keep the data directory on a local disk, or on a file system that supports locks: ${ANOTHER}.`
+    default:
+      return null
+  }
+}
+
+async function isFull(directory: string): Promise<boolean> {
+  const free = await statfs(directory).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => Number.POSITIVE_INFINITY,
+  )
+  return free < FULL_BYTES
+}
+
+async function adviceForOwner(refused: string, directory: string): Promise<string> {
+  const { username } = userInfo()
+  const owner = await stat(refused).then(
+    ({ uid }) => `, which belongs to the user with the id ${uid}`,
+    () => '',
+  )
+  return `The user ${username} may not write to ${refused}${owner}. Start the service as its owner, give the whole data directory to ${username} (chown -R ${username} ${directory}), or ${ANOTHER}.`
 }

@@ -1,62 +1,95 @@
-import { readFile, rm } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { execFile } from 'node:child_process'
+import { lstat, readdir, readFile, rm, rmdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { EmbeddedError } from './embedded-error.ts'
+import { identityOf } from './identity.ts'
+import type { ServerUser } from './unprivileged-user.ts'
 
-/** A socket's directory is made for one run; its name starts with this. */
-export const SOCKET_DIRECTORY_PREFIX = 'cds-postgres-'
-/** Where PostgreSQL's pid file says the socket is. */
-const SOCKET_DIRECTORY_LINE = 4
 const FAST_SHUTDOWN_MS = 20_000
 const IMMEDIATE_SHUTDOWN_MS = 10_000
 
+/** A socket's path is limited to some 100 bytes, so the directory of the socket is never under the data directory. */
+const SOCKET_PARENT = tmpdir().length > 50 ? '/tmp' : tmpdir()
+
 /**
- * Ends a server that a killed service left running on this cluster, and removes a pid file whose process is gone. The
- * caller holds the data directory's lock, so no living service owns that server. It is shut down rather than taken
- * over: then every start goes the same way, with this version's settings.
+ * How the path of every socket directory of a cluster starts. The server has it in its command line, so it also tells
+ * this cluster's server from that of a copy.
  */
-export async function endOrphan(cluster: string, onProgress: (message: string) => void): Promise<void> {
+export async function socketDirectoryPrefix(cluster: string): Promise<string> {
+  return join(SOCKET_PARENT, `cds-postgres-${await identityOf(cluster)}-`)
+}
+
+/**
+ * Ends a server that a killed service left running on this cluster, and removes what it left. The caller holds the data
+ * directory's lock, so no living service owns that server. It is shut down rather than taken over: then every start
+ * goes the same way, with this version's settings.
+ *
+ * The pid file alone proves nothing: in a copy of a data directory it names the original's server, and after a crash of
+ * the machine its number may be any program's.
+ */
+export async function endOrphan(
+  cluster: string,
+  user: ServerUser,
+  onProgress: (message: string) => void,
+): Promise<void> {
   const pidFile = join(cluster, 'postmaster.pid')
-  const lines = (await readFile(pidFile, 'utf8').catch(() => '')).split('\n')
-  const pid = Number(lines[0])
-  if (!Number.isInteger(pid) || pid <= 1) return
-  // What the server itself would have removed had its service stopped it.
-  const removeTraces = async () => {
-    const socketDirectory = lines[SOCKET_DIRECTORY_LINE] ?? ''
-    const isOurs = basename(socketDirectory).startsWith(SOCKET_DIRECTORY_PREFIX)
-    if (isOurs) await rm(socketDirectory, { recursive: true, force: true })
-    await rm(pidFile, { force: true })
+  const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n', 1)[0])
+  const prefix = await socketDirectoryPrefix(cluster)
+  if (Number.isInteger(pid) && pid > 1 && (await isServer(pid, prefix))) {
+    onProgress('stopping the PostgreSQL that an earlier run left behind')
+    await endServer(pid, prefix)
   }
-  // After a crash of the machine the number may be another program's.
-  if (!(await isServerOf(pid, cluster))) return removeTraces()
-  onProgress('stopping the PostgreSQL that an earlier run left behind')
+  await removeSocketDirectories(prefix, user)
+  await rm(pidFile, { force: true })
+}
+
+async function endServer(pid: number, prefix: string): Promise<void> {
   process.kill(pid, 'SIGINT')
-  if (await isGone(pid, cluster, FAST_SHUTDOWN_MS)) return removeTraces()
+  if (await isGone(pid, prefix, FAST_SHUTDOWN_MS)) return
   process.kill(pid, 'SIGQUIT')
-  if (await isGone(pid, cluster, IMMEDIATE_SHUTDOWN_MS)) return removeTraces()
+  if (await isGone(pid, prefix, IMMEDIATE_SHUTDOWN_MS)) return
   throw new EmbeddedError(
     'postgres_does_not_stop',
     `A PostgreSQL of an earlier run (pid ${pid}) does not stop. End it.`,
   )
 }
 
-async function isGone(pid: number, cluster: string, withinMs: number): Promise<boolean> {
+async function isGone(pid: number, prefix: string, withinMs: number): Promise<boolean> {
   const deadline = Date.now() + withinMs
   while (Date.now() < deadline) {
-    if (!(await isServerOf(pid, cluster))) return true
+    if (!(await isServer(pid, prefix))) return true
     await sleep(20)
   }
   return false
 }
 
-/** Whether a process is the PostgreSQL server of this cluster, and not another program with its old number. */
-async function isServerOf(pid: number, cluster: string): Promise<boolean> {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+/** Whether a process is the server that was started with a socket of this prefix. */
+async function isServer(pid: number, prefix: string): Promise<boolean> {
+  return (await commandLineOf(pid)).includes(`unix_socket_directories=${prefix}`)
+}
+
+async function commandLineOf(pid: number): Promise<string> {
+  if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({
+    stdout: '',
+  }))
+  return stdout
+}
+
+/** Only the two files that a server puts there: whatever else is in such a directory is nobody's to remove. */
+async function removeSocketDirectories(prefix: string, user: ServerUser): Promise<void> {
+  const directories = (await readdir(SOCKET_PARENT)).map((name) => join(SOCKET_PARENT, name))
+  for (const directory of directories.filter((path) => path.startsWith(prefix))) {
+    const { uid } = await lstat(directory)
+    if (uid === user.uid) await removeSocketDirectory(directory)
   }
-  if (process.platform !== 'linux') return true
-  const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  return commandLine.split('\0').includes(cluster)
+}
+
+/** @param directory of a server that has ended. */
+export async function removeSocketDirectory(directory: string): Promise<void> {
+  for (const name of ['.s.PGSQL.5432', '.s.PGSQL.5432.lock']) await rm(join(directory, name), { force: true })
+  await rmdir(directory).catch(() => {})
 }

@@ -1,11 +1,18 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, chown, mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { EmbeddedError } from './embedded-error.ts'
 import { canEnter, type ServerUser } from './unprivileged-user.ts'
 
 /** Where root keeps what another user must reach. It belongs to root, so nobody else can have put anything there. */
 export const SHARED_DIRECTORY = '/var/lib/customer-data-service'
+/** File in the data directory that says where the cluster is, when it is outside. */
+const POINTER = 'postgres-location'
+/** File beside a cluster that is outside: the path of the data directory that it belongs to. */
+const OWNER = 'data-directory'
 
 /**
  * The directory of the cluster: inside the data directory, except where the server's user cannot reach that. Then it
@@ -17,22 +24,60 @@ export async function placeCluster(
   onProgress: (message: string) => void,
 ): Promise<string> {
   const inside = join(dataDirectory, 'postgres')
-  const pointer = join(dataDirectory, 'postgres-location')
-  if (existsSync(pointer)) return (await readFile(pointer, 'utf8')).trim()
+  const pointer = join(dataDirectory, POINTER)
+  if (existsSync(pointer)) {
+    const cluster = (await readFile(pointer, 'utf8')).trim()
+    await requireOwner(cluster, dataDirectory)
+    await giveTo(user, cluster)
+    return cluster
+  }
   if (canEnter(user, dataDirectory)) {
     await ownedDirectory(inside, user)
-    return join(inside, 'cluster')
+    const cluster = join(inside, 'cluster')
+    await giveTo(user, cluster)
+    return cluster
   }
   const outside = join(SHARED_DIRECTORY, `data-${randomBytes(6).toString('hex')}`)
   onProgress(`keeping PostgreSQL's data in ${outside}, because its user cannot reach ${dataDirectory}`)
-  await mkdir(SHARED_DIRECTORY, { recursive: true, mode: 0o755 })
+  await makeSharedDirectory()
   await ownedDirectory(outside, user)
   const cluster = join(outside, 'cluster')
-  await writeFile(pointer, `${cluster}\n`)
+  await requireOwner(cluster, dataDirectory)
+  await writeFile(pointer, `${cluster}\n`, { mode: 0o600 })
   return cluster
 }
 
+/** Other users pass through it to what they may read, but cannot list it. */
+export async function makeSharedDirectory(): Promise<void> {
+  await mkdir(SHARED_DIRECTORY, { recursive: true })
+  await chmod(SHARED_DIRECTORY, 0o711)
+}
+
+/**
+ * A copy of a data directory names the original's cluster. A cluster belongs to the directory that is written beside it
+ * for as long as that one names it too; after that, to the one that does.
+ */
+async function requireOwner(cluster: string, dataDirectory: string): Promise<void> {
+  const file = join(dirname(cluster), OWNER)
+  const self = await realpath(dataDirectory)
+  const owner = (await readFile(file, 'utf8').catch(() => self)).trim()
+  const claimed = await readFile(join(owner, POINTER), 'utf8').catch(() => '')
+  if (owner !== self && claimed.trim() === cluster) {
+    const message = `${join(dataDirectory, POINTER)} names ${cluster}, which holds the data of ${owner}. To run a copy, stop the service on ${owner}, copy ${dirname(cluster)} as well (cp -a), and write the path of that copy's cluster into ${join(dataDirectory, POINTER)}.`
+    throw new EmbeddedError('cluster_of_another', message)
+  }
+  await writeFile(file, `${self}\n`, { mode: 0o600 })
+}
+
+/** A copy or a backup that root put in place belongs to root, and PostgreSQL could not read it. */
+async function giveTo(user: ServerUser, cluster: string): Promise<void> {
+  if (!user.isOther || !existsSync(cluster) || (await stat(cluster)).uid === user.uid) return
+  await promisify(execFile)('chown', ['-R', '-h', `${user.uid}:${user.gid}`, cluster])
+  await chmod(cluster, 0o700)
+}
+
 async function ownedDirectory(path: string, user: ServerUser): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 })
+  await mkdir(path, { recursive: true })
+  await chmod(path, 0o700)
   if (user.isOther) await chown(path, user.uid, user.gid)
 }

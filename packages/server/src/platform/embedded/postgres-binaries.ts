@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { chmod, cp, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises'
+import { chmod, cp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
 import { EmbeddedError } from './embedded-error.ts'
-import { SHARED_DIRECTORY } from './places.ts'
+import { makeSharedDirectory, SHARED_DIRECTORY } from './places.ts'
 import { canEnter, type ServerUser } from './unprivileged-user.ts'
 
 export interface PostgresBinaries {
@@ -49,17 +49,28 @@ async function copyOnce(installed: string, version: string, onProgress: (message
   const target = join(SHARED_DIRECTORY, `postgres-${version}`)
   if (existsSync(target)) return target
   onProgress(`copying PostgreSQL to ${target}, because its user cannot read ${installed}`)
-  await mkdir(SHARED_DIRECTORY, { recursive: true, mode: 0o755 })
+  await makeSharedDirectory()
   const copy = `${target}.${process.pid}`
   await cp(installed, copy, { recursive: true, verbatimSymlinks: true })
   await restoreLinks(dirname(installed), copy)
-  await chmod(copy, 0o755)
+  await openToAll(copy)
   // Another process may have been faster; its copy is as good.
   await rename(copy, target).catch(async (error: NodeJS.ErrnoException) => {
     await rm(copy, { recursive: true, force: true })
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
   })
   return target
+}
+
+/** The programs are public, and another user runs them: neither the umask nor the clone's modes may keep it out. */
+async function openToAll(directory: string): Promise<void> {
+  await chmod(directory, 0o755)
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (entry.isSymbolicLink()) continue
+    const path = join(entry.parentPath, entry.name)
+    const isProgram = entry.isDirectory() || ((await stat(path)).mode & 0o100) !== 0
+    await chmod(path, isProgram ? 0o755 : 0o644)
+  }
 }
 
 /** npm packages cannot hold links; the package's install script makes them, unless such scripts are not allowed. */

@@ -1,13 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { appendFile, chmod, chown, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { EmbeddedError } from './embedded-error.ts'
-import { endOrphan, SOCKET_DIRECTORY_PREFIX } from './orphan.ts'
+import { endOrphan, removeSocketDirectory, socketDirectoryPrefix } from './orphan.ts'
 import { placeCluster } from './places.ts'
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.ts'
 import { type ServerUser, serverUser } from './unprivileged-user.ts'
@@ -18,8 +17,11 @@ const DATABASE = 'cds'
 const PORT = 5432
 const READY_WITHIN_MS = 300_000
 const RESTART_AFTER_MS = 500
+const SAME_REASON_WITHIN_MS = 10_000
 
 export interface EmbeddedPostgres {
+  /** The directory of its data. */
+  cluster: string
   /** For pg: `host` is the directory of the socket. */
   connection: { host: string; port: number; user: string; database: string }
   /** Shuts the server down cleanly and waits until it has ended. */
@@ -50,15 +52,15 @@ export async function startEmbeddedPostgres({
   const cluster = await placeCluster(dataDirectory, user, onProgress)
   if (existsSync(cluster)) await requireSameVersion(cluster, binaries)
   else await createCluster(cluster, binaries, user, onProgress)
-  await endOrphan(cluster, onProgress)
+  await endOrphan(cluster, user, onProgress)
 
-  // A socket's path is limited to some 100 bytes, so it is never under the data directory.
-  const socketDirectory = await mkdtemp(join(tmpdir().length > 60 ? '/tmp' : tmpdir(), SOCKET_DIRECTORY_PREFIX))
+  const socketDirectory = await mkdtemp(await socketDirectoryPrefix(cluster))
   await chmod(socketDirectory, 0o700)
   if (user.isOther) await chown(socketDirectory, user.uid, user.gid)
   const logFile = join(dirname(cluster), 'postgres.log')
   const how = { cluster, maxConnections, binaries, user, socketDirectory, logFile }
   let server = await launch(how)
+  let startedAt = 0
   let stopping = false
   let restarting: Promise<void> = Promise.resolve()
   const connection = { host: socketDirectory, port: PORT, user: ROLE, database: DATABASE }
@@ -66,7 +68,7 @@ export async function startEmbeddedPostgres({
     stopping = true
     await restarting
     await end(server)
-    await rm(socketDirectory, { recursive: true, force: true })
+    await removeSocketDirectory(socketDirectory)
   }
   try {
     await waitUntilReady(server, connection, logFile, onProgress)
@@ -84,14 +86,18 @@ export async function startEmbeddedPostgres({
     else server.once('exit', again)
   }
   async function restart(): Promise<void> {
-    onProgress('PostgreSQL has ended unexpectedly and is started again')
+    // While the reason lasts, such as a full disk, one message is enough.
+    if (Date.now() - startedAt > SAME_REASON_WITHIN_MS) {
+      onProgress(`PostgreSQL has ended unexpectedly and is started again; ${logFile} says why`)
+    }
     await sleep(RESTART_AFTER_MS)
     if (stopping) return
+    startedAt = Date.now()
     server = await launch(how)
     watch()
   }
   watch()
-  return { connection, stop }
+  return { cluster, connection, stop }
 }
 
 async function requireSameVersion(cluster: string, { majorVersion }: PostgresBinaries): Promise<void> {

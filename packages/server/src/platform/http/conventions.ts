@@ -1,9 +1,9 @@
 import { METHODS } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { ServiceError, storeUnavailable, validationError } from '../errors.ts'
+import { ServiceError, validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
-import { isConnectionError } from '../postgres/connect.ts'
+import { asUnavailable } from '../postgres/connect.ts'
 import { compileBodyCheck } from './body-validation.ts'
 import { parseJsonBody } from './json-body.ts'
 import { parseQuery, unknownParameters } from './query-parameters.ts'
@@ -154,7 +154,8 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ServiceError(404, 'not_found', 'There is no such record.', { cause })
   }
-  if (isConnectionError(error)) return storeUnavailable('PostgreSQL', cause)
+  const unavailable = asUnavailable(error)
+  if (unavailable) return unavailable
   if (error.statusCode === 400) return new ServiceError(400, 'bad_request', 'The request cannot be read.', { cause })
   return new ServiceError(
     500,

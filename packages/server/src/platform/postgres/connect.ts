@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { type ServiceError, storageFull, storeUnavailable } from '../errors.ts'
 
 export type PostgresAddress =
   | { connectionString: string }
@@ -38,6 +39,7 @@ export function connectPostgres<Tables>(address: PostgresAddress, poolSize: numb
 /** Of pg itself, which gives these no code. */
 const LOST_CONNECTION =
   /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered|pool after calling end/
+const DISK_FULL = '53100'
 const SYSTEM_ERRORS = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -50,16 +52,46 @@ const SYSTEM_ERRORS = [
 ]
 
 /**
- * Whether PostgreSQL was out of reach or too busy: no connection, SQLSTATE classes 08 and 57P (it is shutting down or
- * starting), 53300 (too many connections), or 57014 (a statement took longer than it may).
+ * The 503 for an error that says PostgreSQL cannot serve at the moment: no connection, SQLSTATE classes 08 and 57P (it is
+ * shutting down or starting), class 53 (disk full, too many connections, no memory), or 57014 (a statement took longer
+ * than it may). null for any other error.
  */
-export function isConnectionError(error: unknown): boolean {
+export function asUnavailable(error: unknown): ServiceError | null {
   const {
     code = '',
     message = '',
     syscall,
     severity,
   } = error as { [Key in 'code' | 'message' | 'syscall' | 'severity']?: string }
-  if (severity !== undefined) return /^(08|57P|53300|57014)/.test(code)
-  return LOST_CONNECTION.test(message) || (syscall !== undefined && SYSTEM_ERRORS.includes(code))
+  if (severity !== undefined) {
+    if (code === DISK_FULL) return storageFull('PostgreSQL', error)
+    return /^(08|57P|53|57014)/.test(code) ? storeUnavailable('PostgreSQL', error) : null
+  }
+  const isLost = LOST_CONNECTION.test(message) || (syscall !== undefined && SYSTEM_ERRORS.includes(code))
+  return isLost ? storeUnavailable('PostgreSQL', error) : null
+}
+
+/** More than it may keep in memory here, so that it writes to its disk: a full one refuses that. */
+const PROBE = "SET work_mem = '64kB'; SELECT count(*) FROM generate_series(1, 10000)"
+
+/**
+ * Whether PostgreSQL takes a new connection and has room to write. The connections of a pool outlive the socket that they
+ * were made through, so they prove nothing.
+ */
+export async function pingPostgres(address: PostgresAddress, withinMs: number): Promise<void> {
+  const client = new pg.Client({
+    ...address,
+    application_name: 'customer-data-service readiness',
+    connectionTimeoutMillis: withinMs,
+    statement_timeout: withinMs,
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query(PROBE)
+  } catch (error) {
+    throw asUnavailable(error) ?? error
+  } finally {
+    await client.end().catch(() => {})
+  }
 }

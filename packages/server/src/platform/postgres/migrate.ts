@@ -20,6 +20,7 @@ import * as webhookQueueMoves from './migrations/0019-webhook-queue-moves.ts'
 import * as provedAddresses from './migrations/0020-proved-addresses.ts'
 import * as verifiedIdentification from './migrations/0022-verified-identification.ts'
 import * as bounds from './migrations/0023-bounds.ts'
+import * as operations from './migrations/0024-operations.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -43,6 +44,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0020-proved-addresses': provedAddresses,
   '0022-verified-identification': verifiedIdentification,
   '0023-bounds': bounds,
+  '0024-operations': operations,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */

@@ -308,6 +308,11 @@ export interface Erasures {
   verified_at: Timestamp | null;
 }
 
+export interface EventIdDays {
+  day: number;
+  turn: number;
+}
+
 export interface EventIds0 {
   event_id: string;
   tenant_id: string;
@@ -377,7 +382,7 @@ export interface IdentityLinks {
 }
 
 export interface Installation {
-  clickhouse_id: string;
+  installation_id: string;
   single: Generated<boolean>;
 }
 
@@ -802,6 +807,7 @@ export interface DB {
   email_accounts: EmailAccounts;
   email_suppressions: EmailSuppressions;
   erasures: Erasures;
+  event_id_days: EventIdDays;
   event_ids_0: EventIds0;
   event_ids_1: EventIds1;
   event_ids_2: EventIds2;

@@ -1,0 +1,148 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { totalmem } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import type { Config } from './config.ts'
+import { EVENTS_TABLE } from './events/table.ts'
+import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
+import { checkInstallation, EventsMissing } from './platform/clickhouse/installation.ts'
+import { refusingClickHouse } from './platform/clickhouse/refusing.ts'
+import { createTableStatements } from './platform/clickhouse/tables.ts'
+import { explainFileError, openDataDirectory } from './platform/embedded/data-directory.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/embedded/postgres.ts'
+import { serverUser } from './platform/embedded/unprivileged-user.ts'
+import { type Cleanup, undoAll } from './platform/every.ts'
+import type { Logger } from './platform/log.ts'
+import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
+import type { DB } from './platform/postgres/generated/tables.ts'
+import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.ts'
+import { createReadTurns } from './platform/read-turns.ts'
+import type { Stores } from './platform/tenant.ts'
+
+export interface EngineOptions {
+  config: Config
+  log: Logger
+  /** A connection to use in place of the configured ClickHouse, closed with the engines; for tests, which share one. */
+  clickhouse?: ClickHouse
+  /** Told what a long step is doing. */
+  onProgress?: (message: string) => void
+}
+
+/** Both engines, connected and migrated. */
+export interface Engines {
+  stores: Stores
+  postgres: Postgres<DB>
+  postgresAddress: PostgresAddress
+  /** Where the embedded engines write: their disks must not run full. */
+  directories: string[]
+  close(): Promise<void>
+}
+
+/** File in the data directory that says how the running service's PostgreSQL is reached. */
+export const ADDRESS_FILE = 'postgres-address.json'
+
+/**
+ * Starts or connects both engines and brings them up to date.
+ * @throws Error when the data directory is in use or an engine cannot be reached; then nothing is left running.
+ */
+export async function openEngines(options: EngineOptions): Promise<Engines> {
+  const { config } = options
+  const cleanup: Cleanup = []
+  const dataDirectory = resolve(config.dataDirectory)
+  try {
+    return await open(options, dataDirectory, cleanup)
+  } catch (error) {
+    await undoAll(cleanup).catch(() => {})
+    throw await explainFileError(error, dataDirectory)
+  }
+}
+
+async function open(options: EngineOptions, dataDirectory: string, cleanup: Cleanup): Promise<Engines> {
+  const { config } = options
+  const directories: string[] = []
+  if (config.databaseUrl === null || config.clickhouseUrl === null) {
+    directories.push(dataDirectory)
+    const lock = await openDataDirectory(dataDirectory, config.databaseUrl === null ? serverUser() : null)
+    cleanup.push(() => lock.release())
+    // That of a killed run, or of the original where this is a copy, would lead the command line astray.
+    await rm(join(dataDirectory, ADDRESS_FILE), { force: true })
+  }
+  const [embedded, found] = await both(
+    config.databaseUrl === null ? startPostgres(options, dataDirectory, cleanup) : null,
+    openClickHouse(options, dataDirectory, cleanup),
+  )
+  if (embedded) directories.push(dirname(embedded.cluster))
+  const postgresAddress = embedded?.connection ?? { connectionString: config.databaseUrl ?? '' }
+  const postgres = connectPostgres<DB>(postgresAddress, config.postgresPoolSize)
+  cleanup.push(() => postgres.close())
+  const clickhouse = await withMigrationLock(postgres.db, async () => {
+    await migratePostgres(postgres.db)
+    return migrateClickHouse(postgres, found, options)
+  })
+  const reads = createReadTurns({
+    cores: await found.cores(),
+    memoryBytes: readMemoryOf(config),
+    postgresConnections: config.postgresPoolSize,
+  })
+  const stores = { database: postgres.db, clickhouse, reads }
+  return { stores, postgres, postgresAddress, directories, close: () => undoAll(cleanup) }
+}
+
+/** The embedded ClickHouse shares the machine with the service and with PostgreSQL. */
+function readMemoryOf({ clickhouseUrl, clickhouseReadMemoryMb }: Config): number {
+  const wanted = clickhouseReadMemoryMb * 1_000_000
+  return clickhouseUrl === null ? Math.min(wanted, (process.constrainedMemory() || totalmem()) / 2) : wanted
+}
+
+/** Waits for both even if one fails, so that nothing starts behind the back of the cleanup. */
+async function both<First, Second>(
+  first: Promise<First> | null,
+  second: Promise<Second>,
+): Promise<[First | null, Second]> {
+  await Promise.allSettled([first, second])
+  return Promise.all([first, second])
+}
+
+async function startPostgres(
+  { onProgress }: EngineOptions,
+  dataDirectory: string,
+  cleanup: Cleanup,
+): Promise<EmbeddedPostgres> {
+  const embedded = await startEmbeddedPostgres({ dataDirectory, ...(onProgress ? { onProgress } : {}) })
+  cleanup.push(() => embedded.stop())
+  // The command line reaches the server of a running service through this.
+  const addressFile = join(dataDirectory, ADDRESS_FILE)
+  await writeFile(addressFile, JSON.stringify(embedded.connection), { mode: 0o600 })
+  cleanup.push(() => rm(addressFile, { force: true }))
+  return embedded
+}
+
+async function openClickHouse(
+  { config, clickhouse: shared }: EngineOptions,
+  dataDirectory: string,
+  cleanup: Cleanup,
+): Promise<ClickHouse> {
+  const path = join(dataDirectory, 'clickhouse')
+  const clickhouse =
+    shared ?? (await connectClickHouse(config.clickhouseUrl === null ? { path } : { url: config.clickhouseUrl }))
+  cleanup.push(() => clickhouse.close())
+  return clickhouse
+}
+
+/** @returns what to work with: a ClickHouse that lacks this installation's events is neither written nor read. */
+async function migrateClickHouse(
+  postgres: Postgres<DB>,
+  clickhouse: ClickHouse,
+  { config, log, onProgress }: EngineOptions,
+): Promise<ClickHouse> {
+  const { clickhouseCluster, acceptLostEvents } = config
+  try {
+    await checkInstallation({ database: postgres.db, clickhouse, cluster: clickhouseCluster, acceptLostEvents })
+  } catch (error) {
+    if (!(error instanceof EventsMissing)) throw error
+    log.error(error.advice)
+    onProgress?.(error.advice)
+    return refusingClickHouse(error, clickhouse.close)
+  }
+  for (const statement of createTableStatements(EVENTS_TABLE, clickhouseCluster)) await clickhouse.command(statement)
+  return clickhouse
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService } from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+import { forgetOldEventIds } from './event-ids.ts'
+
+const DAY_MS = 86_400_000
+let service: TestService
+let aheadMs = 0
+beforeAll(async () => {
+  service = await startTestService({}, { clock: () => new Date(Date.now() + aheadMs) })
+})
+afterAll(() => service.close())
+
+const forget = (now = new Date(Date.now() + aheadMs)) => forgetOldEventIds(service.stores.database, now)
+
+/** Sends an event of each id. @returns how many of them the service recorded. */
+async function record(...eventIds: string[]): Promise<number> {
+  const tenant = await tenantOnce()
+  const recorded = async () => (await tenant.call('GET', '/v1/events?count_only=true')).body.count as number
+  const before = await recorded()
+  const events = eventIds.map((event_id) => ({ event_id, event: 'x' }))
+  expect((await tenant.track({ visitor_id: 'v', events })).status).toBe(200)
+  return (await recorded()) - before
+}
+
+let tenant: ReturnType<typeof createTestTenant> | undefined
+function tenantOnce() {
+  tenant ??= createTestTenant(service)
+  return tenant
+}
+
+test.each([1, 2, 3, 30])('a clock that is %i days behind forgets nothing that was recorded today', async (days) => {
+  const id = newId()
+  await forget()
+  expect(await record(id)).toBe(1)
+  await forget(new Date(Date.now() - days * DAY_MS))
+  expect(await record(id)).toBe(0)
+})
+
+test('a process whose clock is a day behind knows what the others have recorded', async () => {
+  const id = newId()
+  expect(await record(id)).toBe(1)
+  aheadMs = -DAY_MS
+  expect(await record(id)).toBe(0)
+  aheadMs = 0
+})
+
+test('a clock that is behind is reported, because ids are then kept for longer', async () => {
+  await forget()
+  expect(await forget()).toBe(0)
+  expect(await forget(new Date(Date.now() - 5 * DAY_MS))).toBe(5)
+})
+
+test('ids are remembered for a day at least, and forgotten after three', async () => {
+  const id = newId()
+  expect(await record(id)).toBe(1)
+  const stored = async () => {
+    const tables = ['event_ids_0', 'event_ids_1', 'event_ids_2'] as const
+    const { database } = service.stores
+    const found = await Promise.all(
+      tables.map((table) => database.selectFrom(table).selectAll().where('event_id', '=', id).execute()),
+    )
+    return found.flat().length
+  }
+  for (const [days, remembered] of [
+    [0, 1],
+    [1, 1],
+    [2, 0],
+  ] as const) {
+    aheadMs = days * DAY_MS
+    await forget()
+    expect(await stored(), `after ${days} days`).toBe(remembered)
+  }
+  aheadMs = 0
+})

@@ -1,0 +1,97 @@
+import type { Kysely } from 'kysely'
+import { ServiceError } from '../errors.ts'
+import { newId } from '../ids.ts'
+import type { DB } from '../postgres/generated/tables.ts'
+import type { ClickHouse } from './connect.ts'
+import { createTableStatements, type TableDefinition } from './tables.ts'
+
+/** Names the installations whose events are here. One row, unless a loss was accepted. */
+const INSTALLATION_TABLE: TableDefinition = {
+  name: 'installation',
+  elements: ['installation_id UUID'],
+  orderBy: 'installation_id',
+  shardingKey: 'cityHash64(installation_id)',
+  settings: { fsync_after_insert: 1 },
+}
+
+/** 503: ClickHouse answers, but it is not the one that this database's events were written to. */
+export class EventsMissing extends ServiceError {
+  /** What happened and what to do, for the operator. */
+  readonly advice: string
+
+  constructor(advice: string) {
+    const message =
+      "The ClickHouse that the service found does not hold this installation's events. New events are kept until it does. The operator has to restore it: the service's log says how."
+    super(503, 'events_missing', message, { headers: { 'retry-after': '60' } })
+    this.advice = advice
+  }
+}
+
+interface Check {
+  database: Kysely<DB>
+  clickhouse: ClickHouse
+  cluster: string | null
+  /** The installation whose events the operator has given up; they start anew. */
+  acceptLostEvents: string | null
+}
+
+/**
+ * Makes sure that PostgreSQL and ClickHouse belong together, by an id that both keep: a directory that vanished or that
+ * belongs to another database would otherwise look like a service without events. Call it under the migration lock.
+ * @throws EventsMissing when they do not.
+ */
+export async function checkInstallation(check: Check): Promise<void> {
+  const { database, clickhouse, acceptLostEvents } = check
+  const row = await database.selectFrom('installation').select('installation_id').executeTakeFirst()
+  const wanted = row?.installation_id ?? null
+  const present = await installationsIn(clickhouse)
+  if (wanted !== null && present.includes(wanted)) return
+  if (wanted === null) {
+    const [known] = present
+    if (known !== undefined && (await hasEvents(clickhouse))) throw new EventsMissing(adviceForStranger())
+    // ClickHouse first: a start that ends between the two finds an id without events here, and takes it.
+    return write(check, known ?? newId())
+  }
+  if (acceptLostEvents !== wanted) throw new EventsMissing(adviceFor(wanted, present.length > 0))
+  // With a new id, a setting that is left in place accepts no later loss.
+  await write(check, newId())
+}
+
+async function installationsIn(clickhouse: ClickHouse): Promise<string[]> {
+  if (!(await hasTable(clickhouse, INSTALLATION_TABLE.name))) return []
+  const rows = await clickhouse.query<{ installation_id: string }>('SELECT installation_id FROM installation')
+  return rows.map(({ installation_id }) => installation_id)
+}
+
+async function hasEvents(clickhouse: ClickHouse): Promise<boolean> {
+  if (!(await hasTable(clickhouse, 'events'))) return false
+  return (await clickhouse.query('SELECT 1 FROM events LIMIT 1')).length > 0
+}
+
+async function hasTable(clickhouse: ClickHouse, name: string): Promise<boolean> {
+  const tables = 'SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = {name: String}'
+  return (await clickhouse.query(tables, { name })).length > 0
+}
+
+async function write({ database, clickhouse, cluster }: Check, installationId: string): Promise<void> {
+  for (const statement of createTableStatements(INSTALLATION_TABLE, cluster)) await clickhouse.command(statement)
+  const present = await installationsIn(clickhouse)
+  const row = JSON.stringify({ installation_id: installationId })
+  if (!present.includes(installationId)) {
+    await clickhouse.insert(INSTALLATION_TABLE.name, 'JSONEachRow', row, installationId)
+  }
+  await database
+    .insertInto('installation')
+    .values({ installation_id: installationId })
+    .onConflict((single) => single.column('single').doUpdateSet({ installation_id: installationId }))
+    .execute()
+}
+
+function adviceFor(wanted: string, isAnothers: boolean): string {
+  const found = isAnothers ? 'holds the events of another installation' : 'is new and empty'
+  return `The events of this PostgreSQL database were written to another ClickHouse: the one found ${found}. Until that is mended, events are accepted and wait in PostgreSQL, and reading events answers 503. Stop the service, put the ClickHouse data back where they were (the folder clickhouse in CDS_DATA_DIR, or the server and database in CLICKHOUSE_URL), and start again. Several processes on one DATABASE_URL need one ClickHouse server: set CLICKHOUSE_URL for each. If the events are gone for good, start once with CDS_ACCEPT_LOST_EVENTS=${wanted} to go on without them.`
+}
+
+function adviceForStranger(): string {
+  return 'The ClickHouse found holds the events of another installation, and this PostgreSQL database has none yet. Until that is mended, events are accepted and wait in PostgreSQL, and reading events answers 503. Stop the service and start it with the PostgreSQL database that these events belong to, or with an empty ClickHouse: another database in CLICKHOUSE_URL, or another CDS_DATA_DIR.'
+}

@@ -1,0 +1,18 @@
+import type { ClickHouse } from './connect.ts'
+
+/** Stands for a ClickHouse that must not be used: whatever it is asked, it answers with one error. */
+export function refusingClickHouse(error: Error, close: () => Promise<void>): ClickHouse {
+  const refuse = () => Promise.reject(error)
+  return {
+    query: refuse,
+    // biome-ignore lint/correctness/useYield: it has nothing to answer
+    stream: async function* () {
+      throw error
+    },
+    command: refuse,
+    insert: refuse,
+    ping: refuse,
+    cores: refuse,
+    close,
+  }
+}

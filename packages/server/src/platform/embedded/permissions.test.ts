@@ -1,0 +1,135 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, chown, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import { CANNOT_MOUNT, mountSmall } from '../../../test/mounted.ts'
+import { MAIN, openDirectory, RUNNING, type Started, startProcess } from '../../../test/process.ts'
+import { serverUser } from './unprivileged-user.ts'
+
+const cleanup: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo()
+})
+
+const IS_ROOT = process.getuid?.() === 0
+
+async function parentOf(): Promise<string> {
+  const directory = await openDirectory()
+  cleanup.push(() => rm(directory, { recursive: true, force: true }))
+  return directory
+}
+
+async function run(directory: string): Promise<Started> {
+  const environment = { CDS_DATA_DIR: directory, PORT: '0', HOST: '127.0.0.1', CDS_LOG_LEVEL: 'warn' }
+  const service = await startProcess(MAIN, [], environment, RUNNING)
+  cleanup.push(() => service.end('SIGTERM'))
+  return service
+}
+
+const modeOf = async (path: string) => (await stat(path)).mode & 0o7777
+
+/** What somebody else on the machine can list or read in a directory. */
+async function openToOthers(directory: string): Promise<string[]> {
+  const mode = await modeOf(directory)
+  const found = (mode & 0o004) !== 0 ? [directory] : []
+  if ((mode & 0o001) === 0) return found
+  for (const entry of await readdir(directory, { withFileTypes: true })) {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) found.push(...(await openToOthers(path)))
+    else if (((await modeOf(path)) & 0o006) !== 0) found.push(path)
+  }
+  return found
+}
+
+describe('other users of the machine', () => {
+  test('cannot read a new data directory, whatever the umask', async () => {
+    const directory = join(await parentOf(), 'missing', 'data')
+    const service = await run(directory)
+    expect(await openToOthers(directory)).toEqual([])
+    expect(await modeOf(directory)).toBe(IS_ROOT ? 0o710 : 0o700)
+    const { uid } = serverUser()
+    for (const [name, owner] of [
+      ['clickhouse', process.getuid?.()],
+      ['postgres', uid],
+    ] as const) {
+      expect(await stat(join(directory, name)), name).toMatchObject({ uid: owner })
+      expect(await modeOf(join(directory, name)), name).toBe(0o700)
+    }
+    for (const name of ['secret-key', 'lock', 'postgres-address.json']) {
+      expect(await modeOf(join(directory, name)), name).toBe(0o600)
+    }
+    // Files inside are closed too, for whoever copies them elsewhere.
+    const open = execFileSync('find', [directory, '-type', 'f', '-perm', '/077'], { encoding: 'utf8' })
+    expect(open.split('\n').filter((path) => !path.startsWith(join(directory, 'postgres/')))).toEqual([''])
+    expect(await service.end('SIGTERM')).toBe(0)
+
+    // As an earlier release left it.
+    await chmod(directory, 0o755)
+    await chmod(join(directory, 'clickhouse'), 0o755)
+    await chmod(join(directory, 'secret-key'), 0o644)
+    await run(directory)
+    expect(await openToOthers(directory)).toEqual([])
+    expect(await modeOf(join(directory, 'clickhouse'))).toBe(0o700)
+  })
+
+  test.skipIf(!IS_ROOT)('cannot read data that root keeps outside a home of mode 0700', async () => {
+    const home = await parentOf()
+    await chmod(home, 0o700)
+    const directory = join(home, 'data')
+    await run(directory)
+    const cluster = execFileSync('cat', [join(directory, 'postgres-location')], { encoding: 'utf8' }).trim()
+    cleanup.splice(1, 0, () => rm(dirname(cluster), { recursive: true, force: true }))
+    expect(await modeOf(dirname(cluster))).toBe(0o700)
+    expect(await stat(dirname(cluster))).toMatchObject({ uid: serverUser().uid })
+    expect(await modeOf(dirname(dirname(cluster)))).toBe(0o711)
+  })
+
+  test('keep what is theirs in a directory that everybody shares', async () => {
+    const shared = await parentOf()
+    await chmod(shared, 0o1777)
+    await run(shared)
+    expect(await modeOf(shared)).toBe(0o1777)
+    expect(await openToOthers(join(shared, 'clickhouse'))).toEqual([])
+  })
+})
+
+const refusalOf = (directory: string) =>
+  run(directory).then(
+    () => 'started',
+    (error: Error) => error.message,
+  )
+
+describe('a data directory that cannot be written', () => {
+  test.skipIf(CANNOT_MOUNT !== null)(`is named when its file system is read-only ${CANNOT_MOUNT ?? ''}`, async () => {
+    const disk = await mountSmall(300)
+    cleanup.push(() => disk.unmount())
+    const directory = join(disk.directory, 'data')
+    await mkdir(directory)
+    disk.makeReadOnly()
+    for (const path of [directory, join(disk.directory, 'missing')]) {
+      const refused = await refusalOf(path)
+      expect(refused).toContain(`The data directory ${path} is on a read-only file system`)
+      expect(refused).toContain('set CDS_DATA_DIR')
+    }
+  })
+
+  test.skipIf(!IS_ROOT)('is named with its owner when it is another user’s', async () => {
+    const directory = await parentOf()
+    const { uid, gid, name } = serverUser()
+    await chmod(directory, 0o755)
+    const script = `import { openDataDirectory } from '${import.meta.dirname}/data-directory.ts'
+      process.setgid(${gid}); process.setuid(${uid})
+      await openDataDirectory(${JSON.stringify(directory)}, null).catch((error) => console.log(error.code, error.message))`
+    await chown(directory, 0, 0)
+    const refused = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+    expect(refused).toContain('data_directory_unusable')
+    expect(refused).toContain(`The user ${name} may not write to ${directory}`)
+    expect(refused).toContain('belongs to the user with the id 0')
+  })
+
+  test('is named when it is a file', async () => {
+    const file = join(await parentOf(), 'data')
+    await writeFile(file, '')
+    expect(await refusalOf(file)).toContain(`The data directory ${file} is not a directory`)
+  })
+})

@@ -1,0 +1,62 @@
+import { statfs } from 'node:fs/promises'
+import type { ClickHouse } from './clickhouse/connect.ts'
+import { ServiceError } from './errors.ts'
+import { type PostgresAddress, pingPostgres } from './postgres/connect.ts'
+
+const WITHIN_MS = 2_000
+const MEGABYTE = 1_000_000
+/** Less than this and an embedded engine may fail at any moment: PostgreSQL writes its log in files of 16 MB. */
+const FREE_BYTES_MIN = 64 * MEGABYTE
+
+interface Dependencies {
+  postgresAddress: PostgresAddress
+  clickhouse: ClickHouse
+  /** Where the embedded engines write. */
+  directories: readonly string[]
+}
+
+/** @returns a check that says what keeps the service from serving; those who ask at the same time share one. */
+export function createReadiness(dependencies: Dependencies): () => Promise<string[]> {
+  let underWay: Promise<string[]> | null = null
+  return () => {
+    underWay ??= findProblems(dependencies).finally(() => {
+      underWay = null
+    })
+    return underWay
+  }
+}
+
+async function findProblems({ postgresAddress, clickhouse, directories }: Dependencies): Promise<string[]> {
+  const problems = await Promise.all([
+    problemOf('PostgreSQL', pingPostgres(postgresAddress, WITHIN_MS)),
+    problemOf('ClickHouse', answered(clickhouse.ping())),
+    ...directories.map(roomProblem),
+  ])
+  return [...new Set(problems.filter((problem) => problem !== null))]
+}
+
+async function answered(ping: Promise<boolean>): Promise<void> {
+  if (!(await ping)) throw new Error('no answer')
+}
+
+async function problemOf(store: string, work: Promise<void>): Promise<string | null> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('too late')), WITHIN_MS)
+  })
+  try {
+    await Promise.race([work, tooLate])
+    return null
+  } catch (error) {
+    const isExplained = error instanceof ServiceError && error.code !== 'store_unavailable'
+    return isExplained ? error.message : `${store} did not answer within ${WITHIN_MS / 1000} seconds.`
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function roomProblem(directory: string): Promise<string | null> {
+  const free = await statfs(directory).then(({ bavail, bsize }) => bavail * bsize)
+  if (free >= FREE_BYTES_MIN) return null
+  return `The disk of the data directory has ${Math.floor(free / MEGABYTE)} MB left and needs ${FREE_BYTES_MIN / MEGABYTE}.`
+}
