@@ -34,7 +34,7 @@ export async function isKnownNetwork(
   return row !== undefined
 }
 
-/** A person has signed in from a network. What others try elsewhere does not lock them out there. */
+/** Remembers that a person has signed in from a network: what others try elsewhere does not lock them out there. */
 export async function rememberNetwork(database: Database, userId: string, ip: string, now: Date): Promise<void> {
   const fresh = { wrong_codes: 0, locked_until: null, seen_at: now }
   await database
@@ -63,7 +63,7 @@ export async function requireUnlocked(database: Database, userId: string, ip: st
   throw new ServiceError(429, 'second_factor_locked', message, { headers: { 'retry-after': String(seconds) } })
 }
 
-/** Counts a wrong code: by the network where the person has signed in before, else by all others together. */
+/** Counts a wrong code: by itself in a network that the person has signed in from, with all others elsewhere. */
 export async function countWrongCode(database: Database, userId: string, ip: string, now: Date): Promise<void> {
   const isLong = sql`user_networks.seen_at <= ${new Date(now.getTime() - LOCKED_MS)}`
   const count = sql<number>`CASE WHEN ${isLong} THEN 1 ELSE user_networks.wrong_codes + 1 END`

@@ -12,8 +12,8 @@ export interface CodeDependencies extends SignInDependencies {
 }
 
 /**
- * Checks a code of the second factor: of somebody who is signing in, or who is setting the factor up. Each code counts
- * once. Wrong ones lock the factor for the network that they come from, or for all where the person never signed in.
+ * Checks a code of the second factor, for somebody who is signing in or setting the factor up. Each code works once.
+ * Too many wrong ones lock the factor: for their network where the person has signed in from it, else for all others.
  * @throws ServiceError 401 `invalid_code`, 429 `second_factor_locked` or `rate_limited`.
  */
 export async function checkCode(
