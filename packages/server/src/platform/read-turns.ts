@@ -56,7 +56,7 @@ export function createReadTurns({ cores, memoryBytes, postgresConnections }: Res
   const light = Math.min(LIGHT_MAX, Math.max(4, cores))
   const heavy = Math.min(HEAVY_MAX, Math.max(2, Math.floor(cores / 4)))
   const files = Math.min(EXPORTS_MAX, Math.max(1, Math.floor(cores / 4)))
-  const postgres = Math.max(2, Math.floor(postgresConnections / 4))
+  const postgres = Math.max(2, Math.floor(postgresConnections / 8))
   const lanes = {
     light: laneOf(light),
     heavy: laneOf(heavy),

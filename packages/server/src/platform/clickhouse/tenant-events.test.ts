@@ -26,3 +26,12 @@ test.each(['columns', 'where'])('%s that ask a question of their own are refused
   const asked = { ...question, [part]: part === 'where' ? [subquery] : subquery }
   await expect(tenant.handle.events.select(asked)).rejects.toThrow('must not ask anything of its own')
 })
+
+test('inside a transaction only light reads are possible', async () => {
+  const tenant = await createTestTenant(await sharedService())
+  const question = { name: 'test', columns: 'event', where: ['1'], parameters: {} }
+  await tenant.handle.transaction(async (tx) => {
+    expect(await tx.events.select({ ...question, lane: 'light' })).toEqual([])
+    await expect(tx.events.select({ ...question, lane: 'heavy' })).rejects.toThrow('only light reads')
+  })
+})

@@ -44,6 +44,9 @@ export function tenantEvents({ clickhouse, reads }: Engine, tenantId: string, op
 
   async function inTurn(question: EventSelect) {
     const sql = renderSelect(question)
+    if (options.isUrgent && question.lane !== 'light') {
+      throw new Error('Inside a transaction, which holds a connection of PostgreSQL, only light reads may wait.')
+    }
     const { share, end } = await reads.enter(question.lane, tenantId, options)
     const bounds = { ...share, secondsMax: question.secondsMax, signal: caller }
     return { sql, parameters: { ...question.parameters, tenant_id: tenantId }, bounds, end }
