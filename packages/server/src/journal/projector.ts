@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
-import { isOutOfRoom } from '../platform/clickhouse/refusal.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -70,7 +69,7 @@ export function startProjector({
       return 'inserted'
     } catch (error) {
       metrics.projectionFailures.inc()
-      if (isRefused(error) && !isOutOfRoom(error)) {
+      if (isRefused(error)) {
         if (!refused.has(row.journalId)) {
           log.error({ err: error, journal_id: row.journalId }, 'ClickHouse refuses a journal row; it is tried again')
           refused.set(row.journalId, insertions)
@@ -84,13 +83,13 @@ export function startProjector({
   }
 
   async function insertOnce(row: JournalRow): Promise<void> {
-    // ClickHouse has taken other rows since it refused this one: the reason lies in the row.
-    if (insertions > (refused.get(row.journalId) ?? insertions)) return insertEach(dependencies, row, isRefused)
     try {
       await clickhouse.insert('events', JOURNAL_FORMAT, row.rows, row.journalId)
     } catch (error) {
-      if (!isUnreadable(error)) throw error
-      await insertEach(dependencies, row, isUnreadable)
+      // ClickHouse has taken other rows since it refused this one before: the reason lies in the row.
+      const isAlone = isRefused(error) && insertions > (refused.get(row.journalId) ?? insertions)
+      if (!isAlone && !isUnreadable(error)) throw error
+      await insertEach(dependencies, row, isAlone ? isRefused : isUnreadable)
     }
   }
 
@@ -142,6 +141,10 @@ export function startProjector({
         if (outcome === 'away') break
       }
       if (done.length > 0) await transaction.deleteFrom('journal').where('journal_id', 'in', done).execute()
+      // Another process has seen to what is not there any more.
+      if (which === 'refused' && rows.length < SWEEP_ROWS) {
+        for (const id of known.filter((id) => !rows.some((row) => row.journal_id === id))) refused.delete(id)
+      }
       return rows.length === SWEEP_ROWS && !away
     })
   }

@@ -1,5 +1,5 @@
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
-import { refusalCode } from '../platform/clickhouse/refusal.ts'
+import { isOutOfRoom, refusalCode } from '../platform/clickhouse/refusal.ts'
 import { newId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -9,6 +9,10 @@ import { JOURNAL_FORMAT } from './event-record.ts'
 /** ClickHouse's error codes for rows that it cannot read, however often they come. */
 const UNREADABLE: ReadonlySet<number> = new Set([
   6, 25, 26, 27, 32, 33, 38, 41, 53, 62, 69, 70, 72, 117, 130, 131, 321, 349, 376, 407, 467,
+])
+/** Its codes for what it cannot do at the moment: timeouts, no memory, too many parts, a lost replica, an unknown outcome. */
+const BUSY: ReadonlySet<number> = new Set([
+  159, 160, 202, 203, 209, 210, 225, 236, 241, 242, 252, 279, 285, 286, 319, 394, 439, 745, 999,
 ])
 const ERROR_LENGTH_MAX = 1_000
 /** In place of a line's number: the journal row as a whole, because its lines are not those that were written. */
@@ -25,9 +29,10 @@ export function isUnreadable(error: unknown): boolean {
   return UNREADABLE.has(refusalCode(error) ?? 0)
 }
 
-/** Whether ClickHouse refused this statement in particular, for whatever reason. */
+/** Whether ClickHouse refused this statement in particular, for whatever reason: it may take others. */
 export function isRefused(error: unknown): boolean {
-  return refusalCode(error) !== null
+  const code = refusalCode(error)
+  return code !== null && !BUSY.has(code) && !isOutOfRoom(error)
 }
 
 /**

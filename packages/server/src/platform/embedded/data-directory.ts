@@ -82,10 +82,12 @@ export async function lockDataDirectory(directory: string): Promise<DataDirector
  * @returns null when another process holds the lock.
  */
 async function lockFile(path: string): Promise<DatabaseSync | null> {
+  // SQLite does not say why it cannot open a file.
+  if (existsSync(path)) await access(path, constants.W_OK)
   const file = new DatabaseSync(path, { timeout: 0 })
   try {
     file.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
-    await chmod(path, 0o600)
+    await restrict(path, 0o600)
     return file
   } catch (error) {
     file.close()
@@ -113,16 +115,25 @@ const OWN_DIRECTORIES = ['clickhouse', 'exports']
 /** Earlier releases left these to the umask. A directory that is closed keeps what is inside closed, whatever its mode. */
 async function closeToOthers(directory: string, visitor: ServerUser | null): Promise<void> {
   const entries = await readdir(directory)
-  for (const name of OWN_FILES.filter((own) => entries.includes(own))) await chmod(join(directory, name), 0o600)
-  for (const name of OWN_DIRECTORIES.filter((own) => entries.includes(own))) await chmod(join(directory, name), 0o700)
+  for (const name of OWN_FILES.filter((own) => entries.includes(own))) await restrict(join(directory, name), 0o600)
+  for (const name of OWN_DIRECTORIES.filter((own) => entries.includes(own))) {
+    await access(join(directory, name), constants.W_OK)
+    await restrict(join(directory, name), 0o700)
+  }
   const { mode, uid } = await stat(directory)
   const isOpen = (mode & 0o077) !== 0
   // The root directory, or one that everybody shares such as /tmp, is not the service's to close.
   const isOthers = (mode & STICKY) !== 0 || dirname(directory) === directory
   if (!isOpen || isOthers) return
-  if (!visitor?.isOther) return chmod(directory, 0o700)
+  if (!visitor?.isOther) return restrict(directory, 0o700)
   await chown(directory, uid, visitor.gid)
   await chmod(directory, 0o710)
+}
+
+/** A volume may belong to root and be writable for the service's group: its mode is not the service's to change. */
+async function restrict(path: string, mode: number): Promise<void> {
+  const self = process.getuid?.()
+  if (self === 0 || (await stat(path)).uid === self) await chmod(path, mode)
 }
 
 /** Turns what the file system refuses at the start into an error that says what to do; other errors stay as they are. */

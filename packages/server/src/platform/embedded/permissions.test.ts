@@ -99,6 +99,17 @@ const refusalOf = (directory: string) =>
     (error: Error) => error.message,
   )
 
+/** What becomes of an unprivileged user's attempt to open a data directory. */
+function openAsServerUser(directory: string): string {
+  const { uid, gid } = serverUser()
+  const script = `import { openDataDirectory } from '${import.meta.dirname}/data-directory.ts'
+    process.setgroups([]); process.setgid(${gid}); process.setuid(${uid})
+    await openDataDirectory(${JSON.stringify(directory)}, null)
+      .then(() => console.log('opened'), (error) => console.log(error.code, error.message))
+    process.exit()`
+  return execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+}
+
 describe('a data directory that cannot be written', () => {
   test.skipIf(CANNOT_MOUNT !== null)(`is named when its file system is read-only ${CANNOT_MOUNT ?? ''}`, async () => {
     const disk = await mountSmall(300)
@@ -115,16 +126,19 @@ describe('a data directory that cannot be written', () => {
 
   test.skipIf(!IS_ROOT)('is named with its owner when it is another user’s', async () => {
     const directory = await parentOf()
-    const { uid, gid, name } = serverUser()
-    await chmod(directory, 0o755)
-    const script = `import { openDataDirectory } from '${import.meta.dirname}/data-directory.ts'
-      process.setgid(${gid}); process.setuid(${uid})
-      await openDataDirectory(${JSON.stringify(directory)}, null).catch((error) => console.log(error.code, error.message))`
     await chown(directory, 0, 0)
-    const refused = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+    const refused = openAsServerUser(directory)
     expect(refused).toContain('data_directory_unusable')
-    expect(refused).toContain(`The user ${name} may not write to ${directory}`)
+    expect(refused).toContain(`The user ${serverUser().name} may not write to ${directory}`)
     expect(refused).toContain('belongs to the user with the id 0')
+  })
+
+  test.skipIf(!IS_ROOT)('is not one that belongs to root and is writable for the service’s group', async () => {
+    const volume = await parentOf()
+    await chown(volume, 0, serverUser().gid)
+    await chmod(volume, 0o2775)
+    expect(openAsServerUser(volume)).toBe('opened\n')
+    expect(await modeOf(volume)).toBe(0o2775)
   })
 
   test('is named when it is a file', async () => {
