@@ -1,6 +1,19 @@
-import { KEY_BYTES } from './platform/crypto/secret-box.ts'
+import {
+  authSecretOf,
+  keyOf,
+  keysOf,
+  mask,
+  ON_OFF,
+  PROXIES_FORM,
+  type Prices,
+  PUBLIC_PATH,
+  PUBLIC_PATH_FORM,
+  pricesOf,
+  TOKEN,
+  urlOf,
+  wholeNumber,
+} from './config-values.ts'
 import { listenUrl } from './platform/http/listen-url.ts'
-import { type MailLimits, readMailLimits } from './tenants/mail-limits.ts'
 
 /**
  * Everything that the environment can set. This is the only file that reads it; `.env.example` lists the same
@@ -76,8 +89,7 @@ export interface LlmConfig {
   baseUrl: string | null
   /** For agents that name no model. */
   model: string | null
-  /** US dollars for a million tokens, by model. */
-  prices: Record<string, { input: number; output: number; cached_input?: number }>
+  prices: Prices
   /** Development and tests, or a server of one's own: models may be at private addresses, and without TLS. */
   allowPrivate: boolean
 }
@@ -94,6 +106,14 @@ export interface RateLimits {
   signInPerIpPerMinute: number
   signInPerPersonPerMinute: number
   signInElsewherePerMinute: number
+}
+
+/** How many of the service's own mails are sent. */
+export interface MailLimits {
+  invitationsPerAddressPerHour: number
+  invitationsPerPersonPerHour: number
+  invitationsPerTenantPerHour: number
+  passwordLinksPerAddressPerHour: number
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
@@ -176,7 +196,12 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     signInPerPersonPerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_PER_PERSON_PER_MINUTE', 5, 1, 10_000_000),
     signInElsewherePerMinute: integer('CDS_RATE_LIMIT_SIGN_IN_ELSEWHERE_PER_MINUTE', 20, 1, 10_000_000),
   }
-  const mailLimits = readMailLimits(integer)
+  const mailLimits: MailLimits = {
+    invitationsPerAddressPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_ADDRESS_PER_HOUR', 5, 1, 10_000),
+    invitationsPerPersonPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_PERSON_PER_HOUR', 50, 1, 10_000),
+    invitationsPerTenantPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_TENANT_PER_HOUR', 100, 1, 10_000),
+    passwordLinksPerAddressPerHour: integer('CDS_RATE_LIMIT_PASSWORD_LINKS_PER_ADDRESS_PER_HOUR', 5, 1, 10_000),
+  }
   const host = text('HOST', 'localhost')
   const publicUrl = (url('CDS_PUBLIC_URL', ['http:', 'https:']) ?? listenUrl(host, port)).replace(/\/+$/, '')
   const config: Config = {
@@ -250,68 +275,4 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config
-}
-
-/** Beside the paths of the service itself, which a route of this name would take away. */
-const PUBLIC_PATH =
-  /^(?!\/(v1|api|assets|docs|health|metrics|mcp|openapi\.json)(\/|$))(?!.*\/recover-visitor$)(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
-const PUBLIC_PATH_FORM =
-  'a path like /stats/script.js, outside /v1, /api, /assets, /docs, /health, /metrics, /mcp and /openapi.json'
-
-const PROXIES_FORM = 'the number of proxies in front of the service: 1 in place of on, 0 in place of off'
-
-const TOKEN = /^[\x21-\x7e]{0,1000}$/
-
-const ON_OFF = new Map([
-  ['on', true],
-  ['1', true],
-  ['true', true],
-  ['off', false],
-  ['0', false],
-  ['false', false],
-])
-
-function keysOf(text: string): Buffer[] | undefined {
-  if (text === '') return []
-  const parts = text.split(',').map((part) => part.trim())
-  const keys = parts.map((part) => Buffer.from(part, 'base64'))
-  return keys.every((key) => key.length === KEY_BYTES) ? keys : undefined
-}
-
-function authSecretOf(text: string): string | null | undefined {
-  if (text === '') return null
-  return text.length >= 32 ? text : undefined
-}
-
-function wholeNumber(text: string, min: number, max: number): number | undefined {
-  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
-  return value >= min && value <= max ? value : undefined
-}
-
-/** No line break could be in a header. */
-function keyOf(text: string): string | null | undefined {
-  if (text === '') return null
-  return /^[\x21-\x7e]{1,1000}$/.test(text) ? text : undefined
-}
-
-function pricesOf(text: string): LlmConfig['prices'] | undefined {
-  try {
-    const prices = JSON.parse(text) as Record<string, { input?: unknown; output?: unknown; cached_input?: unknown }>
-    const isPrice = (value: unknown) => typeof value === 'number' && value >= 0 && value <= 100_000
-    const fits = Object.values(prices).every(
-      ({ input, output, cached_input = 0 }) => isPrice(input) && isPrice(output) && isPrice(cached_input),
-    )
-    return fits ? (prices as LlmConfig['prices']) : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function urlOf(text: string, protocols: string[]): string | undefined {
-  return URL.canParse(text) && protocols.includes(new URL(text).protocol) ? text : undefined
-}
-
-/** A wrong URL may hold a password all the same: it must not reach a log. */
-function mask(text: string): string {
-  return text.replace(/\/\/[^@/]*@/, '//***@')
 }

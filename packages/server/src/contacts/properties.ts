@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import { isConsentFlag } from './protected-properties.ts'
 
 export const LIFECYCLE_STAGES = [
   'lead',
@@ -92,14 +93,9 @@ export function mergeProperties(current: Properties, changes: PropertyChanges): 
   return { properties, changed }
 }
 
-/** Whether a property is what a person decides about being contacted: it is written however full the contact is. */
-export function isWish(key: string, value: unknown): boolean {
-  return typeof value === 'boolean' && (key === 'unsubscribed' || key === 'do_not_contact')
-}
-
 /** @throws ServiceError 400 when a change would give a record too many keys. */
 export function requireFewKeys(properties: object, record: 'contact' | 'company'): void {
-  const counted = Object.entries(properties).filter(([key, value]) => !isWish(key, value))
+  const counted = Object.entries(properties).filter(([key, value]) => !isConsentFlag(key, value))
   if (counted.length <= PROPERTIES_MAX) return
   throw validationError([{ path: 'properties', message: `would give the ${record} more than ${PROPERTIES_MAX} keys` }])
 }

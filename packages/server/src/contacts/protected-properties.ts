@@ -23,3 +23,11 @@ const PLAIN_NAMES = new Set(CONSENT_PROPERTIES.map(plainName))
 export function isConsent(key: string): boolean {
   return PLAIN_NAMES.has(plainName(key))
 }
+
+/**
+ * A decision about being contacted, which is stored however full a contact is. Only the names as they are listed: there is
+ * no end of other spellings.
+ */
+export function isConsentFlag(key: string, value: unknown): boolean {
+  return typeof value === 'boolean' && CONSENT_PROPERTIES.includes(key)
+}

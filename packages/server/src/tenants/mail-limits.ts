@@ -1,30 +1,11 @@
 import { sql } from 'kysely'
+import type { MailLimits } from '../config.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 
 const HOUR_MS = 60 * 60_000
 /** Distinguishes these locks from others. */
 const LOCK = 20
-
-/** How many of the service's own mails are sent. */
-export interface MailLimits {
-  invitationsPerAddressPerHour: number
-  invitationsPerPersonPerHour: number
-  invitationsPerTenantPerHour: number
-  passwordLinksPerAddressPerHour: number
-}
-
-/** @param integer reads a setting: its name, the default, the least and the most. */
-export function readMailLimits(
-  integer: (name: string, fallback: number, min: number, max: number) => number,
-): MailLimits {
-  return {
-    invitationsPerAddressPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_ADDRESS_PER_HOUR', 5, 1, 10_000),
-    invitationsPerPersonPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_PERSON_PER_HOUR', 50, 1, 10_000),
-    invitationsPerTenantPerHour: integer('CDS_RATE_LIMIT_INVITATIONS_PER_TENANT_PER_HOUR', 100, 1, 10_000),
-    passwordLinksPerAddressPerHour: integer('CDS_RATE_LIMIT_PASSWORD_LINKS_PER_ADDRESS_PER_HOUR', 5, 1, 10_000),
-  }
-}
 
 /**
  * Counts an invitation that is about to be sent, by whom it goes to, whoever sends it and its tenant; one that is sent

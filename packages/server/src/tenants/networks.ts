@@ -1,6 +1,6 @@
-import { isIP } from 'node:net'
 import { type RawBuilder, sql } from 'kysely'
 import { ServiceError } from '../platform/errors.ts'
+import { HOST, networkOf } from '../platform/http/networks.ts'
 import type { Database } from '../platform/postgres/database.ts'
 
 const WRONG_CODES_MAX = 10
@@ -8,14 +8,9 @@ const LOCKED_MS = 15 * 60_000
 /** Stands for every network that a person has not signed in from. */
 const ELSEWHERE = '0.0.0.0/0'
 
-/**
- * The network of an address: of IPv6 the first 64 bits, as each device of a network chooses the others itself. What a
- * proxy says in place of an address is no network.
- */
-function networkOf(ip: string): RawBuilder<string | null> {
-  const address = ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
-  if (!isIP(address)) return sql<null>`NULL::cidr`
-  return sql<string>`network(set_masklen(${address}::inet, CASE family(${address}::inet) WHEN 6 THEN 64 ELSE 32 END))`
+/** Where a person is counted at an address: their own network there, or that of all unknown ones. */
+function hostOf(ip: string): string {
+  return networkOf(ip, HOST) ?? ELSEWHERE
 }
 
 /** Whether a person has signed in from this network. */
@@ -24,12 +19,14 @@ export async function isKnownNetwork(
   person: { id: string } | { email: string },
   ip: string,
 ): Promise<boolean> {
+  const network = networkOf(ip, HOST)
+  if (network === null) return false
   const row = await database
     .selectFrom('user_networks')
     .innerJoin('users', 'users.id', 'user_networks.user_id')
     .select('user_id')
     .where((is) => ('id' in person ? is('users.id', '=', person.id) : is('users.email', '=', person.email)))
-    .where('network', '=', networkOf(ip))
+    .where('network', '=', network)
     .executeTakeFirst()
   return row !== undefined
 }
@@ -39,11 +36,7 @@ export async function rememberNetwork(database: Database, userId: string, ip: st
   const fresh = { wrong_codes: 0, locked_until: null, seen_at: now }
   await database
     .insertInto('user_networks')
-    .values({
-      user_id: userId,
-      network: sql<string>`COALESCE(${networkOf(ip)}, ${sql.lit(ELSEWHERE)}::cidr)`,
-      ...fresh,
-    })
+    .values({ user_id: userId, network: hostOf(ip), ...fresh })
     .onConflict((existing) => existing.columns(['user_id', 'network']).doUpdateSet(fresh))
     .execute()
 }
@@ -83,6 +76,6 @@ export async function countWrongCode(database: Database, userId: string, ip: str
 
 function bucketOf(userId: string, ip: string): RawBuilder<string> {
   return sql<string>`COALESCE(
-    (SELECT known.network FROM user_networks AS known WHERE known.user_id = ${userId}::uuid AND known.network = ${networkOf(ip)}),
+    (SELECT known.network FROM user_networks AS known WHERE known.user_id = ${userId}::uuid AND known.network = ${hostOf(ip)}::cidr),
     ${sql.lit(ELSEWHERE)}::cidr)`
 }

@@ -1,4 +1,5 @@
 import type { ChangeLog } from '../contacts/change-log.ts'
+import { isUnverified } from '../contacts/source-standing.ts'
 import { conflict } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -90,7 +91,7 @@ async function roomFor(tx: Tenant, contactId: string, source: string): Promise<n
 }
 
 function visitorsMax(source: string): number {
-  return source === 'tracker' || source === 'form' ? VISITORS_MAX_FROM_PAGES : VISITORS_MAX
+  return isUnverified(source) ? VISITORS_MAX_FROM_PAGES : VISITORS_MAX
 }
 
 function tooManyVisitors(source: string) {

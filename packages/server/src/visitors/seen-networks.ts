@@ -1,8 +1,8 @@
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import { networkOf, SITE } from '../platform/http/networks.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { networkOf } from './network.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 /** An identified visitor is recovered from a network for so long after it was seen there. */
@@ -49,7 +49,7 @@ export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenN
 
   /** The first key's hash comes first; without a key there is none, and no identified visitor is recovered. */
   function hashesOf(tenantId: string, visitorId: string, address: string): Buffer[] {
-    const network = networkOf(address)
+    const network = networkOf(address, SITE)
     return network === null ? [] : secrets.digests(network, `visitor_networks/${tenantId}/${visitorId}`)
   }
 

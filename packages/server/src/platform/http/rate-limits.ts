@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify'
 import type { RateLimits } from '../../config.ts'
 import { ServiceError } from '../errors.ts'
 import type { Clock } from '../time.ts'
-import { networkOf } from './client-network.ts'
+import { HOST, networkOf } from './networks.ts'
 import { createWindows, type Usage, type Windows } from './windows.ts'
 
 /** Counts requests of this process and refuses those over a limit, saying so in the standard headers. */
@@ -79,23 +79,23 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     checkInvalidKeys: (ip) => {
       if (invalidKeys === null) return
       const { perMinute, windows } = invalidKeys
-      const usage = windows.usageOf(networkOf(ip), now())
+      const usage = windows.usageOf(hostOf(ip), now())
       if (usage.used >= perMinute) throw rateLimited('requests with an invalid API key', perMinute, usage)
     },
-    countInvalidKey: (ip) => invalidKeys?.windows.count(networkOf(ip), now()),
+    countInvalidKey: (ip) => invalidKeys?.windows.count(hostOf(ip), now()),
     checkPage: (tenantId, ip, reply) => {
       count(trackedTenants, tenantId, reply)
-      count(trackers, `${tenantId} ${networkOf(ip)}`, reply)
+      count(trackers, `${tenantId} ${hostOf(ip)}`, reply)
     },
-    checkScript: (ip, reply) => count(scripts, networkOf(ip), reply),
+    checkScript: (ip, reply) => count(scripts, hostOf(ip), reply),
     checkForm: (tenantId, formId, ip, reply) => {
       count(formTenants, tenantId, reply)
-      count(forms, `${tenantId} ${networkOf(ip)} ${digest(formId)}`, reply)
+      count(forms, `${tenantId} ${hostOf(ip)} ${digest(formId)}`, reply)
     },
     checkFormPerson: (tenantId, person, reply) => count(formPersons, `${tenantId} ${digest(person)}`, reply),
-    checkSignIn: (ip, reply) => count(signIns, networkOf(ip), reply),
+    checkSignIn: (ip, reply) => count(signIns, hostOf(ip), reply),
     checkSignInOf: (person, ip, isKnown, reply) => {
-      count(signInPersons, `${networkOf(ip)} ${digest(person)}`, reply)
+      count(signInPersons, `${hostOf(ip)} ${digest(person)}`, reply)
       if (!isKnown) count(signInsElsewhere, digest(person), reply)
     },
     usedByApiKey: (keyId) => usedOf(apiKeys, keyId),
@@ -114,6 +114,11 @@ interface Limit {
 function rateLimited(what: string, perMinute: number, { resetSeconds }: Usage): ServiceError {
   const message = `More than ${perMinute} ${what} in a minute. Wait ${resetSeconds} seconds.`
   return new ServiceError(429, 'rate_limited', message, { headers: { 'retry-after': String(resetSeconds) } })
+}
+
+/** What is no address at all shares one count, so that nobody gets a fresh one by making it up. */
+function hostOf(ip: string): string {
+  return networkOf(ip, HOST) ?? 'unknown'
 }
 
 /** Callers choose how long these texts are, and a store holds a hundred thousand of them. */
