@@ -59,8 +59,8 @@ function recordBytes({ source, external_id, fields, raw_bytes }: SourceRecord): 
 }
 
 /** Whether somebody may be contacted is stored however full the contact is. */
-function withoutConsent<Field>(fields: Record<string, Field>, valueOf: (field: Field) => unknown) {
-  return Object.fromEntries(Object.entries(fields).filter(([key, field]) => !isConsentFlag(key, valueOf(field))))
+function withoutConsent<Field>(fields: Record<string, Field>, read: (field: Field) => unknown) {
+  return Object.fromEntries(Object.entries(fields).filter(([key, field]) => !isConsentFlag(key, read(field))))
 }
 
 const SEPARATOR_BYTES = 2
