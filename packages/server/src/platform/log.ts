@@ -5,6 +5,7 @@ export type { Logger } from 'pino'
 
 const EMAIL = /[^\s"'<>()[\]@:,=\\]{1,64}@[^\s"'<>()[\]@:,=\\]{1,255}/g
 const API_KEY = /cds_[A-Za-z0-9_-]{4,}/g
+const IDENTITY_SECRET = /cdsid_[A-Za-z0-9_-]{4,}/g
 const WEBHOOK_SECRET = /whsec_[A-Za-z0-9+/=_-]{4,}/g
 const URL_PASSWORD = /(\w:\/\/[^\s:@/"]*):[^\s@/"]*@/g
 
@@ -37,12 +38,13 @@ export function createLog(level: Config['logLevel'], destination?: DestinationSt
   return log
 }
 
-/** Replaces API keys, webhook secrets, passwords in URLs and e-mail addresses. */
+/** Replaces API keys, identity and webhook secrets, passwords in URLs and e-mail addresses. */
 export function redact(line: string): string {
-  if (!line.includes('@') && !line.includes('cds_') && !line.includes('whsec_')) return line
+  if (!/@|cds_|cdsid_|whsec_/.test(line)) return line
   return line
     .replace(URL_PASSWORD, '$1:[secret]@')
     .replace(API_KEY, 'cds_[secret]')
+    .replace(IDENTITY_SECRET, 'cdsid_[secret]')
     .replace(WEBHOOK_SECRET, 'whsec_[secret]')
     .replace(EMAIL, '[email]')
 }

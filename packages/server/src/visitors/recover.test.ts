@@ -15,7 +15,7 @@ let ahead = 0
 
 beforeAll(async () => {
   const clock = () => new Date(Date.now() + ahead)
-  service = await startTestService({ CDS_TRUST_PROXY: 'on' }, { clock })
+  service = await startTestService({ CDS_TRUST_PROXY: '1' }, { clock })
 })
 afterAll(() => service?.close())
 beforeEach(async () => {
