@@ -1,8 +1,8 @@
 import { connectionPlace } from '../conversations/intercom/connection.ts'
-import { serviceSecretPlace } from '../tenants/service-secrets.ts'
 import { emailPlace } from '../identities/email-secrets.ts'
 import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
+import { serviceSecretPlace } from '../tenants/service-secrets.ts'
 import { headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
 
 const socialSession = { table: 'social_sessions', key: ['tenant_id', 'session_id'] }

@@ -13,7 +13,10 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
  * Lets in what people's browsers send to this service: requests for its own address that a page of its own wrote.
  * @throws ServiceError 403 `host_not_allowed` or `cross_site_request`.
  */
-export function requireOwnSite({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>, publicUrl: string): void {
+export function requireOwnSite(
+  { method, headers }: Pick<FastifyRequest, 'method' | 'headers'>,
+  publicUrl: string,
+): void {
   requireOwnHost(headers.host, publicUrl)
   if (!SAFE_METHODS.includes(method)) requireOwnPage(headers, publicUrl)
 }

@@ -26,11 +26,7 @@ export async function keepServiceSecret(
 }
 
 export async function readServiceSecret(database: Database, secrets: SecretBox, name: string): Promise<string | null> {
-  const row = await database
-    .selectFrom('service_secrets')
-    .select('sealed')
-    .where('name', '=', name)
-    .executeTakeFirst()
+  const row = await database.selectFrom('service_secrets').select('sealed').where('name', '=', name).executeTakeFirst()
   return row ? secrets.open(row.sealed, serviceSecretPlace(name)) : null
 }
 
