@@ -26,19 +26,21 @@ interface Stalled {
  * send waits for us, and is left alone.
  */
 function closeStalledReaders(app: FastifyInstance, stalledMsMax: number): void {
-  const checkEveryMs = stalledMsMax / 6
+  const checkEveryMs = stalledMsMax / 15
   const stalled = new Map<Socket, Stalled>()
 
   function look(socket: Socket): void {
     if (socket.writableLength === 0) return
     const now = performance.now()
-    const known = stalled.get(socket)
-    // Between two of these events there was progress unless they follow each other at once.
-    const since = known && now - known.lastSeen < 2 * checkEveryMs ? known.since : now - checkEveryMs
-    if (!known) socket.once('close', () => stalled.delete(socket))
-    stalled.set(socket, { since, lastSeen: now })
     let heldBytes = 0
-    for (const each of stalled.keys()) heldBytes += each.writableLength
+    for (const [each, { lastSeen }] of stalled) {
+      // Gone, or not heard of again in time: it has made progress.
+      if (each.destroyed || now - lastSeen > 3 * checkEveryMs) stalled.delete(each)
+      else if (each !== socket) heldBytes += each.writableLength
+    }
+    heldBytes += socket.writableLength
+    const since = stalled.get(socket)?.since ?? now - checkEveryMs
+    stalled.set(socket, { since, lastSeen: now })
     if (now - since >= stalledMsMax || heldBytes > STALLED_BYTES_MAX) socket.destroy()
     else socket.setTimeout(checkEveryMs)
   }
