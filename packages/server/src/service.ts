@@ -1,5 +1,4 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { totalmem } from 'node:os'
 import { resolve } from 'node:path'
 import { ACTION_QUEUE } from './agents/actions/queue.ts'
 import { createSenders } from './agents/actions/senders.ts'
@@ -44,7 +43,7 @@ import { connectPostgres, type Postgres, type PostgresAddress } from './platform
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { type Invalidation, listenForChanges } from './platform/postgres/invalidation.ts'
 import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.ts'
-import { createReadTurns } from './platform/read-turns.ts'
+import { openReadTurns } from './platform/read-turns.ts'
 import type { Stores } from './platform/tenant.ts'
 import { type Clock, systemClock } from './platform/time.ts'
 import { watchSegments } from './segments/watch.ts'
@@ -111,22 +110,12 @@ export async function openEngines({ config, clickhouse: shared, onProgress }: En
         await clickhouse.command(statement)
       }
     })
-    const reads = createReadTurns({
-      cores: await clickhouse.cores(),
-      memoryBytes: readMemoryOf(config),
-      postgresConnections: config.postgresPoolSize,
-    })
+    const reads = await openReadTurns(clickhouse, config)
     return { stores: { database: postgres.db, clickhouse, reads }, postgres, postgresAddress, close }
   } catch (error) {
     await close()
     throw error
   }
-}
-
-/** The embedded ClickHouse shares the machine with the service and with PostgreSQL. */
-function readMemoryOf({ clickhouseUrl, clickhouseReadMemoryMb }: Config): number {
-  const wanted = clickhouseReadMemoryMb * 1_000_000
-  return clickhouseUrl === null ? Math.min(wanted, (process.constrainedMemory() || totalmem()) / 2) : wanted
 }
 
 async function postgresAddressOf(
@@ -149,13 +138,12 @@ async function postgresAddressOf(
 }
 
 async function openClickHouse(
-  config: Config,
+  { clickhouseUrl: url }: Config,
   shared: ClickHouse | undefined,
   dataDirectory: string,
   cleanup: Cleanup,
 ): Promise<ClickHouse> {
-  const address =
-    config.clickhouseUrl === null ? { path: resolve(dataDirectory, 'clickhouse') } : { url: config.clickhouseUrl }
+  const address = url === null ? { path: resolve(dataDirectory, 'clickhouse') } : { url }
   const clickhouse = shared ?? (await connectClickHouse(address))
   cleanup.push(() => clickhouse.close())
   return clickhouse
@@ -214,8 +202,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => invalidation.close())
     const eventIds = await keepEventIds(stores.database, clock, log)
     cleanup.push(() => eventIds.stop())
-    const { answerWithinMs } = options
-    const projector = startProjector({ ...stores, log, metrics, answerWithinMs })
+    const projector = startProjector({ ...stores, log, metrics, answerWithinMs: options.answerWithinMs })
     cleanup.push(() => projector.stop())
     const eventsStorage = `${storageTable(EVENTS_TABLE, config.clickhouseCluster)}${onCluster(config.clickhouseCluster)}`
     const segments = await watchSegments({ stores, projector, clock, log })
