@@ -53,6 +53,8 @@ export async function measureFairness(directory: string, environment: Record<str
       disturbed.push(...(await readLight(light, paths, SIZE.seconds * 1_000)))
       disturbing.abort()
       answered += (await Promise.all(queries)).reduce((sum, count) => sum + count, 0)
+      // What they left running must not count as undisturbed.
+      await sleep(WARM_UP_MS)
     }
     if (answered === 0) throw new Error('No heavy query was answered, so nothing disturbed the light reads.')
     rows.push({

@@ -1,5 +1,4 @@
 import { rm, writeFile } from 'node:fs/promises'
-import { totalmem } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from './config.ts'
 import { EVENTS_TABLE } from './events/table.ts'
@@ -15,7 +14,7 @@ import type { Logger } from './platform/log.ts'
 import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.ts'
-import { createReadTurns } from './platform/read-turns.ts'
+import { openReadTurns } from './platform/read-turns.ts'
 import type { Stores } from './platform/tenant.ts'
 
 export interface EngineOptions {
@@ -78,19 +77,9 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
     await migratePostgres(postgres.db)
     return migrateClickHouse(postgres, found, options)
   })
-  const reads = createReadTurns({
-    cores: await found.cores(),
-    memoryBytes: readMemoryOf(config),
-    postgresConnections: config.postgresPoolSize,
-  })
+  const reads = await openReadTurns(found, config)
   const stores = { database: postgres.db, clickhouse, reads }
   return { stores, postgres, postgresAddress, directories, close: () => undoAll(cleanup) }
-}
-
-/** The embedded ClickHouse shares the machine with the service and with PostgreSQL. */
-function readMemoryOf({ clickhouseUrl, clickhouseReadMemoryMb }: Config): number {
-  const wanted = clickhouseReadMemoryMb * 1_000_000
-  return clickhouseUrl === null ? Math.min(wanted, (process.constrainedMemory() || totalmem()) / 2) : wanted
 }
 
 /** Waits for both even if one fails, so that nothing starts behind the back of the cleanup. */

@@ -100,8 +100,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => invalidation.close())
     const eventIds = await keepEventIds(stores.database, clock, log)
     cleanup.push(() => eventIds.stop())
-    const { answerWithinMs } = options
-    const projector = startProjector({ ...stores, log, metrics, answerWithinMs })
+    const projector = startProjector({ ...stores, log, metrics, answerWithinMs: options.answerWithinMs })
     cleanup.push(() => projector.stop())
     const eventsStorage = `${storageTable(EVENTS_TABLE, config.clickhouseCluster)}${onCluster(config.clickhouseCluster)}`
     const segments = await watchSegments({ stores, projector, clock, log })

@@ -1,3 +1,6 @@
+import { totalmem } from 'node:os'
+import type { Config } from '../config.ts'
+import type { ClickHouse } from './clickhouse/connect.ts'
 import { ServiceError } from './errors.ts'
 import { createTurns, TurnRefused, type Turns } from './turns.ts'
 
@@ -51,6 +54,15 @@ const FILES = { perKey: 4, inAll: 64, waitingPerKey: 0, waitingInAll: 0 }
 /** A tenant that shares the engine with nobody for so long gets all of its cores. */
 const ALONE_AFTER_MS = 10_000
 const RETRY_AFTER_SECONDS = '5'
+
+/** The turns of a process, by what its engines have. */
+export async function openReadTurns(clickhouse: Pick<ClickHouse, 'cores'>, config: Config): Promise<ReadTurns> {
+  const wanted = config.clickhouseReadMemoryMb * 1_000_000
+  // The embedded ClickHouse shares the machine with the service and with PostgreSQL.
+  const isEmbedded = config.clickhouseUrl === null
+  const memoryBytes = isEmbedded ? Math.min(wanted, (process.constrainedMemory() || totalmem()) / 2) : wanted
+  return createReadTurns({ cores: await clickhouse.cores(), memoryBytes, postgresConnections: config.postgresPoolSize })
+}
 
 export function createReadTurns({ cores, memoryBytes, postgresConnections }: Resources): ReadTurns {
   const light = Math.min(LIGHT_MAX, Math.max(4, cores))
