@@ -1,3 +1,6 @@
+import { newId } from '../src/platform/ids.ts'
+import type { Database } from '../src/platform/postgres/database.ts'
+import { hashPassword } from '../src/tenants/passwords.ts'
 import type { Role } from '../src/tenants/roles.ts'
 import { createTenantUser } from '../src/tenants/users.ts'
 import { type Answer, call, type TestService } from './service.ts'
@@ -56,6 +59,26 @@ export class Browser {
   }
 }
 
+let passwordHash: Promise<string> | undefined
+
+/** A person with a role in a tenant and PASSWORD, which is hashed once: hashing takes a tenth of a second. @returns the user id. */
+export async function createPerson(
+  database: Database,
+  tenantId: string,
+  person: { email: string; name: string; role: Role },
+): Promise<string> {
+  const now = new Date()
+  const userId = await createTenantUser(database, tenantId, { ...person, password: null }, now)
+  passwordHash ??= hashPassword(PASSWORD)
+  const account = { id: newId(), user_id: userId, provider_id: 'credential', account_id: userId }
+  const times = { created_at: now, updated_at: now }
+  await database
+    .insertInto('user_accounts')
+    .values({ ...account, password: await passwordHash, ...times })
+    .execute()
+  return userId
+}
+
 let people = 0
 
 /** A person with a role in a tenant, signed in. */
@@ -65,8 +88,7 @@ export async function signedIn(
   role: Role,
 ): Promise<Browser & { email: string; userId: string }> {
   const email = `${role}${++people}@example.com`
-  const person = { email, password: PASSWORD, role, name: `The ${role}` }
-  const userId = await createTenantUser(service.stores.database, tenantId, person, new Date())
+  const userId = await createPerson(service.stores.database, tenantId, { email, role, name: `The ${role}` })
   const browser = await new Browser(service).signIn(email)
   return Object.assign(browser, { email, userId })
 }
