@@ -173,6 +173,8 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
       await page.goto(address)
       await main().getByRole('heading').first().waitFor()
       if (asked.size > 0) await loading().first().waitFor()
+      // Tabs ask for reduced motion.
+      await expect.poll(() => running(page)).toBe(0)
       expect(await accessibilityProblems(page)).toEqual([])
       gate.resolve()
       await isThere(shows)
@@ -251,3 +253,8 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
     }
   })
 })
+
+/** How many animations of the page go on. */
+function running(page: Page): Promise<number> {
+  return page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length)
+}
