@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import react from '@vitejs/plugin-react'
-import { build as bundle, type Rolldown } from 'vite'
+import { build as bundle } from 'vite'
 
 /** Where the pages are, ready to be served. */
 export const DIST = fileURLToPath(new URL('./dist/', import.meta.url))
@@ -14,12 +14,22 @@ const ROOT = fileURLToPath(new URL('.', import.meta.url))
 const COMPRESSIBLE = /\.(html|js|css|svg|json|txt)$/
 
 /**
- * Builds the pages into `target`, with a .br and a .gz beside every file that compresses, so that nobody compresses
- * while somebody waits. @returns what was bundled.
+ * Fewer and larger files than the bundler would make by itself, which would be 57 for the first load. Styles of our own must
+ * follow those that they override, so what comes first in the stylesheet is a group too.
  */
-export async function build(target = DIST): Promise<Rolldown.RolldownOutput> {
+const CHUNKS = [
+  { name: 'styles', test: /ui.styles\.ts|(core|notifications).styles\.css|global\.css/, priority: 1 },
+  // What eight pages share, each of them needs sooner or later. With more in it, the first load would grow.
+  { name: 'shared', minShareCount: 8 },
+]
+
+/**
+ * Builds the pages into `target`, with a .br and a .gz beside every file that compresses, so that nobody compresses
+ * while somebody waits.
+ */
+export async function build(target = DIST): Promise<void> {
   await mkdir(target, { recursive: true })
-  const output = await bundle({
+  await bundle({
     root: ROOT,
     configFile: false,
     logLevel: 'warn',
@@ -33,12 +43,16 @@ export async function build(target = DIST): Promise<Rolldown.RolldownOutput> {
       // A data: URL would need a hole in the content security policy.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
+      // All of them: what the pages add to Mantine's own styles is 2 kB compressed.
+      cssCodeSplit: false,
+      rolldownOptions: { output: { codeSplitting: { groups: CHUNKS } } },
       reportCompressedSize: false,
+      // For check-size.ts.
+      manifest: true,
       chunkSizeWarningLimit: 1_000,
     },
   })
   await compressAll(target)
-  return output as Rolldown.RolldownOutput
 }
 
 async function compressAll(directory: string): Promise<void> {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { startMailbox, type TestMailbox, tokenIn } from '../../server/test/mailbox.ts'
+import { PASSWORD } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
-import { lookAt, openBrowser, PASSWORD, screenshot, type TestBrowser } from './browser.ts'
+import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
 
 describe.skipIf(!HAS_BROWSER)('with a mail server, an invitation', () => {
   let mailbox: TestMailbox

@@ -9,7 +9,7 @@ import { MAIL, propose } from '../../server/test/actions.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { until } from '../../server/test/webhooks.ts'
-import { accessibilityProblems, openBrowser, type TestBrowser } from './browser.ts'
+import { accessibilityProblems, openBrowser, openWithin, type TestBrowser } from './browser.ts'
 
 const NAMES = ['agent', 'company', 'contact', 'delivery', 'event', 'identity', 'run', 'segment', 'webhook'] as const
 type Ids = Record<(typeof NAMES)[number], string>
@@ -174,6 +174,8 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
       await page.goto(address)
       await main().getByRole('heading').first().waitFor()
       if (asked.size > 0) await loading().first().waitFor()
+      // Tabs ask for reduced motion.
+      await expect.poll(() => running(page)).toBe(0)
       expect(await accessibilityProblems(page)).toEqual([])
       gate.resolve()
       await isThere(shows)
@@ -182,12 +184,12 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
       const paths = [...asked]
       isRefused = (pathname) => beside.test(pathname)
       if (paths.some(isRefused)) {
-        await page.goto(address)
+        await openWithin(page, address)
         await isThere(shows)
       }
       for (const [index, needed] of paths.filter((pathname) => !beside.test(pathname)).entries()) {
         isRefused = (pathname) => pathname === needed
-        await page.goto(address)
+        await openWithin(page, address)
         const told = main().getByText(REFUSAL).first().waitFor()
         await told.catch(() => expect.fail(`${needed} fails in silence`))
         // Whatever fails is shown in the same way.
@@ -211,7 +213,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
 
     const views = () => page.getByRole('button', { name: 'Views' }).click()
     await fails('/api/views', async () => {
-      await page.goto('/contacts')
+      await openWithin(page, '/contacts')
       await views()
     })
     await page.keyboard.press('Escape')
@@ -219,26 +221,26 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
     await views()
     await page.getByText('No views saved yet').waitFor()
 
-    await page.goto(`/contacts/${ids.contact}`)
+    await openWithin(page, `/contacts/${ids.contact}`)
     await page.getByRole('button', { name: 'Choose a company' }).click()
     await fails('/v1/companies', () => page.getByLabel('Find a company').fill('Engin'))
     await tryAgain()
     await found('Companies')
 
-    await page.goto(`/companies/${ids.company}`)
+    await openWithin(page, `/companies/${ids.company}`)
     await page.getByRole('button', { name: 'Add a contact' }).click()
     await fails('/v1/contacts', () => page.getByLabel('Find contacts').fill('Lovel'))
     await tryAgain()
     await found('Contacts')
 
     await fails('/v1/segments', async () => {
-      await page.goto('/agents/new')
+      await openWithin(page, '/agents/new')
       await page.getByLabel('Those of a segment').click()
     })
     await tryAgain()
     await page.getByRole('combobox', { name: 'Segment' }).selectOption(ids.segment)
 
-    await fails('/api/identities', () => page.goto('/agents/new').then(() => {}))
+    await fails('/api/identities', () => openWithin(page, '/agents/new'))
     await tryAgain()
     await found('Identities')
   })
@@ -247,8 +249,13 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
     page = await browser.signedIn(await createTestTenant(service))
     for (const { path, empty } of PLACES) {
       if (empty === undefined) continue
-      await page.goto(path)
+      await openWithin(page, path)
       await isThere(empty)
     }
   })
 })
+
+/** How many animations of the page go on. */
+function running(page: Page): Promise<number> {
+  return page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length)
+}

@@ -3,18 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { OPENID_CLIENT, type OpenIdProvider, startOpenIdProvider } from '../../server/test/openid-provider.ts'
-import { signedIn } from '../../server/test/people.ts'
+import { PASSWORD, signedIn } from '../../server/test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { codeOf } from '../../server/test/totp.ts'
-import {
-  accessibilityProblems,
-  lookAt,
-  openBrowser,
-  PASSWORD,
-  person,
-  screenshot,
-  type TestBrowser,
-} from './browser.ts'
+import { accessibilityProblems, lookAt, openBrowser, person, screenshot, type TestBrowser } from './browser.ts'
 
 describe.skipIf(!HAS_BROWSER)('signing in', () => {
   let service: TestService

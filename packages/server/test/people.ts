@@ -1,3 +1,6 @@
+import { newId } from '../src/platform/ids.ts'
+import type { Stores } from '../src/platform/tenant.ts'
+import { hashPassword } from '../src/tenants/passwords.ts'
 import type { Role } from '../src/tenants/roles.ts'
 import { createTenantUser } from '../src/tenants/users.ts'
 import { type Answer, call, type TestService } from './service.ts'
@@ -70,6 +73,26 @@ export class Browser {
   }
 }
 
+let passwordHash: Promise<string> | undefined
+
+/** A person with a role in a tenant and PASSWORD, which is hashed once: hashing takes a tenth of a second. @returns the user id. */
+export async function createPerson(
+  stores: Stores,
+  tenantId: string,
+  person: { email: string; name: string; role: Role },
+): Promise<string> {
+  const now = new Date()
+  const userId = await createTenantUser(stores, tenantId, { ...person, password: null }, now)
+  passwordHash ??= hashPassword(PASSWORD)
+  const account = { id: newId(), user_id: userId, provider_id: 'credential', account_id: userId }
+  const times = { created_at: now, updated_at: now }
+  await stores.database
+    .insertInto('user_accounts')
+    .values({ ...account, password: await passwordHash, ...times })
+    .execute()
+  return userId
+}
+
 let people = 0
 
 /** A person with a role in a tenant, signed in. */
@@ -79,8 +102,7 @@ export async function signedIn(
   role: Role,
 ): Promise<Browser & { email: string; userId: string }> {
   const email = `${role}${++people}@example.com`
-  const person = { email, password: PASSWORD, role, name: `The ${role}` }
-  const userId = await createTenantUser(service.stores, tenantId, person, new Date())
+  const userId = await createPerson(service.stores, tenantId, { email, role, name: `The ${role}` })
   const browser = await new Browser(service).signIn(email)
   return Object.assign(browser, { email, userId })
 }

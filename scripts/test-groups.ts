@@ -1,0 +1,24 @@
+import { globSync, readFileSync } from 'node:fs'
+
+/** Groups of test files in the order in which they begin: those that mostly wait come first. */
+const GROUPS: { name: string; has: (path: string, source: string) => boolean }[] = [
+  // Tests that kill or stop the service's process.
+  { name: 'crash', has: (path) => /server\/test\/(.*crash|shutdown|disk-full)\.test/.test(path) },
+  // Embedded engines, and external ones.
+  { name: 'engines', has: (path) => /\/embedded\/|(external-engines|installation)\.test/.test(path) },
+  { name: 'browser', has: (_, source) => source.includes('HAS_BROWSER') },
+  // Files that start their own service, mostly to move its clock.
+  { name: 'clock', has: (_, source) => /\b(startTestService|start\w+Bench)\(/.test(source) },
+  // Files that share the worker's service.
+  { name: 'service', has: () => true },
+]
+
+export const GROUP_NAMES = GROUPS.map(({ name }) => name)
+
+export const TEST_FILES = globSync(['packages/*/{src,test}/**/*.test.ts', 'scripts/**/*.test.ts'])
+
+/** The group of a test file: the first that it fits. */
+export function groupOf(path: string): string {
+  const source = readFileSync(path, 'utf8')
+  return GROUPS.find(({ has }) => has(path, source))?.name ?? 'service'
+}
