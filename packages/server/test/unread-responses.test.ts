@@ -17,8 +17,8 @@ let listed: number
 beforeAll(async () => {
   service = await startTestService({ CDS_UNREAD_RESPONSE_SECONDS: '1' })
   tenant = await createTestTenant(service)
-  const properties = Object.fromEntries(Array.from({ length: 15 }, (_, index) => [`p${index}`, 'x'.repeat(60_000)]))
-  for (let index = 0; index < 9; index++) await tenant.contact(`big${index}@example.com`, properties)
+  const properties = Object.fromEntries(Array.from({ length: 2 }, (_, index) => [`p${index}`, 'x'.repeat(55_000)]))
+  for (let index = 0; index < 80; index++) await tenant.contact(`big${index}@example.com`, properties)
   listed = 0
   service.app.server.on('request', () => listed++)
 })

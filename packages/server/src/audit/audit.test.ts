@@ -180,7 +180,7 @@ describe('the command line', () => {
     // Logs in at the servers and sends nothing.
     reads.push('identity list', 'identity email-check', 'suppression list', 'doctor')
     // Data, as the API writes it; the service itself, for all tenants.
-    const others = ['seed', 'import contacts', 'migrate', 'secrets rotate']
+    const others = ['seed', 'import contacts', 'migrate', 'secrets rotate', 'events retry']
     expect(Object.keys(COMMANDS).sort()).toEqual([...lines, ...reads, ...others].sort())
   })
 

@@ -18,7 +18,8 @@ const UNWRITTEN_BYTES_MAX = 1_000_000
 export function createLog(level: Config['logLevel'], destination?: DestinationStream): Logger {
   const options = { level, base: undefined, hooks: { streamWrite: redact } }
   if (destination) return pino(options, destination)
-  const output = pino.destination({ fd: 1, sync: true, maxLength: UNWRITTEN_BYTES_MAX })
+  // Without a least length it ignores `flush`.
+  const output = pino.destination({ fd: 1, sync: true, minLength: 1, maxLength: UNWRITTEN_BYTES_MAX })
   const log = pino(options, output)
   let dropped = 0
   // Standard output may be a file on a full disk, or a pipe that nobody reads any more. What cannot be written stays in

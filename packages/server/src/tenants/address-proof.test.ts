@@ -16,6 +16,9 @@ const current = {
   get url() {
     return service.url
   },
+  get config() {
+    return service.config
+  },
 }
 let addresses = 0
 const address = () => `ceo${++addresses}@b.example`
