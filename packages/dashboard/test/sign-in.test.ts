@@ -118,7 +118,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     expect(await lookAt(page, 'sign-in-code')).toEqual([])
     await page.getByLabel('Code from your authenticator').fill('000000')
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByText('The code is not right, too old, or used before.').waitFor()
+    await page.getByText('The code is wrong, expired or already used.').waitFor()
     await page.getByRole('button', { name: 'Use a recovery code' }).click()
     await page.getByLabel('Recovery code').fill(body.backupCodes[0])
     await page.getByRole('button', { name: 'Continue' }).click()

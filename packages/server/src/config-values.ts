@@ -9,7 +9,7 @@ export const PUBLIC_PATH =
 export const PUBLIC_PATH_FORM =
   'a path like /stats/script.js, outside /v1, /api, /assets, /docs, /health, /metrics, /mcp and /openapi.json'
 
-export const PROXIES_FORM = 'the number of proxies in front of the service: 1 in place of on, 0 in place of off'
+export const PROXIES_FORM = 'the number of proxies in front of the service: 1 instead of on, 0 instead of off'
 
 export const TOKEN = /^[\x21-\x7e]{0,1000}$/
 

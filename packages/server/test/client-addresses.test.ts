@@ -95,7 +95,7 @@ test('behind two proxies the address before the second one counts, and the schem
 test.each(['on', 'off', 'true', '-1', '1.5', '11'])('CDS_TRUST_PROXY=%s is refused, saying what to write', (value) => {
   const read = () => readConfig({ CDS_TRUST_PROXY: value })
   expect(read).toThrow(ConfigError)
-  expect(read).toThrow(/number of proxies.*1 in place of on, 0 in place of off/)
+  expect(read).toThrow(/number of proxies.*1 instead of on, 0 instead of off/)
 })
 
 describe('a flood', () => {

@@ -14,7 +14,7 @@ export interface Terminal {
 export function passwordProblem(values: Values): string | null {
   const ways = [values.password, values['password-stdin']].filter((way) => way !== undefined).length
   if (ways > 1) return 'takes --password-stdin or --password, not both'
-  if (ways === 0 && !process.stdin.isTTY) return 'needs --password-stdin, or a terminal to ask at'
+  if (ways === 0 && !process.stdin.isTTY) return 'needs --password-stdin or a terminal'
   return null
 }
 
@@ -22,7 +22,7 @@ export function passwordProblem(values: Values): string | null {
 export async function readPassword(values: Values): Promise<string> {
   if (values['password-stdin'] === true) return (await text(process.stdin)).replace(/\r?\n$/, '')
   if (values.password === undefined) return askForPassword({ input: process.stdin, output: process.stderr })
-  console.error('cdsctl: everybody on this machine can read --password in the list of processes. Use --password-stdin.')
+  console.error('cdsctl: every user of this machine can read --password in the process list. Use --password-stdin.')
   return String(values.password)
 }
 
@@ -36,13 +36,13 @@ export async function askForPassword({ input, output }: Terminal): Promise<strin
     output.write(question)
     const { done, value } = await lines.next()
     output.write('\n')
-    if (done === true) throw new ServiceError(400, 'invalid_password', 'No password was typed.')
+    if (done === true) throw new ServiceError(400, 'invalid_password', 'The password is empty. Run the command again.')
     return value
   }
   try {
     const password = await ask('Password: ')
     if ((await ask('The same again: ')) === password) return password
-    throw new ServiceError(400, 'invalid_password', 'The two passwords differ.')
+    throw new ServiceError(400, 'invalid_password', 'The two passwords differ. Run the command again.')
   } finally {
     editor.close()
   }

@@ -12,7 +12,7 @@ import type { Trust } from '../visitors/who-is-meant.ts'
 import type { TrackBody } from './requests.ts'
 
 const USER_ID_LENGTH_MAX = 200
-const NOT_SIGNED = 'this tenant takes signed identifications only. Send identify with its user_hash.'
+const NOT_SIGNED = 'this tenant requires signed identification. Send identify with a user_hash.'
 
 export interface IdentificationDependencies extends WriteDependencies {
   externalContactIds: ExternalContactIds

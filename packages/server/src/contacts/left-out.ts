@@ -10,6 +10,6 @@ export function leftOutWarnings(keys: readonly string[]): string[] {
   const more = keys.length > NAMED_MAX ? ` and ${keys.length - NAMED_MAX} more` : ''
   const named = `${keys.slice(0, NAMED_MAX).join(', ')}${more}`
   return [
-    `Left out: ${named}. Pages can fill blanks and replace what pages said, but not override other sources or set protected properties.`,
+    `Left out: ${named}. Pages can fill blanks and replace earlier values from pages, but cannot override other sources or set protected properties.`,
   ]
 }

@@ -30,7 +30,7 @@ export function requireRoomInContact(before: Content, after: Content, kind: Sour
   if (bytes <= kibMax * KIB) return
   // A write that adds nothing is accepted, even if others have filled the contact.
   if (bytes <= contactBytes(before)) return
-  const message = `The contact would hold more than ${kibMax} KiB, counting its properties and what each source says. Remove properties or shorten them; long texts belong in notes.`
+  const message = `The contact would hold more than ${kibMax} KiB, counting its properties and the records of its sources. Remove or shorten properties; put long texts in notes.`
   throw new ServiceError(413, 'contact_too_large', message)
 }
 

@@ -102,7 +102,7 @@ export const EVENT_FILTERS = {
   os: define(filterText('Exact name of the operating system, such as macOS.'), 'equals', 'os'),
   is_bot: define(flag('Whether the sender says that it is a bot.'), 'is_true', 'is_bot'),
   origin_mismatch: define(
-    flag('Whether the URL names another host than the page that sent the event.'),
+    flag("Whether the URL's host differs from the host of the page that sent the event."),
     'is_true',
     'origin_mismatch',
   ),

@@ -37,7 +37,7 @@ export interface Page {
 
 const SOURCE = { source: 'form', kind: 'form' } as const
 const UNLINKED =
-  'The visitor was not linked to the contact: this tenant takes signed identifications only. Send one to /track.'
+  'The visitor was not linked to the contact: this tenant requires signed identification. Send a signed identify to /track.'
 
 export interface SubmissionDependencies extends WriteDependencies {
   findIdentificationKeys: FindIdentificationKeys

@@ -41,7 +41,7 @@ export async function keepEventIds(database: Database, clock: Clock, log: Logger
     const daysAhead = await forgetOldEventIds(database, clock())
     if (daysAhead > 0) {
       const message =
-        'the clock of this process is behind, or another was ahead: event ids are not forgotten until it catches up. If this clock is right, empty the table event_id_days'
+        'the clock of this process is behind, or another was ahead: old event ids are kept until this clock catches up. If this clock is right, empty the table event_id_days'
       log.warn({ days_ahead: daysAhead }, message)
     }
   }

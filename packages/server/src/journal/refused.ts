@@ -48,7 +48,7 @@ export async function insertEach(
 ): Promise<void> {
   const [names = '', ...events] = linesOf(rows)
   if (events.length === 0)
-    return setAside(dependencies, { journalId, line: WHOLE_ROW, row: rows, error: 'holds no events' })
+    return setAside(dependencies, { journalId, line: WHOLE_ROW, row: rows, error: 'contains no events' })
   for (const [line, event] of events.entries()) {
     const row = `${names}\n${event}\n`
     try {
@@ -71,7 +71,7 @@ export async function setAsideIncomplete(
 ): Promise<boolean> {
   const found = linesOf(rows).length - 1
   if (found === eventCount) return false
-  const error = `holds ${Math.max(found, 0)} events in place of ${eventCount}`
+  const error = `contains ${Math.max(found, 0)} events instead of ${eventCount}`
   await setAside(dependencies, { journalId, line: WHOLE_ROW, row: rows, error })
   return true
 }

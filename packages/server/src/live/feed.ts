@@ -139,7 +139,7 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
 }
 
 function tooMany(max: number, holder: string): ServiceError {
-  const message = `At most ${max} live feeds of one ${holder} can be open at once. Close one, or try again in a minute.`
+  const message = `At most ${max} live feeds per ${holder} can be open at once. Close one, or try again in a minute.`
   return new ServiceError(429, 'too_many_live_readers', message, { headers: { 'retry-after': '60' } })
 }
 

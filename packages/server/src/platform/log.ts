@@ -33,7 +33,7 @@ export function createLog(level: Config['logLevel'], destination?: DestinationSt
     if (dropped === 0) return
     const lines = dropped
     dropped = 0
-    setImmediate(() => log.warn({ lines }, 'log lines were lost, because they could not be written'))
+    setImmediate(() => log.warn({ lines }, 'log lines could not be written and were lost'))
   })
   return log
 }

@@ -131,7 +131,7 @@ function refusedRead(refused: TurnRefused): ServiceError {
   const headers = { 'retry-after': RETRY_AFTER_SECONDS }
   if (refused.reason === 'caller_left') return callerLeft()
   if (refused.reason === 'key_is_full') {
-    const message = `${WAITING.waitingPerKey} reads of this tenant are waiting already. Send fewer at once, and try again shortly.`
+    const message = `${WAITING.waitingPerKey} reads of this tenant are already waiting. Send fewer at once, and try again shortly.`
     return new ServiceError(429, 'too_many_reads', message, { headers, cause: refused })
   }
   const message = 'Too many reads are waiting at the moment. Try again shortly.'
@@ -140,6 +140,6 @@ function refusedRead(refused: TurnRefused): ServiceError {
 
 function refusedExport(refused: TurnRefused): ServiceError {
   if (refused.reason === 'caller_left') return callerLeft()
-  const message = `A tenant can have ${FILES.perKey} files made at once, all tenants together ${FILES.inAll}. Wait until one has ended.`
+  const message = `At most ${FILES.perKey} CSV files per tenant, and ${FILES.inAll} in total, can be sent at once. Wait until one has finished.`
   return new ServiceError(429, 'too_many_exports', message, { headers: { 'retry-after': '30' }, cause: refused })
 }

@@ -83,11 +83,11 @@ function requireOwnAccount(
   { email, tenantId }: { email: string; tenantId: string },
 ): void {
   if (signedIn?.user.id !== account.id) {
-    const message = `There is an account of ${email} already. Sign in to it, and open this link again.`
+    const message = `${email} already has an account. Sign in to it, then open this link again.`
     throw new ServiceError(403, 'sign_in_first', message)
   }
   if (account.email_verified || account.vouched_by === tenantId) return
-  const message = `Nothing has shown yet that ${email} is yours. Sign in with your organisation's provider, or set a new password with a link that you get by mail or from whoever runs this service. Then open this invitation again.`
+  const message = `Your address ${email} is not verified. Sign in with your organisation's provider, or set a new password with a link that you get by mail or from the operator of this service. Then open this invitation again.`
   throw new ServiceError(403, 'address_not_verified', message)
 }
 

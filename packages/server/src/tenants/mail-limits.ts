@@ -29,7 +29,7 @@ export async function countInvitation(
     now,
   )
   if (wait === null) return
-  const message = `Too many invitations were sent within an hour. Try again in ${Math.ceil(wait / 60)} minutes.`
+  const message = `Too many invitations were sent in the last hour. Try again in ${Math.ceil(wait / 60)} minutes.`
   throw new ServiceError(429, 'too_many_invitations_sent', message, { headers: { 'retry-after': String(wait) } })
 }
 

@@ -17,7 +17,7 @@ const EMAIL_ADDRESS = /[^\s@]+@[^\s@]+/gu
 export function requirePersonName(text: string): string {
   const name = requireName(text)
   if (!namesSite(name)) return name
-  throw invalidName('A name has no web address in it. Put a space after each dot of an abbreviation.')
+  throw invalidName('A name cannot contain a web address. Put a space after each dot of an abbreviation.')
 }
 
 /** The name of a tenant, which may be that of a site: "Booking.com". @throws ServiceError 400 `invalid_name`. */
@@ -35,9 +35,9 @@ function requireName(text: string): string {
   const name = text.trim()
   const plain = name.normalize('NFKC')
   if (name === '') throw invalidName('A name cannot be empty.')
-  if (name.length > LENGTH_MAX) throw invalidName(`A name has at most ${LENGTH_MAX} characters.`)
-  if (LINE_BREAK.test(plain)) throw invalidName('A name is one line, without control characters.')
-  if (LINK.test(plain)) throw invalidName('A name has no link in it.')
+  if (name.length > LENGTH_MAX) throw invalidName(`A name cannot be longer than ${LENGTH_MAX} characters.`)
+  if (LINE_BREAK.test(plain)) throw invalidName('A name cannot contain line breaks or control characters.')
+  if (LINK.test(plain)) throw invalidName('A name cannot contain a link.')
   return name
 }
 

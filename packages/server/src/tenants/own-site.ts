@@ -29,7 +29,7 @@ export function requireOwnSite(
 function requireOwnHost(host: string | undefined, publicUrl: string): void {
   if (host !== undefined && isOwnHost(host, publicUrl)) return
   const called = host === undefined ? 'A request without a Host header' : `The host ${host.slice(0, 200)}`
-  const message = `${called} is not this service's public address, ${new URL(publicUrl).host}. Use that address, or set CDS_PUBLIC_URL to the one that people use; a proxy in front must pass the Host header on.`
+  const message = `${called} is not this service's public address, ${new URL(publicUrl).host}. Use that address, or set CDS_PUBLIC_URL to the one that people use; a proxy must pass on the Host header.`
   throw new ServiceError(403, 'host_not_allowed', message)
 }
 

@@ -59,7 +59,7 @@ async function findMeant(tx: Tenant, identification: Identification): Promise<Me
   const meant = whoIsMeant(identification, { byEmail, byUserId })
   if (isProofRequired && meant.trust === 'unverified') {
     const message =
-      'user_hash covers external_user_id only, and traits.email belongs to another contact. Leave the email out, or say with POST /v1/identify that both are one person.'
+      'user_hash covers external_user_id only, and traits.email belongs to another contact. Leave out the email, or link the two with POST /v1/identify.'
     throw new ServiceError(400, 'identification_not_signed', message)
   }
   return meant

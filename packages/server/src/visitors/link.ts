@@ -95,7 +95,7 @@ function visitorsMax(source: string): number {
 }
 
 function tooManyVisitors(source: string) {
-  const message = `The contact would have more than ${visitorsMax(source)} visitors. Is this id or e-mail address one that many people share?`
+  const message = `The contact would have more than ${visitorsMax(source)} visitors. Do many people share this id or e-mail address?`
   return conflict('too_many_visitors', message)
 }
 

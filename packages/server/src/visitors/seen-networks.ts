@@ -64,7 +64,7 @@ export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenN
       await write(tenant, [...rows.values()])
     })
     const settled = done.catch((error: unknown) =>
-      log.warn({ err: error }, 'the networks of some visitors could not be written down'),
+      log.warn({ err: error }, 'the networks of some visitors could not be stored'),
     )
     running.set(tenant.id, settled)
     void settled.then(() => {

@@ -77,7 +77,7 @@ async function createAuth({ config, stores, secret, mailer, clock, log }: AuthDe
     await mailer.send({
       to: email,
       subject: 'Choose a new password',
-      text: `Someone, probably you, asked for a new password for ${email}.\n\nChoose one within an hour: ${passwordLink(config.publicUrl, token)}\n\nIf it was not you, do nothing.`,
+      text: `Someone, probably you, asked for a new password for ${email}.\n\nChoose one within an hour: ${passwordLink(config.publicUrl, token)}\n\nIf it was not you, ignore this mail.`,
     })
   }
 

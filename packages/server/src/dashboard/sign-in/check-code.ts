@@ -32,7 +32,7 @@ export async function checkCode(
   if (isSigningIn) await requireUnlocked(database, id, request.ip, clock())
   if (id !== null && !(await useCode(database, id, body.code, clock()))) {
     if (isSigningIn) await countWrongCode(database, id, request.ip, clock())
-    throw new ServiceError(401, 'invalid_code', 'This code was used before. Wait for the next one.')
+    throw new ServiceError(401, 'invalid_code', 'This code has already been used. Wait for the next one.')
   }
   try {
     const path = `/two-factor/verify-${kind}`

@@ -62,7 +62,9 @@ function isGone(error: unknown): boolean {
 }
 
 function accountGone(cause: unknown): ServiceError {
-  return new ServiceError(401, 'account_replaced', 'This account was replaced meanwhile. Sign in again.', { cause })
+  return new ServiceError(401, 'account_replaced', 'This account was replaced during the request. Sign in again.', {
+    cause,
+  })
 }
 
 function refusal(status: number, { code, message }: Record<string, unknown>): ServiceError {

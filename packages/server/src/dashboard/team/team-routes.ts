@@ -99,7 +99,7 @@ export function teamRoutes(app: App, dependencies: TeamDependencies): void {
   ): Promise<boolean> {
     const isNamed = user.name !== user.email && fitsInMail(user.name)
     const inviter = isNamed ? `${user.name} (${user.email})` : user.email
-    const text = `${inviter} invites you to the Customer Data Service, as ${role}.\n\nAccept within a week: ${link}\n\nIf you do not know who that is, do nothing.`
+    const text = `${inviter} invites you to the Customer Data Service, as ${role}.\n\nAccept within a week: ${link}\n\nIf you do not know this person, ignore this mail.`
     try {
       await send({ to: email, subject: 'You are invited to the Customer Data Service', text })
       return true

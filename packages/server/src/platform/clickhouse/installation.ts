@@ -21,7 +21,7 @@ export class EventsMissing extends ServiceError {
 
   constructor(advice: string) {
     const message =
-      "The ClickHouse that the service found does not hold this installation's events. New events are kept until it does. The operator has to restore it: the service's log says how."
+      "ClickHouse does not hold this installation's events. New events are kept in PostgreSQL. The operator must restore the ClickHouse data: the service's log says how."
     super(503, 'events_missing', message, { headers: { 'retry-after': '60' } })
     this.advice = advice
   }

@@ -83,7 +83,7 @@ const TOO_EXPENSIVE = [159, 160, 241, 307]
 function failureFor(caller: AbortSignal | undefined, error: unknown): unknown {
   if (caller?.aborted) return callerLeft()
   if (!caller || !TOO_EXPENSIVE.includes(refusalCode(error) ?? 0)) return error
-  const message = 'This takes too long or too much memory. Narrow it, for example with date_after and date_before.'
+  const message = 'The query takes too much time or memory. Narrow it, for example with date_after and date_before.'
   return new ServiceError(400, 'query_too_expensive', message, { cause: error })
 }
 

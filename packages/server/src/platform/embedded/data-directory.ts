@@ -148,7 +148,7 @@ const ANOTHER = 'set CDS_DATA_DIR to another directory'
 async function adviceFor({ code, message, path }: NodeJS.ErrnoException, directory: string): Promise<string | null> {
   // The engines say it in many ways, if they do.
   if (code === 'ENOSPC' || code === 'EDQUOT' || (await isFull(directory))) {
-    return `There is no room left on the disk of the data directory ${directory}. Free some and start again, or ${ANOTHER}.`
+    return `There is no room left on the disk of the data directory ${directory}. Free some space and start again, or ${ANOTHER}.`
   }
   switch (code) {
     case 'EROFS':
