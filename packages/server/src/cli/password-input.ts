@@ -4,13 +4,13 @@ import { text } from 'node:stream/consumers'
 import { ServiceError } from '../platform/errors.ts'
 import type { Values } from './command.ts'
 
-/** Where a password is asked for. */
+/** The terminal that asks for a password. */
 export interface Terminal {
   input: NodeJS.ReadableStream
   output: NodeJS.WritableStream
 }
 
-/** What is wrong with how a call gives a password; null for nothing. */
+/** The problem with how a call passes its password; null for none. */
 export function passwordProblem(values: Values): string | null {
   const ways = [values.password, values['password-stdin']].filter((way) => way !== undefined).length
   if (ways > 1) return 'takes --password-stdin or --password, not both'
@@ -18,7 +18,7 @@ export function passwordProblem(values: Values): string | null {
   return null
 }
 
-/** The password of a call: from standard input, or asked for at the terminal. */
+/** Reads the password from standard input, or asks for it at the terminal. */
 export async function readPassword(values: Values): Promise<string> {
   if (values['password-stdin'] === true) return (await text(process.stdin)).replace(/\r?\n$/, '')
   if (values.password === undefined) return askForPassword({ input: process.stdin, output: process.stderr })
@@ -26,9 +26,9 @@ export async function readPassword(values: Values): Promise<string> {
   return String(values.password)
 }
 
-/** Asks twice, and shows nothing of what is typed. @throws ServiceError 400 when the two differ or nothing is typed. */
+/** Asks twice, without echo. @throws ServiceError 400 when the two differ or the password is empty. */
 export async function askForPassword({ input, output }: Terminal): Promise<string> {
-  // The terminal echoes nothing by itself while lines are edited here, and what the editing shows goes nowhere.
+  // While readline edits lines, the terminal itself does not echo, and readline's output is discarded.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const editor = createInterface({ input, output: nowhere, terminal: true, historySize: 0 })
   const lines = editor[Symbol.asyncIterator]()

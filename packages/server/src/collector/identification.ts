@@ -61,7 +61,7 @@ function trustOf({ userId, email }: PageClaim, hash: unknown, keys: Identificati
   return isSigned(keys, userId ?? email ?? '', hash, now) ? 'signed' : 'unverified'
 }
 
-/** Says that a hash proved nothing; without one there is nothing to say. */
+/** Warns about a hash that did not match; without a hash there is no warning. */
 function unsignedWarnings(hash: unknown, { keys }: IdentificationKeys): string[] {
   if (hash === undefined) return []
   const secret = keys.length === 0 ? 'this tenant has no identity secret' : 'it does not match'

@@ -1,9 +1,8 @@
 const NAMED_MAX = 50
 
 /**
- * Tells a page which of the things that it sent were left out. One wording for every reason: a page is told that it may
- * not change a value, and nothing of the value.
- * @param keys as they stand in the request.
+ * Tells a page which of its keys were left out. Every reason has the same wording, so that a page learns only that it
+ * may not change a value, and nothing about the value. @param keys as they stand in the request.
  */
 export function leftOutWarnings(keys: readonly string[]): string[] {
   if (keys.length === 0) return []

@@ -44,9 +44,9 @@ export interface SubmissionDependencies extends WriteDependencies {
 }
 
 /**
- * Finds or creates the contact and the company, links the visitor, and records a form_submission event: all or nothing.
- * Anybody can submit anybody's email, so what it says is a page's word; and where the tenant takes signed identifications
- * only, the visitor is not linked.
+ * Finds or creates the contact and the company, links the visitor, and records a form_submission event: all or
+ * nothing. Anybody can submit anybody's email, so its values are unverified. If the tenant requires signed
+ * identification, the visitor is not linked.
  */
 export async function submitForm(
   tenant: Tenant,

@@ -7,9 +7,9 @@ import { type EventIdTable, eventIdTables } from './flush-queries.ts'
 const EVERY_MS = 3_600_000
 
 /**
- * Empties the table that tomorrow will write to, once; it holds the ids of the day before yesterday. Which day a table is
- * for stands in PostgreSQL and only grows: a clock that is behind takes today's table for tomorrow's, and leaves it alone.
- * @returns how many days the tables are ahead of this clock, which is none when all clocks agree.
+ * Empties, once, the table for tomorrow, which holds the ids of the day before yesterday. PostgreSQL stores the day
+ * of each table, and it only grows: a process whose clock is behind takes today's table for tomorrow's and does not
+ * empty it. @returns how many days the tables are ahead of this clock; 0 when all clocks agree.
  */
 export async function forgetOldEventIds(database: Database, now: Date): Promise<number> {
   const { today, tomorrow } = eventIdTables(now)

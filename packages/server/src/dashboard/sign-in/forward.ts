@@ -56,7 +56,7 @@ export async function forward(
   return shown
 }
 
-/** Whether the account went away meanwhile: its address was proved, and another account took its place. */
+/** Whether another account replaced this one during the request, because its address was verified. */
 function isGone(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === FOREIGN_KEY_VIOLATION
 }

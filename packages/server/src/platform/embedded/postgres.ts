@@ -86,7 +86,7 @@ export async function startEmbeddedPostgres({
     else server.once('exit', again)
   }
   async function restart(): Promise<void> {
-    // While the reason lasts, such as a full disk, one message is enough.
+    // While the cause lasts, such as a full disk, one message is enough.
     if (Date.now() - startedAt > SAME_REASON_WITHIN_MS) {
       onProgress(`PostgreSQL ended unexpectedly and is being restarted; ${logFile} says why`)
     }
