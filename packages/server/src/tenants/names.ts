@@ -5,14 +5,13 @@ const LENGTH_MAX = 200
 const LINE_BREAK = /[\p{Cc}\u2028\u2029]/u
 const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/u
 const LINK = /\/\/|(?<![\p{L}\p{N}])www[.。]|[\p{L}\p{N}][.。]\p{L}{2,}\//iu
-/** What a mail program makes a link of by itself: "evil.example", and not "J.R. Smith". */
+/** Text that a mail program turns into a link: "evil.example", but not "J.R. Smith". */
 const SITE = /[\p{L}\p{N}-][.。]\p{L}{2,}/u
 const EMAIL_ADDRESS = /[^\s@]+@[^\s@]+/gu
 
 /**
- * The name of a person, which stands in the mail of an invitation. Without line breaks and web addresses nobody can make
- * a message of their own of it.
- * @returns it trimmed. @throws ServiceError 400 `invalid_name`.
+ * The name of a person, which appears in invitation mails. Without line breaks and web addresses, nobody can use it
+ * to send their own message. @returns it trimmed. @throws ServiceError 400 `invalid_name`.
  */
 export function requirePersonName(text: string): string {
   const name = requireName(text)
