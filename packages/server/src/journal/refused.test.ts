@@ -111,7 +111,7 @@ function refusing(clickhouse: ClickHouse, text: string): ClickHouse {
   }
 }
 
-test('rows that ClickHouse refuses for an unknown reason wait while it takes nothing, and then hold up no others', async () => {
+test('rows refused for an unknown reason wait while ClickHouse accepts nothing, and then do not block others', async () => {
   const own = await startTestService()
   const { stores, log } = own
   await own.projector.stop()
@@ -146,7 +146,7 @@ test('rows that ClickHouse refuses for an unknown reason wait while it takes not
   }
 })
 
-test('cdsctl doctor names what is set aside, and events retry stores it once it is mended', async () => {
+test('cdsctl doctor lists events that were set aside, and events retry stores them once they are corrected', async () => {
   const own = await startTestService()
   const commandLine = new CommandLine({
     DATABASE_URL: own.config.databaseUrl ?? '',

@@ -105,7 +105,7 @@ async function watchAll(headers: Record<string, string>) {
   }
 }
 
-test('one key or person holds a few feeds, not all of its tenant, and one that is closed makes room', async () => {
+test("one key or person can hold only some of its tenant's feeds; closing one makes room", async () => {
   const busy = await createTestTenant(service)
   const headers = { authorization: `Bearer ${busy.key}` }
   const { feeds, refused } = await watchAll(headers)

@@ -29,8 +29,8 @@ export interface Windows {
  * The store is bounded: when it is full, the least recently used half of the windows is dropped. A refused request
  * uses its window too. To evict one window, an attacker has to use at least 50,000 other keys of the same limit after
  * the last request under that window, and within two minutes:
- * - by address: 50,000 IPv4 addresses or IPv6 networks. The limits of all those addresses allow more requests than the one
- *   window that is pushed out.
+ * - by address: 50,000 IPv4 addresses or IPv6 networks. The limits of all those addresses allow more requests than the
+ *   evicted window.
  * - by person: 50,000 sign-ins under different addresses, each of which first passes the limit of its network. At 30 a
  *   minute that takes 834 networks for two minutes, and allows five more guesses at one password.
  * - by API key, user or tenant: keys, users and tenants that exist. Strangers cannot add any.
