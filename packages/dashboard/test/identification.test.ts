@@ -10,7 +10,7 @@ let browser: TestBrowser
 let tenant: TestTenant
 let owner: Page
 
-describe.skipIf(!HAS_BROWSER)('the settings of identification', () => {
+describe.skipIf(!HAS_BROWSER)('the identification settings', () => {
   beforeAll(async () => {
     service = await sharedService()
     browser = await openBrowser(service)
@@ -30,7 +30,7 @@ describe.skipIf(!HAS_BROWSER)('the settings of identification', () => {
     await owner.getByText(/^cdsid_/).waitFor({ state: 'detached' })
   }
 
-  test('a secret is made and shown once; rotated only when that is confirmed, with a day for the one before', async () => {
+  test('a secret is shown once, when it is created; rotation asks first and keeps the previous one for a day', async () => {
     await owner.getByText('There is no secret yet').waitFor()
     expect(await lookAt(owner, 'settings-identification-empty')).toEqual([])
     await owner.getByRole('button', { name: 'Create secret' }).click()
@@ -54,7 +54,7 @@ describe.skipIf(!HAS_BROWSER)('the settings of identification', () => {
     expect(await warnings(sign(first))).toBe('')
   })
 
-  test('signed identification is required, and not any more', async () => {
+  test('signed identification can be required, and made optional again', async () => {
     const required = owner.getByRole('switch', { name: 'Require signed identification' })
     await required.click()
     await expect.poll(() => warnings()).toContain('identify was left out')
@@ -65,7 +65,7 @@ describe.skipIf(!HAS_BROWSER)('the settings of identification', () => {
     await expect.poll(() => warnings()).toBe('')
   })
 
-  test('the code is there in each language', async () => {
+  test('each language has its code', async () => {
     for (const [language, code] of [
       ['Python', 'hmac.new('],
       ['PHP', 'hash_hmac('],
@@ -81,7 +81,7 @@ describe.skipIf(!HAS_BROWSER)('the settings of identification', () => {
     expect(browser.problems).toEqual([])
   })
 
-  test('a member sees how it is and changes nothing', async () => {
+  test('a member sees the settings and cannot change them', async () => {
     const member = await browser.signedIn(tenant, { role: 'member', path: '/settings/identification' })
     await member.getByText('Created on').waitFor()
     expect(await member.getByRole('button', { name: 'Rotate secret' }).count()).toBe(0)

@@ -22,7 +22,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     await service?.close()
   })
 
-  test('begins with an owner, who has the link from the console', async () => {
+  test('starts with an owner, who has the link from the console', async () => {
     const page = await browser.tab()
     await page.goto('/contacts')
     await page.waitForURL('**/setup')
@@ -118,7 +118,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     expect(await lookAt(page, 'sign-in-code')).toEqual([])
     await page.getByLabel('Code from your authenticator').fill('000000')
     await page.getByRole('button', { name: 'Continue' }).click()
-    await page.getByText('The code is not right, too old, or used before.').waitFor()
+    await page.getByText('The code is wrong, expired or already used.').waitFor()
     await page.getByRole('button', { name: 'Use a recovery code' }).click()
     await page.getByLabel('Recovery code').fill(body.backupCodes[0])
     await page.getByRole('button', { name: 'Continue' }).click()
@@ -200,7 +200,7 @@ describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", (
     expect(browser.problems.filter((problem) => !problem.includes(provider.issuer))).toEqual([])
   })
 
-  test('asks for the code of a second factor that is set here, and leads on', async () => {
+  test('asks for the second-factor code after the provider, then continues', async () => {
     const { id } = await createTestTenant(service)
     const member = await signedIn({ ...service, url: front.url }, id, 'member')
     const { body } = await member.call('POST', '/api/auth/two-factor/enable', { password: PASSWORD })

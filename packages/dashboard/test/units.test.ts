@@ -135,7 +135,7 @@ test('the events of a group are those that its filters and its value say, within
   expect(eventsOfGroup({ ...days, group_by: 'browser' }, null)).toBeUndefined()
 })
 
-test('the code that signs identifications is that of the documentation, which has been run', () => {
+test('the signing code is the same as in the documentation, which a test runs', () => {
   const document = readFileSync('docs/identification.md', 'utf8')
   const documented = ['js', 'python', 'php', 'go'].map(
     (language) => new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\n\`\`\``).exec(document)?.[1],

@@ -69,7 +69,7 @@ export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimite
   findTenantOfHost(host: string): Promise<string | null>
   findIdentificationKeys: FindIdentificationKeys
   llmOutbound: Pick<ApiFetch, 'check'>
-  /** What keeps the service from serving. */
+  /** Why the service is not ready. */
   findProblems(): Promise<string[]>
   clock: Clock
   log: Logger
@@ -84,7 +84,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
     bodyLimit: BODY_BYTES_MAX,
-    // Counted from the socket: what callers write into X-Forwarded-For themselves is further away.
+    // Hops count from the socket, so entries that a client forges are never trusted.
     trustProxy: config.trustedProxies > 0 && ((_address, hop) => hop < config.trustedProxies),
     // A body that does not arrive must not hold its connection for ever.
     requestTimeout: REQUEST_TIMEOUT_MS,

@@ -3,13 +3,13 @@ import { KEY_BYTES } from './platform/crypto/secret-box.ts'
 /** US dollars for a million tokens, by model. */
 export type Prices = Record<string, { input: number; output: number; cached_input?: number }>
 
-/** Beside the paths of the service itself, which a route of this name would take away. */
+/** A path outside the service's own routes, which it would shadow. */
 export const PUBLIC_PATH =
   /^(?!\/(v1|api|assets|docs|health|metrics|mcp|openapi\.json)(\/|$))(?!.*\/recover-visitor$)(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
 export const PUBLIC_PATH_FORM =
   'a path like /stats/script.js, outside /v1, /api, /assets, /docs, /health, /metrics, /mcp and /openapi.json'
 
-export const PROXIES_FORM = 'the number of proxies in front of the service: 1 in place of on, 0 in place of off'
+export const PROXIES_FORM = 'the number of proxies in front of the service: 1 instead of on, 0 instead of off'
 
 export const TOKEN = /^[\x21-\x7e]{0,1000}$/
 
@@ -40,7 +40,7 @@ export function wholeNumber(text: string, min: number, max: number): number | un
   return value >= min && value <= max ? value : undefined
 }
 
-/** No line break could be in a header. */
+/** A header cannot contain line breaks. */
 export function keyOf(text: string): string | null | undefined {
   if (text === '') return null
   return /^[\x21-\x7e]{1,1000}$/.test(text) ? text : undefined
@@ -63,7 +63,7 @@ export function urlOf(text: string, protocols: string[]): string | undefined {
   return URL.canParse(text) && protocols.includes(new URL(text).protocol) ? text : undefined
 }
 
-/** A wrong URL may hold a password all the same: it must not reach a log. */
+/** An invalid URL may still contain a password, which must not reach a log. */
 export function mask(text: string): string {
   return text.replace(/\/\/[^@/]*@/, '//***@')
 }

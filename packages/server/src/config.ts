@@ -30,15 +30,15 @@ export interface Config {
   clickhouseUrl: string | null
   /** Name of the ClickHouse cluster, null for a single server. */
   clickhouseCluster: string | null
-  /** The installation whose lost events the operator has given up. */
+  /** The installation whose lost events the operator accepts. */
   acceptLostEvents: string | null
   postgresPoolSize: number
-  /** What all reads of ClickHouse together may use. */
+  /** Memory for all ClickHouse reads together. */
   clickhouseReadMemoryMb: number
   logLevel: (typeof LOG_LEVELS)[number]
-  /** Proxies in front that each add the address of their caller to X-Forwarded-For. */
+  /** Number of proxies that each append their caller's address to X-Forwarded-For. */
   trustedProxies: number
-  /** A connection whose client takes nothing of its response for so long is closed. */
+  /** A connection is closed when its client has read nothing of its response for this long. */
   unreadResponseSeconds: number
   rateLimits: RateLimits | null
   /** null: off, with the others. */
@@ -108,7 +108,7 @@ export interface RateLimits {
   signInElsewherePerMinute: number
 }
 
-/** How many of the service's own mails are sent. */
+/** Limits on the service's own mails. */
 export interface MailLimits {
   invitationsPerAddressPerHour: number
   invitationsPerPersonPerHour: number

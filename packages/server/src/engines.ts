@@ -20,9 +20,11 @@ import type { Stores } from './platform/tenant.ts'
 export interface EngineOptions {
   config: Config
   log: Logger
-  /** A connection to use in place of the configured ClickHouse, closed with the engines; for tests, which share one. */
+  /**
+   * A connection to use instead of the configured ClickHouse, closed with the engines; for tests, which share one.
+   */
   clickhouse?: ClickHouse
-  /** Told what a long step is doing. */
+  /** Called with what a long step is doing. */
   onProgress?: (message: string) => void
 }
 
@@ -31,12 +33,12 @@ export interface Engines {
   stores: Stores
   postgres: Postgres<DB>
   postgresAddress: PostgresAddress
-  /** Where the embedded engines write: their disks must not run full. */
+  /** Directories that the embedded engines write to: their disks must not run full. */
   directories: string[]
   close(): Promise<void>
 }
 
-/** File in the data directory that says how the running service's PostgreSQL is reached. */
+/** File in the data directory with the address of the running service's PostgreSQL. */
 export const ADDRESS_FILE = 'postgres-address.json'
 
 /**
@@ -62,7 +64,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
     directories.push(dataDirectory)
     const lock = await openDataDirectory(dataDirectory, config.databaseUrl === null ? serverUser() : null)
     cleanup.push(() => lock.release())
-    // That of a killed run, or of the original where this is a copy, would lead the command line astray.
+    // A file from a killed run, or from the original of a copy, would send the command line to the wrong server.
     await rm(join(dataDirectory, ADDRESS_FILE), { force: true })
   }
   const [embedded, found] = await both(
@@ -117,7 +119,7 @@ async function openClickHouse(
   return clickhouse
 }
 
-/** @returns what to work with: a ClickHouse that lacks this installation's events is neither written nor read. */
+/** @returns the ClickHouse to use; one that lacks this installation's events is neither written nor read. */
 async function migrateClickHouse(
   postgres: Postgres<DB>,
   clickhouse: ClickHouse,

@@ -7,7 +7,7 @@ import { forgetUnseen } from './visitors/retention.ts'
 
 const EVERY_MS = 60 * 60 * 1000
 
-/** Deletes, every hour, what has ended or was not seen for too long. */
+/** Deletes expired rows, and those not used for too long, every hour. */
 export function keepTables(database: Database, clock: Clock, log: Logger): Repeated {
   return every(EVERY_MS, async () => {
     const failures = await eachAlone([forgetEnded, forgetUnseen], (forget) => forget(database, clock()))

@@ -41,7 +41,9 @@ export async function runService(
   }
 }
 
-/** Whatever the service or an engine in its process writes is about customers: no other user of the machine reads it. */
+/**
+ * Everything that the service or an engine in its process writes may hold customer data: no other user may read it.
+ */
 export function keepFilesPrivate(): void {
   process.umask(0o077)
 }

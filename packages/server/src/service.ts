@@ -65,7 +65,10 @@ export interface Service extends Engines {
   app: App
   /** Where it listens, e.g. http://localhost:8080. */
   url: string
-  /** Where the first person sets the service up; null when someone has. @throws ServiceError 503 `secret_key_missing`. */
+  /**
+   * The setup link for the first person; null once the service is set up. @throws ServiceError 503
+   * `secret_key_missing`.
+   */
   findSetupLink(): Promise<string | null>
   /** Finishes the requests under way, writes what waits in the journal, and closes the engines it started. */
   close(): Promise<void>

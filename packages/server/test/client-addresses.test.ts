@@ -56,13 +56,13 @@ describe('without a proxy', () => {
   })
   afterAll(() => service.close())
 
-  test('X-Forwarded-For counts for nothing', async () => {
+  test('X-Forwarded-For is ignored', async () => {
     const statuses: number[] = []
     for (let index = 0; index <= LIMIT; index++) statuses.push(await loadScript(service, `192.0.2.${index}`))
     expect(statuses.at(-1)).toBe(429)
   })
 
-  test('X-Forwarded-Proto counts for nothing', async () => {
+  test('X-Forwarded-Proto is ignored', async () => {
     const visit = await tenant.track({ events: [{ event: 'x' }] }, { 'x-forwarded-proto': 'https' })
     expect(visit.headers.get('set-cookie')).not.toContain('Secure')
   })
@@ -95,7 +95,7 @@ test('behind two proxies the address before the second one counts, and the schem
 test.each(['on', 'off', 'true', '-1', '1.5', '11'])('CDS_TRUST_PROXY=%s is refused, saying what to write', (value) => {
   const read = () => readConfig({ CDS_TRUST_PROXY: value })
   expect(read).toThrow(ConfigError)
-  expect(read).toThrow(/number of proxies.*1 in place of on, 0 in place of off/)
+  expect(read).toThrow(/number of proxies.*1 instead of on, 0 instead of off/)
 })
 
 describe('a flood', () => {
@@ -112,7 +112,7 @@ describe('a flood', () => {
   }
   const address = (index: number) => `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}`
 
-  test('of addresses wipes no window of another limit', () => {
+  test('of addresses evicts no window of another limit', () => {
     now = new Date()
     const limiter = createRateLimiter(minuteLimits, () => now)
     const guess = () => limiter.checkSignInOf('victim@example.com', '192.0.2.1', false, reply)
@@ -123,7 +123,7 @@ describe('a flood', () => {
     expect(isRefused(guess)).toBe(true)
   })
 
-  test('pushes out windows that were used least recently, and none that is in use', () => {
+  test('evicts the least recently used windows, and none that is in use', () => {
     now = new Date()
     const limiter = createRateLimiter({ ...minuteLimits, scriptPerIpPerMinute: 2 } as typeof minuteLimits, () => now)
     const load = (ip: string) => isRefused(() => limiter.checkScript(ip, reply))

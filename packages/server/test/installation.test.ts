@@ -90,7 +90,7 @@ describe('an embedded ClickHouse whose directory vanished', { timeout: 300_000 }
     expect(await count(third, key)).toBe(2)
   })
 
-  test('can be given up, once', async () => {
+  test('can be accepted as lost, once', async () => {
     const CDS_DATA_DIR = await directoryOf()
     const first = await run({ CDS_DATA_DIR })
     const key = await tenantOf({ CDS_DATA_DIR })

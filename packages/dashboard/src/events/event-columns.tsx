@@ -65,7 +65,7 @@ export const EVENT_COLUMNS: Column<Event>[] = [
   {
     id: 'origin_mismatch',
     header: 'Sent from',
-    cell: ({ origin_mismatch }) => (origin_mismatch ? <Badge color="orange">another host</Badge> : <None />),
+    cell: ({ origin_mismatch }) => (origin_mismatch ? <Badge color="orange">different host</Badge> : <None />),
   },
   {
     id: 'createdAt',

@@ -112,7 +112,7 @@ function placeOf(event: Event): Fact[] {
     { name: 'Event id', value: <Copyable value={event.event_id} label="event id" /> },
     { name: 'Address', value: event.url === null ? <None /> : <ExternalLink url={event.url} /> },
     { name: 'Domain', value: text(event.domain) },
-    { name: 'Sent from another host', value: event.origin_mismatch ? 'yes' : 'no' },
+    { name: 'Sent from a different host', value: event.origin_mismatch ? 'yes' : 'no' },
     {
       name: 'Came from',
       value: event.referrer === null || event.referrer === '' ? <None /> : <ExternalLink url={event.referrer} />,

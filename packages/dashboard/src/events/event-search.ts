@@ -37,7 +37,7 @@ export const EVENT_GROUP_FILTERS: FilterField[] = [
   { name: 'event_type', label: 'Event', kind: 'text', description: 'The exact name, for example page_view.' },
   { name: 'identified_only', label: 'Of known contacts only', kind: 'yes_no' },
   { name: 'is_bot', label: 'Bots', kind: 'yes_no' },
-  { name: 'origin_mismatch', label: 'Sent from another host', kind: 'yes_no' },
+  { name: 'origin_mismatch', label: 'Sent from a different host', kind: 'yes_no' },
   ...inGroup('Page', [
     { name: 'url_contains', label: 'Address contains', kind: 'text' },
     { name: 'url_path', label: 'Path is', kind: 'text' },

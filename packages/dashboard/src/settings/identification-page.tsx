@@ -34,9 +34,7 @@ export function IdentificationPage() {
             <Requirement tenant={tenant} />
           </SettingsPart>
           <SettingsPart title="Sign on your server">
-            <Text size="sm">
-              Sign the id of the person who is signed in. Where you have no id, sign the email in lower case.
-            </Text>
+            <Text size="sm">Sign the id of the signed-in user. If you have no id, sign the email in lower case.</Text>
             <Tabs defaultValue="Node.js" keepMounted={false}>
               <Tabs.List aria-label="Languages">
                 {Object.keys(SIGNING_CODE).map((language) => (
@@ -53,7 +51,7 @@ export function IdentificationPage() {
             </Tabs>
           </SettingsPart>
           <SettingsPart title="Pass it to the tracker">
-            <Text size="sm">Put the result into the page, and never the secret.</Text>
+            <Text size="sm">Put the hash into the page, never the secret.</Text>
             <Snippet code={IDENTIFY} label="the signed identification" />
           </SettingsPart>
         </Stack>

@@ -63,15 +63,15 @@ function Actions({ invitation: { invitation_id: id, email, role } }: { invitatio
   const { role: mine } = useMe()
   const [made, setMade] = useState<InvitationMade | null>(null)
   const canMail = useQuery(signInOptionsQuery).data?.password_reset === 'mail'
-  // Who may not invite to that role may not replace the invitation either.
+  // People who cannot invite to that role cannot replace the invitation either.
   if (!rolesToGive(mine).includes(role)) return null
   return (
     <Group gap="xs" justify="flex-end" wrap="nowrap">
       <ConfirmButton
         size="xs"
-        title={canMail ? 'Send the invitation again?' : 'Make a new link?'}
-        explanation="The link before opens nothing any more; the new one is good for a week."
-        confirmLabel={canMail ? 'Send again' : 'Make a new link'}
+        title={canMail ? 'Send the invitation again?' : 'Create a new link?'}
+        explanation="The previous link stops working; the new one is valid for a week."
+        confirmLabel={canMail ? 'Send again' : 'Create link'}
         aria-label={canMail ? `Send again to ${email}` : `New link for ${email}`}
         onConfirm={async () => {
           setMade(await renewInvitation(id))
@@ -80,13 +80,13 @@ function Actions({ invitation: { invitation_id: id, email, role } }: { invitatio
       >
         {canMail ? 'Send again' : 'New link'}
       </ConfirmButton>
-      <Modal opened={made !== null} onClose={() => setMade(null)} title={canMail ? 'Invitation' : 'A new link'}>
+      <Modal opened={made !== null} onClose={() => setMade(null)} title={canMail ? 'Invitation' : 'New link'}>
         {made ? <LinkMade made={made} onDone={() => setMade(null)} /> : null}
       </Modal>
       <ConfirmButton
         size="xs"
         title="Revoke the invitation?"
-        explanation="Its link opens nothing any more."
+        explanation="Its link stops working."
         confirmLabel="Revoke invitation"
         aria-label={`Revoke the invitation of ${email}`}
         onConfirm={async () => {
@@ -162,7 +162,7 @@ function InviteForm({ onDone }: { onDone: () => void }) {
   )
 }
 
-/** What became of an invitation: mailed, or a link that is to be seen only now. */
+/** The result of an invitation: mailed, or a link that is shown once. */
 function LinkMade({ made: { invitation, link, mailed }, onDone }: { made: InvitationMade; onDone: () => void }) {
   const address = <Foreign max={254}>{invitation.email}</Foreign>
   return (
@@ -177,21 +177,23 @@ function LinkMade({ made: { invitation, link, mailed }, onDone }: { made: Invita
 
 function Mailed({ address, isSent }: { address: ReactNode; isSent: boolean }) {
   return isSent ? (
-    <Alert color="green" role="status" title="The invitation is on its way">
-      The link went to {address} and is shown to nobody else. It works once, within a week.
+    <Alert color="green" role="status" title="Invitation sent">
+      The link was mailed to {address} and is shown to nobody else. It works once, within a week.
     </Alert>
   ) : (
     <Alert color="yellow" role="alert" title="The mail could not be sent">
-      The mail server did not take the mail to {address}. The invitation stands: send it again from the list.
+      The mail server rejected the mail to {address}. The invitation still exists: send it again from the list.
     </Alert>
   )
 }
 
 function LinkToPassOn({ address, link }: { address: ReactNode; link: string }) {
   return (
-    <Alert color="green" role="status" title="Pass this link on yourself">
+    <Alert color="green" role="status" title="Pass on this link">
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">Whoever opens it can join as {address}, once, within a week. It is shown only now.</Text>
+        <Text size="sm">
+          Anyone who opens it can join as {address}. It works once, within a week, and is not shown again.
+        </Text>
         <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
           {link}
         </Text>

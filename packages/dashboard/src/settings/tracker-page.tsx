@@ -54,17 +54,17 @@ export function TrackerPage() {
           </SettingsPart>
           <SettingsPart title="Say who a visitor is">
             <Text size="sm">
-              When somebody signs in or leaves an address, call this: what the visitor did before moves to the contact.
+              Call this when a visitor signs in or leaves an email address. Their earlier activity moves to the contact.
             </Text>
             <Snippet code={IDENTIFY} label="the code that identifies" />
             <Text size="sm">
-              Anybody can call this for anybody.{' '}
+              Anybody can claim to be anybody here.{' '}
               <Anchor
                 inherit
                 underline="always"
                 renderRoot={(props) => <Link to="/settings/identification" {...props} />}
               >
-                Sign it
+                Sign the call
               </Anchor>{' '}
               to prove that it comes from you.
             </Text>

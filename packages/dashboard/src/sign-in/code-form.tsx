@@ -53,6 +53,6 @@ export function CodeForm({ onDone, onBack }: { onDone: () => unknown; onBack: ()
 
 function codeMessage(error: unknown): string {
   return error instanceof ApiError && error.status === 401
-    ? 'The code is not right, too old, or used before. Wait for the next one.'
+    ? 'The code is wrong, expired or already used. Wait for the next one.'
     : messageOf(error)
 }

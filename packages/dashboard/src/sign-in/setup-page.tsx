@@ -8,7 +8,7 @@ import { NewPassword } from './new-password.tsx'
 import { useEnter } from './use-enter.ts'
 import { useSetupToken } from './use-setup-token.ts'
 
-/** The very first page of a new service. Only whoever has the link from its console gets further. */
+/** The first page of a new service. Only the link from its console leads further. */
 export function SetupPage() {
   const options = useQuery(signInOptionsQuery)
   const token = useSetupToken()
@@ -22,7 +22,7 @@ function SetupLinkNeeded({ error }: { error: unknown }) {
   return (
     <EntryFrame
       title="Open the setup link"
-      description="Nobody uses this service yet. Its first account is created with a link that only its operator can read."
+      description="This service has no accounts yet. Create the first one with the link that only its operator can read."
       error={error}
     >
       <Text size="sm">
@@ -36,7 +36,7 @@ function SetupLinkNeeded({ error }: { error: unknown }) {
   )
 }
 
-/** Makes the owner of the service and its first tenant. */
+/** Creates the owner of the service and its first tenant. */
 function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; onSubmit: () => void }) {
   const [owner, setOwner] = useState({ tenant_name: '', name: '', email: '', password: '' })
   const enter = useEnter()
@@ -53,7 +53,7 @@ function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; 
   return (
     <EntryFrame
       title="Welcome"
-      description="Nobody uses this service yet. Create your account: it will own everything here."
+      description="This service has no accounts yet. Create yours: it will own everything here."
       error={making.error ?? error}
     >
       <Stack component="form" gap="md" onSubmit={submit}>

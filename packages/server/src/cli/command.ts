@@ -10,7 +10,7 @@ export interface Command {
   /** What the call names without an option; it arrives among the values in lower case. */
   argument?: 'FILE'
   options: Record<string, { type: 'string' | 'boolean'; required?: boolean; multiple?: boolean; hint?: string }>
-  /** What is wrong with a call beyond a missing option; null for nothing. */
+  /** A problem with the options other than a missing one; null for none. */
   check?(values: Values): string | null
   run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
 }

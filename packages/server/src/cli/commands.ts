@@ -162,7 +162,7 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
   'events retry': {
-    summary: 'Try to store events again that were set aside because ClickHouse could not read them',
+    summary: 'Try again to store the events that were set aside',
     options: {},
     run: async ({ stores }) => ({
       retried: await retryRefused(stores.database),

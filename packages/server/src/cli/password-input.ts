@@ -4,31 +4,31 @@ import { text } from 'node:stream/consumers'
 import { ServiceError } from '../platform/errors.ts'
 import type { Values } from './command.ts'
 
-/** Where a password is asked for. */
+/** The terminal that asks for a password. */
 export interface Terminal {
   input: NodeJS.ReadableStream
   output: NodeJS.WritableStream
 }
 
-/** What is wrong with how a call gives a password; null for nothing. */
+/** The problem with how a call passes its password; null for none. */
 export function passwordProblem(values: Values): string | null {
   const ways = [values.password, values['password-stdin']].filter((way) => way !== undefined).length
   if (ways > 1) return 'takes --password-stdin or --password, not both'
-  if (ways === 0 && !process.stdin.isTTY) return 'needs --password-stdin, or a terminal to ask at'
+  if (ways === 0 && !process.stdin.isTTY) return 'needs --password-stdin or a terminal'
   return null
 }
 
-/** The password of a call: from standard input, or asked for at the terminal. */
+/** Reads the password from standard input, or asks for it at the terminal. */
 export async function readPassword(values: Values): Promise<string> {
   if (values['password-stdin'] === true) return (await text(process.stdin)).replace(/\r?\n$/, '')
   if (values.password === undefined) return askForPassword({ input: process.stdin, output: process.stderr })
-  console.error('cdsctl: everybody on this machine can read --password in the list of processes. Use --password-stdin.')
+  console.error('cdsctl: every user of this machine can read --password in the process list. Use --password-stdin.')
   return String(values.password)
 }
 
-/** Asks twice, and shows nothing of what is typed. @throws ServiceError 400 when the two differ or nothing is typed. */
+/** Asks twice, without echo. @throws ServiceError 400 when the two differ or the password is empty. */
 export async function askForPassword({ input, output }: Terminal): Promise<string> {
-  // The terminal echoes nothing by itself while lines are edited here, and what the editing shows goes nowhere.
+  // While readline edits lines, the terminal itself does not echo, and readline's output is discarded.
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   const editor = createInterface({ input, output: nowhere, terminal: true, historySize: 0 })
   const lines = editor[Symbol.asyncIterator]()
@@ -36,13 +36,13 @@ export async function askForPassword({ input, output }: Terminal): Promise<strin
     output.write(question)
     const { done, value } = await lines.next()
     output.write('\n')
-    if (done === true) throw new ServiceError(400, 'invalid_password', 'No password was typed.')
+    if (done === true) throw new ServiceError(400, 'invalid_password', 'The password is empty. Run the command again.')
     return value
   }
   try {
     const password = await ask('Password: ')
     if ((await ask('The same again: ')) === password) return password
-    throw new ServiceError(400, 'invalid_password', 'The two passwords differ.')
+    throw new ServiceError(400, 'invalid_password', 'The two passwords differ. Run the command again.')
   } finally {
     editor.close()
   }

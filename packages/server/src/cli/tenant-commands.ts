@@ -24,7 +24,7 @@ export const TENANT_COMMANDS: Record<string, Command> = {
     },
   },
   'tenant update': {
-    summary: 'Decide whether identifications that pages send must be signed',
+    summary: 'Set whether identifications from pages must be signed',
     options: { tenant, 'require-signed-identification': required('on|off') },
     run: async (session, values, now) => {
       const tenantId = await existingTenant(session.stores, values)
@@ -43,7 +43,7 @@ export const TENANT_COMMANDS: Record<string, Command> = {
     },
   },
   'tenant identity-secret': {
-    summary: 'Make or rotate the secret that signs identifications; it is shown this once',
+    summary: 'Create or rotate the identity secret, which signs identifications; it is shown once',
     options: { tenant },
     run: async (session, values, now) => {
       const tenantId = await existingTenant(session.stores, values)

@@ -97,7 +97,7 @@ async function cdsctl(args: string[], stdin?: string) {
   })
 }
 
-test('the password comes from standard input, and a line break after it is no part of it', async () => {
+test('the password is read from standard input, without a trailing line break', async () => {
   for (const [email, ending] of [
     ['piped1@example.com', ''],
     ['piped2@example.com', '\n'],
@@ -129,7 +129,7 @@ test.each([
   expect(stderr).toContain('--password-stdin')
 })
 
-test('at a terminal the password is asked for twice, and never shown', async () => {
+test('a terminal asks for the password twice and never shows it', async () => {
   const typed = (...lines: string[]) => {
     const [input, output] = [new PassThrough(), new PassThrough()]
     let shown = ''

@@ -12,7 +12,7 @@ import type { Trust } from '../visitors/who-is-meant.ts'
 import type { TrackBody } from './requests.ts'
 
 const USER_ID_LENGTH_MAX = 200
-const NOT_SIGNED = 'this tenant takes signed identifications only. Send identify with its user_hash.'
+const NOT_SIGNED = 'this tenant requires signed identification. Send identify with a user_hash.'
 
 export interface IdentificationDependencies extends WriteDependencies {
   externalContactIds: ExternalContactIds
@@ -61,7 +61,7 @@ function trustOf({ userId, email }: PageClaim, hash: unknown, keys: Identificati
   return isSigned(keys, userId ?? email ?? '', hash, now) ? 'signed' : 'unverified'
 }
 
-/** Says that a hash proved nothing; without one there is nothing to say. */
+/** Warns about a hash that did not match; without a hash there is no warning. */
 function unsignedWarnings(hash: unknown, { keys }: IdentificationKeys): string[] {
   if (hash === undefined) return []
   const secret = keys.length === 0 ? 'this tenant has no identity secret' : 'it does not match'

@@ -18,7 +18,7 @@ export function referringDomain(referrer: string, ownDomain: string): string {
   return host === withoutWww(ownDomain) ? '' : host
 }
 
-/** Whether an event's URL names another host than the page that sent it. What names no host contradicts nobody. */
+/** Whether an event's URL names a different host from the page that sent it; false when either names no host. */
 export function isOriginMismatch(domain: string, pageHost: string | null): boolean {
   return domain !== '' && pageHost !== null && withoutRoot(domain) !== pageHost
 }

@@ -30,7 +30,7 @@ test.each([
   expect(await sent(urlOf(tenant.site))).toMatchObject({ origin_mismatch: expected })
 })
 
-test('where a page sends no Origin, its Referer counts', async () => {
+test('without an Origin, the Referer counts', async () => {
   const { site } = tenant
   const send = async (url: string) => {
     const event = crypto.randomUUID()
@@ -54,7 +54,7 @@ test("a form's event is flagged when Origin and Referer name two hosts", async (
   expect(events.map(({ origin_mismatch }: { origin_mismatch: boolean }) => origin_mismatch)).toEqual([false, true])
 })
 
-test('lists, counts, aggregation and files are filtered by it; data of that name is something else', async () => {
+test('lists, counts, aggregation and CSV files filter by it, not by data of that name', async () => {
   const own = await createTestTenant(service)
   const data = { origin_mismatch: 'mine' }
   const urls = [`https://${own.site}/`, 'https://evil.example/', 'https://evil.example/again']

@@ -34,14 +34,14 @@ export const TrackBody = Type.Object(
     identify: Type.Optional(
       Type.Unknown({
         description:
-          'Who the visitor is: {external_user_id?, traits?: {email?, …}}. Traits become properties, as far as a page may change them. What cannot be used is left out with a warning.',
+          'Who the visitor is: {external_user_id?, traits?: {email?, …}}. Traits become properties if a page may change them. Unusable values are left out with a warning.',
         examples: [{ external_user_id: 'user-42', traits: { email: 'ada@example.com' } }],
       }),
     ),
     user_hash: Type.Optional(
       Type.Unknown({
         description:
-          'Proves `identify`: the HMAC-SHA256 of external_user_id, else of the lower-case email, keyed with the identity secret, in hexadecimal. One that does not fit is ignored with a warning.',
+          'Proves `identify`: the HMAC-SHA256 of external_user_id, else of the lower-case email, keyed with the identity secret, in hexadecimal. A hash that does not match is ignored with a warning.',
         examples: ['5e8f0c3f1d7f4f1a8c9b0e6d2a4c6b8e0f1a3c5d7e9b2d4f6a8c0e1b3d5f7a9c'],
       }),
     ),

@@ -136,7 +136,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
           operationId: 'recoverVisitor',
           summary: 'Find the visitor of a device whose cookie is gone',
           description:
-            'Takes the SHA-256 of a device fingerprint; the fingerprint itself stays in the browser. A new one is registered with the visitor_id sent, else with a new visitor. An identified visitor is recovered only from a network where it was seen within 30 days, and a fingerprint that two visitors share recovers neither: the answer is then the visitor_id sent, else a new visitor.',
+            'Takes the SHA-256 of a device fingerprint; the fingerprint itself stays in the browser. An unknown fingerprint is registered with the visitor_id sent, else with a new visitor. An identified visitor is recovered only from a network where it was seen within 30 days, and a fingerprint that two visitors share recovers neither: the answer is then the visitor_id sent, else a new visitor.',
           tags: ['Tracker'],
           security: [],
           hide: path !== '/recover-visitor',

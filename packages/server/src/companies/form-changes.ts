@@ -2,27 +2,30 @@ import type { Properties } from '../contacts/properties.ts'
 import type { CompanyRow } from './company-object.ts'
 import type { CompanyChanges } from './write.ts'
 
-/** What a form says of a company: anybody can submit one, for any domain. */
+/** Company data from a form. Anybody can submit a form, for any domain. */
 export interface CompanyOfForm {
   domain: string
   name?: string
   properties: Properties
 }
 
-/** The keys that are said: those of properties, and `name`. */
+/** The keys that the form sets: property keys, and `name`. */
 export function keysOf({ name, properties }: Pick<CompanyChanges, 'name' | 'properties'>): string[] {
   return [...(name === undefined ? [] : ['name']), ...Object.keys(properties)]
 }
 
-/** The keys that only forms have said, after somebody else's changes: what those say again is confirmed. */
+/**
+ * The keys whose values only forms have written, after changes from another source, which confirm the keys they set.
+ */
 export function saidByForms(before: CompanyRow, changes: CompanyChanges): string[] {
   const said = new Set(keysOf(changes))
   return before.said_by_forms.filter((key) => !said.has(key))
 }
 
 /**
- * What a form may change of a company that exists, as of a contact: it fills blanks and replaces what forms have said. A
- * lifecycle stage that is set stays. What is left out follows from who said a value, never from the value.
+ * What a form may change on an existing company, as on a contact: it fills blanks and replaces values from earlier
+ * forms. A lifecycle stage that is set stays. Whether a key is left out depends on the source of its value, never on
+ * the value.
  */
 export function changesOfForm(
   before: CompanyRow,

@@ -73,7 +73,7 @@ export async function findCompanies(tenant: Tenant, companyIds: readonly string[
   return tenant.db.selectFrom('companies').select(COMPANY_COLUMNS).where('company_id', 'in', companyIds).execute()
 }
 
-/** Words and numbers of employees may be compared with every company. */
+/** A search or a filter by number of employees may scan every company. */
 export function whenItsTurn<T>(tenant: Tenant, filters: CompanyFilters, work: () => Promise<T>): Promise<T> {
   const { search, min_employees, max_employees } = filters
   const isHeavy = wordsOf(search).length > 0 || min_employees !== undefined || max_employees !== undefined

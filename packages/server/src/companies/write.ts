@@ -75,8 +75,8 @@ export async function deleteCompany(tenant: Tenant, dependencies: WriteDependenc
 }
 
 /**
- * Finds the company that a form names by its domain, or creates it. Of one that exists the form fills blanks and replaces
- * what forms have said. Call it in the transaction that links the contact.
+ * Finds the company that a form names by its domain, or creates it. On an existing one, the form fills blanks and
+ * replaces values from earlier forms. Call it in the transaction that links the contact.
  */
 export async function upsertCompanyOfForm(
   tx: Tenant,

@@ -22,7 +22,7 @@ export interface SourceWrite {
   companyId?: string | null
   /** When this became true in the source, not later than now. undefined: just now, so that it is the latest write. */
   at?: Date
-  /** A page sent it, and proved only who its visitor is. Unverified sources are pages anyway. */
+  /** A page sent it and proved only its visitor's identity. Unverified sources are always pages. */
   isFromPage?: boolean
 }
 
@@ -54,16 +54,14 @@ export function wantsEmail(before: ContactRow, write: SourceWrite): write is Sou
 }
 
 /**
- * Works out what a write makes of a contact, without touching the database. The latest write wins among sources that may
- * replace each other's values (see source-standing.ts); pages touch nothing that is protected; first-touch values once
- * written are changed by hand only. A null withdraws what the source said, and the newest value of another source takes
- * its place; by hand it removes the key.
+ * Computes the result of a write to a contact, without touching the database. The latest write wins among sources
+ * that may replace each other's values (see source-standing.ts); pages change nothing that is protected; first-touch
+ * values, once written, can be changed only by hand. A null withdraws the source's value, and the newest value of
+ * another source replaces it; by hand, a null removes the key.
  *
- * What is left out depends on who holds a value, never on the value itself: whoever guesses must not learn that a guess
- * was right.
- * @param records what the sources say so far.
- * @param email the contact's e-mail after this write.
- * @throws ServiceError 400 when there would be too many properties, 413 `contact_too_large`.
+ * Whether a key is left out depends on the source of its value, never on the value itself, so that nobody can confirm
+ * a guess. @param records what the sources say so far. @param email the contact's e-mail after this write. @throws
+ * ServiceError 400 when there would be too many properties, 413 `contact_too_large`.
  */
 export function applyWrite(
   before: ContactRow,
@@ -92,7 +90,7 @@ export function applyWrite(
       delete provenance[key]
       continue
     }
-    // A value that another source has said before stays that source's, unless this one is believed and that one is not.
+    // An equal value stays with the source that wrote it first, unless this source is verified and that one is not.
     const isConfirmed = outranksHolder(write, provenance[key], records)
     if (!isChanged.has(key) && winner.source === write.source && !isConfirmed) continue
     provenance[key] = { source: winner.source, updated_at: winner.updated_at }
@@ -144,7 +142,7 @@ export function blankContact(contactId: string, externalId: string | null, sourc
   }
 }
 
-/** A write without what a page may never say of this contact, which is not kept as the source's word either. */
+/** The write without the values that a page may never set on this contact; the source's record omits them too. */
 function withoutBarred(write: SourceWrite, before: ContactRow): [SourceWrite, barred: string[]] {
   if (!write.isFromPage && !isUnverified(write.kind)) return [write, []]
   const stage = (before.properties as Properties).lifecyclestage ?? ''
@@ -156,8 +154,8 @@ function withoutBarred(write: SourceWrite, before: ContactRow): [SourceWrite, ba
 }
 
 /**
- * For every key on which the write decides something: whose value the contact has from now on, null for none. And the
- * keys whose value the source may not replace.
+ * The winning source of each key that the write affects, null for none, and the keys whose value the source may not
+ * replace.
  */
 function winnersOf(
   before: ContactRow,
@@ -195,7 +193,7 @@ function winnersOf(
   return { winners: Object.fromEntries(winners), outranked }
 }
 
-/** Whether another source, one that may replace what this one says, has said something of a key since. */
+/** Whether another source that may replace this one's values has written the key since. */
 function isOutdated(
   key: string,
   holder: Provenance[string] | undefined,
@@ -211,7 +209,7 @@ function isOutdated(
   })
 }
 
-/** What kind of source a value is from. Whose source nobody knows any more counts as the tenant's own. */
+/** The kind of a value's source. A source that no longer exists counts as the tenant's own. */
 function kindOf(source: string | undefined, records: readonly SourceRecord[]): SourceKind {
   return records.find((record) => record.source === source)?.kind ?? 'manual'
 }
@@ -224,7 +222,7 @@ function outranksHolder(
   return holder !== undefined && outranks(kind, kindOf(holder.source, records))
 }
 
-/** The newest value that other sources have for a key, of those that are believed most. */
+/** The newest value for a key among the most trusted of the other sources. */
 function newestOf(key: string, others: readonly SourceRecord[]): Winner | null {
   const said = others.flatMap(({ source, kind, fields }) => {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined
@@ -274,7 +272,7 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
 
 const NO_RAW = { raw: null, raw_bytes: 0 }
 
-/** A raw record as it will be read again: JSON has no -0 and no Infinity. */
+/** A raw record as it will be read back: JSON has no -0 and no Infinity. */
 function asStored(raw: unknown): { raw: unknown; raw_bytes: number } {
   if (raw === null) return NO_RAW
   const text = JSON.stringify(raw)

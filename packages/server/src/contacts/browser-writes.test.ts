@@ -51,7 +51,7 @@ const push = (source: string, properties: Said, more: Said = {}) =>
 describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
   const say = WAYS[way]
 
-  test('fills what is blank, and replaces what pages have said', async () => {
+  test('fills blanks, and replaces earlier values from pages', async () => {
     await tenant.contact('ada@example.com', { city: '' })
     expect(await say('ada@example.com', { city: 'London', plan: 'free' })).toEqual([])
     expect((await read('ada@example.com')).properties).toMatchObject({ city: 'London', plan: 'free' })
@@ -66,7 +66,7 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
     })
   })
 
-  test('never overrides what people, a CRM, an import or the API have said, and names what was left out', async () => {
+  test('never overrides values from people, a CRM, an import or the API, and names what was left out', async () => {
     await tenant.contact('ada@example.com', { firstname: 'Ada' })
     await push('crm', { jobtitle: 'Countess', linkedin_url: 'https://linkedin.com/in/ada' })
     await push('guesses', { industry: 'Mathematics' })
@@ -100,7 +100,7 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
     })
   })
 
-  test('gives way to whatever a verified source says, however old that is', async () => {
+  test('gives way to every verified value, however old', async () => {
     await say('ada@example.com', { city: 'Paris' })
     await push('crm', { city: 'London' }, { updated_at: '2020-01-01T00:00:00.000Z' })
     const { properties, properties_provenance } = await read('ada@example.com')
@@ -110,7 +110,7 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
     expect((await read('ada@example.com')).properties.city).toBe('London')
   })
 
-  test('cannot change any more what a verified source has confirmed', async () => {
+  test('cannot change a value that a verified source has confirmed', async () => {
     await say('ada@example.com', { city: 'London' })
     await tenant.call('PUT', `/v1/contacts/${await idOf('ada@example.com')}`, { properties: { city: 'London' } })
     expect((await say('ada@example.com', { city: 'Paris' })).join()).toContain('city')
@@ -119,7 +119,7 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
     expect(properties_provenance.city.source).toBe('manual')
   })
 
-  test('takes the place of a verified value that was withdrawn', async () => {
+  test('replaces a verified value that was withdrawn', async () => {
     await push('crm', { city: 'London' })
     await say('ada@example.com', { city: 'Paris' })
     await push('crm', { city: null })
@@ -188,7 +188,7 @@ describe('the company of a form', () => {
   }
   const readCompany = async (id: string) => (await tenant.call('GET', `/v1/companies/${id}`)).body.company
 
-  test('is given to a contact without one, and never replaces one that is set', async () => {
+  test('is set on a contact without one, and never replaces one that is set', async () => {
     const id = await company('acme.example', 'Acme')
     expect(await submit('ada@example.com', {}, { domain: 'acme.example' })).toEqual([])
     expect((await read('ada@example.com')).company_id).toBe(id)
@@ -198,7 +198,7 @@ describe('the company of a form', () => {
     expect(await submit('ada@example.com', {}, { domain: 'acme.example' })).toEqual(warnings)
   })
 
-  test('keeps what the API has said of it; blanks are filled', async () => {
+  test('keeps its values from the API; blanks are filled', async () => {
     const id = await company('acme.example', 'Acme', { industry: 'Anvils', lifecyclestage: 'customer', city: '' })
     const warnings = await submit(
       'ada@example.com',
@@ -221,7 +221,7 @@ describe('the company of a form', () => {
     expect(warnings.join()).not.toMatch(/city|numberofemployees/)
   })
 
-  test('takes from a form what forms have said, until the API says it', async () => {
+  test('lets a form replace values from forms, until the API writes them', async () => {
     const said = { domain: 'acme.example', name: 'Acme', numberofemployees: 5, city: 'Rome' }
     await submit('ada@example.com', {}, said)
     const id = (await read('ada@example.com')).company_id

@@ -126,7 +126,7 @@ export function changedEvents(
   return [updated, { event: 'lifecycle_stage_changed', at, contactId, data: { from, to, source } }]
 }
 
-/** An event has at most 32 KiB of properties; whoever needs more reads the contact. */
+/** An event has at most 32 KiB of properties; a reader that needs more reads the contact. */
 function propertiesInEvent(row: ContactRow): { properties: Properties } | { properties_omitted: true } {
   const properties = propertiesOf(row)
   return fitInEvent(properties) ? { properties } : { properties_omitted: true }

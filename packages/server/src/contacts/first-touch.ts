@@ -65,7 +65,7 @@ async function writeFirstTouch(
     if (isWritten || earliest.first_url === '') return { firstSeenMs, hasLandingPage: isWritten }
     const write = { ...SOURCE, properties: touchOf(earliest) }
     await changeContact(tx, log, row, write, dependencies.clock()).catch((error: unknown) => {
-      // A full contact has no room for it, and refuses before anything is written.
+      // A full contact rejects the first touch before anything is written.
       if (!(error instanceof ServiceError) || error.status >= 500) throw error
     })
     return { firstSeenMs, hasLandingPage: true }

@@ -1,15 +1,14 @@
 const NAMED_MAX = 50
 
 /**
- * Tells a page which of the things that it sent were left out. One wording for every reason: a page is told that it may
- * not change a value, and nothing of the value.
- * @param keys as they stand in the request.
+ * Tells a page which of its keys were left out. Every reason has the same wording, so that a page learns only that it
+ * may not change a value, and nothing about the value. @param keys as they stand in the request.
  */
 export function leftOutWarnings(keys: readonly string[]): string[] {
   if (keys.length === 0) return []
   const more = keys.length > NAMED_MAX ? ` and ${keys.length - NAMED_MAX} more` : ''
   const named = `${keys.slice(0, NAMED_MAX).join(', ')}${more}`
   return [
-    `Left out: ${named}. Pages can fill blanks and replace what pages said, but not override other sources or set protected properties.`,
+    `Left out: ${named}. Pages can fill blanks and replace earlier values from pages, but cannot override other sources or set protected properties.`,
   ]
 }

@@ -100,7 +100,7 @@ export async function countContacts(tenant: Tenant, filters: ContactFilters): Pr
   return Number(row?.count ?? 0)
 }
 
-/** A word that occurs often, or is too short for the index, is compared with every contact. */
+/** A frequent word, or one too short for the index, scans every contact. */
 export function whenItsTurn<T>(
   tenant: Tenant,
   { search, job_title }: ContactFilters,

@@ -1,8 +1,8 @@
 import { plainName } from './property-names.ts'
 
 /**
- * Properties that say whether a contact may be written to: what this service's guardrails read, and what CRMs call the
- * same. A page never sets them, and neither does an agent.
+ * Consent properties: those that this service's guardrails read, and the names that CRMs give them. Neither a page
+ * nor an agent can set them.
  */
 export const CONSENT_PROPERTIES: readonly string[] = [
   'do_not_contact',
@@ -19,14 +19,14 @@ export const CONSENT_PROPERTIES: readonly string[] = [
 
 const PLAIN_NAMES = new Set(CONSENT_PROPERTIES.map(plainName))
 
-/** Whether a property says that a contact may or may not be written to, however its name is spelled. */
+/** Whether a property is a consent property, in any spelling. */
 export function isConsent(key: string): boolean {
   return PLAIN_NAMES.has(plainName(key))
 }
 
 /**
- * A decision about being contacted, which is stored however full a contact is. Only the names as they are listed: there is
- * no end of other spellings.
+ * A consent decision, which is stored even on a full contact. Only the listed names count: the number of other
+ * spellings is unlimited.
  */
 export function isConsentFlag(key: string, value: unknown): boolean {
   return typeof value === 'boolean' && CONSENT_PROPERTIES.includes(key)

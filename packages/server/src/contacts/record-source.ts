@@ -27,7 +27,7 @@ export interface SourceRecord {
   fields: SourceFields
   /** Read for one source only, see `readSourceRecords`; null elsewhere. */
   raw: unknown
-  /** How long `raw` is as JSON; known of every source. */
+  /** The length of `raw` as JSON. */
   raw_bytes: number
   first_seen_at: Date
   updated_at: Date

@@ -92,7 +92,7 @@ describe('a contact holds at most 256 KiB', () => {
     expect([status, body.error.code]).toEqual([413, 'contact_too_large'])
   })
 
-  test('many sources at once do not get past it', async () => {
+  test('many concurrent sources cannot exceed it', async () => {
     const id = await tenant.contact(ADA, texts('a'))
     const say = (source: string) =>
       tenant.call('POST', `/v1/sources/${source}/contacts`, {
@@ -134,7 +134,7 @@ describe('whoever writes', () => {
     expect(body.warnings).toEqual([expect.stringMatching(/^identify was left out: .*KiB/)])
   })
 
-  test('a form is 413, and its company is not made', async () => {
+  test('a form is 413, and its company is not created', async () => {
     await fullContact()
     const data = { contact_data: { email: ADA, city: text(1_000) }, company_data: { domain: 'acme.com' } }
     const { status, body } = await submit(data)
@@ -157,7 +157,7 @@ describe('whoever writes', () => {
     })
   })
 
-  test('pages and forms leave 64 KiB to everybody else', async () => {
+  test("pages and forms leave 64 KiB to the tenant's own systems", async () => {
     const identify = async (trait: string) => {
       const traits = { email: ADA, ...texts(trait) }
       return (await tenant.track({ visitor_id: 'v', identify: { traits }, events: [] })).body
@@ -168,7 +168,7 @@ describe('whoever writes', () => {
     expect(await push({ external_id: '1', email: ADA, properties: texts('b') })).toMatchObject([{ status: 'updated' }])
   })
 
-  test('whoever says nothing more is heard, though others have filled the contact', async () => {
+  test('a write that does not enlarge a full contact is accepted', async () => {
     const data = { contact_data: { email: ADA, city: 'London' } }
     const { contact_id } = (await submit(data)).body
     expect((await put(contact_id, { ...texts('a'), b: text(40_000) })).status).toBe(200)
@@ -180,7 +180,7 @@ describe('whoever writes', () => {
     expect(body).not.toHaveProperty('warnings')
   })
 
-  test('who unsubscribes does so however full the contact is', async () => {
+  test('unsubscribing works on a full contact', async () => {
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`k${n}`, n]))
     const contacts = [await fullContact(), await tenant.contact('many@example.com', many)]
     for (const contactId of contacts) {
@@ -193,7 +193,7 @@ describe('whoever writes', () => {
     expect((await put(contacts[1] ?? '', { k501: 1 })).status).toBe(400)
   })
 
-  test('a first touch that finds no room is left out, and the events are kept', async () => {
+  test('a first touch that does not fit is left out, and the events are kept', async () => {
     const id = await fullContact()
     await tenant.call('PUT', `/v1/contacts/${id}`, { visitor_id: 'v' })
     const url = `https://${tenant.site}/${text(2_000)}`
@@ -230,7 +230,7 @@ test("the events of a contact's changes hold at most 32 KiB", async () => {
   ])
 })
 
-test('the database refuses what got past the service', async () => {
+test('the database refuses a contact that is too large', async () => {
   const id = await tenant.contact(ADA)
   const large = JSON.stringify({ a: text(300_000) })
   const write = (column: string, table: string) =>

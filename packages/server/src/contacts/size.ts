@@ -5,22 +5,22 @@ import type { SourceKind, SourceRecord } from './record-source.ts'
 import { isUnverified } from './source-standing.ts'
 
 const KIB = 1024
-/** A contact's properties and what its sources say of it, as JSON. Every write and every list reads all of it. */
+/** A contact's properties and source records, as JSON. Every write and every list reads all of them. */
 const CONTACT_KIB_MAX = 256
 /** Anyone can write through a page or a form, so the rest is kept for the tenant's own systems. */
 const CONTACT_KIB_MAX_FROM_PAGES = 192
 const COMPANY_KIB_MAX = 256
-/** Every change is recorded as an event: without a bound of its own, small changes of a large contact would fill the disk. */
+/** Every change is recorded as an event: without this limit, small changes to a large contact would fill the disk. */
 const EVENT_PROPERTIES_BYTES_MAX = 32 * KIB
 
-/** A contact's properties, and what all of its sources say. */
+/** A contact's properties and the records of all its sources. */
 interface Content {
   properties: Properties
   records: readonly SourceRecord[]
 }
 
 /**
- * Checks that a write keeps a contact within its bounds.
+ * Checks that a write keeps a contact within its limits.
  * @throws ServiceError 400 for too many keys, 413 `contact_too_large`.
  */
 export function requireRoomInContact(before: Content, after: Content, kind: SourceKind): void {
@@ -30,7 +30,7 @@ export function requireRoomInContact(before: Content, after: Content, kind: Sour
   if (bytes <= kibMax * KIB) return
   // A write that adds nothing is accepted, even if others have filled the contact.
   if (bytes <= contactBytes(before)) return
-  const message = `The contact would hold more than ${kibMax} KiB, counting its properties and what each source says. Remove properties or shorten them; long texts belong in notes.`
+  const message = `The contact would hold more than ${kibMax} KiB, counting its properties and the records of its sources. Remove or shorten properties; put long texts in notes.`
   throw new ServiceError(413, 'contact_too_large', message)
 }
 
@@ -42,7 +42,7 @@ export function requireRoomInCompany(properties: Properties): void {
   throw new ServiceError(413, 'company_too_large', message)
 }
 
-/** Whether properties are small enough to be repeated in the event of a change. */
+/** Whether properties are small enough to include in the change event. */
 export function fitInEvent(properties: Properties): boolean {
   return jsonBytes(properties) <= EVENT_PROPERTIES_BYTES_MAX
 }
@@ -51,14 +51,14 @@ function contactBytes({ properties, records }: Content): number {
   return jsonBytes(withoutConsent(properties, (value) => value)) + sum(records.map(recordBytes))
 }
 
-/** A source that says nothing takes no room, so a full contact can still be identified. */
+/** A source without values counts nothing, so a full contact can still be identified. */
 function recordBytes({ source, external_id, fields, raw_bytes }: SourceRecord): number {
   const counted = withoutConsent(fields, ({ value }) => value)
   if (Object.keys(counted).length === 0 && raw_bytes === 0) return 0
   return jsonBytes({ source, external_id, fields: counted }) + raw_bytes
 }
 
-/** Whether somebody may be contacted is stored however full the contact is. */
+/** Consent is stored even on a full contact. */
 function withoutConsent<Field>(fields: Record<string, Field>, read: (field: Field) => unknown) {
   return Object.fromEntries(Object.entries(fields).filter(([key, field]) => !isConsentFlag(key, read(field))))
 }
@@ -66,7 +66,7 @@ function withoutConsent<Field>(fields: Record<string, Field>, read: (field: Fiel
 const SEPARATOR_BYTES = 2
 const BRACES_BYTES = 2
 
-/** Bytes of the text that PostgreSQL makes of a `jsonb` value, which is what is stored, sent and read again. */
+/** Bytes of a `jsonb` value as PostgreSQL's text. */
 function jsonBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(JSON.stringify(value))
   if (typeof value === 'number') return numberBytes(value)

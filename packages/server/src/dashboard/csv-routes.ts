@@ -62,8 +62,8 @@ type ExportRequest = Pick<FastifyRequest, 'tenant' | 'actor' | 'url'> & { query:
 /** Lists as files: the filters of the lists, every record that matches. */
 export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
   /**
-   * The audit log says what was fetched, which columns, and what it was filtered by. It keeps no filter's value: a search may
-   * name a person, and the log cannot forget one who is erased.
+   * The audit log records the list, its columns and the names of its filters. It omits filter values: a search may
+   * name a person, and erasure does not reach the log.
    */
   async function sendExport<Row>(
     { tenant, actor, query, url }: ExportRequest,
@@ -71,7 +71,7 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
     file: Omit<CsvFile<Row>, 'beforeSending'>,
   ): Promise<FastifyReply> {
     const { name, columns } = file
-    // Not those that only have their default.
+    // Without filters that only have their default value.
     const sent = new URLSearchParams(url.split('?')[1])
     const filters = Object.keys(query).filter((key) => sent.has(key) && !NO_FILTERS.includes(key))
     const details = { name, columns, filters }

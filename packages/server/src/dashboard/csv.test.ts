@@ -103,7 +103,7 @@ describe('scopes', () => {
   })
 })
 
-test('every export stands in the audit log, with its columns and the names of its filters', async () => {
+test('the audit log records every CSV download, with its columns and the names of its filters', async () => {
   const exporting = await createTestTenant(service)
   await exporting.contact('secret@example.com')
   const admin = await signedIn(service, exporting.id, 'admin')

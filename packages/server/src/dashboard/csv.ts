@@ -3,11 +3,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** A spreadsheet may drop these from the beginning of a cell: white space, control characters, and what nobody sees. */
+/** Spreadsheets may drop these from the start of a cell: white space, control and invisible characters. */
 const UNSEEN = /^[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]+/u
-/** What begins a formula then; the last one is the minus sign of typesetters. */
+/** Characters that start a formula; the last one is the typographic minus sign. */
 const FORMULA = /^[=+\-@\u2212]/
-/** Excel takes these for the beginning of a formula by themselves. */
+/** Excel reads these alone as the start of a formula. */
 const LINE = /^[\t\r\n]/
 const NEEDS_QUOTES = /[",;\t\r\n]|^\s|\s$/
 /** By it spreadsheets see that the file is in UTF-8. */
@@ -26,7 +26,7 @@ export function csvCell(value: unknown): string {
 function isFormula(text: string): boolean {
   if (LINE.test(text)) return true
   const [first = ''] = text.replace(UNSEEN, '')
-  // Full-width and small forms mean the same to a spreadsheet: `＝` is an equals sign.
+  // A spreadsheet treats full-width and small forms alike: `＝` is an equals sign.
   return FORMULA.test(first.normalize('NFKC'))
 }
 
@@ -61,7 +61,7 @@ export async function sendCsv<Row>(
     yield BYTE_ORDER_MARK + csvLine(columns)
     for (let page = first; !page.done; page = await pages.next()) {
       yield page.value.map((row) => csvLine(cellsOf(row))).join('')
-      // Other requests have their turn.
+      // Let other requests run.
       await nextTurn()
     }
   }
@@ -69,7 +69,7 @@ export async function sendCsv<Row>(
     const first = await pages.next()
     await beforeSending()
     const body = Readable.from(lines(first), { objectMode: true, highWaterMark: 1 })
-    // Also when the client goes away before it has read anything.
+    // Also when the client disconnects before it has read anything.
     body.once('close', () => void close())
     return reply
       .type('text/csv; charset=utf-8')

@@ -20,7 +20,7 @@ const LABELS: Record<keyof RateLimits, string> = {
   formPerTenantPerMinute: 'Form submissions of all people',
   signInPerIpPerMinute: 'Sign-ins from one address',
   signInPerPersonPerMinute: 'Sign-ins of one person from one address',
-  signInElsewherePerMinute: 'Sign-ins of one person from all addresses that are new',
+  signInElsewherePerMinute: 'Sign-ins of one person from all new networks',
 }
 
 const Limits = success({

@@ -27,7 +27,7 @@ export function liveRoutes(app: App, { live, ...dependencies }: LiveDependencies
     '/api/live',
     {
       config: { access: SCOPE },
-      // A HEAD would open a feed that nobody reads and nothing ends.
+      // A HEAD would open a feed that nobody reads and that never ends.
       exposeHeadRoute: false,
       schema: { hide: true },
     },

@@ -66,7 +66,7 @@ export const BUILT_IN: Record<Entity, Property[]> = {
     text('os', 'Operating system'),
     text('device_type', 'Device'),
     { name: 'is_bot', label: 'Bot', type: 'boolean' },
-    { name: 'origin_mismatch', label: 'Sent from another host', type: 'boolean' },
+    { name: 'origin_mismatch', label: 'Sent from a different host', type: 'boolean' },
     text('screen', 'Screen'),
     text('user_agent', 'User agent'),
     date('createdAt', 'Received'),

@@ -26,7 +26,7 @@ const FIELDS = {
   device_type: Text,
   is_bot: Type.Boolean(),
   origin_mismatch: Type.Boolean({
-    description: 'Whether the host of url is not that of the page that sent the event.',
+    description: 'Whether the host of url differs from the host of the page that sent the event.',
   }),
   screen: Text,
   user_agent: Text,

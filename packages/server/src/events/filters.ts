@@ -102,7 +102,7 @@ export const EVENT_FILTERS = {
   os: define(filterText('Exact name of the operating system, such as macOS.'), 'equals', 'os'),
   is_bot: define(flag('Whether the sender says that it is a bot.'), 'is_true', 'is_bot'),
   origin_mismatch: define(
-    flag('Whether the URL names another host than the page that sent the event.'),
+    flag("Whether the URL's host differs from the host of the page that sent the event."),
     'is_true',
     'origin_mismatch',
   ),
@@ -155,10 +155,10 @@ export function eventConditions(filters: EventFilters): { where: string[]; param
   return { where, parameters }
 }
 
-/** The table is sorted by time, and has indexes of these; any other filter is compared with every event. */
+/** The table is sorted by time and has indexes on these; any other filter scans every event. */
 const INDEXED = ['contact_id', 'contact_ids', 'visitor_id'] as const
 
-/** Whether finding the events that match may take reading everything that a tenant has. */
+/** Whether finding matching events may read all events of the tenant. */
 export function readsEverything(filters: EventFilters): boolean {
   if (INDEXED.some((name) => filters[name] !== undefined)) return false
   return (

@@ -5,7 +5,7 @@ import { EVENT_COLUMNS, type EventObject, type EventRow, toEventObject } from '.
 import { type EventFilters, eventConditions } from './filters.ts'
 
 const ROWS_A_PAGE = 10_000
-/** Events of a page that are handed over at a time: the reader lets other requests go on in between. */
+/** Events of a page that are yielded at a time; other requests run in between. */
 const EVENTS_AT_ONCE = 250
 
 /**

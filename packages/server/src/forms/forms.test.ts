@@ -50,7 +50,7 @@ test('a submission creates the contact and the company, and links them', async (
   expect(again.body.company_id).toBe(answer.body.company_id)
 })
 
-test('an existing contact is given what it lacks, as source form; what was left blank stays', async () => {
+test('a form fills the blanks of an existing contact, as source form; fields left blank do not change', async () => {
   const id = await tenant.contact('ada@example.com', { firstname: 'Ada', city: 'London' })
   const answer = await submit({
     contact_data: { email: 'ADA@example.com', firstname: 'Augusta', city: '', plan: 'pro' },

@@ -51,7 +51,7 @@ export async function formRoutes(app: App, dependencies: FormDependencies): Prom
         operationId: 'submitForm',
         summary: 'Submit a website form',
         description:
-          'Called by pages of a domain that the tenant has verified. Creates the contact and the company, or fills their blanks, links the visitor and records a form_submission event. Warnings name what a form may not change.',
+          'Called by pages of a domain that the tenant has verified. Creates the contact and the company or fills their blanks, links the visitor and records a form_submission event. Warnings name the properties that a form may not change.',
         tags: ['Public'],
         security: [],
         params: Path,

@@ -37,16 +37,16 @@ export interface Page {
 
 const SOURCE = { source: 'form', kind: 'form' } as const
 const UNLINKED =
-  'The visitor was not linked to the contact: this tenant takes signed identifications only. Send one to /track.'
+  'The visitor was not linked to the contact: this tenant requires signed identification. Send a signed identify to /track.'
 
 export interface SubmissionDependencies extends WriteDependencies {
   findIdentificationKeys: FindIdentificationKeys
 }
 
 /**
- * Finds or creates the contact and the company, links the visitor, and records a form_submission event: all or nothing.
- * Anybody can submit anybody's email, so what it says is a page's word; and where the tenant takes signed identifications
- * only, the visitor is not linked.
+ * Finds or creates the contact and the company, links the visitor, and records a form_submission event: all or
+ * nothing. Anybody can submit anybody's email, so its values are unverified. If the tenant requires signed
+ * identification, the visitor is not linked.
  */
 export async function submitForm(
   tenant: Tenant,

@@ -239,7 +239,7 @@ describe('a file that cannot be imported is refused before anything is written',
   })
 })
 
-test('a row that a contact has no room for fails alone', async () => {
+test('a row that does not fit into its contact fails alone', async () => {
   const long = 'x'.repeat(60_000)
   const { lines } = await importText(`email,a,b,c\nada@example.com,${long},${long},${long}\nbob@example.com,1,2,3\n`)
   expect(lines.map(({ status }) => status)).toEqual(['failed', 'created'])

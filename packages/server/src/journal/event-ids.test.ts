@@ -37,7 +37,7 @@ test.each([1, 2, 3, 30])('a clock that is %i days behind forgets nothing that wa
   expect(await record(id)).toBe(0)
 })
 
-test('a process whose clock is a day behind knows what the others have recorded', async () => {
+test('a process whose clock is a day behind finds the ids that others have recorded', async () => {
   const id = newId()
   expect(await record(id)).toBe(1)
   aheadMs = -DAY_MS

@@ -7,9 +7,9 @@ import { type EventIdTable, eventIdTables } from './flush-queries.ts'
 const EVERY_MS = 3_600_000
 
 /**
- * Empties the table that tomorrow will write to, once; it holds the ids of the day before yesterday. Which day a table is
- * for stands in PostgreSQL and only grows: a clock that is behind takes today's table for tomorrow's, and leaves it alone.
- * @returns how many days the tables are ahead of this clock, which is none when all clocks agree.
+ * Empties, once, the table for tomorrow, which holds the ids of the day before yesterday. PostgreSQL stores the day
+ * of each table, and it only grows: a process whose clock is behind takes today's table for tomorrow's and does not
+ * empty it. @returns how many days the tables are ahead of this clock; 0 when all clocks agree.
  */
 export async function forgetOldEventIds(database: Database, now: Date): Promise<number> {
   const { today, tomorrow } = eventIdTables(now)
@@ -41,7 +41,7 @@ export async function keepEventIds(database: Database, clock: Clock, log: Logger
     const daysAhead = await forgetOldEventIds(database, clock())
     if (daysAhead > 0) {
       const message =
-        'the clock of this process is behind, or another was ahead: event ids are not forgotten until it catches up. If this clock is right, empty the table event_id_days'
+        'the clock of this process is behind, or another was ahead: old event ids are kept until this clock catches up. If this clock is right, empty the table event_id_days'
       log.warn({ days_ahead: daysAhead }, message)
     }
   }

@@ -29,7 +29,7 @@ export interface EventRecord {
   os: string
   device_type: string
   is_bot: boolean
-  /** The URL's host is not that of the page that sent the event. */
+  /** The URL's host differs from the host of the page that sent the event. */
   origin_mismatch: boolean
   screen: string
   language: string

@@ -38,8 +38,8 @@ export function eventIdTables(now: Date): { today: EventIdTable; tomorrow: Event
 }
 
 /**
- * Inserts ids that are in none of the tables. Yesterday's alone would do if all clocks agreed; a process whose clock is
- * behind finds in tomorrow's what the others write today.
+ * Inserts ids that are in none of the tables. Checking yesterday's alone would do if all clocks agreed; for a process
+ * whose clock is behind, the ids that others write today are in tomorrow's table.
  */
 function rememberIds(now: Date): string {
   const { today, tomorrow, yesterday } = eventIdTables(now)

@@ -58,7 +58,7 @@ export function startProjector({
   let away = false
   let stopped = false
 
-  /** `refused`: ClickHouse answered, and took nothing; it may take other rows. `away`: it would take none. */
+  /** `refused`: ClickHouse rejected the row and may accept others. `away`: it accepts none. */
   async function insert(row: JournalRow): Promise<'inserted' | 'refused' | 'away'> {
     try {
       await insertOnce(row)
@@ -86,7 +86,7 @@ export function startProjector({
     try {
       await clickhouse.insert('events', JOURNAL_FORMAT, row.rows, row.journalId)
     } catch (error) {
-      // ClickHouse has taken other rows since it refused this one before: the reason lies in the row.
+      // ClickHouse has accepted other rows since it last refused this one, so the cause is in the row.
       const isAlone = isRefused(error) && insertions > (refused.get(row.journalId) ?? insertions)
       if (!isAlone && !isUnreadable(error)) throw error
       await insertEach(dependencies, row, isAlone ? isRefused : isUnreadable)
@@ -117,7 +117,7 @@ export function startProjector({
     }
   }
 
-  /** @returns whether there may be more to take. */
+  /** @returns whether there may be more rows. */
   async function sweep(olderThanSeconds: number, which: 'fresh' | 'refused'): Promise<boolean> {
     return database.transaction().execute(async (transaction) => {
       const known = [...refused.keys()]
@@ -141,7 +141,7 @@ export function startProjector({
         if (outcome === 'away') break
       }
       if (done.length > 0) await transaction.deleteFrom('journal').where('journal_id', 'in', done).execute()
-      // Another process has seen to what is not there any more.
+      // Another process has handled rows that are gone.
       if (which === 'refused' && rows.length < SWEEP_ROWS) {
         for (const id of known.filter((id) => !rows.some((row) => row.journal_id === id))) refused.delete(id)
       }
@@ -151,7 +151,7 @@ export function startProjector({
 
   async function sweepAll(olderThanSeconds: number): Promise<void> {
     while (!stopped && (await sweep(olderThanSeconds, 'fresh')));
-    // After the others, which tell whether ClickHouse takes anything.
+    // After the others, which show whether ClickHouse accepts anything.
     if (!stopped && refused.size > 0 && !away) await sweep(olderThanSeconds, 'refused')
   }
 

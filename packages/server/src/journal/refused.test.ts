@@ -68,9 +68,9 @@ describe('a journal row is set aside with its reason when it', () => {
   const header = serializeEvents([]).trimEnd()
   const event = () => serializeEvents([record('kept')]).split('\n')[1]
   test.each([
-    ['is empty', () => '', 1, 'holds 0 events in place of 1'],
-    ['holds nothing but the names of columns', () => `${header}\n`, 3, 'holds 0 events in place of 3'],
-    ['is something else', () => 'garbage', 1, 'holds 0 events in place of 1'],
+    ['is empty', () => '', 1, 'contains 0 events instead of 1'],
+    ['holds nothing but the names of columns', () => `${header}\n`, 3, 'contains 0 events instead of 3'],
+    ['is something else', () => 'garbage', 1, 'contains 0 events instead of 1'],
     ['has lost an event', () => `${header}\n${event()}\n`, 2, 'holds 1 events in place of 2'],
     ['was cut off', () => `${header}\n${event()?.slice(0, -30)}`, 1, 'Cannot parse'],
     ['is HTML', () => '<!doctype html>\n<title>502</title>\n', 1, 'Cannot parse'],
@@ -111,7 +111,7 @@ function refusing(clickhouse: ClickHouse, text: string): ClickHouse {
   }
 }
 
-test('rows that ClickHouse refuses for an unknown reason wait while it takes nothing, and then hold up no others', async () => {
+test('rows refused for an unknown reason wait while ClickHouse accepts nothing, and then do not block others', async () => {
   const own = await startTestService()
   const { stores, log } = own
   await own.projector.stop()
@@ -146,7 +146,7 @@ test('rows that ClickHouse refuses for an unknown reason wait while it takes not
   }
 })
 
-test('cdsctl doctor names what is set aside, and events retry stores it once it is mended', async () => {
+test('cdsctl doctor lists events that were set aside, and events retry stores them once they are corrected', async () => {
   const own = await startTestService()
   const commandLine = new CommandLine({
     DATABASE_URL: own.config.databaseUrl ?? '',

@@ -10,12 +10,14 @@ import { JOURNAL_FORMAT } from './event-record.ts'
 const UNREADABLE: ReadonlySet<number> = new Set([
   6, 25, 26, 27, 32, 33, 38, 41, 53, 62, 69, 70, 72, 117, 130, 131, 321, 349, 376, 407, 467,
 ])
-/** Its codes for what it cannot do at the moment: timeouts, no memory, too many parts, a lost replica, an unknown outcome. */
+/**
+ * ClickHouse's codes for temporary failures: timeouts, no memory, too many parts, a lost replica, an unknown outcome.
+ */
 const BUSY: ReadonlySet<number> = new Set([
   159, 160, 202, 203, 209, 210, 225, 236, 241, 242, 252, 279, 285, 286, 319, 394, 439, 745, 999,
 ])
 const ERROR_LENGTH_MAX = 1_000
-/** In place of a line's number: the journal row as a whole, because its lines are not those that were written. */
+/** Used instead of a line number for a whole journal row whose lines are not those that were written. */
 const WHOLE_ROW = -1
 
 interface Dependencies {
@@ -29,17 +31,17 @@ export function isUnreadable(error: unknown): boolean {
   return UNREADABLE.has(refusalCode(error) ?? 0)
 }
 
-/** Whether ClickHouse refused this statement in particular, for whatever reason: it may take others. */
+/** Whether ClickHouse refused this statement in particular, for any reason: it may accept others. */
 export function isRefused(error: unknown): boolean {
   const code = refusalCode(error)
   return code !== null && !BUSY.has(code) && !isOutOfRoom(error)
 }
 
 /**
- * Inserts the events of a journal row one by one and sets aside those that are refused, so that one bad event, which
- * should not have been accepted, holds up no others. ClickHouse takes a statement whole or not at all, so nothing of the
- * row is there yet; each event has a token of its own, so a repetition changes nothing.
- * @param isItsFault whether an error means the event, and not the state of ClickHouse.
+ * Inserts the events of a journal row one by one and sets aside those that are refused, so that one bad event does
+ * not block others. ClickHouse accepts a statement whole or not at all, so none of the row's events are stored yet.
+ * Each event has its own deduplication token, so a repetition changes nothing. @param isItsFault whether an error is
+ * caused by the event rather than the state of ClickHouse.
  */
 export async function insertEach(
   dependencies: Dependencies,
@@ -48,7 +50,7 @@ export async function insertEach(
 ): Promise<void> {
   const [names = '', ...events] = linesOf(rows)
   if (events.length === 0)
-    return setAside(dependencies, { journalId, line: WHOLE_ROW, row: rows, error: 'holds no events' })
+    return setAside(dependencies, { journalId, line: WHOLE_ROW, row: rows, error: 'contains no events' })
   for (const [line, event] of events.entries()) {
     const row = `${names}\n${event}\n`
     try {
@@ -61,9 +63,8 @@ export async function insertEach(
 }
 
 /**
- * Sets a row aside that has not as many events as were written into it: ClickHouse would take an empty one, or the rest
- * of one that was cut off, without a word.
- * @returns whether it was set aside.
+ * Sets aside a row that has fewer or more events than were written into it: ClickHouse would silently accept an empty
+ * or truncated one. @returns whether it was set aside.
  */
 export async function setAsideIncomplete(
   dependencies: Dependencies,
@@ -71,7 +72,7 @@ export async function setAsideIncomplete(
 ): Promise<boolean> {
   const found = linesOf(rows).length - 1
   if (found === eventCount) return false
-  const error = `holds ${Math.max(found, 0)} events in place of ${eventCount}`
+  const error = `contains ${Math.max(found, 0)} events instead of ${eventCount}`
   await setAside(dependencies, { journalId, line: WHOLE_ROW, row: rows, error })
   return true
 }
@@ -120,9 +121,8 @@ export async function latestRefused(database: Database, limit: number) {
 }
 
 /**
- * Puts what was set aside back into the journal, to be tried again: after an upgrade that can store it, or once its text
- * was mended. What holds no event at all stays.
- * @returns how many rows went back.
+ * Puts rows that were set aside back into the journal, to be retried after an upgrade that can store them or after
+ * their text was corrected. Rows without any event stay. @returns how many rows were put back.
  */
 export async function retryRefused(database: Database): Promise<number> {
   return database.transaction().execute(async (transaction) => {

@@ -9,7 +9,7 @@ import { type LiveEvent, type RecordedEvent, toLiveEvent } from './event.ts'
 /** Dashboards that one person has open, or connections of one API key. */
 const READERS_A_CALLER_MAX = 10
 const READERS_A_TENANT_MAX = 50
-/** Each holds a connection and up to 64 KiB that it has not read yet. */
+/** Each holds a connection and up to 64 KiB of unread data. */
 const READERS_MAX = 1_000
 const POLL_EVERY_MS = 1_000
 /** Of one look: nobody can read more in a second. */
@@ -29,7 +29,7 @@ export interface LiveFeed {
   onRecorded(batches: readonly Batch[]): void
   /**
    * @param callerId the person or API key that reads.
-   * @returns what ends the reading.
+   * @returns a function that closes the feed.
    * @throws ServiceError 429 `too_many_live_readers`.
    */
   read(tenantId: string, callerId: string, reader: LiveReader): () => void
@@ -45,7 +45,7 @@ interface Dependencies {
 }
 
 interface Audience {
-  /** Each with who it is. */
+  /** The open feeds, with their callers. */
   readers: Map<LiveReader, string>
   /** Ids that were told of, oldest first: what a look finds again is not told twice. */
   told: Set<string>
@@ -139,7 +139,7 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
 }
 
 function tooMany(max: number, holder: string): ServiceError {
-  const message = `At most ${max} live feeds of one ${holder} can be open at once. Close one, or try again in a minute.`
+  const message = `At most ${max} live feeds per ${holder} can be open at once. Close one, or try again in a minute.`
   return new ServiceError(429, 'too_many_live_readers', message, { headers: { 'retry-after': '60' } })
 }
 

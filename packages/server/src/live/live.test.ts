@@ -105,7 +105,7 @@ async function watchAll(headers: Record<string, string>) {
   }
 }
 
-test('one key or person holds a few feeds, not all of its tenant, and one that is closed makes room', async () => {
+test("one key or person can hold only some of its tenant's feeds; closing one makes room", async () => {
   const busy = await createTestTenant(service)
   const headers = { authorization: `Bearer ${busy.key}` }
   const { feeds, refused } = await watchAll(headers)
@@ -140,7 +140,7 @@ test('a tenant has a limited number of feeds, which leaves those of others', asy
 test('a process has a limited number of feeds', async () => {
   const feed = startLiveFeed({ stores: service.stores, clock: () => new Date(), log: service.log, hasOthers: false })
   const ends = Array.from({ length: 1_000 }, (_, index) => feed.read(`tenant ${index}`, 'caller', () => {}))
-  expect(() => feed.read('one more', 'caller', () => {})).toThrow(/At most 1000 live feeds of one process/)
+  expect(() => feed.read('one more', 'caller', () => {})).toThrow(/At most 1000 live feeds per process/)
   // Ending one twice makes room once.
   ends[0]?.()
   ends[0]?.()

@@ -5,7 +5,7 @@ const ENTRIES_MAX = 10_000
 /**
  * Remembers what a look-up found, and that it found nothing, until any process changes a cached table. Callers that
  * ask for the same key at once share one look-up.
- * @param isKept whether a value is worth its place.
+ * @param isKept whether a value is worth caching.
  */
 export function cached<Value>(
   invalidation: Invalidation,

@@ -58,6 +58,6 @@ export function storeUnavailable(store: 'PostgreSQL' | 'ClickHouse', cause: unkn
 
 /** 503: an engine has no room to write; the caller should try again later. */
 export function storageFull(store: 'PostgreSQL' | 'ClickHouse', cause: unknown): ServiceError {
-  const message = `${store} has no room left on its disk. The operator has to free some; then try again.`
+  const message = `${store} has no room left on its disk. The operator must free space. Then try again.`
   return new ServiceError(503, 'storage_full', message, { headers: { 'retry-after': '30' }, cause })
 }

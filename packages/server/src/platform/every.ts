@@ -37,10 +37,10 @@ export function every(pauseMs: number, work: () => Promise<void>): Repeated {
   }
 }
 
-/** What has to be undone, latest first. */
+/** Cleanup steps, run latest first. */
 export type Cleanup = (() => Promise<unknown>)[]
 
-/** Undoes everything, once. What fails holds up none of the rest: an engine must not be left running. */
+/** Runs all cleanup steps, once. A step that fails does not stop the rest: an engine must not be left running. */
 export async function undoAll(cleanup: Cleanup): Promise<void> {
   const [failure] = await eachAlone(cleanup.splice(0).reverse(), async (undo) => {
     await undo()

@@ -22,19 +22,19 @@ export function createLog(level: Config['logLevel'], destination?: DestinationSt
   const output = pino.destination({ fd: 1, sync: true, minLength: 1, maxLength: UNWRITTEN_BYTES_MAX })
   const log = pino(options, output)
   let dropped = 0
-  // Standard output may be a file on a full disk, or a pipe that nobody reads any more. What cannot be written stays in
-  // memory, up to a limit, and is written with the next line that can be.
+  // Standard output may be a file on a full disk, or a pipe that is no longer read. Lines that cannot be written stay
+  // in memory, up to a limit, and are written with the next line that succeeds.
   output.on('error', () => {})
   output.on('drop', () => {
     dropped++
-    // When it holds as much as it may, it waits to be told to try again.
+    // When its buffer is full, it waits until it is told to try again.
     output.flush()
   })
   output.on('write', () => {
     if (dropped === 0) return
     const lines = dropped
     dropped = 0
-    setImmediate(() => log.warn({ lines }, 'log lines were lost, because they could not be written'))
+    setImmediate(() => log.warn({ lines }, 'log lines could not be written and were lost'))
   })
   return log
 }

@@ -97,9 +97,19 @@ function measureReads(registry: Registry, { lanes }: Pick<ReadTurns, 'lanes'>): 
         for (const [lane, turns] of ofLanes) this.inc({ lane }, turns.counts()[count])
       },
     })
-  measure(Gauge, 'cds_reads_running', 'Reads that have their turn now, by lane.', 'running')
-  measure(Gauge, 'cds_reads_waiting', 'Reads that wait for their turn, by lane.', 'waiting')
-  measure(Counter, 'cds_reads_total', 'Reads that had their turn, by lane.', 'started')
-  measure(Counter, 'cds_reads_refused_total', 'Reads that were refused or whose caller left, by lane.', 'refused')
-  measure(Counter, 'cds_reads_waited_seconds_total', 'Time that reads waited for their turn, by lane.', 'waitedSeconds')
+  measure(Gauge, 'cds_reads_running', 'Reads that are running, by lane.', 'running')
+  measure(Gauge, 'cds_reads_waiting', 'Reads that are waiting for their turn, by lane.', 'waiting')
+  measure(Counter, 'cds_reads_total', 'Reads that have started, by lane.', 'started')
+  measure(
+    Counter,
+    'cds_reads_refused_total',
+    'Reads that were refused or whose client disconnected, by lane.',
+    'refused',
+  )
+  measure(
+    Counter,
+    'cds_reads_waited_seconds_total',
+    'Total time that reads waited for their turn, by lane.',
+    'waitedSeconds',
+  )
 }

@@ -74,7 +74,7 @@ test.each([
   await expect.poll(() => counts(lane)).toMatchObject({ waiting: 0, running: 0 })
 })
 
-test('a tenant with many heavy reads delays the one of another tenant by few of them', async () => {
+test("a tenant's many heavy reads delay another tenant's read by only a few of them", async () => {
   const giveBack = await fill('heavy')
   const finished: string[] = []
   const read = (who: TestTenant, name: string) =>
@@ -116,7 +116,7 @@ test('more waiting reads than a tenant may have are refused with 429, and those 
   expect(statuses.filter((status) => status === 200)).toHaveLength(32)
 })
 
-test('a client that goes away leaves the line', async () => {
+test('a client that disconnects leaves the queue', async () => {
   const giveBack = await fill('heavy')
   const leaving = new AbortController()
   const headers = { authorization: `Bearer ${tenant.key}` }
@@ -128,7 +128,7 @@ test('a client that goes away leaves the line', async () => {
   giveBack()
 })
 
-test('a tenant has at most four files made at once, and more are 429 before anything is sent', async () => {
+test('a tenant can download at most four files at once; more are 429 before anything is sent', async () => {
   const giveBack = await fill('export')
   const file = (who: TestTenant) => who.call('GET', '/api/events/export.csv?columns=event')
   const files = Array.from({ length: 4 }, () => file(tenant))
@@ -146,7 +146,7 @@ test('a tenant has at most four files made at once, and more are 429 before anyt
   await expect.poll(async () => (await file(tenant)).status).toBe(200)
 })
 
-test('a file that nobody fetches any more makes room for another one', async () => {
+test('an abandoned download makes room for another', async () => {
   const giveBack = await fill('export')
   const leaving = new AbortController()
   const headers = { authorization: `Bearer ${tenant.key}` }
@@ -161,7 +161,7 @@ test('a file that nobody fetches any more makes room for another one', async () 
   giveBack()
 })
 
-test('a read beyond what one read may use is 400 for a client, and says what to do', async () => {
+test("a client's read that exceeds its limits is 400, and says what to do", async () => {
   const { stores } = service
   const clickhouse: typeof stores.clickhouse = {
     ...stores.clickhouse,

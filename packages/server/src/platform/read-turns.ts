@@ -5,19 +5,19 @@ import { ServiceError } from './errors.ts'
 import { createTurns, TurnRefused, type Turns } from './turns.ts'
 
 /**
- * What a read costs. `light`: an answer that an index finds. `heavy`: one that may read everything that the tenant has.
- * `export`: a page of a file. `postgres`: a heavy read of PostgreSQL; the light ones take no turns there.
+ * The cost of a read. `light`: an index answers it. `heavy`: it may read everything that the tenant has. `export`: a
+ * page of a file. `postgres`: a heavy read of PostgreSQL; light ones take no turns there.
  */
 export type Lane = 'light' | 'heavy' | 'export' | 'postgres'
 
-/** What one read of ClickHouse may use. */
+/** The limits of one ClickHouse read. */
 export interface ReadShare {
   threads: number
   memoryBytes: number
 }
 
 export interface ReadOptions {
-  /** Aborts when the client goes away. The service's own work has no caller: it waits, and is never refused. */
+  /** Aborts when the client disconnects. The service's own work has no caller: it waits and is never refused. */
   caller?: AbortSignal | undefined
   /** For reads inside a transaction, which hold a connection of PostgreSQL while they wait. */
   isUrgent?: boolean
@@ -30,7 +30,10 @@ export interface ReadOptions {
 export interface ReadTurns {
   /** Waits for a turn. @throws ServiceError 429 `too_many_reads`, 503 `reads_busy`. */
   enter(lane: Lane, tenantId: string, options?: ReadOptions): Promise<{ share: ReadShare; end: () => void }>
-  /** Begins a file, each page of which takes a turn in its lane. @returns what ends it. @throws ServiceError 429 `too_many_exports`. */
+  /**
+   * Begins a file, each page of which takes a turn in its lane. @returns a function that ends it. @throws
+   * ServiceError 429 `too_many_exports`.
+   */
   beginExport(tenantId: string, caller?: AbortSignal): Promise<() => void>
   lanes: Readonly<Record<Lane, Pick<Turns, 'counts'>>>
 }
@@ -43,19 +46,19 @@ interface Resources {
   postgresConnections: number
 }
 
-/** What a lane's reads together may use of the memory. */
+/** Each lane's share of the memory. */
 const MEMORY_SHARE = { light: 0.2, heavy: 0.6, export: 0.2 }
-/** Beyond these, more at once only makes each slower. Together they stay below the threads that blocking work has. */
+/** More at once would only slow each read. Together they stay below the number of threads for blocking work. */
 const LIGHT_MAX = 16
 const HEAVY_MAX = 8
 const EXPORTS_MAX = 4
 const WAITING = { waitingPerKey: 64, waitingInAll: 1_024, waitMsMax: 30_000 }
 const FILES = { perKey: 4, inAll: 64, waitingPerKey: 0, waitingInAll: 0 }
-/** A tenant that shares the engine with nobody for so long gets all of its cores. */
+/** A tenant that has been alone on the engine for this long gets all of its cores. */
 const ALONE_AFTER_MS = 10_000
 const RETRY_AFTER_SECONDS = '5'
 
-/** The turns of a process, by what its engines have. */
+/** Creates the turns of a process for the resources of its engines. */
 export async function openReadTurns(clickhouse: Pick<ClickHouse, 'cores'>, config: Config): Promise<ReadTurns> {
   const wanted = config.clickhouseReadMemoryMb * 1_000_000
   // The embedded ClickHouse shares the machine with the service and with PostgreSQL.
@@ -72,7 +75,7 @@ export function createReadTurns({ cores, memoryBytes, postgresConnections }: Res
   const lanes = {
     light: laneOf(light),
     heavy: laneOf(heavy),
-    // A file that has begun must not break off because others wait: `exports` bounds how many there are.
+    // A file that has begun must not fail because others wait: `exports` limits the number of files.
     export: createTurns({ perKey: half(files), inAll: files }),
     postgres: laneOf(postgres),
   }
@@ -102,7 +105,7 @@ export function createReadTurns({ cores, memoryBytes, postgresConnections }: Res
   }
 }
 
-/** Half of the places at most are one tenant's, so that its slow reads never hold all of them. */
+/** One tenant gets at most half of the places, so that its slow reads never hold all of them. */
 function laneOf(places: number): Turns {
   return createTurns({ perKey: half(places), inAll: places, ...WAITING })
 }
@@ -122,7 +125,7 @@ function watchTenants(): (tenantId: string) => boolean {
   }
 }
 
-/** Nobody sees it; it says in the metrics and the log what became of the request. */
+/** No client sees it; metrics and the log show it. */
 export function callerLeft(): ServiceError {
   return new ServiceError(499, 'client_closed_request', 'The client closed the connection before the answer.')
 }
@@ -131,7 +134,7 @@ function refusedRead(refused: TurnRefused): ServiceError {
   const headers = { 'retry-after': RETRY_AFTER_SECONDS }
   if (refused.reason === 'caller_left') return callerLeft()
   if (refused.reason === 'key_is_full') {
-    const message = `${WAITING.waitingPerKey} reads of this tenant are waiting already. Send fewer at once, and try again shortly.`
+    const message = `${WAITING.waitingPerKey} reads of this tenant are already waiting. Send fewer at once, and try again shortly.`
     return new ServiceError(429, 'too_many_reads', message, { headers, cause: refused })
   }
   const message = 'Too many reads are waiting at the moment. Try again shortly.'
@@ -140,6 +143,6 @@ function refusedRead(refused: TurnRefused): ServiceError {
 
 function refusedExport(refused: TurnRefused): ServiceError {
   if (refused.reason === 'caller_left') return callerLeft()
-  const message = `A tenant can have ${FILES.perKey} files made at once, all tenants together ${FILES.inAll}. Wait until one has ended.`
+  const message = `At most ${FILES.perKey} CSV files per tenant, and ${FILES.inAll} in total, can be sent at once. Wait until one has finished.`
   return new ServiceError(429, 'too_many_exports', message, { headers: { 'retry-after': '30' }, cause: refused })
 }

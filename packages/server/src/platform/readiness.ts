@@ -15,7 +15,7 @@ interface Dependencies {
   directories: readonly string[]
 }
 
-/** @returns a check that says what keeps the service from serving; those who ask at the same time share one. */
+/** @returns a check that reports why the service is not ready; concurrent callers share one check. */
 export function createReadiness(dependencies: Dependencies): () => Promise<string[]> {
   let underWay: Promise<string[]> | null = null
   return () => {

@@ -1,4 +1,4 @@
-/** Every word is compared with every record that an index does not rule out, so their number is what a search costs. */
+/** Each word is compared with every record that no index rules out, so the cost of a search grows with its words. */
 export const WORDS_MAX = 10
 
 /** The words of a search: every one must occur. */

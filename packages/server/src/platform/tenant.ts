@@ -22,12 +22,12 @@ export interface Tenant {
   readonly db: TenantDatabase
   readonly events: TenantEvents
   /**
-   * Runs statements that may read everything the tenant has, such as a search, when it is the tenant's turn: they hold a connection
-   * of PostgreSQL for long, and must not hold all of them. Not to be nested. Inside a transaction, which holds one already, it
-   * does not wait.
+   * Runs statements that may read everything the tenant has, such as a search, when it is the tenant's turn: they
+   * hold a PostgreSQL connection for long and must not hold all of them. Do not nest. Inside a transaction, which
+   * already holds one, it does not wait.
    */
   heavily<T>(work: () => Promise<T>): Promise<T>
-  /** Begins a file of records. @returns what ends it. @throws ServiceError 429 `too_many_exports`. */
+  /** Begins a file of records. @returns a function that ends it. @throws ServiceError 429 `too_many_exports`. */
   beginExport(): Promise<() => void>
   /** The journal's table, reachable here so that an event is appended in the transaction that causes it. */
   readonly journal: Kysely<Pick<DB, 'journal'>>
@@ -41,9 +41,9 @@ export interface Tenant {
 }
 
 /**
- * The handle of one tenant. It is cheap: make one for each request.
- * @param caller aborts when the client that waits for the answer goes away: its reads end, and they may be refused when too many
- * wait. Without one the handle serves the service's own work.
+ * The handle of one tenant. It is cheap: make one for each request. @param caller aborts when the client disconnects,
+ * which cancels its reads; they may be refused when too many wait. Without a caller the handle serves the service's
+ * own work.
  */
 export function openTenant(stores: Stores, tenantId: string, caller?: AbortSignal): Tenant {
   const db = (stores.database as unknown as Kysely<TenantTables>).withPlugin(new TenantPlugin(tenantId))

@@ -1,10 +1,13 @@
-/** Reads and writes of the embedded ClickHouse that run at once, and some for files, name look-ups and password hashes. */
+/**
+ * One for each concurrent read and write of the embedded ClickHouse, and some for files, DNS look-ups and password
+ * hashing.
+ */
 const THREADS = '40'
 
 /**
- * Gives blocking work enough threads. Every query of the embedded ClickHouse holds one for as long as it runs, and Node has four: four
- * slow queries would stop files, name look-ups and password hashes. Call it before anything else, because the number is read when the
- * first of them is used.
+ * Gives blocking work enough threads. Every query of the embedded ClickHouse occupies one while it runs, and Node has
+ * four: four slow queries would block file access, DNS look-ups and password hashing. Call it first, because Node
+ * reads the number when it starts the first thread.
  */
 export function reserveThreads(): void {
   process.env.UV_THREADPOOL_SIZE ??= THREADS

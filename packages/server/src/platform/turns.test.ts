@@ -68,7 +68,7 @@ test('work with a caller is refused where too much waits, other work is not', as
   expect(turns.counts()).toMatchObject({ running: 1, waiting: 3, refused: 2 })
 })
 
-test('a caller who leaves leaves the line', async () => {
+test('a caller that aborts leaves the queue', async () => {
   const { started, refused, run, end, turns } = startWork({ perKey: 1, inAll: 1 })
   const leaving = new AbortController()
   run('a1')

@@ -12,7 +12,10 @@ export interface TurnLimits {
 }
 
 export interface TurnOptions {
-  /** Who wants the result. When the signal aborts, waiting work leaves the line. Work without a caller is never refused. */
+  /**
+   * Aborts when the caller no longer needs the result: waiting work then leaves the queue. Work without a caller is
+   * never refused.
+   */
   caller?: AbortSignal | undefined
   /** Goes ahead of other work with the same key. */
   isUrgent?: boolean
@@ -43,7 +46,7 @@ export interface TurnCounts {
 export interface Turns {
   /** Runs work when its turn comes. @throws TurnRefused. */
   takeTurn<T>(key: string, work: () => Promise<T>, options?: TurnOptions): Promise<T>
-  /** Waits for a turn. @returns what ends it. @throws TurnRefused. */
+  /** Waits for a turn. @returns a function that ends it. @throws TurnRefused. */
   enter(key: string, options?: TurnOptions): Promise<() => void>
   counts(): TurnCounts
 }
@@ -53,9 +56,9 @@ interface Waiting {
 }
 
 /**
- * Makes work wait in line, so that it does not hold something scarce while it waits: transactions of one tenant that wait for
- * one another must not use up every connection. The keys take turns: a key with a hundred pieces of work waiting delays
- * another key's by one piece at most.
+ * Makes work wait in a queue, so that it does not hold something scarce while it waits: transactions of one tenant
+ * that wait for one another must not use up every connection. The keys take turns: a key with a hundred pieces of
+ * work waiting delays another key's by one piece at most.
  */
 export function createTurns(limits: TurnLimits): Turns {
   const { perKey, inAll, waitingPerKey = Infinity, waitingInAll = Infinity, waitMsMax } = limits

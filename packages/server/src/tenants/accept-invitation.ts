@@ -6,7 +6,9 @@ import { isRole } from './roles.ts'
 import { chooseTenant, type SignedIn } from './sessions.ts'
 import { addMember, createUser, createVerifiedUser } from './users.ts'
 
-/** What an invitation's link says. @throws ServiceError 404 for one that is unknown, used, withdrawn or too old. */
+/**
+ * Reads the invitation behind a link. @throws ServiceError 404 for one that is unknown, used, withdrawn or too old.
+ */
 export async function readInvitation({ database }: Stores, token: string, now: Date) {
   const row = await database
     .selectFrom('invitations')
@@ -19,18 +21,18 @@ export async function readInvitation({ database }: Stores, token: string, now: D
   return { ...row, role: row.role }
 }
 
-/** What somebody who accepts says: nothing when they are signed in, else who they are. */
+/** Input of a person who accepts: empty when they are signed in, else their name and password. */
 interface Acceptance {
   name?: string
   password?: string
 }
 
 /**
- * Lets a person join: one who is signed in with the invited address, or a new one of that address. A link that only the
- * address's mail has shown proves the address, and makes an unverified account theirs who follows it. A link that the
- * inviter saw proves nothing: an account that another tenant vouches for joins by it only once its address is proved.
- * @param withoutPassword whether a new person may do without, because they sign in at the OpenID provider.
- * @returns the address, and whether the person has to sign in with what they have just said.
+ * Lets a person join: one who is signed in with the invited address, or a new one of that address. A link that was
+ * only mailed verifies the address, and the person who opens it takes over an unverified account. A link that the
+ * inviter saw verifies nothing: an account that another tenant vouches for can join with it only once its address is
+ * verified. @param withoutPassword whether a new person needs no password, because they sign in with the OpenID
+ * provider. @returns the address, and whether the person must sign in with the password that they have just chosen.
  * @throws ServiceError 404 as `readInvitation`; 403 `sign_in_first` when the address has an account,
  * `address_not_verified` when nothing proves that it is theirs, and `invitation_for_another` when another person is
  * signed in; 400 for a new person without a fitting password.
@@ -43,7 +45,7 @@ export async function acceptInvitation(
   now: Date,
 ): Promise<{ email: string; tenantId: string; isNew: boolean }> {
   return stores.database.transaction().execute(async (database) => {
-    // Deleted first: of two who accept at once, the second finds nothing.
+    // Deleted first, so that of two concurrent requests the second finds nothing.
     const invitation = await database
       .deleteFrom('invitations')
       .where('token_hash', '=', hashOf(token))
@@ -83,11 +85,11 @@ function requireOwnAccount(
   { email, tenantId }: { email: string; tenantId: string },
 ): void {
   if (signedIn?.user.id !== account.id) {
-    const message = `There is an account of ${email} already. Sign in to it, and open this link again.`
+    const message = `${email} already has an account. Sign in to it, then open this link again.`
     throw new ServiceError(403, 'sign_in_first', message)
   }
   if (account.email_verified || account.vouched_by === tenantId) return
-  const message = `Nothing has shown yet that ${email} is yours. Sign in with your organisation's provider, or set a new password with a link that you get by mail or from whoever runs this service. Then open this invitation again.`
+  const message = `Your address ${email} is not verified. Sign in with your organisation's provider, or set a new password with a link that you get by mail or from the operator of this service. Then open this invitation again.`
   throw new ServiceError(403, 'address_not_verified', message)
 }
 

@@ -122,7 +122,7 @@ describe('with an OpenID provider and without mail', () => {
     return browser
   }
 
-  test('an account made in advance is shut out when the owner of the address comes, before or after B invites', async () => {
+  test('an account created in advance loses access when the owner of the address signs in, before or after B invites', async () => {
     for (const invitesFirst of [true, false]) {
       const taken = await takeAddress(a)
       let token = invitesFirst ? await invite(b, taken.email) : ''
@@ -169,7 +169,7 @@ describe('with an OpenID provider and without mail', () => {
     expect((await me(ceo)).tenants).toHaveLength(2)
   })
 
-  test('whoever is verified keeps the password and the sessions at the first sign-in at the provider', async () => {
+  test('a verified person keeps the password and sessions at the first provider sign-in', async () => {
     const person = await signedIn(service, a.id, 'member')
     await comesByProvider(person.email)
     expect((await me(person)).user).toMatchObject({ email_verified: true, has_password: true })
@@ -191,7 +191,7 @@ describe('with neither', () => {
     expect((await accept(taken.session, await invite(a, taken.email))).body).toMatchObject({ tenant_id: a.id })
   })
 
-  test("the operator's link is the proof: it drops what was set before", async () => {
+  test("the operator's link verifies the address and drops everything set before", async () => {
     const [a, b] = [await createTestTenant(service), await createTestTenant(service)]
     const taken = await takeAddress(a)
     const token = await invite(b, taken.email)
@@ -269,7 +269,7 @@ describe('with mail, for an account of the time before', () => {
     await mailbox.close()
   })
 
-  test("accepting B's mailed link is the proof, and needs a new password", async () => {
+  test("accepting B's mailed link verifies the address, and needs a new password", async () => {
     const c = await createTestTenant(service)
     const owner = await signedIn(service, c.id, 'owner')
     await owner.call('POST', '/api/team', { email: taken.email, role: 'admin' })

@@ -3,22 +3,21 @@ import { newId } from '../platform/ids.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 
 /**
- * Whoever accepts an invitation whose link the inviter saw may be the inviter. So the account that it makes does not
- * prove its address: only the tenant that invited vouches for it. This is the first proof, by whoever calls: mail, the
- * OpenID provider or the operator has shown that somebody receives the address's mail.
+ * The inviter could accept an invitation whose link they saw. So an account created from such a link is unverified:
+ * only the inviting tenant vouches for it. Call this at the first verification, by mail, the OpenID provider or the
+ * operator.
  *
  * A new account takes the place of the unverified one, with its name and memberships and nothing else. Passwords,
- * sessions, second factors, trusted devices and links hang on the old one and end with it, and so does whatever is under
- * way for it at this moment: a session cannot be made for an account that is gone.
- * @param stores the transaction's database.
- * @returns the id of the new account; null when there is no unverified account of this address.
+ * sessions, second factors, trusted devices and links reference the old one and are deleted with it. Requests in
+ * progress for it fail too: a session cannot be created for a deleted account. @param stores the transaction's
+ * database. @returns the id of the new account; null when there is no unverified account of this address.
  */
 export async function proveAddress(stores: Stores, email: string, now: Date): Promise<string | null> {
   const { database } = stores
   const unverified = database.selectFrom('users').where('email', '=', email).where('email_verified', '=', false)
   const found = await unverified.select('id').executeTakeFirst()
   if (!found) return null
-  // Memberships before the account: who invites locks them in that order, and would wait for this for ever.
+  // Memberships before the account: invitations lock them in that order, so another order could deadlock.
   await database.selectFrom('tenant_users').select('role').where('user_id', '=', found.id).forUpdate().execute()
   const before = await unverified.select(['id', 'name', 'created_at']).forUpdate().executeTakeFirst()
   if (!before) return null
@@ -28,7 +27,7 @@ export async function proveAddress(stores: Stores, email: string, now: Date): Pr
     .select(['tenant_id', 'role', 'created_at'])
     .where('user_id', '=', id)
     .execute()
-  // By the link of an invitation that they made, whoever had the account until now would come back.
+  // Otherwise the previous holder of the account could return through an invitation that they sent.
   const invitations = await database
     .deleteFrom('invitations')
     .where('invited_by', '=', id)

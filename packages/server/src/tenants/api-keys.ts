@@ -77,7 +77,7 @@ export type FindApiKey = (
 ) => Promise<ApiKey | null>
 
 export function createKeyLookup(database: Database, invalidation: Invalidation, clock: Clock): FindApiKey {
-  // Keys that do not exist are not kept: callers can make up any number of them, and would push out those that do.
+  // Unknown keys are not cached: callers can make up any number of them and would evict the valid ones.
   const byHash = cached(
     invalidation,
     (hash) => findByHash(database, hash),

@@ -109,7 +109,7 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
   }
 }
 
-/** @returns what aborts when the client goes away before it has its answer. */
+/** @returns a signal that aborts when the client disconnects before it has its response. */
 function callerOf({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()
   raw.on('close', () => {
@@ -137,8 +137,8 @@ export function personOf({ signedIn }: FastifyRequest): SignedIn {
 }
 
 /**
- * An address that has sent too many invalid keys is refused before the database is asked. The keys that this process has
- * accepted before are let in all the same: whoever shares the address waits only with a key that is new here.
+ * An address that has sent too many invalid keys is refused before the database is asked. Keys that this process has
+ * accepted before still work: others who share the address wait only with a key that is new to it.
  */
 async function authenticate(request: FastifyRequest, { findApiKey, rateLimiter }: Dependencies): Promise<ApiKey> {
   const { ip, headers } = request

@@ -6,15 +6,15 @@ import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 
 const SECRET_BYTES = 32
-/** How long pages that were signed with the secret before are still believed. */
+/** How long signatures made with the previous secret stay valid. */
 const OVERLAP_MS = 24 * 3_600_000
 
-/** How a tenant's pages prove who a visitor is, as it is shown. */
+/** A tenant's identification settings, as the API shows them. */
 export interface IdentificationSettings {
   requiresSignature: boolean
   /** null: there is no secret. */
   secretCreatedAt: Date | null
-  /** Until when the secret before is good; null without one. */
+  /** When the previous secret expires; null without one. */
   previousUntil: Date | null
 }
 
@@ -59,9 +59,8 @@ export async function requireSignature(tx: Tenant, isRequired: boolean): Promise
 }
 
 /**
- * Makes the secret that signs identifications, or a new one: the one before is good for another day, and the one before
- * that no more.
- * @returns the secret, which is shown this once.
+ * Creates or rotates the secret that signs identifications: the previous one stays valid for another day, and the one
+ * before it stops working. @returns the secret, which is shown this once.
  */
 export async function rotateIdentitySecret(
   tx: Tenant,
@@ -110,7 +109,7 @@ async function readKeys(tenant: Tenant, secrets: SecretBox, log: Logger): Promis
     try {
       return [{ key: createSecretKey(secrets.open(text, identitySecretPlace(tenant.id)), 'utf8'), until }]
     } catch (error) {
-      // It proves nothing then; but the events that come beside an identification must not be lost.
+      // Then it verifies nothing, but the events sent with an identification must not be lost.
       log.error({ err: error, tenant_id: tenant.id }, 'an identity secret cannot be decrypted; rotate it')
       return []
     }

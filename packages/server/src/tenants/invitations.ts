@@ -29,14 +29,14 @@ export interface Invitation {
   expires_at: string
 }
 
-/** One with its link, which is mailed, or shown to whoever made it; only the digest of the token is kept. */
+/** An invitation with its link, which is mailed or shown to its creator; only the digest of the token is stored. */
 export interface NewInvitation extends Invitation {
   token: string
 }
 
 /** How links reach people here. */
 export interface LinkPolicy {
-  /** Whether links go out by mail and nobody else sees them, so that whoever has one receives the address's mail. */
+  /** Whether links are only mailed, so that opening one verifies the address. */
   isMailed: boolean
   limits: MailLimits | null
 }

@@ -8,9 +8,8 @@ const HOUR_MS = 60 * 60_000
 const LOCK = 20
 
 /**
- * Counts an invitation that is about to be sent, by whom it goes to, whoever sends it and its tenant; one that is sent
- * again counts too. The count is the database's, so that every process has the same.
- * @throws ServiceError 429 `too_many_invitations_sent`.
+ * Counts an invitation before it is sent, per recipient address, sender and tenant; sending one again counts too. The
+ * counts are in the database, so that all processes share them. @throws ServiceError 429 `too_many_invitations_sent`.
  */
 export async function countInvitation(
   transaction: Database,
@@ -29,11 +28,11 @@ export async function countInvitation(
     now,
   )
   if (wait === null) return
-  const message = `Too many invitations were sent within an hour. Try again in ${Math.ceil(wait / 60)} minutes.`
+  const message = `Too many invitations were sent in the last hour. Try again in ${Math.ceil(wait / 60)} minutes.`
   throw new ServiceError(429, 'too_many_invitations_sent', message, { headers: { 'retry-after': String(wait) } })
 }
 
-/** Counts a link for a new password. @returns false when the address has got enough of them within the hour. */
+/** Counts a password reset mail. @returns false when the address has reached its limit for the hour. */
 export async function countPasswordLink(
   database: Database,
   email: string,
@@ -46,7 +45,7 @@ export async function countPasswordLink(
   return wait === null
 }
 
-/** @returns null when the mail may be sent and is counted, else how many seconds there are to wait. */
+/** @returns null when the mail may be sent and is counted, else the seconds to wait. */
 async function countMail(
   transaction: Database,
   counted: readonly (readonly [name: string, limit: number])[],

@@ -14,7 +14,7 @@ const MULTILINE = ['Eve\nBcc: all@example.com', 'Eve\r\nX', 'Eve\u2028X', 'Eve\u
 const LINKS = ['https://evil.example', 'Pay at http://evil', 'www.evil.example', 'evil.example/pay', '//evil.example']
 const SITES = ['Claim it at evil.example', 'evil.com', 'bit.ly', 'Ada ( evil.example )', 'пример.рф']
 
-test.each([...MULTILINE, ...LINKS, ...SITES])('%j is no name of a person', async (name) => {
+test.each([...MULTILINE, ...LINKS, ...SITES])("%j cannot be a person's name", async (name) => {
   const person = await signedIn(service, tenant.id, 'owner')
   const { status, body } = await person.call('PATCH', '/api/me', { name })
   expect([status, body.error?.code]).toEqual([400, 'invalid_name'])
@@ -26,7 +26,7 @@ test.each([...MULTILINE, ...LINKS, ...SITES])('%j is no name of a person', async
   expect((await person.call('GET', '/api/me')).body.user.name).toBe('The owner')
 })
 
-test.each([...MULTILINE, ...LINKS])('%j is no name of a tenant', async (name) => {
+test.each([...MULTILINE, ...LINKS])("%j cannot be a tenant's name", async (name) => {
   const person = await signedIn(service, tenant.id, 'owner')
   const { status, body } = await person.call('POST', '/api/tenants', { name })
   expect([status, body.error?.code]).toEqual([400, 'invalid_name'])

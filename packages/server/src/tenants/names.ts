@@ -5,19 +5,18 @@ const LENGTH_MAX = 200
 const LINE_BREAK = /[\p{Cc}\u2028\u2029]/u
 const DIRECTION = /[\u202a-\u202e\u2066-\u2069]/u
 const LINK = /\/\/|(?<![\p{L}\p{N}])www[.。]|[\p{L}\p{N}][.。]\p{L}{2,}\//iu
-/** What a mail program makes a link of by itself: "evil.example", and not "J.R. Smith". */
+/** Text that a mail program turns into a link: "evil.example", but not "J.R. Smith". */
 const SITE = /[\p{L}\p{N}-][.。]\p{L}{2,}/u
 const EMAIL_ADDRESS = /[^\s@]+@[^\s@]+/gu
 
 /**
- * The name of a person, which stands in the mail of an invitation. Without line breaks and web addresses nobody can make
- * a message of their own of it.
- * @returns it trimmed. @throws ServiceError 400 `invalid_name`.
+ * The name of a person, which appears in invitation mails. Without line breaks and web addresses, nobody can use it
+ * to send their own message. @returns it trimmed. @throws ServiceError 400 `invalid_name`.
  */
 export function requirePersonName(text: string): string {
   const name = requireName(text)
   if (!namesSite(name)) return name
-  throw invalidName('A name has no web address in it. Put a space after each dot of an abbreviation.')
+  throw invalidName('A name cannot contain a web address. Put a space after each dot of an abbreviation.')
 }
 
 /** The name of a tenant, which may be that of a site: "Booking.com". @throws ServiceError 400 `invalid_name`. */
@@ -35,9 +34,9 @@ function requireName(text: string): string {
   const name = text.trim()
   const plain = name.normalize('NFKC')
   if (name === '') throw invalidName('A name cannot be empty.')
-  if (name.length > LENGTH_MAX) throw invalidName(`A name has at most ${LENGTH_MAX} characters.`)
-  if (LINE_BREAK.test(plain)) throw invalidName('A name is one line, without control characters.')
-  if (LINK.test(plain)) throw invalidName('A name has no link in it.')
+  if (name.length > LENGTH_MAX) throw invalidName(`A name cannot be longer than ${LENGTH_MAX} characters.`)
+  if (LINE_BREAK.test(plain)) throw invalidName('A name cannot contain line breaks or control characters.')
+  if (LINK.test(plain)) throw invalidName('A name cannot contain a link.')
   return name
 }
 

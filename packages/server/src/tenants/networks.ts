@@ -8,7 +8,10 @@ const LOCKED_MS = 15 * 60_000
 /** Stands for every network that a person has not signed in from. */
 const ELSEWHERE = '0.0.0.0/0'
 
-/** Where a person is counted at an address: their own network there, or that of all unknown ones. */
+/**
+ * The network under which a person's attempts from an address count: a known one, or the one for all unknown
+ * networks.
+ */
 function hostOf(ip: string): string {
   return networkOf(ip, HOST) ?? ELSEWHERE
 }
@@ -31,7 +34,7 @@ export async function isKnownNetwork(
   return row !== undefined
 }
 
-/** Remembers that a person has signed in from a network: what others try elsewhere does not lock them out there. */
+/** Remembers that a person has signed in from a network, so that attempts elsewhere do not lock them out there. */
 export async function rememberNetwork(database: Database, userId: string, ip: string, now: Date): Promise<void> {
   const fresh = { wrong_codes: 0, locked_until: null, seen_at: now }
   await database

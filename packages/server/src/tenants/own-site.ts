@@ -22,18 +22,18 @@ export function requireOwnSite(
 }
 
 /**
- * A site can let its name lead to this service (DNS rebinding): the browser then takes the service for that site, whose
- * pages may read and write everything. Only the Host header shows it. X-Forwarded-Host is not asked: those pages can set it,
- * and many proxies pass it on.
+ * A site can point its name at this service (DNS rebinding): the browser then treats the service as that site, whose
+ * pages can read and write everything. Only the Host header shows it. X-Forwarded-Host is ignored: those pages can
+ * set it, and many proxies pass it on.
  */
 function requireOwnHost(host: string | undefined, publicUrl: string): void {
   if (host !== undefined && isOwnHost(host, publicUrl)) return
   const called = host === undefined ? 'A request without a Host header' : `The host ${host.slice(0, 200)}`
-  const message = `${called} is not this service's public address, ${new URL(publicUrl).host}. Use that address, or set CDS_PUBLIC_URL to the one that people use; a proxy in front must pass the Host header on.`
+  const message = `${called} is not this service's public address, ${new URL(publicUrl).host}. Use that address, or set CDS_PUBLIC_URL to the one that people use; a proxy must pass on the Host header.`
   throw new ServiceError(403, 'host_not_allowed', message)
 }
 
-/** On this very machine every port and every name of it will do: no site can take those over. */
+/** On this machine any port and any local name is accepted: no site can take those over. */
 function isOwnHost(host: string, publicUrl: string): boolean {
   if (!HOST.test(host)) return false
   const { protocol, host: own } = new URL(publicUrl)

@@ -59,8 +59,8 @@ export async function allowNewPassword(
 }
 
 /**
- * Whoever follows the link for a new password receives the address's mail, or has it from the operator, which proves the
- * address (see `proveAddress`). The link is good for the account as it is afterwards, and no other link is.
+ * A password reset link comes by mail or from the operator, so opening it verifies the address (see `proveAddress`).
+ * It stays valid for the resulting account; no other link does.
  */
 export async function proveByLink(stores: Stores, token: string, now: Date): Promise<void> {
   await stores.database.transaction().execute(async (database) => {

@@ -19,7 +19,7 @@ const Answer = { 200: success({ tenant: TenantObject }) }
 const UpdateBody = Type.Object(
   {
     require_signed_identification: Type.Optional(
-      Type.Boolean({ description: 'Leave out every identification that a page sends without a valid user_hash.' }),
+      Type.Boolean({ description: 'Whether to leave out identifications that pages send without a valid user_hash.' }),
     ),
   },
   { additionalProperties: false, minProperties: 1, examples: [{ require_signed_identification: true }] },
@@ -70,13 +70,13 @@ export function tenantRoutes(app: App, { stores, secrets, clock }: TenantDepende
       config: { access: 'settings:write' },
       schema: {
         operationId: 'rotateIdentitySecret',
-        summary: 'Make or rotate the secret that signs identifications',
+        summary: 'Create or rotate the identity secret',
         description:
-          'The secret is answered here and never again. The one before is good for another 24 hours, and one before that no more: to end a secret that has leaked at once, rotate twice.',
+          'Returns the secret, which is never shown again. The previous secret stays valid for 24 hours; the one before it stops working. To invalidate a leaked secret at once, rotate twice.',
         tags: ['Settings'],
         response: {
           201: success({
-            identity_secret: Type.String({ description: 'Key of the HMAC-SHA256 of a user_hash.' }),
+            identity_secret: Type.String({ description: 'The HMAC-SHA256 key that computes a user_hash.' }),
             previous_valid_until: Nullable(Timestamp),
           }),
         },

@@ -21,7 +21,7 @@ export async function keepServiceSecret(
     .onConflict((existing) => existing.column('name').doNothing())
     .execute()
   const kept = await readServiceSecret(database, secrets, name)
-  if (kept === null) throw new Error(`The secret ${name} of the service was removed while it was made.`)
+  if (kept === null) throw new Error(`The secret ${name} of the service was removed while it was being created.`)
   return kept
 }
 

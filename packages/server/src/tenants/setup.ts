@@ -19,10 +19,9 @@ export async function isSetupNeeded(database: Database): Promise<boolean> {
 }
 
 /**
- * The token that setting the service up takes: whoever reads the console of the service may own it, and not whoever
- * reaches its port first. Every process has the same token, also after a restart, until it has been used.
- * @returns null when the service is set up already.
- * @throws ServiceError 503 `secret_key_missing`.
+ * The token that setup requires: the person who can read the service's console may own it, not the first to reach its
+ * port. Every process has the same token, even after a restart, until it is used. @returns null when the service is
+ * set up already. @throws ServiceError 503 `secret_key_missing`.
  */
 export async function setupToken(database: Database, secrets: SecretBox, now: Date): Promise<string | null> {
   return database.transaction().execute(async (transaction) => {
@@ -58,7 +57,7 @@ export async function setUp(
     }
     await removeServiceSecret(transaction, TOKEN)
     const tenantId = await createTenant(transaction, tenant_name, now)
-    // Whoever sets the service up runs it: their word proves the address.
+    // The person who sets up the service operates it, which verifies their address.
     const userId = await createUser(transaction, person, null, now)
     await addMember(transaction, tenantId, { userId, role: 'owner' }, now)
     const tenant = openTenant({ ...stores, database: transaction }, tenantId)

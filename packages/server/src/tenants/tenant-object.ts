@@ -10,7 +10,7 @@ export const TenantObject = Type.Object({
   _id: Id,
   name: Type.String(),
   require_signed_identification: Type.Boolean({
-    description: 'Whether identifications that a page sends without a valid user_hash are left out.',
+    description: 'Whether identifications that pages send without a valid user_hash are left out.',
   }),
   identity_secret: Nullable(
     Type.Object(
@@ -18,7 +18,7 @@ export const TenantObject = Type.Object({
         created_at: Timestamp,
         previous_valid_until: Nullable(Timestamp),
       },
-      { description: 'When the secret that signs identifications was made; null when there is none.' },
+      { description: 'When the identity secret was created; null when there is none.' },
     ),
   ),
   created_at: Timestamp,

@@ -4,9 +4,8 @@ import type { Database } from '../platform/postgres/database.ts'
 const KEPT_MS = 5 * 60_000
 
 /**
- * Uses a code up: each opens once, so that whoever sees one being typed has no use for it. It is used up before it is
- * checked: of two who send the same one at once, the second is refused.
- * @returns false when it was used before.
+ * Marks a code as used, so that someone who sees it being typed cannot use it. This happens before the check, so that
+ * of two concurrent requests with the same code the second is refused. @returns false when it was used before.
  */
 export async function useCode(database: Database, userId: string, code: string, now: Date): Promise<boolean> {
   const expiresAt = new Date(now.getTime() + KEPT_MS)
@@ -24,7 +23,7 @@ export async function useCode(database: Database, userId: string, code: string, 
   return row !== undefined
 }
 
-/** A code that opened nothing may be right later. */
+/** A rejected code may be valid later. */
 export async function giveCodeBack(database: Database, userId: string, code: string): Promise<void> {
   const used = database.deleteFrom('user_used_codes').where('user_id', '=', userId)
   await used.where('code', '=', plain(code)).execute()

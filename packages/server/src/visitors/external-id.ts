@@ -7,7 +7,7 @@ import { linkVisitorsThatFit } from './link.ts'
 
 const SOURCE = 'tracker'
 const REMEMBERED = 100_000
-/** Anyone can claim an id that nobody has yet: more visitors than a contact takes are not looked at. */
+/** Anyone can claim an id that no contact has yet, so at most as many visitors are read as a contact can have. */
 const CLAIMS_MAX = 1_000
 /** Another process may have heard something newer of the visitor, so what this one remembers is trusted shortly. */
 const TRUSTED_MS = 5_000

@@ -4,16 +4,16 @@ import type { Tenant } from '../platform/tenant.ts'
 import { createTurns } from '../platform/turns.ts'
 import type { SeenNetworks } from './seen-networks.ts'
 
-/** A page that asks who its visitor is, because the cookie is gone. */
+/** A page's request to recover its visitor, because the cookie is gone. */
 export interface RecoveryRequest {
   /** SHA-256 in hexadecimal. */
   fingerprint: string
-  /** The visitor that the page makes up for the case that it is new; undefined: the service makes one up. */
+  /** The id that the page proposes for a new visitor; undefined: the service creates one. */
   visitorId: string | undefined
   address: string
 }
 
-/** Whoever asks for the same fingerprint waits here, and not with a connection in hand. */
+/** Requests for the same fingerprint wait here, without holding a connection. */
 const { takeTurn } = createTurns({ perKey: 1, inAll: 4 })
 
 /**
@@ -21,7 +21,7 @@ const { takeTurn } = createTurns({ perKey: 1, inAll: 4 })
  * have the same, and anyone can register one that is not theirs: so an identified visitor is handed out only where it was
  * seen, and a fingerprint that turns up elsewhere is two visitors', of whom it recovers neither from then on.
  *
- * Whatever is known of the fingerprint, the same statements run: neither the answer nor the time it takes says so.
+ * The same statements run whatever is known of the fingerprint, so neither the answer nor its timing reveals it.
  */
 export async function recoverVisitor(
   tenant: Tenant,

@@ -14,14 +14,14 @@ import { type Claim, type Holder, type Meant, type Trust, whoIsMeant } from './w
 export interface Identification extends Claim {
   visitorIds: readonly string[]
   properties: PropertyChanges
-  /** Whether the tenant takes no page's word: then a claim that proves to be unverified is refused. */
+  /** Whether the tenant requires signed identification: then an unverified claim is refused. */
   isProofRequired?: boolean
 }
 
 export interface Identified {
   contactId: string
   created: boolean
-  /** Whose word it counted as; less than was claimed where the hash does not cover what was said. */
+  /** The trust that applied; lower than claimed if the hash does not cover the claim. */
   trust: Trust
   /** What a page sent and may not change: property keys, and `email`. */
   leftOut: string[]
@@ -59,7 +59,7 @@ async function findMeant(tx: Tenant, identification: Identification): Promise<Me
   const meant = whoIsMeant(identification, { byEmail, byUserId })
   if (isProofRequired && meant.trust === 'unverified') {
     const message =
-      'user_hash covers external_user_id only, and traits.email belongs to another contact. Leave the email out, or say with POST /v1/identify that both are one person.'
+      'user_hash covers external_user_id only, and traits.email belongs to another contact. Leave out the email, or link the two with POST /v1/identify.'
     throw new ServiceError(400, 'identification_not_signed', message)
   }
   return meant
@@ -104,7 +104,7 @@ async function writeMeant(
   return changeContact(tx, log, row, { ...sourceOf('unverified'), properties: {}, email }, now)
 }
 
-/** Makes a user id the contact's; one that only a page has said gives way. */
+/** Gives the contact a user id; one that only a page has claimed gives way. */
 async function giveUserId(
   tx: Tenant,
   log: ChangeLog,

@@ -45,7 +45,7 @@ describe('a contact has at most 1,000 visitors', () => {
     expect(await visitorsOf(id)).toBe(MAX)
   })
 
-  test('of whom pages link 500: the tracker is told, and its events are kept; an external id or a form is heard all the same', async () => {
+  test('of which pages link 500: the tracker gets a warning, and its events are kept; an external id or a form is still accepted', async () => {
     const id = await tenant.contact(ADA)
     await tenant.call('POST', '/v1/identify', { email: ADA, user_id: 'user-42' })
     await manyVisitors(MAX_FROM_PAGES, null, id)

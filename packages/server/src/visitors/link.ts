@@ -6,7 +6,7 @@ import type { Tenant } from '../platform/tenant.ts'
 
 /** A person has a few browsers. Everything that happens to a contact, its erasure too, goes over all of its visitors. */
 const VISITORS_MAX = 1_000
-/** Anyone can say through a page whose a visitor is: the rest is kept for the tenant's own systems. */
+/** Anyone can link visitors through a page: the rest is reserved for the tenant's own systems. */
 const VISITORS_MAX_FROM_PAGES = 500
 
 /**
@@ -33,7 +33,7 @@ export async function linkVisitors(
   return link(tx, log, linked, contactId, source, now)
 }
 
-/** The same, for as many visitors as the contact has room for: where more must not cost what else is written. */
+/** The same, for as many visitors as the contact has room for, so that too many do not fail the rest of the write. */
 export async function linkVisitorsThatFit(
   ...[tx, log, visitorIds, contactId, source, now]: Parameters<typeof linkVisitors>
 ) {
@@ -95,7 +95,7 @@ function visitorsMax(source: string): number {
 }
 
 function tooManyVisitors(source: string) {
-  const message = `The contact would have more than ${visitorsMax(source)} visitors. Is this id or e-mail address one that many people share?`
+  const message = `The contact would have more than ${visitorsMax(source)} visitors. Do many people share this id or e-mail address?`
   return conflict('too_many_visitors', message)
 }
 

@@ -40,7 +40,7 @@ const idOf = async (email: string): Promise<string> =>
   (await tenant.call('GET', `/v1/contacts?search=${email}`)).body.contacts[0].contact_id
 
 describe('an external id that a page claimed first', () => {
-  test('goes over to whom a server names with it, and later events that carry it with it', async () => {
+  test('moves to the contact that a server names with it, with later events that carry it', async () => {
     await claim('mallorys', 'u1', { email: 'mallory@example.com' })
     const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
     const mallory = await idOf('mallory@example.com')
@@ -73,7 +73,7 @@ describe('an external id that a page claimed first', () => {
     expect(await eventsOf(ada)).toEqual(['after'])
   })
 
-  test('is confirmed where a server says the same, and stays then', async () => {
+  test('is confirmed when a server sends the same, and then stays', async () => {
     await claim('v', 'u1', { email: 'ada@example.com' })
     const ada = await identify({ user_id: 'u1', email: 'ada@example.com' })
     expect(await idOf('ada@example.com')).toBe(ada)
@@ -100,7 +100,7 @@ describe('an external id that a page claimed first', () => {
     expect(await identify({ user_id: 'u1' })).toBe(other)
   })
 
-  test('leads a server to the contact that pages made of it, until the server says otherwise', async () => {
+  test('leads a server to the contact that pages created for it, until the server names another', async () => {
     await claim('v', 'u1', { email: 'ada@example.com' })
     const ada = await idOf('ada@example.com')
     expect(await identify({ user_id: 'u1', properties: { plan: 'pro' } })).toBe(ada)

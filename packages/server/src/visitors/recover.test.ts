@@ -52,7 +52,7 @@ describe('an anonymous visitor', () => {
     expect(fresh.visitor_id).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  test('that has said whose it is counts as identified, though nobody has that id yet', async () => {
+  test('that has sent an external id counts as identified, even if no contact has that id yet', async () => {
     await recover(HOME, 'v')
     await see('v', HOME, { external_contact_id: 'user-42' })
     expect(await recover(ELSEWHERE, 'w')).toMatchObject({ visitor_id: 'w', recovered: false })
@@ -120,21 +120,21 @@ test('a fingerprint that two visitors share recovers neither', async () => {
   expect(await recover(ELSEWHERE, 'x')).toMatchObject({ visitor_id: 'x', recovered: false })
 })
 
-test('of many who ask for a new fingerprint at once, one registers it', async () => {
+test('only one of many concurrent requests registers a new fingerprint', async () => {
   const visitors = Array.from({ length: 40 }, (_, n) => `v${n}`)
   const answers = await Promise.all(visitors.map((visitor) => recover(HOME, visitor)))
   expect(new Set(answers.map(({ visitor_id }) => visitor_id)).size).toBe(1)
   expect(answers.filter(({ recovered }) => !recovered)).toHaveLength(1)
 })
 
-test('whoever registers a fingerprint in advance gets nobody onto their contact', async () => {
+test('registering a fingerprint in advance links nobody to that contact', async () => {
   await recover(ELSEWHERE, 'attacker')
   await see('attacker', ELSEWHERE)
   await identify('attacker')
   expect(await recover(HOME, 'victim')).toMatchObject({ visitor_id: 'victim', recovered: false })
 })
 
-test('whoever asks cannot tell an unknown fingerprint from one that they are not given', async () => {
+test('the answer does not reveal whether a fingerprint is unknown or withheld', async () => {
   await identified('v')
   await identified('shared', 'cd'.repeat(32))
   await recover(ELSEWHERE, 'twin', 'cd'.repeat(32))
@@ -150,7 +150,7 @@ test('whoever asks cannot tell an unknown fingerprint from one that they are not
 describe('of a network', () => {
   const rows = () => tenant.handle.db.selectFrom('visitor_networks').selectAll().orderBy('seen_at').execute()
 
-  test('a hash is kept that says nothing, not even that two visitors share one', async () => {
+  test('only a hash is stored, which does not reveal that two visitors share a network', async () => {
     await see('v', HOME)
     await see('w', HOME)
     const stored = await rows()
@@ -159,7 +159,7 @@ describe('of a network', () => {
     expect(JSON.stringify(stored)).not.toContain('203.0')
   })
 
-  test('it is written down once a day', async () => {
+  test('it is stored once a day', async () => {
     await see('v', HOME)
     const [first] = await rows()
     ahead = DAY_MS / 2

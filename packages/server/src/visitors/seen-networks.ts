@@ -5,19 +5,19 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** An identified visitor is recovered from a network for so long after it was seen there. */
+/** How long an identified visitor can be recovered from a network after it was seen there. */
 export const NETWORK_DAYS = 30
 const WRITTEN_EVERY_MS = DAY_MS
 const REMEMBERED = 100_000
 /**
- * A network's hash says in which of so many places of its visitor it is kept: a visitor that is seen from everywhere
- * takes no more rows, and nothing has to be counted.
+ * A network's hash selects one of this many slots of its visitor: a visitor seen from everywhere takes no more rows,
+ * and nothing has to be counted.
  */
 const PLACES = 16
 
 /** Where visitors are seen. Only keyed hashes of networks are kept. */
 export interface SeenNetworks {
-  /** Notes that a visitor is seen from an address; resolves when that is written down. Never rejects. */
+  /** Records that a visitor was seen from an address; resolves once it is stored. Never rejects. */
   note(tenant: Tenant, visitorId: string, address: string): Promise<void>
   /** Whether a visitor was seen from the network of an address within 30 days. */
   wasSeenFrom(tenant: Tenant, visitorId: string, address: string): Promise<boolean>
@@ -42,7 +42,7 @@ interface Batch {
 }
 
 export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenNetworks {
-  /** When what was written down, so that a visitor's next request writes nothing. */
+  /** When each network was last stored, so that a visitor's next request writes nothing. */
   const written = new Map<string, number>()
   const waiting = new Map<string, Batch>()
   const running = new Map<string, Promise<void>>()
@@ -64,7 +64,7 @@ export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenN
       await write(tenant, [...rows.values()])
     })
     const settled = done.catch((error: unknown) =>
-      log.warn({ err: error }, 'the networks of some visitors could not be written down'),
+      log.warn({ err: error }, 'the networks of some visitors could not be stored'),
     )
     running.set(tenant.id, settled)
     void settled.then(() => {

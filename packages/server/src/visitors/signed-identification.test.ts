@@ -56,7 +56,7 @@ const visitorsContact = async (visitor = 'v') => {
 const identify = async (body: object) => (await tenant.call('POST', '/v1/identify', body)).body.contact_id
 
 describe('a signed identification', () => {
-  test('of an email says what the API may say', async () => {
+  test('of an email may write what the API may write', async () => {
     const id = await tenant.contact('ada@example.com', { firstname: 'Ada' })
     const traits = { email: ' Ada@Example.com', firstname: 'Augusta' }
     expect(await claim({ traits }, hash('ada@example.com'))).toBe('')
@@ -66,7 +66,7 @@ describe('a signed identification', () => {
     expect(await visitorsContact()).toBe(id)
   })
 
-  test('of a user id says what the API may say of the contact that has it', async () => {
+  test('of a user id may write what the API may write to its contact', async () => {
     const id = await identify({ user_id: 'u1', email: 'ada@example.com', properties: { firstname: 'Ada' } })
     const traits = { email: 'ada@example.com', firstname: 'Augusta' }
     expect(await claim({ external_user_id: 'u1', traits }, hash('u1').toUpperCase())).toBe('')
@@ -89,7 +89,7 @@ describe('a signed identification', () => {
     expect(await identify({ user_id: 'u1' })).toBe(ada)
   })
 
-  test('never touches protected properties: the hash says who it is, not what they may', async () => {
+  test('never changes protected properties: the hash proves only who the visitor is', async () => {
     const id = await tenant.contact('ada@example.com', { do_not_contact: true, lifecyclestage: 'customer' })
     const traits = { email: 'ada@example.com', do_not_contact: false, lifecyclestage: 'lead' }
     expect(await claim({ traits }, hash('ada@example.com'))).toMatch(/traits\.do_not_contact, traits\.lifecyclestage/)
@@ -211,7 +211,7 @@ describe('where signed identifications are required', () => {
 })
 
 describe('the secret', () => {
-  test('before the last rotation is good for a day, the one before that no more', async () => {
+  test('from before the last rotation stays valid for a day, the one before that is invalid', async () => {
     const first = secret
     expect(await claim({ external_user_id: 'u1' }, hash('u1', first))).toBe('')
     const answer = await tenant.call('POST', '/v1/tenant/identity-secret')
@@ -232,7 +232,7 @@ describe('the secret', () => {
     expect(await claim({ external_user_id: 'u1' }, hash('u1', second))).toContain('user_hash was ignored')
   })
 
-  test('is nowhere readable, and is in no audit entry, which names who rotated it', async () => {
+  test('cannot be read anywhere; the audit log names who rotated it', async () => {
     const row = await tenant.handle.db.selectFrom('identification_settings').selectAll().executeTakeFirstOrThrow()
     expect(JSON.stringify(row)).not.toContain(secret.slice(6))
     const { body } = await tenant.call('GET', '/v1/tenant')

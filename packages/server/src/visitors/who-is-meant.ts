@@ -2,14 +2,15 @@ import type { ContactRow } from '../contacts/contact-row.ts'
 import { isUnverified } from '../contacts/source-standing.ts'
 
 /**
- * How far an identification is to be believed. `verified`: it came with an API key. `signed`: it came from a page with a
- * hash that only the tenant's server can make, of the user id, else of the email. `unverified`: a page said it.
+ * How far an identification is trusted. `verified`: it came with an API key. `signed`: it came from a page with a
+ * hash that only the tenant's server can make, of the user id, else of the email. `unverified`: it came from a page
+ * without such a hash.
  */
 export type Trust = 'verified' | 'signed' | 'unverified'
 
 /** A contact that an identification may mean. */
 export interface Holder extends ContactRow {
-  /** Only a page has said that the external id is this contact's. */
+  /** Only a page has claimed the external id for this contact. */
   external_id_provisional: boolean
 }
 
@@ -25,21 +26,21 @@ export interface Known {
   byUserId: Holder | undefined
 }
 
-/** What an identification comes to. */
+/** The result of an identification. */
 export interface Meant {
   /** null: a new contact. */
   contact: Holder | null
   /** Whether the user id becomes the contact's, or stays it, for good (`firm`) or until a verified claim (`provisional`). */
   userId: 'unchanged' | 'provisional' | 'firm'
-  /** Who loses the user id: only a page had said that it was theirs. */
+  /** The contact that loses the user id, which only a page had claimed for it. */
   loser: Holder | null
   /** The email that a contact without one is given, or that is confirmed. */
   email: string | null
-  /** Whether the email is only what a page has said, whatever is proven of the user id. */
+  /** Whether only a page has given the email, even if the user id is proven. */
   isEmailUnproven: boolean
   /** Whether an email was sent that cannot be used. */
   isEmailLeftOut: boolean
-  /** As what the properties count. */
+  /** The trust with which the properties are written. */
   trust: Trust
 }
 
@@ -52,8 +53,8 @@ const NOTHING = {
 } as const
 
 /**
- * Finds who is meant. Email is the strongest key, then the user id; the email and the user id of a contact never change,
- * but for a user id that only a page has said: a verified claim takes it over.
+ * Finds the identified contact. Email is the strongest key, then the user id. A contact's email and user id never
+ * change, except that a verified claim can take a user id that only a page has claimed.
  */
 export function whoIsMeant(claim: Claim, known: Known): Meant {
   if (claim.trust === 'unverified') return saidByPage(claim, known)
@@ -66,7 +67,7 @@ function saidByPage({ email, userId }: Claim, { byEmail, byUserId }: Known): Mea
   const said = { ...NOTHING, trust: 'unverified' } as const
   const takes = userId !== null && !byUserId ? 'provisional' : 'unchanged'
   if (byEmail) return { ...said, contact: byEmail, userId: byEmail.external_id === null ? takes : 'unchanged' }
-  // A contact that was known by its user id alone, and says its email now.
+  // A contact that was known by its user id alone and now gets its email.
   if (byUserId && (email === null || byUserId.email === null)) return { ...said, contact: byUserId, email }
   return { ...said, contact: null, userId: takes, email }
 }
@@ -82,16 +83,16 @@ function verified({ email, userId, trust }: Claim, { byEmail, byUserId }: Known)
     return { ...proven, contact: byEmail, userId: hasIt || takes ? 'firm' : 'unchanged', loser, email: confirmed }
   }
   if (byUserId?.email === null) return { ...proven, contact: byUserId, userId: 'firm', email }
-  // Without an email nothing contradicts a page that has said both. But a page must not choose a contact that is known
-  // otherwise as the one that the tenant's systems write to.
+  // Without an email nothing contradicts a page that has sent both. But a page must not make the tenant's systems
+  // write to a contact that is known by other means.
   const isOwnOfPages = !byUserId?.external_id_provisional || isEmailSaidByPage(byUserId)
   if (byUserId && email === null && isOwnOfPages) return { ...proven, contact: byUserId }
   return { ...proven, contact: null, userId: isFree ? 'firm' : 'unchanged', loser, email }
 }
 
 /**
- * The hash covers the user id, so anybody who has signed in can put any email beside it: that leads to no contact which
- * the user id does not lead to, or it proves nothing.
+ * The hash covers only the user id, so a signed-in user can send any email beside it. The email never selects a
+ * contact that the user id does not; otherwise the claim counts as unverified.
  */
 function signedUserId(claim: Claim & { userId: string; email: string }, known: Known): Meant {
   const { email } = claim
@@ -108,7 +109,7 @@ function signedUserId(claim: Claim & { userId: string; email: string }, known: K
   return { ...proven, contact: null, loser: byUserId ?? null, email }
 }
 
-/** Whether a contact's user id and email belong together only by the word of a page. */
+/** Whether only a page has linked a contact's user id and email. */
 function isLoose(holder: Holder): boolean {
   return holder.external_id_provisional || isEmailSaidByPage(holder)
 }

@@ -39,8 +39,9 @@ interface Forwarded {
 }
 
 /**
- * The endpoints of the sign-in library that exist here, beside those with a route of their own below. It has many more
- * (signing up, changing or deleting an account), which would go round invitations and roles: they do not exist.
+ * The sign-in library's endpoints that the service exposes, besides those with their own route below. The library has
+ * many more (signing up, changing or deleting an account), which would bypass invitations and roles, so they are not
+ * exposed.
  */
 const FORWARDED: readonly Forwarded[] = [
   { path: '/sign-out', access: 'public', body: Nothing },
@@ -72,7 +73,7 @@ export function authRoutes(app: App, dependencies: CodeDependencies): void {
     if (typeof body?.email === 'string') body.email = body.email.trim()
   }
 
-  /** A route of this access whose body is strictly this. */
+  /** A route with this access and this strict body. */
   const takes = <Body extends TObject>(body: Body, access: Access) => ({
     config: { access },
     bodyLimit: BODY_BYTES_MAX,

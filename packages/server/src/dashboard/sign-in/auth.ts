@@ -12,7 +12,7 @@ import { hashPassword, isPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } fr
 import { COOKIE_PREFIX, RENEW_AFTER_SECONDS, SESSION_SECONDS, tenantOfNewSession } from '../../tenants/sessions.ts'
 import { passwordLink } from './links.ts'
 
-/** The library's path for whoever comes back from a provider. */
+/** The library's callback path for providers. */
 const CALLBACK = '/callback/:id'
 /** Name of the one OpenID provider in the library's paths and tables. */
 export const OIDC_PROVIDER = 'oidc'
@@ -77,11 +77,14 @@ async function createAuth({ config, stores, secret, mailer, clock, log }: AuthDe
     await mailer.send({
       to: email,
       subject: 'Choose a new password',
-      text: `Someone, probably you, asked for a new password for ${email}.\n\nChoose one within an hour: ${passwordLink(config.publicUrl, token)}\n\nIf it was not you, do nothing.`,
+      text: `Someone, probably you, asked for a new password for ${email}.\n\nChoose one within an hour: ${passwordLink(config.publicUrl, token)}\n\nIf it was not you, ignore this mail.`,
     })
   }
 
-  /** What the provider says of somebody. An address that it has verified is proved, before its account is looked for. */
+  /**
+   * Maps the provider's profile. An address that the provider has verified is verified here before its account is
+   * looked up.
+   */
   async function readProfile(profile: { email?: unknown; email_verified?: unknown }) {
     const { email, email_verified: verified } = profile
     const emailVerified = verified === true || verified === 'true'
@@ -182,7 +185,7 @@ async function createAuth({ config, stores, secret, mailer, clock, log }: AuthDe
     plugins: [
       afterEverySignIn(
         twoFactor({
-          // Ours counts by network too, so that nobody is locked out by others.
+          // Our own lock also counts per network, so that nobody can lock out others.
           accountLockout: { enabled: false },
           schema: {
             user: { fields: { twoFactorEnabled: 'two_factor_enabled' } },
@@ -232,7 +235,7 @@ async function createAuth({ config, stores, secret, mailer, clock, log }: AuthDe
   return { handle: (request) => auth.handler(request), hasOidc }
 }
 
-/** The second factor, asked for after a sign-in at the provider as after a password. */
+/** The second factor is asked for after a provider sign-in as after a password. */
 function afterEverySignIn<Plugin extends BetterAuthPlugin>(plugin: Plugin): Plugin {
   const after = plugin.hooks?.after?.map(({ matcher, handler }) => ({
     matcher: (context: Parameters<typeof matcher>[0]) => context.path === CALLBACK || matcher(context),

@@ -12,9 +12,9 @@ export interface CodeDependencies extends SignInDependencies {
 }
 
 /**
- * Checks a code of the second factor, for somebody who is signing in or setting the factor up. Each code works once.
- * Too many wrong ones lock the factor: for their network where the person has signed in from it, else for all others.
- * @throws ServiceError 401 `invalid_code`, 429 `second_factor_locked` or `rate_limited`.
+ * Checks a second-factor code during sign-in or setup. Each code works once. Too many wrong codes lock the factor:
+ * for their network if the person has signed in from it, else for all unknown networks. @throws ServiceError 401
+ * `invalid_code`, 429 `second_factor_locked` or `rate_limited`.
  */
 export async function checkCode(
   dependencies: CodeDependencies,
@@ -32,7 +32,7 @@ export async function checkCode(
   if (isSigningIn) await requireUnlocked(database, id, request.ip, clock())
   if (id !== null && !(await useCode(database, id, body.code, clock()))) {
     if (isSigningIn) await countWrongCode(database, id, request.ip, clock())
-    throw new ServiceError(401, 'invalid_code', 'This code was used before. Wait for the next one.')
+    throw new ServiceError(401, 'invalid_code', 'This code has already been used. Wait for the next one.')
   }
   try {
     const path = `/two-factor/verify-${kind}`

@@ -56,13 +56,15 @@ export async function forward(
   return shown
 }
 
-/** Whether the account went away meanwhile: its address was proved, and another account took its place. */
+/** Whether another account replaced this one during the request, because its address was verified. */
 function isGone(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === FOREIGN_KEY_VIOLATION
 }
 
 function accountGone(cause: unknown): ServiceError {
-  return new ServiceError(401, 'account_replaced', 'This account was replaced meanwhile. Sign in again.', { cause })
+  return new ServiceError(401, 'account_replaced', 'This account was replaced during the request. Sign in again.', {
+    cause,
+  })
 }
 
 function refusal(status: number, { code, message }: Record<string, unknown>): ServiceError {

@@ -52,7 +52,7 @@ async function signIn(email: string, ip: string, password = 'a wrong guess') {
   return { browser, status, body }
 }
 
-test('wrong passwords from elsewhere keep nobody out', async () => {
+test('wrong passwords from elsewhere lock nobody out', async () => {
   const email = await person()
   const byAttacker: number[] = []
   for (let i = 0; i < 7; i++) byAttacker.push((await signIn(email, '10.0.0.1')).status)
@@ -78,7 +78,7 @@ test('many addresses together get some guesses a minute, and none of them takes 
   expect(byKnown.slice(-2)).toEqual([429, 429])
 })
 
-test('one IP address gets as many guesses a minute as are set, whoever is tried', async () => {
+test('the limit per IP address covers guesses at all people together', async () => {
   const byAddress: number[] = []
   for (let i = 0; i < 14; i++) byAddress.push((await signIn(`someone${i}@example.com`, '10.1.1.1')).status)
   expect(byAddress.filter((status) => status === 401)).toHaveLength(12)
@@ -114,7 +114,7 @@ test('wrong codes from elsewhere lock the second factor there, and not where the
   expect(there.status).toBe(200)
 })
 
-test('of the links for a new password an address gets five an hour by mail, whoever asks', async () => {
+test('an address gets five password reset mails per hour, whoever requests them', async () => {
   const [email, other] = [await person(), await person()]
   const ask = async (address: string, ip: string) =>
     (await post(new Browser(limited), ip, 'request-password-reset', { email: address })).status
@@ -133,7 +133,7 @@ test('of the links for a new password an address gets five an hour by mail, whoe
   await mailbox.newest(email)
 })
 
-test('somebody else asking for links takes none away from the person', async () => {
+test("another person's requests for reset links use up none of the person's own attempts", async () => {
   const email = await person()
   const ask = (ip: string) => post(new Browser(limited), ip, 'request-password-reset', { email })
   const byAttacker: number[] = []

@@ -8,7 +8,7 @@ export function setupLink(publicUrl: string, token: string): string {
   return `${publicUrl}/setup#token=${encodeURIComponent(token)}`
 }
 
-/** Page of the dashboard that asks for the code of the second factor, and then leads on. */
+/** Page of the dashboard that asks for the second-factor code and then continues. */
 export function codePage(target: string): string {
   return `/sign-in?step=code&redirect=${encodeURIComponent(target)}`
 }

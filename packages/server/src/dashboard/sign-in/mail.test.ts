@@ -56,7 +56,7 @@ test.each([
   for (const part of ['Bcc', 'Click', 'evil']) expect(text).not.toContain(part)
 })
 
-test('an invitation stands when the mail server refuses, and nobody but the mail server gets its link', async () => {
+test('an invitation remains when the mail server rejects it, and its link is shown to nobody', async () => {
   mailbox.refuses = true
   const { owner, invited } = await invite('guest3@example.com')
   mailbox.refuses = false
@@ -82,7 +82,7 @@ test('a link for a new password is mailed to a person, and to nobody else', asyn
   expect(JSON.stringify(stored)).not.toContain(reset.token)
 })
 
-test('an invitation says the same of an address with an account elsewhere and of one without', async () => {
+test('an invitation gets the same answer for an address with an account elsewhere and for one without', async () => {
   const elsewhere = await signedIn(service, (await createTestTenant(service)).id, 'member')
   const { owner } = await invite('first@example.com')
   const seen = async (email: string) => {

@@ -12,10 +12,9 @@ export interface SignInDependencies extends ForwardDependencies {
 }
 
 /**
- * Limits attempts by the caller's address and, where somebody is tried or signed in, by that person: strictly from one
- * address, and loosely from all that the person has never signed in from. So nobody guesses for ever, and nobody is
- * kept out by the guesses of others.
- * @throws ServiceError 429 `rate_limited`.
+ * Limits attempts per address and, when the person is known, per person: strictly from one address, and loosely from
+ * all addresses where the person has never signed in. So nobody can guess without limit, and nobody can lock out
+ * others. @throws ServiceError 429 `rate_limited`.
  */
 export async function limitSignIn(
   { stores, rateLimiter }: SignInDependencies,
@@ -29,7 +28,7 @@ export async function limitSignIn(
   rateLimiter.checkSignInOf('id' in person ? person.id : person.email, request.ip, isKnown, reply)
 }
 
-/** Signs a person in by their password; with a second factor only as far as that. */
+/** Signs a person in by password; with a second factor, only up to its code. */
 export async function signInWithPassword(
   dependencies: SignInDependencies,
   request: FastifyRequest,
@@ -41,7 +40,7 @@ export async function signInWithPassword(
   return answer
 }
 
-/** Remembers the network of whoever the library has just signed in. */
+/** Remembers the network of the person whom the library has just signed in. */
 export async function rememberWhere(
   { stores, clock }: SignInDependencies,
   { ip }: FastifyRequest,

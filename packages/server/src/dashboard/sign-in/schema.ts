@@ -51,7 +51,9 @@ export const Me = success({
   user: Type.Object({
     user_id: Id,
     email: Type.String(),
-    email_verified: Type.Boolean({ description: 'Whether mail, the OpenID provider or the operator has proved it.' }),
+    email_verified: Type.Boolean({
+      description: 'Whether mail, the OpenID provider or the operator has verified the address.',
+    }),
     name: Type.String(),
     two_factor_enabled: Type.Boolean(),
     has_password: Type.Boolean(),

@@ -4,9 +4,9 @@ import type { Clock } from '../../platform/time.ts'
 import { keepServiceSecret } from '../../tenants/service-secrets.ts'
 
 /**
- * Makes the way to the secret that signs sessions and encrypts second factors: CDS_AUTH_SECRET, or one that the service
- * keeps. A new key in CDS_SECRET_KEY neither signs people out nor loses their second factors, as a secret derived from
- * the key would.
+ * Creates the function that returns the secret for signing sessions and encrypting second factors: CDS_AUTH_SECRET,
+ * or one that the service stores. It is not derived from CDS_SECRET_KEY, so a new key there neither signs people out
+ * nor loses their second factors.
  */
 export function signInSecret(
   { authSecret }: { authSecret: string | null },

@@ -27,7 +27,7 @@ const setUp = (setup_token: unknown, more: object = {}, address = '192.0.2.1') =
   return browser.call('POST', '/api/setup', body, headers).then((answer) => ({ ...answer, browser }))
 }
 
-test('whoever reaches the port first cannot set the service up without the token', async () => {
+test('setup is refused without the token', async () => {
   const token = await setupTokenOf(service)
   const without = await setUp(undefined)
   expect([without.status, without.body.error.code]).toEqual([400, 'validation_error'])
@@ -53,7 +53,7 @@ test('the link is the same for every process and after a restart, and leads to t
   expect(await other.findSetupLink('http://localhost:1')).toBe(link?.replace(service.url, config.publicUrl))
 })
 
-test('the token works once, and of several people at once one uses it', async () => {
+test('the token works once: only one of several concurrent requests succeeds', async () => {
   const token = await setupTokenOf(service)
   const addresses = ['192.0.2.3', '192.0.2.4', '192.0.2.5']
   const answers = await Promise.all(
@@ -80,7 +80,7 @@ test('the token works once, and of several people at once one uses it', async ()
   expect(await setupTokenOf(service)).not.toBe(token)
 })
 
-test('a link that was printed before a user was created on the command line is dead', async () => {
+test('creating a user on the command line invalidates the printed link', async () => {
   const token = await setupTokenOf(service)
   const { id } = await createTestTenant(service)
   await createTenantUser(service.stores, id, { ...OWNER, role: 'owner' }, new Date())

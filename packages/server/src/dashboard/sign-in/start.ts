@@ -27,7 +27,7 @@ export function prepareSignIn({ config, stores, secrets, clock, log }: Dependenc
     auth: lazyAuth({ config, stores, secret, mailer, clock, log }),
     findChallenged: createChallengeLookup(stores.database, secret, config.publicUrl),
     findSession: createSessionLookup(stores.database, secret, config.publicUrl, clock),
-    /** @param url where the service listens; its port may be known only then. */
+    /** @param url the address that the service listens on, once its port is known. */
     findSetupLink: async (url: string) => {
       const token = await setupToken(stores.database, secrets, clock())
       const isPortOpen = new URL(config.publicUrl).port === '0'

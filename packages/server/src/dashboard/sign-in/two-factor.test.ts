@@ -62,7 +62,7 @@ test('a backup code works once', async () => {
   expect((await again.call('GET', '/api/me')).status).toBe(401)
 })
 
-test('a code of the authenticator works once, also for two who use it at the same moment', async () => {
+test('an authenticator code works once, even for two concurrent requests', async () => {
   const { person, address, codes } = await protectedPerson()
   const code = codeOf(address, 1)
   const browsers = await Promise.all(Array.from({ length: 4 }, () => halfSignedIn(person.email)))

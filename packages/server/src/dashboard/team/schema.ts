@@ -32,7 +32,7 @@ export const InvitationMade = success({
   link: Nullable(
     Type.String({
       description:
-        'Shown here and never again, for you to pass on. Null where a mail server is set up: only the mail has it.',
+        'For you to pass on; never shown again. Null when a mail server is set up: then the link is only in the mail.',
     }),
   ),
   mailed: Type.Boolean({ description: 'Whether the link was sent.' }),
@@ -45,7 +45,7 @@ export const InvitationSeen = success({
   email: Type.String(),
   tenant_name: Type.String(),
   role: RoleName,
-  proves_address: Type.Boolean({ description: 'Whether the link came by mail alone, so that the address is yours.' }),
+  proves_address: Type.Boolean({ description: 'Whether the link was only mailed, which verifies the address.' }),
 })
 export const AcceptBody = Type.Object(
   {

@@ -84,7 +84,7 @@ export function teamRoutes(app: App, dependencies: TeamDependencies): void {
     },
   )
 
-  /** Mails a link or, where there is no mail, shows it to whoever made it: the only time that it can be seen. */
+  /** Mails a link or, without a mail server, shows it to its creator, this once. */
   async function passOn({ token, ...invitation }: NewInvitation, inviter: SignedIn) {
     const link = invitationLink(config.publicUrl, token)
     if (mailer === null) return { status: 'success' as const, invitation, link, mailed: false }
@@ -99,12 +99,12 @@ export function teamRoutes(app: App, dependencies: TeamDependencies): void {
   ): Promise<boolean> {
     const isNamed = user.name !== user.email && fitsInMail(user.name)
     const inviter = isNamed ? `${user.name} (${user.email})` : user.email
-    const text = `${inviter} invites you to the Customer Data Service, as ${role}.\n\nAccept within a week: ${link}\n\nIf you do not know who that is, do nothing.`
+    const text = `${inviter} invites you to the Customer Data Service, as ${role}.\n\nAccept within a week: ${link}\n\nIf you do not know this person, ignore this mail.`
     try {
       await send({ to: email, subject: 'You are invited to the Customer Data Service', text })
       return true
     } catch (error) {
-      // The invitation stands, and its link can be sent again.
+      // The invitation remains, and its link can be sent again.
       log.warn({ err: error }, 'the mail of an invitation could not be sent')
       return false
     }

@@ -7,7 +7,7 @@ import { newId } from '../ids.ts'
 import { embeddedStatement, type QueryParameters, type Statement } from './parameters.ts'
 import { isOutOfRoom, refusalCode } from './refusal.ts'
 
-/** `database`: one of the embedded engine's other than its default. */
+/** `database`: a database of the embedded engine other than its default. */
 export type ClickHouseAddress = { url: string } | { path: string; database?: string }
 
 /**
@@ -32,27 +32,27 @@ export interface ClickHouse {
   close(): Promise<void>
 }
 
-/** What a query may use. */
+/** The limits of a query. */
 export interface QueryBounds {
-  /** The engine ends it after so long, where that is less than the usual limit. */
+  /** The engine cancels it after this time, if that is less than the usual limit. */
   secondsMax?: number | undefined
   threads?: number
   memoryBytes?: number
-  /** Ends the query in the engine when it aborts. */
+  /** Cancels the query in the engine when it aborts. */
   signal?: AbortSignal | undefined
 }
 
-/** No honest query of the service takes longer. */
+/** No legitimate query of the service takes longer. */
 const QUERY_SECONDS_MAX = 20
 const QUERY_BYTES_MAX = 4_000_000_000
 const REQUEST_TIMEOUT_MS = 25_000
-/** Turns bound the reads, so this only bounds what they do not. */
+/** Turns already limit the reads; this limits everything else. */
 const CONNECTIONS_MAX = 64
-/** Rows of an answer that are parsed before other requests get their turn. */
+/** Rows of a result that are parsed before other requests run. */
 const ROWS_A_TURN = 250
 /** A distributed table would otherwise keep rows in a queue of its own and call them inserted. */
 const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
-/** By default it leaves out columns that the table lacks, without a word. */
+/** By default ClickHouse silently ignores columns that the table lacks. */
 const NOTHING_LEFT_OUT = 'input_format_skip_unknown_fields = 0'
 
 /** Opens the embedded engine at `path`, or a client for the server at `url`. */
@@ -64,7 +64,7 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
     const id = newId()
     const asked = statement(`${sql} SETTINGS ${settingsOf(bounds)}, log_comment = '${id}'`, parameters)
     const kill = () => {
-      // A query that has just ended is no failure, and one that goes on is bounded.
+      // It is no failure if the query has just ended, and a query that continues is limited.
       const query = `KILL QUERY WHERE Settings['log_comment'] = '${id}' ASYNC`
       lend((other) => other.command({ query })).catch(() => {})
     }
@@ -98,7 +98,7 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
   }
 }
 
-/** Parses rows some at a time, with other requests in between: the embedded engine answers with everything at once. */
+/** Parses rows in batches, with other requests in between: the embedded engine returns all rows at once. */
 async function* parsed<Row>(result: ResultSet<'JSONEachRow'>): AsyncGenerator<Row[]> {
   for await (const rows of result.stream<Row>()) {
     for (let from = 0; from < rows.length; from += ROWS_A_TURN) {
@@ -126,17 +126,17 @@ function settingsOf({ secondsMax = QUERY_SECONDS_MAX, threads, memoryBytes = QUE
 }
 
 interface Connections {
-  /** What writes. */
+  /** The connection for writes. */
   client: ClickHouseClient
-  /** Lends a connection that nobody else uses meanwhile. */
+  /** Lends a connection for exclusive use. */
   lend<T>(work: (idle: ClickHouseClient) => Promise<T>): Promise<T>
-  /** A statement as these connections take it best. */
+  /** A statement in the form that these connections run best. */
   statement(query: string, parameters: QueryParameters): Statement
   cores(): Promise<number>
   close(): Promise<void>
 }
 
-/** Failures are logged where they are handled, cleaned of what must not be logged. */
+/** Failures are logged where they are handled, without what must not be logged. */
 const log = { level: ClickHouseLogLevel.OFF }
 
 function connectServer(url: string): Connections {
@@ -166,9 +166,9 @@ function connectServer(url: string): Connections {
 const ENGINE_ARGUMENTS = ['--memory_worker_use_cgroup=0']
 
 /**
- * Opens the embedded engine. One of its connections answers one query after the other, so every read that runs beside others needs
- * its own: they are opened when first needed (3 ms and 0.3 MB each) and used again. Writes have one to themselves, and
- * never wait for a read.
+ * Opens the embedded engine. A connection runs one query at a time, so every concurrent read needs its own:
+ * connections are opened on demand (3 ms and 0.3 MB each) and reused. Writes have their own and never wait for a
+ * read.
  */
 async function openEmbedded({ path, database }: { path: string; database?: string }): Promise<Connections> {
   // Loaded only when it is wanted: the library is 540 MB on disk, and a process with CLICKHOUSE_URL does without.

@@ -5,7 +5,7 @@ import type { DB } from '../postgres/generated/tables.ts'
 import type { ClickHouse } from './connect.ts'
 import { createTableStatements, type TableDefinition } from './tables.ts'
 
-/** Names the installations whose events are here. One row, unless a loss was accepted. */
+/** The ids of the installations whose events this ClickHouse holds. One row, unless a loss was accepted. */
 const INSTALLATION_TABLE: TableDefinition = {
   name: 'installation',
   elements: ['installation_id UUID'],
@@ -14,14 +14,14 @@ const INSTALLATION_TABLE: TableDefinition = {
   settings: { fsync_after_insert: 1 },
 }
 
-/** 503: ClickHouse answers, but it is not the one that this database's events were written to. */
+/** 503: ClickHouse answers, but it is not the one that holds this database's events. */
 export class EventsMissing extends ServiceError {
   /** What happened and what to do, for the operator. */
   readonly advice: string
 
   constructor(advice: string) {
     const message =
-      "The ClickHouse that the service found does not hold this installation's events. New events are kept until it does. The operator has to restore it: the service's log says how."
+      "ClickHouse does not hold this installation's events. New events are kept in PostgreSQL. The operator must restore the ClickHouse data: the service's log says how."
     super(503, 'events_missing', message, { headers: { 'retry-after': '60' } })
     this.advice = advice
   }
@@ -31,12 +31,12 @@ interface Check {
   database: Kysely<DB>
   clickhouse: ClickHouse
   cluster: string | null
-  /** The installation whose events the operator has given up; they start anew. */
+  /** The installation whose events the operator accepts as lost; it starts again without events. */
   acceptLostEvents: string | null
 }
 
 /**
- * Makes sure that PostgreSQL and ClickHouse belong together, by an id that both keep: a directory that vanished or that
+ * Checks that PostgreSQL and ClickHouse belong together, by an id that both store: a directory that is missing or
  * belongs to another database would otherwise look like a service without events. Call it under the migration lock.
  * @throws EventsMissing when they do not.
  */
@@ -49,7 +49,8 @@ export async function checkInstallation(check: Check): Promise<void> {
   if (wanted === null) {
     const [known] = present
     if (known !== undefined && (await hasEvents(clickhouse))) throw new EventsMissing(adviceForStranger())
-    // ClickHouse first: a start that ends between the two finds an id without events here, and takes it.
+    // ClickHouse first: after a start that ended between the two writes, the next finds an id without events and uses
+    // it.
     return write(check, known ?? newId())
   }
   if (acceptLostEvents !== wanted) throw new EventsMissing(adviceFor(wanted, present.length > 0))

@@ -44,7 +44,7 @@ test('a query is answered while another one runs', async () => {
   expect(order).toEqual(['quick', 'slow'])
 })
 
-test('a query ends when its caller has gone', async () => {
+test('a query is cancelled when its client disconnects', async () => {
   const { clickhouse } = (await sharedService()).stores
   const caller = new AbortController()
   const running = () =>

@@ -4,20 +4,20 @@ export type QueryParameters = Record<string, string | number | boolean | readonl
 /** The engine's own limit is 262,144, in bytes. */
 const STATEMENT_BYTES_MAX = 200_000
 
-/** A statement as the client takes it. */
+/** A statement in the client's format. */
 export interface Statement {
   query: string
   query_params?: QueryParameters
 }
 
 /**
- * A statement for the embedded engine. Its own way to bind parameters lets one query run at a time in the whole process, so they are
- * set in the statement itself; the engine reads them by the types of their placeholders all the same. A statement that would be
- * too long is bound the slow way.
+ * A statement for the embedded engine. Its own parameter binding allows one query at a time in the whole process, so
+ * the statement sets the parameters itself; the engine still parses them by the types of their placeholders. A
+ * statement that would be too long uses the slow binding.
  */
 export function embeddedStatement(query: string, parameters: QueryParameters): Statement {
   const names = Object.keys(parameters)
-  // What an earlier statement of the connection has set must never stand in for what this one forgot.
+  // A parameter set by an earlier statement on the connection must never replace one that is missing here.
   for (const [, name = ''] of query.matchAll(/\{(\w+) *:/g)) {
     if (!(name in parameters)) throw new Error(`The query has no value for its placeholder ${name}.`)
   }

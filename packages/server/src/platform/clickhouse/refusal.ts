@@ -11,7 +11,7 @@ export function refusalCode(error: unknown): number | null {
 
 const NOT_ENOUGH_SPACE = 243
 
-/** Whether ClickHouse refused a statement because its disk is full; it reports what the system said in several ways. */
+/** Whether ClickHouse refused a statement because its disk is full; it reports the system's error in several ways. */
 export function isOutOfRoom(error: unknown): boolean {
   return refusalCode(error) === NOT_ENOUGH_SPACE || /No space left on device|errno: 28\b/.test(String(error))
 }

@@ -1,6 +1,6 @@
 import type { ClickHouse } from './connect.ts'
 
-/** Stands for a ClickHouse that must not be used: whatever it is asked, it answers with one error. */
+/** Replaces a ClickHouse that must not be used: every call fails with the same error. */
 export function refusingClickHouse(error: Error, close: () => Promise<void>): ClickHouse {
   const refuse = () => Promise.reject(error)
   return {

@@ -3,7 +3,7 @@ export interface TableDefinition {
   name: string
   /** Column definitions, indexes and projections: what stands between the parentheses. */
   elements: readonly string[]
-  /** Column definitions that came later: a table that was created without them is given them. */
+  /** Columns added later: they are added to tables that were created without them. */
   addedColumns?: readonly string[]
   partitionBy?: string
   orderBy: string

@@ -8,7 +8,7 @@ import { refusalCode } from './refusal.ts'
 export interface EventSelect {
   /** Appears in logs. */
   name: string
-  /** `light` is for questions that an index answers: by id, by contact or visitor, or the newest. */
+  /** `light` is for queries that an index answers: by id, by contact or visitor, or the newest. */
   lane: Exclude<Lane, 'postgres'>
   columns: string
   /** Conditions with `{name: Type}` placeholders, joined with AND. */
@@ -38,7 +38,7 @@ interface Engine {
   reads: ReadTurns
 }
 
-/** Confines event queries to one tenant, and has them take turns with those of the others. */
+/** Confines event queries to one tenant, and makes them take turns with other tenants' queries. */
 export function tenantEvents({ clickhouse, reads }: Engine, tenantId: string, options: ReadOptions): TenantEvents {
   const { caller } = options
 
@@ -76,14 +76,14 @@ export function tenantEvents({ clickhouse, reads }: Engine, tenantId: string, op
   }
 }
 
-/** ClickHouse: the query took too long, was expected to, or took too much memory. */
+/** ClickHouse's codes for a query that took too long, was expected to, or used too much memory. */
 const TOO_EXPENSIVE = [159, 160, 241, 307]
 
-/** What a client may ask is bounded, so reaching the bound is an answer, not a failure. */
+/** Queries of clients are limited, so reaching a limit is a client error, not a failure. */
 function failureFor(caller: AbortSignal | undefined, error: unknown): unknown {
   if (caller?.aborted) return callerLeft()
   if (!caller || !TOO_EXPENSIVE.includes(refusalCode(error) ?? 0)) return error
-  const message = 'This takes too long or too much memory. Narrow it, for example with date_after and date_before.'
+  const message = 'The query takes too much time or memory. Narrow it, for example with date_after and date_before.'
   return new ServiceError(400, 'query_too_expensive', message, { cause: error })
 }
 

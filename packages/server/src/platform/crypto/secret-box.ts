@@ -18,8 +18,8 @@ export interface SecretBox {
   /** Whether the key that seals has sealed this too: what an older one sealed is to be sealed anew. */
   isCurrent(sealed: string): boolean
   /**
-   * Keyed hashes of a text for one place, by each key, that of the first key first: store that one, and recognise any.
-   * Whoever has the database but no key cannot try out texts. Without a key there are none.
+   * Keyed hashes of a text for one place, one per key, in the order of the keys: store the first, accept any. Someone
+   * who has the database but no key cannot test guesses. Without a key there are no hashes.
    */
   digests(text: string, place: string): Buffer[]
 }
@@ -32,7 +32,7 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
   const [first] = keys
   if (!first) throw new Error('A secret box needs a key.')
   const byId = new Map(keys.map((key) => [idOf(key), key]))
-  // What encrypts is not used to hash.
+  // The encryption key is not used for hashing.
   const digestKeys = keys.map((key) => Buffer.from(hkdfSync('sha256', key, '', 'cds digest', KEY_BYTES)))
   return {
     seal: (text, place) => {

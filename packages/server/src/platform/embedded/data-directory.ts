@@ -8,7 +8,7 @@ import { EmbeddedError } from './embedded-error.ts'
 import { identityOf } from './identity.ts'
 import type { ServerUser } from './unprivileged-user.ts'
 
-/** File in the data directory whose lock says that a process uses the directory. */
+/** File in the data directory that the process using the directory locks. */
 const LOCK_FILE = 'lock'
 const SQLITE_BUSY = 5
 const STICKY = 0o1000
@@ -20,10 +20,9 @@ export interface DataDirectoryLock {
 }
 
 /**
- * Opens the data directory for this process alone: creates it where it is missing, locks it, and closes it, with
- * everything already inside, to other users of the machine.
- * @param visitor a user who has to pass through it, to a directory of their own inside.
- * @throws EmbeddedError saying what to do.
+ * Opens the data directory for this process alone: creates it if it is missing, locks it, and makes it and everything
+ * inside private from other users of the machine. @param visitor a user who must be able to traverse it to their own
+ * directory inside. @throws EmbeddedError saying what to do.
  */
 export async function openDataDirectory(directory: string, visitor: ServerUser | null): Promise<DataDirectoryLock> {
   try {
@@ -40,10 +39,10 @@ export async function openDataDirectory(directory: string, visitor: ServerUser |
   }
 }
 
-/** Open to whoever may pass through, whatever the umask, as are directories above it that are missing too. */
+/** Creates it, and missing directories above it, so that other users can traverse them, whatever the umask. */
 async function makeDirectory(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true }).catch(async (error: unknown) => {
-    // On a read-only file system Node says that something is missing; what is there says what is wrong.
+    // On a read-only file system Node reports a missing file; the nearest existing directory shows the real cause.
     let path = dirname(directory)
     while (!existsSync(path)) path = dirname(path)
     await access(path, constants.W_OK)
@@ -54,10 +53,10 @@ async function makeDirectory(directory: string): Promise<void> {
 }
 
 /**
- * Makes this process the only one that uses a directory, until it releases the lock or ends, however it ends. The lock
- * is the kernel's on a file, so it holds between containers that share a volume. Where the file system does not honour
- * such locks, a listening socket still holds between processes of one network namespace.
- * @throws EmbeddedError `data_directory_in_use`.
+ * Makes this process the only one that uses a directory, until it releases the lock or ends, however it ends. The
+ * lock is the kernel's on a file, so it holds between containers that share a volume. Where the file system ignores
+ * such locks, a listening socket still excludes processes of the same network namespace. @throws EmbeddedError
+ * `data_directory_in_use`.
  */
 export async function lockDataDirectory(directory: string): Promise<DataDirectoryLock> {
   const file = await lockFile(join(directory, LOCK_FILE))
@@ -112,7 +111,10 @@ function listen(path: string): Promise<Server | null> {
 const OWN_FILES = ['secret-key', 'postgres-location', 'demo.json']
 const OWN_DIRECTORIES = ['clickhouse', 'exports']
 
-/** Earlier releases left these to the umask. A directory that is closed keeps what is inside closed, whatever its mode. */
+/**
+ * Earlier releases left their modes to the umask. A private directory keeps its contents private, whatever their
+ * modes.
+ */
 async function closeToOthers(directory: string, visitor: ServerUser | null): Promise<void> {
   const entries = await readdir(directory)
   for (const name of OWN_FILES.filter((own) => entries.includes(own))) await restrict(join(directory, name), 0o600)
@@ -122,7 +124,7 @@ async function closeToOthers(directory: string, visitor: ServerUser | null): Pro
   }
   const { mode, uid } = await stat(directory)
   const isOpen = (mode & 0o077) !== 0
-  // The root directory, or one that everybody shares such as /tmp, is not the service's to close.
+  // The service must not change the mode of the root directory or of a shared one such as /tmp.
   const isOthers = (mode & STICKY) !== 0 || dirname(directory) === directory
   if (!isOpen || isOthers) return
   if (!visitor?.isOther) return restrict(directory, 0o700)
@@ -130,13 +132,13 @@ async function closeToOthers(directory: string, visitor: ServerUser | null): Pro
   await chmod(directory, 0o710)
 }
 
-/** A volume may belong to root and be writable for the service's group: its mode is not the service's to change. */
+/** A volume may belong to root and be writable for the service's group: only its owner can change its mode. */
 async function restrict(path: string, mode: number): Promise<void> {
   const self = process.getuid?.()
   if (self === 0 || (await stat(path)).uid === self) await chmod(path, mode)
 }
 
-/** Turns what the file system refuses at the start into an error that says what to do; other errors stay as they are. */
+/** Turns file-system errors at the start into errors that say what to do; other errors stay as they are. */
 export async function explainFileError(error: unknown, directory: string): Promise<unknown> {
   const isExplained = error instanceof EmbeddedError && error.code.startsWith('data_directory')
   const message = isExplained ? null : await adviceFor(error as NodeJS.ErrnoException, directory)
@@ -146,9 +148,9 @@ export async function explainFileError(error: unknown, directory: string): Promi
 const ANOTHER = 'set CDS_DATA_DIR to another directory'
 
 async function adviceFor({ code, message, path }: NodeJS.ErrnoException, directory: string): Promise<string | null> {
-  // The engines say it in many ways, if they do.
+  // The engines report it in many ways, or not at all.
   if (code === 'ENOSPC' || code === 'EDQUOT' || (await isFull(directory))) {
-    return `There is no room left on the disk of the data directory ${directory}. Free some and start again, or ${ANOTHER}.`
+    return `There is no room left on the disk of the data directory ${directory}. Free some space and start again, or ${ANOTHER}.`
   }
   switch (code) {
     case 'EROFS':

@@ -50,7 +50,7 @@ const refusalOf = (lock: Promise<DataDirectoryLock>) =>
 
 const environmentOf = (directory: string) => ({ CDS_DATA_DIR: directory, PORT: '0', HOST: '127.0.0.1' })
 
-test('a data directory is locked by its files, not by its name: a copy is free', async () => {
+test("the lock belongs to the directory's files, not to its path: a copy is not locked", async () => {
   const directory = await directoryOf()
   const lock = await lockDataDirectory(directory)
   cleanup.push(() => lock.release())

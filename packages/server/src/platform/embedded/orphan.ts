@@ -15,20 +15,20 @@ const IMMEDIATE_SHUTDOWN_MS = 10_000
 const SOCKET_PARENT = tmpdir().length > 50 ? '/tmp' : tmpdir()
 
 /**
- * How the path of every socket directory of a cluster starts. The server has it in its command line, so it also tells
- * this cluster's server from that of a copy.
+ * The prefix of the paths of a cluster's socket directories. The server's command line contains it, so it also
+ * distinguishes this cluster's server from a copy's.
  */
 export async function socketDirectoryPrefix(cluster: string): Promise<string> {
   return join(SOCKET_PARENT, `cds-postgres-${await identityOf(cluster)}-`)
 }
 
 /**
- * Ends a server that a killed service left running on this cluster, and removes what it left. The caller holds the data
- * directory's lock, so no living service owns that server. It is shut down rather than taken over: then every start
- * goes the same way, with this version's settings.
+ * Stops a server that a killed service left running on this cluster, and removes its files. The caller holds the data
+ * directory's lock, so no living service owns that server. It is shut down rather than reused, so that every start
+ * takes the same path, with this version's settings.
  *
- * The pid file alone proves nothing: in a copy of a data directory it names the original's server, and after a crash of
- * the machine its number may be any program's.
+ * The pid file alone proves nothing: in a copy of a data directory it names the original's server, and after a crash
+ * of the machine its process id may be any program's.
  */
 export async function endOrphan(
   cluster: string,
@@ -79,7 +79,7 @@ async function commandLineOf(pid: number): Promise<string> {
   return stdout
 }
 
-/** Only the two files that a server puts there: whatever else is in such a directory is nobody's to remove. */
+/** Removes only the two files that a server puts there, and leaves everything else in the directory. */
 async function removeSocketDirectories(prefix: string, user: ServerUser): Promise<void> {
   const directories = (await readdir(SOCKET_PARENT)).map((name) => join(SOCKET_PARENT, name))
   for (const directory of directories.filter((path) => path.startsWith(prefix))) {

@@ -84,7 +84,7 @@ describe('other users of the machine', () => {
     expect(await modeOf(dirname(dirname(cluster)))).toBe(0o711)
   })
 
-  test('keep what is theirs in a directory that everybody shares', async () => {
+  test('keep their own files in a shared directory', async () => {
     const shared = await parentOf()
     await chmod(shared, 0o1777)
     await run(shared)

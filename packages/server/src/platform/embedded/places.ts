@@ -9,9 +9,9 @@ import { canEnter, type ServerUser } from './unprivileged-user.ts'
 
 /** Where root keeps what another user must reach. It belongs to root, so nobody else can have put anything there. */
 export const SHARED_DIRECTORY = '/var/lib/customer-data-service'
-/** File in the data directory that says where the cluster is, when it is outside. */
+/** File in the data directory with the path of a cluster outside it. */
 const POINTER = 'postgres-location'
-/** File beside a cluster that is outside: the path of the data directory that it belongs to. */
+/** File beside an outside cluster, with the path of the data directory that owns it. */
 const OWNER = 'data-directory'
 
 /**
@@ -47,15 +47,15 @@ export async function placeCluster(
   return cluster
 }
 
-/** Other users pass through it to what they may read, but cannot list it. */
+/** Other users can traverse it to what they may read, but cannot list it. */
 export async function makeSharedDirectory(): Promise<void> {
   await mkdir(SHARED_DIRECTORY, { recursive: true })
   await chmod(SHARED_DIRECTORY, 0o711)
 }
 
 /**
- * A copy of a data directory names the original's cluster. A cluster belongs to the directory that is written beside it
- * for as long as that one names it too; after that, to the one that does.
+ * A copy of a data directory names the original's cluster. A cluster belongs to the directory named beside it while
+ * that directory names the cluster too; after that, to the one that does.
  */
 async function requireOwner(cluster: string, dataDirectory: string): Promise<void> {
   const file = join(dirname(cluster), OWNER)
@@ -69,7 +69,7 @@ async function requireOwner(cluster: string, dataDirectory: string): Promise<voi
   await writeFile(file, `${self}\n`, { mode: 0o600 })
 }
 
-/** A copy or a backup that root put in place belongs to root, and PostgreSQL could not read it. */
+/** A copy or backup that root restored belongs to root, so PostgreSQL could not read it. */
 async function giveTo(user: ServerUser, cluster: string): Promise<void> {
   if (!user.isOther || !existsSync(cluster) || (await stat(cluster)).uid === user.uid) return
   await promisify(execFile)('chown', ['-R', '-h', `${user.uid}:${user.gid}`, cluster])

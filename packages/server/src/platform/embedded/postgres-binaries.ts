@@ -62,7 +62,7 @@ async function copyOnce(installed: string, version: string, onProgress: (message
   return target
 }
 
-/** The programs are public, and another user runs them: neither the umask nor the clone's modes may keep it out. */
+/** The programs are public and another user runs them: neither the umask nor the clone's modes may deny it access. */
 async function openToAll(directory: string): Promise<void> {
   await chmod(directory, 0o755)
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {

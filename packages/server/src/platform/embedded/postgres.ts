@@ -86,9 +86,9 @@ export async function startEmbeddedPostgres({
     else server.once('exit', again)
   }
   async function restart(): Promise<void> {
-    // While the reason lasts, such as a full disk, one message is enough.
+    // While the cause lasts, such as a full disk, one message is enough.
     if (Date.now() - startedAt > SAME_REASON_WITHIN_MS) {
-      onProgress(`PostgreSQL has ended unexpectedly and is started again; ${logFile} says why`)
+      onProgress(`PostgreSQL ended unexpectedly and is being restarted; ${logFile} says why`)
     }
     await sleep(RESTART_AFTER_MS)
     if (stopping) return

@@ -6,9 +6,9 @@ interface Prefix {
   ipv6: number
 }
 
-/** What one host has. Of IPv6 that is a /64, because the host can use all 2^64 addresses in it. */
+/** The network of one host. In IPv6 that is a /64, because the host can use all 2^64 addresses in it. */
 export const HOST: Prefix = { ipv4: 32, ipv6: 64 }
-/** What a provider gives to one household or office. */
+/** The network that a provider assigns to one household or office. */
 export const SITE: Prefix = { ipv4: 24, ipv6: 48 }
 
 /** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
@@ -16,7 +16,7 @@ const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\]):\d+$/
 
 /**
  * The network of a client's address in CIDR notation. IPv4 written as IPv6 (mapped, or through NAT64) counts as IPv4.
- * @returns null for what is no address: a proxy can pass on any text.
+ * @returns null if the text is no address: a proxy can pass on any text.
  */
 export function networkOf(address: string, prefix: Prefix): string | null {
   const [, ipv4, ipv6] = WITH_PORT.exec(address) ?? []

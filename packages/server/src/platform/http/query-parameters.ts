@@ -53,7 +53,7 @@ export function filterText(description: string, maxLength = 1_000) {
   return Type.Optional(Type.String({ description, minLength: 1, maxLength }))
 }
 
-/** Words to search for. No word is no filter. */
+/** Words to search for. Without words there is no filter. */
 export function searchText(description: string) {
   return Type.Optional(
     Type.String({ maxLength: 1_000, description: `${description} At most ${WORDS_MAX} words.`, 'x-search': true }),

@@ -23,11 +23,11 @@ export interface RateLimiter {
   checkForm(tenantId: string, formId: string, ip: string, reply: FastifyReply): void
   /** @param person the visitor or the e-mail address that a form names. @throws ServiceError 429 `rate_limited`. */
   checkFormPerson(tenantId: string, person: string, reply: FastifyReply): void
-  /** An attempt to sign in, from an address whoever is tried. @throws ServiceError 429 `rate_limited`. */
+  /** Counts a sign-in attempt by address, for any person. @throws ServiceError 429 `rate_limited`. */
   checkSignIn(ip: string, reply: FastifyReply): void
   /**
-   * The same for the person that is tried, by the e-mail address or the id: from this address, and from all together
-   * unless the person has signed in from this one before. @throws ServiceError 429 `rate_limited`.
+   * Counts the attempt for the person, by e-mail address or id: from this address, and from all unknown addresses
+   * together unless the person has signed in from this one before. @throws ServiceError 429 `rate_limited`.
    */
   checkSignInOf(person: string, ip: string, isKnown: boolean, reply: FastifyReply): void
   /** Requests of a key in the last minute, as this process has counted them; null when nothing is counted. */
@@ -37,8 +37,8 @@ export interface RateLimiter {
 }
 
 /**
- * Makes the limiter of this process; without `limits` it counts nothing. Each limit counts in a store of its own, so that a
- * flood against one of them pushes nothing out of another.
+ * Makes the limiter of this process; without `limits` it counts nothing. Each limit counts in a store of its own, so
+ * that a flood against one evicts nothing from another.
  */
 export function createRateLimiter(limits: RateLimits | null, clock: Clock): RateLimiter {
   const createLimit = (perMinute: number | undefined): Limit | null =>
@@ -116,7 +116,7 @@ function rateLimited(what: string, perMinute: number, { resetSeconds }: Usage): 
   return new ServiceError(429, 'rate_limited', message, { headers: { 'retry-after': String(resetSeconds) } })
 }
 
-/** What is no address at all shares one count, so that nobody gets a fresh one by making it up. */
+/** All invalid addresses share one count, so that nobody gets a fresh count by making one up. */
 function hostOf(ip: string): string {
   return networkOf(ip, HOST) ?? 'unknown'
 }

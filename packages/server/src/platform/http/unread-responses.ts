@@ -1,14 +1,14 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** What stalled readers may hold together. Beyond that they are not waited for. */
+/** Memory that stalled readers may hold together. Beyond it they are disconnected at once. */
 const STALLED_BYTES_MAX = 64 * 1024 * 1024
 /** Requests that a client may send before it has read the answer to the first one. */
 const WAITING_MAX = 100
 
 /**
- * Keeps clients that ask and do not read from holding memory. Call it before any route is added.
- * @param stalledSeconds after so long without progress a connection is closed.
+ * Keeps clients that send requests without reading the responses from holding memory. Call it before any route is
+ * added. @param stalledSeconds time without progress after which a connection is closed.
  */
 export function boundUnreadResponses(app: FastifyInstance, stalledSeconds: number): void {
   closeStalledReaders(app, stalledSeconds * 1000)
@@ -21,9 +21,9 @@ interface Stalled {
 }
 
 /**
- * Closes connections whose client takes nothing of its response: as soon as it has taken nothing for so long, or when
- * stalled clients together hold 64 MiB. Node tells when a socket has made no progress for a while; one with nothing to
- * send waits for us, and is left alone.
+ * Closes connections whose client does not read its response: after the time limit, or sooner when stalled clients
+ * together hold 64 MiB. Node reports a socket without progress; one with nothing to send is waiting for us and is
+ * left alone.
  */
 function closeStalledReaders(app: FastifyInstance, stalledMsMax: number): void {
   const checkEveryMs = stalledMsMax / 15
@@ -34,7 +34,7 @@ function closeStalledReaders(app: FastifyInstance, stalledMsMax: number): void {
     const now = performance.now()
     let heldBytes = 0
     for (const [each, { lastSeen }] of stalled) {
-      // Gone, or not heard of again in time: it has made progress.
+      // It is closed, or was not reported again in time and so has made progress.
       if (each.destroyed || now - lastSeen > 3 * checkEveryMs) stalled.delete(each)
       else if (each !== socket) heldBytes += each.writableLength
     }
@@ -52,8 +52,8 @@ function closeStalledReaders(app: FastifyInstance, stalledMsMax: number): void {
 }
 
 /**
- * Begins a request when the response before it on the same connection has been taken. Node would begin all that a client
- * sends at once, and keep every response in memory until its turn.
+ * Starts a request once the client has read the previous response on the connection. Node would start all pipelined
+ * requests at once and keep every response in memory until its turn.
  */
 function answerInTurn(app: FastifyInstance): void {
   const queues = new WeakMap<Socket, { waiting: number; last: Promise<void> }>()
@@ -70,7 +70,7 @@ function answerInTurn(app: FastifyInstance): void {
     await before
     queue.waiting--
     if (!socket.destroyed) return
-    // Nobody is there any more, and no `close` comes from a response whose turn never came.
+    // The client is gone, and a response whose turn never came emits no `close`.
     reply.hijack()
     resolve()
   })

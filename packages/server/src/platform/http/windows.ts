@@ -1,7 +1,7 @@
 const WINDOW_MS = 60_000
-/** After so long a window counts for nothing. */
+/** A window older than this counts for nothing. */
 const FORGOTTEN_AFTER_MS = 2 * WINDOW_MS
-/** 27 MB for one limit at the most. */
+/** At most 27 MB per limit. */
 const WINDOWS_MAX = 100_000
 
 interface Window {
@@ -23,14 +23,14 @@ export interface Windows {
 }
 
 /**
- * A sliding window for each key: the window before counts by the part of it that is still within a minute. No burst of
- * twice the limit is possible at a window's border, and two numbers a key are all that is kept.
+ * A sliding window for each key: the previous window counts by the part of it that is still within a minute. This
+ * prevents a burst of twice the limit at a window's border, and stores only two numbers per key.
  *
- * The store is bounded: when it is full, the half of the windows that were used least recently goes. A refused request uses
- * its window too. To push one window out, an attacker has to use at least 50,000 other keys of the same limit after the
- * last request under that window, and within two minutes:
- * - by address: 50,000 IPv4 addresses or IPv6 networks. The limits of all those addresses allow more requests than the one
- *   window that is pushed out.
+ * The store is bounded: when it is full, the least recently used half of the windows is dropped. A refused request
+ * uses its window too. To evict one window, an attacker has to use at least 50,000 other keys of the same limit after
+ * the last request under that window, and within two minutes:
+ * - by address: 50,000 IPv4 addresses or IPv6 networks. The limits of all those addresses allow more requests than the
+ *   evicted window.
  * - by person: 50,000 sign-ins under different addresses, each of which first passes the limit of its network. At 30 a
  *   minute that takes 834 networks for two minutes, and allows five more guesses at one password.
  * - by API key, user or tenant: keys, users and tenants that exist. Strangers cannot add any.
@@ -61,7 +61,7 @@ export function createWindows(): Windows {
   return {
     usageOf: (key, now) => {
       const window = windowAt(key, now)
-      // One that nothing is counted in takes no room.
+      // A window without counts takes no room.
       if (window.before + window.current > 0) keep(key, window, now)
       const elapsed = now - window.startedAt
       return {

@@ -71,12 +71,12 @@ export function asUnavailable(error: unknown): ServiceError | null {
   return isLost ? storeUnavailable('PostgreSQL', error) : null
 }
 
-/** More than it may keep in memory here, so that it writes to its disk: a full one refuses that. */
+/** More than PostgreSQL may keep in memory here, so it writes to its disk, which fails when the disk is full. */
 const PROBE = "SET work_mem = '64kB'; SELECT count(*) FROM generate_series(1, 10000)"
 
 /**
- * Whether PostgreSQL takes a new connection and has room to write. The connections of a pool outlive the socket that they
- * were made through, so they prove nothing.
+ * Whether PostgreSQL takes a new connection and has room to write. Pooled connections outlive the socket that they
+ * were opened through, so they prove nothing.
  */
 export async function pingPostgres(address: PostgresAddress, withinMs: number): Promise<void> {
   const client = new pg.Client({

@@ -1,20 +1,20 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Who vouches for an account whose address is not proved; and what is counted about sign-ins and the service's mail. */
+/** The tenant that vouches for an unverified account, and the counts of sign-ins and of the service's own mail. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
 const STATEMENTS = [
-  // The tenant whose invitation made an account that has not proved its address. No other tenant takes it for that person.
+  // The tenant whose invitation created an account with an unverified address. No other tenant accepts it.
   'ALTER TABLE users ADD COLUMN vouched_by uuid REFERENCES tenants ON DELETE SET NULL',
   'CREATE INDEX users_vouched_by ON users (vouched_by)',
 
-  // Whether the link went out by mail and nobody else saw it: then whoever has it receives the address's mail.
+  // Whether the link was only mailed, so that opening it verifies the address.
   'ALTER TABLE invitations ADD COLUMN proves_address boolean NOT NULL DEFAULT false',
   'ALTER TABLE invitations ALTER COLUMN proves_address DROP DEFAULT',
 
-  // Codes of second factors that were used, for longer than they would be accepted again.
+  // Used second-factor codes, kept longer than they would be accepted.
   `CREATE TABLE user_used_codes (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
     code text NOT NULL,

@@ -1,15 +1,15 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What tells the word of a page from that of the tenant's own systems. */
+/** Distinguishes values from pages from those of the tenant's own systems. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
 const STATEMENTS = [
-  // A page claimed the external id for this contact: a verified identification may take it away.
+  // Only a page claimed the external id for this contact: a verified identification may take it.
   'ALTER TABLE contacts ADD COLUMN external_id_provisional boolean NOT NULL DEFAULT false',
 
-  // Property keys, and `name`, whose value only forms have said so far: forms may replace those.
+  // Property keys, and `name`, whose values only forms have written so far: forms may replace those.
   `ALTER TABLE companies ADD COLUMN said_by_forms text[] NOT NULL DEFAULT '{}'`,
 
   // How a tenant's pages prove who a visitor is. A tenant without a row has no secret and requires none.

@@ -1,15 +1,15 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What a contact may hold at most, and the networks from which a visitor may be recovered. */
+/** A contact's size limits, and the networks from which a visitor may be recovered. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
-/** A little more than `contacts/size.ts` accepts: what a person decides about being contacted is written all the same. */
+/** A little more than `contacts/size.ts` accepts: consent is stored even on a full contact. */
 const BYTES_MAX = 264 * 1024
 
 const STATEMENTS = [
-  // The service checks a contact as a whole and says so to the caller; this is the last line, row by row.
+  // The service checks a contact as a whole and reports it to the caller; this is the last defence, row by row.
   `ALTER TABLE contacts ADD CONSTRAINT contacts_size CHECK (octet_length(properties::text) <= ${BYTES_MAX})`,
   `ALTER TABLE contact_sources ADD CONSTRAINT contact_sources_size
     CHECK (octet_length(fields::text) + coalesce(octet_length(raw::text), 0) <= ${BYTES_MAX})`,
