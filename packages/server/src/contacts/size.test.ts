@@ -85,6 +85,12 @@ describe('a contact holds at most 256 KiB', () => {
     expect([numbers.status, numbers.body.error.code]).toEqual([413, 'contact_too_large'])
   })
 
+  test('small numbers count with their zeros too', async () => {
+    const company = { domain: 'acme.com', properties: { n: Array(24_800).fill(1e-7) } }
+    const { status, body } = await tenant.call('POST', '/v1/companies', company)
+    expect([status, body.error.code]).toEqual([413, 'company_too_large'])
+  })
+
   test('removals by hand, which are remembered, count', async () => {
     const id = await fullContact()
     const key = (n: number) => `${n}`.padEnd(128, 'k')

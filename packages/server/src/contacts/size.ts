@@ -77,10 +77,11 @@ function jsonBytes(value: unknown): number {
   return BRACES_BYTES + sum(parts)
 }
 
-/** PostgreSQL writes 1e300 with all its zeros. */
+/** PostgreSQL writes 1e300 and 1e-300 with all their zeros, and the latter with a point. */
 function numberBytes(value: number): number {
   const [digits = '', exponent = '0'] = String(value).split('e')
-  return digits.length + Math.abs(Number(exponent))
+  const point = exponent.startsWith('-') && !digits.includes('.') ? 1 : 0
+  return digits.length + Math.abs(Number(exponent)) + point
 }
 
 function sum(numbers: readonly number[]): number {
