@@ -21,7 +21,7 @@ export interface CompanyChanges {
 
 /** @throws ServiceError 409 `company_domain_taken`, 413 `company_too_large`. */
 export async function createCompany(tenant: Tenant, changes: CompanyChanges, now: Date): Promise<CompanyRow> {
-  const row = await insertCompany(tenant, changes, [], now)
+  const row = await insertCompany(tenant, { changes, saidByForms: [], isFromForm: false }, now)
   if (row) return row
   const holder = await findByDomain(tenant, changes.domain ?? '')
   throw domainTaken(holder?.company_id ?? '')
@@ -47,7 +47,8 @@ export async function updateCompany(
         const holder = await findByDomain(tx, changes.domain)
         if (holder) throw domainTaken(holder.company_id)
       }
-      return applyChanges(tx, before, changes, saidByForms(before, changes), now)
+      const write = { changes, saidByForms: saidByForms(before, changes), isFromForm: false }
+      return applyChanges(tx, before, write, now)
     })
   return repeatOnCollision(transaction)
 }
@@ -83,7 +84,7 @@ export async function upsertCompanyOfForm(
   said: CompanyOfForm,
   now: Date,
 ): Promise<{ companyId: string; leftOut: string[] }> {
-  const created = await insertCompany(tx, said, keysOf(said), now)
+  const created = await insertCompany(tx, { changes: said, saidByForms: keysOf(said), isFromForm: true }, now)
   if (created) return { companyId: created.company_id, leftOut: [] }
   const before = await tx.db
     .selectFrom('companies')
@@ -93,8 +94,8 @@ export async function upsertCompanyOfForm(
     .executeTakeFirst()
   // Deleted in between: the next attempt creates it.
   if (!before) return upsertCompanyOfForm(tx, said, now)
-  const { changes, saidByForms: keys, leftOut } = changesOfForm(before, said)
-  await applyChanges(tx, before, changes, keys, now)
+  const { leftOut, ...write } = changesOfForm(before, said)
+  await applyChanges(tx, before, { ...write, isFromForm: true }, now)
   return { companyId: before.company_id, leftOut }
 }
 
@@ -139,14 +140,20 @@ async function idsByDomain(tx: Tenant, domains: readonly string[]): Promise<Map<
   return new Map(rows.map(({ domain, company_id }) => [domain ?? '', company_id]))
 }
 
+interface CompanyWrite {
+  changes: CompanyChanges
+  /** The keys that only forms have said, after the write. */
+  saidByForms: string[]
+  isFromForm: boolean
+}
+
 async function insertCompany(
   tx: Tenant,
-  changes: CompanyChanges,
-  said_by_forms: string[],
+  { changes, saidByForms: said_by_forms, isFromForm }: CompanyWrite,
   now: Date,
 ): Promise<CompanyRow | undefined> {
   const { properties } = mergeProperties({}, changes.properties)
-  requireRoomInCompany(properties)
+  requireRoomInCompany({}, properties, isFromForm)
   const { domain = null, name = null } = changes
   return tx.db
     .insertInto('companies')
@@ -159,12 +166,12 @@ async function insertCompany(
 async function applyChanges(
   tx: Tenant,
   before: CompanyRow,
-  changes: CompanyChanges,
-  said_by_forms: string[],
+  { changes, saidByForms: said_by_forms, isFromForm }: CompanyWrite,
   now: Date,
 ): Promise<CompanyRow> {
-  const { properties, changed } = mergeProperties(before.properties as Properties, changes.properties)
-  requireRoomInCompany(properties)
+  const stored = before.properties as Properties
+  const { properties, changed } = mergeProperties(stored, changes.properties)
+  requireRoomInCompany(stored, properties, isFromForm)
   const { domain = before.domain, name = before.name } = changes
   const isNews = changed.length > 0 || domain !== before.domain || name !== before.name
   if (!isNews && said_by_forms.length === before.said_by_forms.length) return before

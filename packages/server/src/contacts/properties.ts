@@ -94,8 +94,8 @@ export function mergeProperties(current: Properties, changes: PropertyChanges): 
 }
 
 /** @throws ServiceError 400 when a change would give a record too many keys. */
-export function requireFewKeys(properties: object, record: 'contact' | 'company'): void {
+export function requireFewKeys(properties: object, record: 'contact' | 'company', max = PROPERTIES_MAX): void {
   const counted = Object.entries(properties).filter(([key, value]) => !isConsentFlag(key, value))
-  if (counted.length <= PROPERTIES_MAX) return
-  throw validationError([{ path: 'properties', message: `would give the ${record} more than ${PROPERTIES_MAX} keys` }])
+  if (counted.length <= max) return
+  throw validationError([{ path: 'properties', message: `would give the ${record} more than ${max} keys` }])
 }

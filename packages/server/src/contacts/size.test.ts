@@ -20,6 +20,8 @@ beforeEach(async () => {
 })
 
 const text = (length: number) => 'x'.repeat(length)
+const keys = (from: number, count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${from + n}`, n]))
 const texts = (...names: string[]) => Object.fromEntries(names.map((name) => [name, text(60_000)]))
 
 /** What the database holds of a contact, as JSON. */
@@ -83,6 +85,12 @@ describe('a contact holds at most 256 KiB', () => {
       properties: { n: Array(20_000).fill(1e300) },
     })
     expect([numbers.status, numbers.body.error.code]).toEqual([413, 'contact_too_large'])
+  })
+
+  test('small numbers count with their zeros too', async () => {
+    const company = { domain: 'acme.com', properties: { n: Array(24_800).fill(1e-7) } }
+    const { status, body } = await tenant.call('POST', '/v1/companies', company)
+    expect([status, body.error.code]).toEqual([413, 'company_too_large'])
   })
 
   test('removals by hand, which are remembered, count', async () => {
@@ -168,6 +176,20 @@ describe('whoever writes', () => {
     expect(await push({ external_id: '1', email: ADA, properties: texts('b') })).toMatchObject([{ status: 'updated' }])
   })
 
+  test('pages and forms leave 100 keys to everybody else', async () => {
+    const identify = async (traits: object) =>
+      (await tenant.track({ visitor_id: 'v', identify: { traits: { email: ADA, ...traits } }, events: [] })).body
+    expect(await identify(keys(0, 400))).not.toHaveProperty('warnings')
+    expect((await identify({ k400: 1 })).warnings).toEqual([expect.stringContaining('more than 400 keys')])
+    expect((await submit({ contact_data: { email: ADA, k400: 1 } })).status).toBe(400)
+    expect(await push({ external_id: '1', email: ADA, properties: keys(400, 100) })).toMatchObject([
+      { status: 'updated' },
+    ])
+    // A write that adds no key is accepted, even if others have used them up.
+    expect(await identify({ k0: 'changed' })).not.toHaveProperty('warnings')
+    expect((await submit({ contact_data: { email: ADA, k0: 'again' } })).status).toBe(200)
+  })
+
   test('a write that does not enlarge a full contact is accepted', async () => {
     const data = { contact_data: { email: ADA, city: 'London' } }
     const { contact_id } = (await submit(data)).body
@@ -181,8 +203,7 @@ describe('whoever writes', () => {
   })
 
   test('unsubscribing works on a full contact', async () => {
-    const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`k${n}`, n]))
-    const contacts = [await fullContact(), await tenant.contact('many@example.com', many)]
+    const contacts = [await fullContact(), await tenant.contact('many@example.com', keys(0, 500))]
     for (const contactId of contacts) {
       const { email } = (await read(contactId)).contact.properties
       await unsubscribe(tenant.handle, service.writing, { address: email, contactId })
@@ -218,6 +239,36 @@ test('a company holds at most 256 KiB', async () => {
   const data = { contact_data: { email: ADA }, company_data: { domain: 'acme.com', ...texts('e') } }
   expect((await submit(data)).body.error.code).toBe('company_too_large')
   expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(0)
+})
+
+describe('forms leave room in a company', () => {
+  const submitCompany = (fields: object) =>
+    submit({ contact_data: { email: ADA }, company_data: { domain: 'acme.com', ...fields } })
+  const putCompany = async (properties: object) => {
+    const { company_id } = (await tenant.call('GET', '/v1/companies')).body.companies[0]
+    return (await tenant.call('PUT', `/v1/companies/${company_id}`, { properties })).status
+  }
+
+  test('of 64 KiB', async () => {
+    expect((await submitCompany(texts('a', 'b', 'c'))).status).toBe(200)
+    expect((await submitCompany(texts('d'))).body.error.code).toBe('company_too_large')
+    expect((await submitCompany(texts('a'))).status).toBe(200)
+    expect(await putCompany(texts('d'))).toBe(200)
+    // A form that makes it no larger is heard, though others have filled it.
+    expect((await submitCompany({ a: 'shorter' })).status).toBe(200)
+  })
+
+  test('of 100 keys', async () => {
+    expect((await submitCompany(keys(0, 400))).status).toBe(200)
+    expect((await submitCompany({ k400: 1 })).status).toBe(400)
+    expect(await putCompany(keys(400, 100))).toBe(200)
+    expect((await submitCompany({ k0: 'changed' })).status).toBe(200)
+  })
+
+  test('also when they create it', async () => {
+    expect((await submitCompany(keys(0, 401))).status).toBe(400)
+    expect((await submitCompany(texts('a', 'b', 'c', 'd'))).body.error.code).toBe('company_too_large')
+  })
 })
 
 test("the events of a contact's changes hold at most 32 KiB", async () => {

@@ -7,9 +7,10 @@ import { isUnverified } from './source-standing.ts'
 const KIB = 1024
 /** A contact's properties and source records, as JSON. Every write and every list reads all of them. */
 const CONTACT_KIB_MAX = 256
-/** Anyone can write through a page or a form, so the rest is kept for the tenant's own systems. */
-const CONTACT_KIB_MAX_FROM_PAGES = 192
 const COMPANY_KIB_MAX = 256
+/** Anyone can write through a page or a form, so the rest is kept for the tenant's own systems. */
+const KIB_MAX_FROM_PAGES = 192
+const KEYS_MAX_FROM_PAGES = 400
 /** Every change is recorded as an event: without this limit, small changes to a large contact would fill the disk. */
 const EVENT_PROPERTIES_BYTES_MAX = 32 * KIB
 
@@ -24,8 +25,9 @@ interface Content {
  * @throws ServiceError 400 for too many keys, 413 `contact_too_large`.
  */
 export function requireRoomInContact(before: Content, after: Content, kind: SourceKind): void {
-  requireFewKeys(after.properties, 'contact')
-  const kibMax = isUnverified(kind) ? CONTACT_KIB_MAX_FROM_PAGES : CONTACT_KIB_MAX
+  const isFromPage = isUnverified(kind)
+  requireRoomForKeys(before.properties, after.properties, 'contact', isFromPage)
+  const kibMax = isFromPage ? KIB_MAX_FROM_PAGES : CONTACT_KIB_MAX
   const bytes = contactBytes(after)
   if (bytes <= kibMax * KIB) return
   // A write that adds nothing is accepted, even if others have filled the contact.
@@ -34,12 +36,27 @@ export function requireRoomInContact(before: Content, after: Content, kind: Sour
   throw new ServiceError(413, 'contact_too_large', message)
 }
 
-/** @throws ServiceError 400 for too many keys, 413 `company_too_large`. */
-export function requireRoomInCompany(properties: Properties): void {
-  requireFewKeys(properties, 'company')
-  if (jsonBytes(properties) <= COMPANY_KIB_MAX * KIB) return
-  const message = `The company's properties would hold more than ${COMPANY_KIB_MAX} KiB. Remove some or shorten them.`
+/**
+ * The same for a company.
+ * @throws ServiceError 400 for too many keys, 413 `company_too_large`.
+ */
+export function requireRoomInCompany(before: Properties, after: Properties, isFromForm: boolean): void {
+  requireRoomForKeys(before, after, 'company', isFromForm)
+  const kibMax = isFromForm ? KIB_MAX_FROM_PAGES : COMPANY_KIB_MAX
+  const bytes = jsonBytes(after)
+  if (bytes <= kibMax * KIB || bytes <= jsonBytes(before)) return
+  const message = `The company's properties would hold more than ${kibMax} KiB. Remove some or shorten them.`
   throw new ServiceError(413, 'company_too_large', message)
+}
+
+function requireRoomForKeys(
+  before: Properties,
+  after: Properties,
+  record: 'contact' | 'company',
+  isFromPage: boolean,
+): void {
+  const addsKeys = Object.keys(after).length > Object.keys(before).length
+  requireFewKeys(after, record, isFromPage && addsKeys ? KEYS_MAX_FROM_PAGES : undefined)
 }
 
 /** Whether properties are small enough to include in the change event. */
@@ -77,10 +94,11 @@ function jsonBytes(value: unknown): number {
   return BRACES_BYTES + sum(parts)
 }
 
-/** PostgreSQL writes 1e300 with all its zeros. */
+/** PostgreSQL writes 1e300 and 1e-300 with all their zeros, and the latter with a point. */
 function numberBytes(value: number): number {
   const [digits = '', exponent = '0'] = String(value).split('e')
-  return digits.length + Math.abs(Number(exponent))
+  const point = exponent.startsWith('-') && !digits.includes('.') ? 1 : 0
+  return digits.length + Math.abs(Number(exponent)) + point
 }
 
 function sum(numbers: readonly number[]): number {

@@ -295,6 +295,7 @@ describe('a body that is wrong as a whole is 400', () => {
     'tracker',
     'identify',
     'import',
+    'agent',
     'HubSpot',
     '-x',
     '_x',

@@ -8,7 +8,7 @@ import { PUSHED_KINDS } from './source-kinds.ts'
 import type { IncomingRecord } from './write-records.ts'
 
 /** Sources of the service's own, by which nobody else can write. */
-const RESERVED = ['manual', 'form', 'tracker', 'identify', 'import']
+const RESERVED = ['manual', 'form', 'tracker', 'identify', 'import', 'agent']
 const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 const PushedRecord = Type.Object(
