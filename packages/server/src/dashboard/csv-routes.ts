@@ -71,8 +71,8 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
     file: Omit<CsvFile<Row>, 'beforeSending'>,
   ): Promise<FastifyReply> {
     const { name, columns } = file
-    // Not those that only have their default.
-    const sent = new URLSearchParams(url.split('?')[1])
+    // Not those that only have their default. The router begins the query at a hash as well.
+    const sent = new URLSearchParams(url.replace(/^[^?#]*[?#]/, ''))
     const filters = Object.keys(query).filter((key) => sent.has(key) && !NO_FILTERS.includes(key))
     const details = { name, columns, filters }
     const entry = { actor, action: 'export.downloaded', subjectKind: 'export', subjectId: null, details }
