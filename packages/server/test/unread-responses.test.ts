@@ -47,6 +47,16 @@ test('clients that never read a large list are closed', async () => {
   await until(async () => expect(await connections(service.app)).toBeLessThanOrEqual(before))
 }, 60_000)
 
+test('so are those that expect something of the service', async () => {
+  const before = await connections(service.app)
+  let expecting = 0
+  service.app.server.on('checkExpectation', () => expecting++)
+  const request = ask('/v1/contacts?limit=100').replace('\r\n\r\n', '\r\nExpect: something\r\n\r\n')
+  for (let client = 0; client < 3; client++) open(service.url, request)
+  await until(() => expect(expecting).toBe(3))
+  await until(async () => expect(await connections(service.app)).toBeLessThanOrEqual(before))
+}, 60_000)
+
 test('a client that reads slowly gets everything', async () => {
   const socket = open(service.url, ask('/v1/contacts?limit=100'))
   let received = 0
