@@ -91,6 +91,16 @@ test('of the requests that a client sends at once and never reads, one is begun'
   expect(begun).toBe(1)
 })
 
+test('a client that goes on sending, and never reads, is closed', async () => {
+  const { app, url } = await startServer(() => 'x'.repeat(LARGE_BYTES))
+  const socket = open(url, ask('/'))
+  // Line breaks before a request are no part of it: the client may send them for ever.
+  const sending = setInterval(() => socket.write('\r\n'), 20)
+  onTestFinished(() => clearInterval(sending))
+  await until(async () => expect(await connections(app)).toBe(1))
+  await until(async () => expect(await connections(app)).toBe(0))
+}, 60_000)
+
 test('requests sent at once are all answered, in their order', async () => {
   let begun = 0
   const { url } = await startServer(async () => `answer ${++begun};`)
