@@ -105,8 +105,8 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   const isClosing = watchClosing(app)
   const otherMethods = answerOtherMethods(app)
   observeRequests(app, metrics)
-  // What a client expects beyond 100-continue is no reason to refuse its request.
-  app.server.on('checkExpectation', (request, response) => app.routing(request, response))
+  // What a client expects beyond 100-continue is no reason to refuse its request: it is one like all others.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
   await app.register(helmet, {
     // The API reference brings its own policy.
     contentSecurityPolicy: false,

@@ -47,6 +47,16 @@ test('clients that never read a large list are closed', async () => {
   await until(async () => expect(await connections(service.app)).toBeLessThanOrEqual(before))
 }, 60_000)
 
+test('so are those that expect something of the service', async () => {
+  const before = await connections(service.app)
+  let expecting = 0
+  service.app.server.on('checkExpectation', () => expecting++)
+  const request = ask('/v1/contacts?limit=100').replace('\r\n\r\n', '\r\nExpect: something\r\n\r\n')
+  for (let client = 0; client < 3; client++) open(service.url, request)
+  await until(() => expect(expecting).toBe(3))
+  await until(async () => expect(await connections(service.app)).toBeLessThanOrEqual(before))
+}, 60_000)
+
 test('a client that reads slowly gets everything', async () => {
   const socket = open(service.url, ask('/v1/contacts?limit=100'))
   let received = 0
@@ -80,6 +90,16 @@ test('of the requests that a client sends at once and never reads, one is begun'
   await until(async () => expect(await connections(app)).toBe(0))
   expect(begun).toBe(1)
 })
+
+test('a client that goes on sending, and never reads, is closed', async () => {
+  const { app, url } = await startServer(() => 'x'.repeat(LARGE_BYTES))
+  const socket = open(url, ask('/'))
+  // Line breaks before a request are no part of it: the client may send them for ever.
+  const sending = setInterval(() => socket.write('\r\n'), 20)
+  onTestFinished(() => clearInterval(sending))
+  await until(async () => expect(await connections(app)).toBe(1))
+  await until(async () => expect(await connections(app)).toBe(0))
+}, 60_000)
 
 test('requests sent at once are all answered, in their order', async () => {
   let begun = 0

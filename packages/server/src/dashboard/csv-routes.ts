@@ -71,8 +71,8 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
     file: Omit<CsvFile<Row>, 'beforeSending'>,
   ): Promise<FastifyReply> {
     const { name, columns } = file
-    // Without filters that only have their default value.
-    const sent = new URLSearchParams(url.split('?')[1])
+    // Without filters that only have their default value. The router takes a hash for the start of the query as well.
+    const sent = new URLSearchParams(url.replace(/^[^?#]*[?#]/, ''))
     const filters = Object.keys(query).filter((key) => sent.has(key) && !NO_FILTERS.includes(key))
     const details = { name, columns, filters }
     const entry = { actor, action: 'export.downloaded', subjectKind: 'export', subjectId: null, details }

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { get } from 'node:http'
 import { parse } from 'csv-parse/sync'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
@@ -128,6 +130,22 @@ test('the audit log records every CSV download, with its columns and the names o
     ['user', 'export.downloaded', { name: 'contacts', columns: ['email', 'city'], filters: ['country', 'search'] }],
   ])
   expect(JSON.stringify(body)).not.toContain('secret')
+})
+
+test.each([
+  ['after another question mark', '?columns=event?&event_type=bought', ['event?']],
+  ['after a hash', '#columns=event&event_type=bought', ['event']],
+])('a filter %s stands in the audit log too', async (_where, query, columns) => {
+  const exporting = await createTestTenant(service)
+  const { hostname, port } = new URL(service.url)
+  const headers = { authorization: `Bearer ${exporting.key}` }
+  // Other clients would send nothing of what follows a hash.
+  const [answer] = await once(get({ hostname, port, path: `/api/events/export.csv${query}`, headers }), 'response')
+  answer.resume()
+  expect(answer.statusCode).toBe(200)
+  const admin = await signedIn(service, exporting.id, 'admin')
+  const { body } = await admin.call('GET', '/api/audit?subject_kind=export')
+  expect(body.entries[0].details).toEqual({ name: 'events', columns, filters: ['event_type'] })
 })
 
 test('companies come with their properties', async () => {

@@ -79,17 +79,27 @@ export function hasSessionCookie(cookies: string | undefined, publicUrl: string)
   return cookieOf(cookies, sessionCookieName(publicUrl)) !== null
 }
 
-function cookieOf(header: string | undefined, name: string): string | null {
+/**
+ * The cookies of a request, decoded; of two with one name the first counts. The sign-in library is given these, and never
+ * the header: what it would read in another way than we do, such as a value in quotes, would pass our checks unseen.
+ */
+export function cookiesOf(header: string | undefined): Map<string, string> {
+  const cookies = new Map<string, string>()
   for (const pair of header?.split(';') ?? []) {
     const at = pair.indexOf('=')
-    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()
+    const name = pair.slice(0, at).trim()
+    if (at > 0 && !cookies.has(name)) cookies.set(name, decoded(pair.slice(at + 1).trim()))
   }
-  return null
+  return cookies
+}
+
+function cookieOf(header: string | undefined, name: string): string | null {
+  return cookiesOf(header).get(name) ?? null
 }
 
 /** The cookie is `token.signature`, signed by the sign-in library; what is not signed never reaches the database. */
 function tokenOf(value: string, secret: string): string | null {
-  const [, token, signature] = /^([A-Za-z0-9_-]{16,128})\.([A-Za-z0-9+/]{43}=)$/.exec(decoded(value)) ?? []
+  const [, token, signature] = /^([A-Za-z0-9_-]{16,128})\.([A-Za-z0-9+/]{43}=)$/.exec(value) ?? []
   if (token === undefined || signature === undefined) return null
   const expected = createHmac('sha256', secret).update(token).digest()
   return timingSafeEqual(expected, Buffer.from(signature, 'base64')) ? token : null

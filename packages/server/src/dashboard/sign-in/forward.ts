@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../config.ts'
 import { ServiceError } from '../../platform/errors.ts'
+import { cookiesOf } from '../../tenants/sessions.ts'
 import { type Auth, CLIENT_IP_HEADER, publicOrigin } from './auth.ts'
 
 export interface ForwardDependencies {
@@ -31,7 +32,8 @@ export async function forward(
   const origin = publicOrigin(config)
   const headers = new Headers({ origin, [CLIENT_IP_HEADER]: request.ip })
   const { cookie, 'user-agent': userAgent } = request.headers
-  if (cookie !== undefined) headers.set('cookie', cookie)
+  const cookies = [...cookiesOf(cookie)].map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  if (cookies.length > 0) headers.set('cookie', cookies.join('; '))
   if (userAgent !== undefined) headers.set('user-agent', userAgent.slice(0, 500))
   if (body !== undefined) headers.set('content-type', 'application/json')
   const { handle } = await auth()
@@ -39,8 +41,8 @@ export async function forward(
   const response = await handle(new Request(`${origin}/api/auth${path}`, sent)).catch((error) => {
     throw isGone(error) ? accountGone(error) : error
   })
-  const cookies = response.headers.getSetCookie()
-  if (cookies.length > 0) reply.header('set-cookie', cookies)
+  const newCookies = response.headers.getSetCookie()
+  if (newCookies.length > 0) reply.header('set-cookie', newCookies)
   reply.header('cache-control', 'no-store')
   const answer = await response.text()
   const parsed = (answer.startsWith('{') ? JSON.parse(answer) : {}) as Record<string, unknown>

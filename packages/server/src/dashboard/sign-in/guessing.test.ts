@@ -78,6 +78,20 @@ test('many addresses together get some guesses a minute, and none of them takes 
   expect(byKnown.slice(-2)).toEqual([429, 429])
 })
 
+test('what an answer says of the limits tells nobody who has signed in from the same network', async () => {
+  const email = await person()
+  expect((await signIn(email, '10.4.0.1', PASSWORD)).status).toBe(200)
+  later(3)
+  const limits: (string | null)[][] = []
+  for (const tried of [email, 'nobody@example.com']) {
+    const guess = { email: tried, password: 'a wrong guess' }
+    const { headers } = await post(new Browser(limited), '10.4.0.1', 'sign-in/email', guess)
+    limits.push(['limit', 'remaining', 'policy'].map((name) => headers.get(`ratelimit-${name}`)))
+  }
+  expect(limits[0]).toEqual(['5', '4', '5;w=60'])
+  expect(limits[1]).toEqual(limits[0])
+})
+
 test('the limit per IP address covers guesses at all people together', async () => {
   const byAddress: number[] = []
   for (let i = 0; i < 14; i++) byAddress.push((await signIn(`someone${i}@example.com`, '10.1.1.1')).status)

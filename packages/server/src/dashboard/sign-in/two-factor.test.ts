@@ -79,6 +79,18 @@ test('an authenticator code works once, even for two concurrent requests', async
   expect(recovery.status).toBe(200)
 })
 
+test('a cookie that is written in quotes opens nothing, and a used code with it neither', async () => {
+  const { person, address } = await protectedPerson()
+  const code = { code: codeOf(address, 1) }
+  const first = await halfSignedIn(person.email)
+  expect((await first.call('POST', '/api/auth/two-factor/verify-totp', code)).status).toBe(200)
+  const replayer = await halfSignedIn(person.email)
+  for (const [name, value] of replayer.cookies) replayer.cookies.set(name, `"${value}"`)
+  const answer = await replayer.call('POST', '/api/auth/two-factor/verify-totp', code)
+  expect(outcome(answer)).toEqual([401, 'invalid_two_factor_cookie'])
+  expect((await replayer.call('GET', '/api/me')).status).toBe(401)
+})
+
 test('after some wrong codes the password is asked again, and the right code comes too late', async () => {
   const { person, address } = await protectedPerson()
   const browser = await halfSignedIn(person.email)

@@ -57,11 +57,12 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
   const signInsElsewhere = createLimit(limits?.signInElsewherePerMinute)
   const now = () => clock().getTime()
 
-  function count(limit: Limit | null, key: string, reply: FastifyReply): void {
+  /** @param reply null: the headers say nothing of this limit. */
+  function count(limit: Limit | null, key: string, reply: FastifyReply | null): void {
     if (limit === null) return
     const { perMinute, windows } = limit
     const usage = windows.usageOf(key, now())
-    reply.headers({
+    reply?.headers({
       'ratelimit-limit': String(perMinute),
       'ratelimit-remaining': String(Math.max(0, Math.floor(perMinute - usage.used - 1))),
       'ratelimit-reset': String(usage.resetSeconds),
@@ -96,7 +97,8 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     checkSignIn: (ip, reply) => count(signIns, hostOf(ip), reply),
     checkSignInOf: (person, ip, isKnown, reply) => {
       count(signInPersons, `${hostOf(ip)} ${digest(person)}`, reply)
-      if (!isKnown) count(signInsElsewhere, digest(person), reply)
+      // Headers that differ would tell whoever shares a network with somebody that they have an account.
+      if (!isKnown) count(signInsElsewhere, digest(person), null)
     },
     usedByApiKey: (keyId) => usedOf(apiKeys, keyId),
     usedByTenant: (tenantId) => ({

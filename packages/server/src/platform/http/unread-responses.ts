@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 
 /** Memory that stalled readers may hold together. Beyond it they are disconnected at once. */
 const STALLED_BYTES_MAX = 64 * 1024 * 1024
@@ -45,9 +45,23 @@ function closeStalledReaders(app: FastifyInstance, stalledMsMax: number): void {
     else socket.setTimeout(checkEveryMs)
   }
 
-  app.server.on('request', (_request, response) => {
+  /** To Node a client that sends makes progress, even if all that it sends is line breaks. */
+  function watchSender(socket: Socket, response: FastifyReply['raw']): void {
+    let [read, written] = [socket.bytesRead, socket.bytesWritten]
+    const watching = setInterval(() => {
+      if (socket.bytesRead !== read && socket.bytesWritten === written) look(socket)
+      read = socket.bytesRead
+      written = socket.bytesWritten
+      // No `close` comes from a response whose turn never came.
+      if (socket.destroyed) clearInterval(watching)
+    }, checkEveryMs).unref()
+    response.once('close', () => clearInterval(watching))
+  }
+
+  app.server.on('request', ({ socket }, response) => {
     response.on('timeout', look)
     response.setTimeout(checkEveryMs)
+    watchSender(socket, response)
   })
 }
 
