@@ -14,8 +14,8 @@ import {
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { beginTwoFactor, endTwoFactor, newBackupCodes, refreshMe } from '../api/account.ts'
-import { ApiError } from '../api/client.ts'
 import { verifyCode } from '../api/session.ts'
+import { codeMessage } from '../sign-in/code-form.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { QrImage } from '../ui/qr-image.tsx'
 import { messageOf } from '../ui/states.tsx'
@@ -212,10 +212,6 @@ function ScanStep({ address, onVerified }: { address: string; onVerified: () => 
       </Button>
     </Stack>
   )
-}
-
-function codeMessage(error: unknown): string {
-  return error instanceof ApiError && error.status === 401 ? 'The code is not right, or too old.' : messageOf(error)
 }
 
 function BackupCodes({ codes, onDone }: { codes: string[]; onDone: () => void }) {

@@ -51,7 +51,8 @@ export function CodeForm({ onDone, onBack }: { onDone: () => unknown; onBack: ()
   )
 }
 
-function codeMessage(error: unknown): string {
+/** What to tell a person whose code was refused. */
+export function codeMessage(error: unknown): string {
   return error instanceof ApiError && error.status === 401
     ? 'The code is wrong, expired or already used. Wait for the next one.'
     : messageOf(error)

@@ -71,7 +71,7 @@ describe('a journal row is set aside with its reason when it', () => {
     ['is empty', () => '', 1, 'contains 0 events instead of 1'],
     ['holds nothing but the names of columns', () => `${header}\n`, 3, 'contains 0 events instead of 3'],
     ['is something else', () => 'garbage', 1, 'contains 0 events instead of 1'],
-    ['has lost an event', () => `${header}\n${event()}\n`, 2, 'holds 1 events in place of 2'],
+    ['has lost an event', () => `${header}\n${event()}\n`, 2, 'contains 1 events instead of 2'],
     ['was cut off', () => `${header}\n${event()?.slice(0, -30)}`, 1, 'Cannot parse'],
     ['is HTML', () => '<!doctype html>\n<title>502</title>\n', 1, 'Cannot parse'],
     [
