@@ -24,7 +24,7 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     // More than there are cores, because many files wait: for a killed process to come back, or a lease to end.
-    maxWorkers: 6,
+    maxWorkers: 4,
     // Node loads the sources as it does in production; nothing is bundled or transformed.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Ends only what hangs: a test that starts a process ten times has to end on a machine with its hands full too.
