@@ -24,7 +24,6 @@ import { socialRoutes } from './identities/social/routes.ts'
 import { unsubscribeRoutes } from './identities/unsubscribe/routes.ts'
 import type { EventMover } from './journal/event-mover.ts'
 import type { GroupCommit } from './journal/group-commit.ts'
-import type { Projector } from './journal/projector.ts'
 import { noteRoutes } from './notes/routes.ts'
 import type { SecretBox } from './platform/crypto/secret-box.ts'
 import type { App } from './platform/http/app-types.ts'
@@ -61,7 +60,6 @@ export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimite
   jobs: Jobs
   social: SocialConnector
   groupCommit: GroupCommit
-  projector: Projector
   mover: EventMover
   segments: SegmentFollower
   mail: MailDependencies

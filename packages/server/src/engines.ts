@@ -2,6 +2,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from './config.ts'
 import { EVENTS_TABLE } from './events/table.ts'
+import { type Projector, startProjector } from './journal/projector.ts'
 import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
 import { checkInstallation, EventsMissing } from './platform/clickhouse/installation.ts'
 import { refusingClickHouse } from './platform/clickhouse/refusing.ts'
@@ -33,10 +34,14 @@ export interface Engines {
   stores: Stores
   postgres: Postgres<DB>
   postgresAddress: PostgresAddress
+  projector: Projector
   /** Directories that the embedded engines write to: their disks must not run full. */
   directories: string[]
   close(): Promise<void>
 }
+
+/** One holds a batch, one looks what waits, one sets events aside. */
+const PROJECTOR_CONNECTIONS = 3
 
 /** File in the data directory with the address of the running service's PostgreSQL. */
 export const ADDRESS_FILE = 'postgres-address.json'
@@ -80,8 +85,12 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
     return migrateClickHouse(postgres, found, options)
   })
   const reads = await openReadTurns(found, config)
-  const stores = { database: postgres.db, clickhouse, reads }
-  return { stores, postgres, postgresAddress, directories, close: () => undoAll(cleanup) }
+  const projecting = connectPostgres<DB>(postgresAddress, PROJECTOR_CONNECTIONS)
+  cleanup.push(() => projecting.close())
+  const projector = startProjector({ database: projecting.db, clickhouse, log: options.log })
+  cleanup.push(() => projector.stop())
+  const stores = { database: postgres.db, clickhouse, reads, barrier: projector.barrier }
+  return { stores, postgres, postgresAddress, projector, directories, close: () => undoAll(cleanup) }
 }
 
 /** Waits for both even if one fails, so that nothing starts behind the back of the cleanup. */

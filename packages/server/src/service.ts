@@ -19,7 +19,6 @@ import { SOCIAL_LOGINS } from './identities/social/sessions.ts'
 import { keepEventIds } from './journal/event-ids.ts'
 import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
-import { type Projector, startProjector } from './journal/projector.ts'
 import { startLiveFeed } from './live/feed.ts'
 import { onCluster, storageTable } from './platform/clickhouse/tables.ts'
 import type { SecretBox } from './platform/crypto/secret-box.ts'
@@ -49,7 +48,6 @@ export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES, ACTION_QUEUE
 
 /** A running service. */
 export interface Service extends Engines {
-  projector: Projector
   mover: EventMover
   /** What changes of contacts need. */
   writing: WriteDependencies
@@ -82,8 +80,6 @@ export interface ServiceOptions extends EngineOptions {
   dnsServers?: string[]
   /** Where Intercom is; for tests. */
   intercomUrl?: string
-  /** How long a request waits until its events can be read; for tests, which read them at once on a slow machine too. */
-  answerWithinMs?: number
   /** Sees the application before it answers the first request. */
   beforeListen?: (app: App) => void
 }
@@ -97,16 +93,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const cleanup: Cleanup = [engines.close]
   const close = () => undoAll(cleanup)
   try {
-    const { stores, postgres, postgresAddress } = engines
-    const metrics = createMetrics(postgres.pool, stores.reads)
+    const { stores, postgres, postgresAddress, projector } = engines
+    const metrics = createMetrics(postgres.pool, stores.reads, projector.counts)
     const invalidation: Invalidation = await listenForChanges(postgresAddress, log)
     cleanup.push(() => invalidation.close())
     const eventIds = await keepEventIds(stores.database, clock, log)
     cleanup.push(() => eventIds.stop())
-    const projector = startProjector({ ...stores, log, metrics, answerWithinMs: options.answerWithinMs })
-    cleanup.push(() => projector.stop())
     const eventsStorage = `${storageTable(EVENTS_TABLE, config.clickhouseCluster)}${onCluster(config.clickhouseCluster)}`
-    const segments = await watchSegments({ stores, projector, clock, log })
+    const segments = await watchSegments({ stores, clock, log })
     cleanup.push(() => segments.stop())
     const mover = startEventMover({ ...stores, eventsStorage, log, onMoved: segments.onMoved })
     cleanup.push(() => mover.stop())
@@ -139,7 +133,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       },
     })
     cleanup.push(() => groupCommit.drain())
-    const writing = { clock, projector, mover, segments: segments.follower, log }
+    const writing = { clock, mover, segments: segments.follower, log }
     const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
     const tokenApi = createApiFetch({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
     cleanup.push(() => tokenApi.close())
@@ -152,7 +146,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => llmOutbound.close())
     const jobs = await openJobs(postgresAddress, QUEUES, log)
     cleanup.push(() => jobs.stop())
-    await startTasks({ stores, jobs, writing, eventsStorage, config, log })
+    await startTasks({ stores, jobs, writing, projector, eventsStorage, config, log })
     const { social } = network
     const socialLogins = await startSocialLogins({ stores, social, jobs, secrets, clock, log })
     cleanup.push(() => socialLogins.stop())
@@ -187,7 +181,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
     const sending = { outbound, mail, connector, llmOutbound, social, deliveryWorker }
-    const parts = { projector, mover, writing, secrets, jobs, ...sending }
+    const parts = { mover, writing, secrets, jobs, ...sending }
     const url = urlOfServer(app.server, config.host)
     return { ...engines, ...parts, app, url, findSetupLink: () => signIn.findSetupLink(url), close }
   } catch (error) {

@@ -56,7 +56,12 @@ describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
     try {
       const { id: tenantId, key } = await insertTenant(postgres.db)
       const tenant = openTenant(
-        { database: postgres.db, clickhouse: null as unknown as ClickHouse, reads: null as unknown as ReadTurns },
+        {
+          database: postgres.db,
+          clickhouse: null as unknown as ClickHouse,
+          reads: null as unknown as ReadTurns,
+          barrier: async () => {},
+        },
         tenantId,
       )
       const person = { firstName: 'Grace', lastName: 'Hopper', role: 'Sales' }

@@ -117,7 +117,7 @@ export async function startTestService(
     recordAnswers(app)
   }
   const clickhouse = config.clickhouseUrl === null ? { clickhouse: await createClickHouseDatabase() } : {}
-  const service = await startService({ config, log, answerWithinMs: 30_000, ...clickhouse, ...options, beforeListen })
+  const service = await startService({ config, log, ...clickhouse, ...options, beforeListen })
   return { ...service, config, logged, log }
 }
 

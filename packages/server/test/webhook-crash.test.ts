@@ -58,7 +58,12 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
   try {
     const { id, site } = await insertTenant(postgres.db)
     const tenant = openTenant(
-      { database: postgres.db, clickhouse: null as unknown as ClickHouse, reads: null as unknown as ReadTurns },
+      {
+        database: postgres.db,
+        clickhouse: null as unknown as ClickHouse,
+        reads: null as unknown as ReadTurns,
+        barrier: async () => {},
+      },
       id,
     )
     const secrets = await openSecretBox(readConfig(environment))

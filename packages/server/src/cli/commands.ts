@@ -1,5 +1,6 @@
 import { importContacts } from '../imports/import-contacts.ts'
-import { countRefused, retryRefused } from '../journal/refused.ts'
+import { countRows } from '../journal/batches.ts'
+import { retryRefused } from '../journal/refused.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
 import { parseJsonBody } from '../platform/http/json-body.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -106,11 +107,7 @@ export const COMMANDS: Record<string, Command> = {
         (tx) => createSegment(tx, segment, now, evaluates),
         (made) => ({ ...about('segment', 'created', made.segmentId), details: { name: segment.name } }),
       )
-      const dependencies = {
-        definitions: rememberDefinitions(),
-        projector: { project: async () => {} },
-        clock: () => now,
-      }
+      const dependencies = { definitions: rememberDefinitions(), clock: () => now }
       if (evaluates) await evaluateSegment(opened, dependencies, segmentId)
       return { segment_id: segmentId }
     },
@@ -166,7 +163,7 @@ export const COMMANDS: Record<string, Command> = {
     options: {},
     run: async ({ stores }) => ({
       retried: await retryRefused(stores.database),
-      still_set_aside: await countRefused(stores.database),
+      still_set_aside: (await countRows(stores.database)).setAside,
     }),
   },
   migrate: {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { countRefused, latestRefused } from '../journal/refused.ts'
+import { countRows } from '../journal/batches.ts'
+import { latestRefused } from '../journal/refused.ts'
 import { EventsMissing } from '../platform/clickhouse/installation.ts'
 import type { Session } from './session.ts'
 
@@ -18,7 +19,7 @@ export async function diagnose({ stores, serviceRuns }: Session): Promise<Record
     postgres: version.rows[0]?.version ?? 'unknown',
     clickhouse,
     journal_rows: Number(waiting.rows),
-    events_set_aside: await countRefused(stores.database),
+    events_set_aside: (await countRows(stores.database)).setAside,
     latest_set_aside: await latestRefused(stores.database, SET_ASIDE_SHOWN),
     service_running: serviceRuns,
   }

@@ -4,10 +4,8 @@ import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { ADDRESS_FILE, openEngines } from '../engines.ts'
 import type { EventMover } from '../journal/event-mover.ts'
-import { type Projector, startProjector } from '../journal/projector.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { createLog } from '../platform/log.ts'
-import { createMetrics } from '../platform/metrics.ts'
 import { connectPostgres, type PostgresAddress } from '../platform/postgres/connect.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
 import { createReadTurns } from '../platform/read-turns.ts'
@@ -34,25 +32,19 @@ export interface Session {
  */
 export async function openSession(config: Config): Promise<Session> {
   try {
-    const { stores, postgres, close } = await openEngines({
+    const { stores, projector, close } = await openEngines({
       config,
       log,
       onProgress: (text) => console.error(`· ${text}`),
     })
-    let projector: Projector | undefined
-    const projecting = () => {
-      projector ??= startProjector({ ...stores, log, metrics: createMetrics(postgres.pool, stores.reads) })
-      return projector
-    }
     return {
       stores,
       serviceRuns: false,
       config,
       tenant: (tenantId) => openTenant(stores, tenantId),
-      writing: () => ({ clock: systemClock, projector: projecting(), mover: LATER, segments: follower(), log }),
+      writing: () => ({ clock: systemClock, mover: LATER, segments: follower(), log }),
       close: async () => {
-        await projecting().drain()
-        await projecting().stop()
+        await projector.drain()
         await close()
       },
     }
@@ -64,14 +56,13 @@ export async function openSession(config: Config): Promise<Session> {
 
 const log = createLog('silent')
 
-/** Moves and journal rows wait in PostgreSQL; the service's sweeps see to them. */
+/** Moves wait in PostgreSQL; the service's sweeps see to them. */
 const LATER = {
   move: async () => {},
-  project: async () => {},
   drain: async () => {},
   settle: async () => {},
   stop: async () => {},
-} satisfies EventMover & Projector
+} satisfies EventMover
 
 /** What a segment asks of events and ClickHouse cannot answer here, the service checks later. */
 function follower(): SegmentFollower {
@@ -95,13 +86,14 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
       close: unavailable,
     },
     reads: createReadTurns({ cores: 1, memoryBytes: 0, postgresConnections: 4 }),
+    barrier: unavailable,
   }
   return {
     stores,
     serviceRuns: true,
     config,
     tenant: (tenantId) => openTenant(stores, tenantId),
-    writing: () => ({ clock: systemClock, projector: LATER, mover: LATER, segments: follower(), log }),
+    writing: () => ({ clock: systemClock, mover: LATER, segments: follower(), log }),
     close: () => postgres.close(),
   }
 }

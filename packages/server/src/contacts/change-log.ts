@@ -1,7 +1,6 @@
 import { appendRecords, type SystemEvent, toRecords } from '../journal/append.ts'
 import type { EventMover } from '../journal/event-mover.ts'
 import type { EventRecord } from '../journal/event-record.ts'
-import type { Projector } from '../journal/projector.ts'
 import type { Logger } from '../platform/log.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -12,7 +11,6 @@ import type { SegmentFollower } from '../segments/follow.ts'
 /** What every change of contacts needs beside the tenant's data. */
 export interface WriteDependencies {
   clock: Clock
-  projector: Projector
   mover: EventMover
   segments: SegmentFollower
   log: Logger
@@ -48,7 +46,7 @@ const { takeTurn } = createTurns({ perKey: 4, inAll: 12 })
  */
 export async function changeContacts<T>(
   tenant: Tenant,
-  { projector, mover, segments }: WriteDependencies,
+  { mover, segments }: WriteDependencies,
   work: (tx: Tenant, log: ChangeLog) => Promise<T>,
 ): Promise<T> {
   const transaction = () =>
@@ -56,12 +54,10 @@ export async function changeContacts<T>(
       const log = new ChangeLog()
       const result = await work(tx, log)
       log.events.push(...(await segments.follow(tx, [...log.changed], log.created())))
-      const records = [...toRecords(tenant.id, log.events), ...log.records]
-      const journalRow = records.length > 0 ? await appendRecords(tx, records) : null
-      return { result, journalRow, linked: [...log.linked] }
+      await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records])
+      return { result, linked: [...log.linked] }
     })
-  const { result, journalRow, linked } = await takeTurn(tenant.id, () => repeatOnCollision(transaction))
-  if (journalRow) await projector.project(journalRow)
+  const { result, linked } = await takeTurn(tenant.id, () => repeatOnCollision(transaction))
   if (linked.length > 0) await mover.move(tenant.id)
   return result
 }

@@ -3,6 +3,7 @@ import type { WriteDependencies } from '../contacts/change-log.ts'
 import { startErasures } from '../erasure/erase.ts'
 import { ERASE } from '../erasure/erasures.ts'
 import { createEventEraser } from '../journal/erase-events.ts'
+import type { Projector } from '../journal/projector.ts'
 import { forgetJobs } from '../platform/jobs/forget.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
@@ -17,20 +18,29 @@ interface Dependencies {
   stores: Stores
   jobs: Jobs
   writing: WriteDependencies
+  projector: Projector
   eventsStorage: string
   config: Config
   log: Logger
 }
 
 /** Works on erasures and exports. */
-export async function startTasks({ stores, jobs, writing, eventsStorage, config, log }: Dependencies): Promise<void> {
+export async function startTasks({
+  stores,
+  jobs,
+  writing,
+  projector,
+  eventsStorage,
+  config,
+  log,
+}: Dependencies): Promise<void> {
   const directory = exportDirectory(config.dataDirectory)
   await startExports({ stores, jobs, clock: writing.clock, log, directory })
   await startErasures({
     stores,
     jobs,
     writing,
-    events: createEventEraser({ ...stores, eventsStorage, projector: writing.projector }),
+    events: createEventEraser({ ...stores, eventsStorage, projector }),
     forgetJobs: (tenantId, texts) => forgetJobs(stores.database, tenantId, texts),
     forgetExports: (tenant) => expireExports(tenant, directory),
   })

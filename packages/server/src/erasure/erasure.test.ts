@@ -99,7 +99,7 @@ test('a contact is erased from every table of both stores, with a receipt that n
     { ...late, event_id: newId(), contact_id: id, data: JSON.stringify({ email: EMAIL }) },
     { ...late, event_id: newId(), visitor_id: 'bob', event: 'stays' },
   ])
-  const journal = { journal_id: newId(), event_count: 3, rows }
+  const journal = { journal_id: newId(), tenant_ids: [tenant.id], event_count: 3, rows }
   await service.stores.database.insertInto('journal').values(journal).execute()
   const refused = { journal_id: newId(), line: 0, row: rows, error: 'x' }
   await service.stores.database.insertInto('refused_events').values(refused).execute()
@@ -208,7 +208,7 @@ test('an erasure waits for a row of the journal that is being cleared away', asy
   const contactId = await tenant.contact('cleared@example.com')
   const record = { ...EMPTY_RECORD, tenant_id: tenant.id, event_id: newId(), event: 'cleared', contact_id: contactId }
   const rows = serializeEvents([{ ...record, timestamp: Date.now(), received_at: Date.now() }])
-  const journal = { journal_id: newId(), event_count: 1, rows }
+  const journal = { journal_id: newId(), tenant_ids: [tenant.id], event_count: 1, rows }
   await database.insertInto('journal').values(journal).execute()
   const { erasing } = await database.transaction().execute(async (clearing) => {
     await clearing.deleteFrom('journal').where('journal_id', '=', journal.journal_id).execute()

@@ -16,7 +16,7 @@ export type SystemEventName =
   | 'agent_action_executed'
   | 'agent_action_failed'
 
-/** What has been appended: an id, and rows in the journal's format. */
+/** A row of the journal: its id, and events in the journal's format. */
 export interface JournalRow {
   journalId: string
   rows: string
@@ -32,17 +32,15 @@ export interface SystemEvent {
 /**
  * Appends events to the journal, in the caller's transaction if it has one: the service's own are recorded exactly when
  * the change that they tell of is, and the webhook deliveries that they cause with them.
- * @returns the journal row, to hand to the projector after the commit.
  */
-export async function appendRecords(tenant: Tenant, records: readonly EventRecord[]): Promise<JournalRow> {
-  const journalId = newId()
-  const rows = serializeEvents(records)
+export async function appendRecords(tenant: Tenant, records: readonly EventRecord[]): Promise<void> {
+  if (records.length === 0) return
+  const row = { journal_id: newId(), tenant_ids: [tenant.id], event_count: records.length }
   await tenant.journal
     .insertInto('journal')
-    .values({ journal_id: journalId, event_count: records.length, rows })
+    .values({ ...row, rows: serializeEvents(records) })
     .execute()
   await addDeliveries(tenant, records)
-  return { journalId, rows }
 }
 
 /** The service's own events of one change as they are stored: they have one time, so their ids keep them in their order. */

@@ -4,6 +4,7 @@ import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { VisitorMoves } from '../platform/postgres/generated/tables.ts'
+import type { Stores } from '../platform/tenant.ts'
 import { NO_CONTACT } from './event-record.ts'
 
 const SWEEP_EVERY_MS = 1_000
@@ -40,6 +41,7 @@ export interface EventMover {
 interface Dependencies {
   database: Database
   clickhouse: ClickHouse
+  barrier: Stores['barrier']
   /** The table that updates must name, with ` ON CLUSTER …` where there is one. */
   eventsStorage: string
   log: Logger
@@ -56,7 +58,14 @@ type Move = Pick<
  * Starts moving. One statement serves all the moves of a tenant that wait together, because what an update costs
  * ClickHouse hardly depends on how many visitors it names.
  */
-export function startEventMover({ database, clickhouse, eventsStorage, log, onMoved }: Dependencies): EventMover {
+export function startEventMover({
+  database,
+  clickhouse,
+  barrier,
+  eventsStorage,
+  log,
+  onMoved,
+}: Dependencies): EventMover {
   const waiting = new Map<string, Promise<void>>()
   let last: Promise<void> = Promise.resolve()
   let unsettled = false
@@ -79,6 +88,7 @@ export function startEventMover({ database, clickhouse, eventsStorage, log, onMo
       const moves = await query.execute()
       for (const [tenantId, group] of Map.groupBy(moves, (move) => move.tenant_id)) {
         unsettled = true
+        await barrier(tenantId)
         await moveEvents(clickhouse, eventsStorage, tenantId, group)
         onMoved?.(tenantId, [...new Set(group.map((move) => move.contact_id))])
       }

@@ -90,8 +90,8 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
             WHERE visitors.contact_id IS DISTINCT FROM sent.contact_id
           ) AS holds
         )
-        INSERT INTO journal (journal_id, event_count, rows)
-        SELECT $7, $8, $9 FROM checked WHERE 1 / holds::integer = 1`,
+        INSERT INTO journal (journal_id, tenant_ids, event_count, rows)
+        SELECT $7, ARRAY(SELECT DISTINCT unnest($3::uuid[])), $8, $9 FROM checked WHERE 1 / holds::integer = 1`,
       values: [
         tenantIds,
         eventIds,

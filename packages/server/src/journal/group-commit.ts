@@ -25,7 +25,7 @@ const WAITING_EVENTS_MAX = 200_000
 
 export interface GroupCommit {
   /**
-   * Records a batch. Resolves when its events are durable and, unless ClickHouse is away, readable.
+   * Records a batch. Resolves when its events are durable; every read that begins afterwards sees them.
    * @throws ServiceError 503 when PostgreSQL is away or too much is waiting; then nothing of the batch is recorded.
    */
   record(batch: Batch): Promise<void>
@@ -99,9 +99,7 @@ export function createGroupCommit({
     try {
       const committed = await commit(group.map(({ batch }) => batch))
       if (committed) {
-        const stop = metrics.journalFlushSeconds.startTimer({ phase: 'project' })
-        await projector.project(committed)
-        stop()
+        projector.take(committed)
         onRecorded?.(group.map(({ batch }) => batch))
       }
       for (const { resolve } of group) resolve()
@@ -118,7 +116,7 @@ export function createGroupCommit({
 
   /** Commits all batches at once. @returns what is to be projected, or null when every event was a repetition. */
   async function commit(batches: Batch[]): Promise<JournalRow | null> {
-    const stop = metrics.journalFlushSeconds.startTimer({ phase: 'commit' })
+    const stop = metrics.journalFlushSeconds.startTimer()
     // Before a connection is taken, because looking them up may need one.
     const deliver = await matcherFor(batches)
     const client = await pool.connect().catch((cause: unknown) => {

@@ -1,197 +1,269 @@
-import { sql } from 'kysely'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
+import { ServiceError, storeUnavailable } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
-import type { Metrics } from '../platform/metrics.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { inRounds } from '../platform/rounds.ts'
 import type { JournalRow } from './append.ts'
+import {
+  type BatchRow,
+  countRows,
+  deleteRows,
+  divideBatch,
+  formBatch,
+  lockBatch,
+  openBatches,
+  readTexts,
+  tenantsThatWait,
+} from './batches.ts'
 import { JOURNAL_FORMAT } from './event-record.ts'
-import { countRefused, insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
+import { insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
 
-/** A row of another process that is older than this is taken to be forgotten, and is projected here. */
-const FORGOTTEN_AFTER_SECONDS = 5
+/** Events wait at most so long before they are inserted, unless somebody reads them or they are many. */
+const EVERY_MS = 100
+const MANY_BYTES = 4_000_000
+/** How often the journal is looked at for rows that nobody here was told of. */
 const SWEEP_EVERY_MS = 1_000
-/** Rows that one sweep takes at a time: they are held in memory and locked. */
-const SWEEP_ROWS = 8
-/** How long a request waits for ClickHouse unless told otherwise; its events are durable in the journal by then. */
-const ANSWER_WITHIN_MS = 1_000
-/** Finished rows are deleted together. */
-const DELETE_EVERY_MS = 20
+/** Texts of rows that this process has committed, so that they need not be read back. */
+const REMEMBERED_BYTES_MAX = 64_000_000
 
+/** Carries journal rows to ClickHouse, each exactly once. */
 export interface Projector {
+  /** Takes a row that this process has just committed. Never waits, never throws. */
+  take(row: JournalRow): void
   /**
-   * Writes one committed journal row to ClickHouse. Resolves when it is readable, or after a second at most when
-   * ClickHouse is away: the row is durable, and a sweep repeats what failed. Never rejects.
+   * Resolves when ClickHouse has all of a tenant's events that were committed, by any process, before the call.
+   * @throws ServiceError 503 when ClickHouse does not take them.
    */
-  project(row: JournalRow): Promise<void>
-  /** Projects every row that is there now, forgotten or not. */
+  barrier(tenantId: string): Promise<void>
+  /** Projects every row that is there now. Never rejects: what ClickHouse does not take stays in the journal. */
   drain(): Promise<void>
-  /** Ends the sweeps and waits for what is under way. */
+  counts(): ProjectionCounts
+  /** Projects what this process has taken, if ClickHouse lets it, and ends. */
   stop(): Promise<void>
 }
 
+export interface ProjectionCounts {
+  /** Rows of the journal, as of the last sweep. */
+  waiting: number
+  /** Events that ClickHouse cannot store, as of the last sweep. */
+  setAside: number
+  failures: number
+}
+
 interface Dependencies {
+  /** A pool of its own: a reader may wait for a batch while it holds a connection. */
   database: Database
   clickhouse: ClickHouse
   log: Logger
-  metrics: Metrics
-  answerWithinMs?: number | undefined
 }
 
-/**
- * Carries journal rows to ClickHouse. The row's id is the insertion's token, so a row that is projected twice (after a
- * crash between the two engines, or by two processes at once) is recorded once.
- */
-export function startProjector({
-  database,
-  clickhouse,
-  log,
-  metrics,
-  answerWithinMs = ANSWER_WITHIN_MS,
-}: Dependencies): Projector {
-  const dependencies = { database, clickhouse, log }
-  const finished: string[] = []
-  const underWay = new Set<Promise<void>>()
-  /** Rows that ClickHouse refused, with the insertions that had succeeded by then. */
+/** Starts the projection of everything that any process commits to the journal. */
+export function startProjector(dependencies: Dependencies): Projector {
+  const { database, clickhouse, log } = dependencies
+  const texts = rememberTexts()
+  /** Batches that ClickHouse refused, with the insertions that had succeeded by then. */
   const refused = new Map<string, number>()
+  const counts = { waiting: 0, setAside: 0, failures: 0 }
   let insertions = 0
-  let away = false
+  /** Why ClickHouse accepts nothing at the moment; null while it does. */
+  let trouble: unknown = null
   let stopped = false
+  let timer: NodeJS.Timeout | undefined
+  let startedAt = 0
 
-  /** `refused`: ClickHouse rejected the row and may accept others. `away`: it accepts none. */
-  async function insert(row: JournalRow): Promise<'inserted' | 'refused' | 'away'> {
-    try {
-      await insertOnce(row)
-      insertions++
-      refused.delete(row.journalId)
-      if (away) log.info('ClickHouse answers again')
-      away = false
-      return 'inserted'
-    } catch (error) {
-      metrics.projectionFailures.inc()
-      if (isRefused(error)) {
-        if (!refused.has(row.journalId)) {
-          log.error({ err: error, journal_id: row.journalId }, 'ClickHouse refuses a journal row; it is tried again')
-          refused.set(row.journalId, insertions)
-        }
-        return 'refused'
-      }
-      if (!away) log.error({ err: error }, 'ClickHouse does not take events; they wait in the journal')
-      away = true
-      return 'away'
-    }
-  }
-
-  async function insertOnce(row: JournalRow): Promise<void> {
-    try {
-      await clickhouse.insert('events', JOURNAL_FORMAT, row.rows, row.journalId)
-    } catch (error) {
-      // ClickHouse has accepted other rows since it last refused this one, so the cause is in the row.
-      const isAlone = isRefused(error) && insertions > (refused.get(row.journalId) ?? insertions)
-      if (!isAlone && !isUnreadable(error)) throw error
-      await insertEach(dependencies, row, isAlone ? isRefused : isUnreadable)
-    }
-  }
-
-  async function insertAndFinish(row: JournalRow): Promise<void> {
-    if ((await insert(row)) === 'inserted') finished.push(row.journalId)
-  }
-
-  function tracked(work: Promise<void>): Promise<void> {
-    underWay.add(work)
-    return work.finally(() => underWay.delete(work))
-  }
-
-  /** Rows that are in ClickHouse leave the journal. Losing this to a crash only means a projection that changes nothing. */
-  async function deleteFinished(): Promise<void> {
-    if (finished.length === 0) return
-    const ids = finished.splice(0)
-    try {
-      await database.transaction().execute(async (transaction) => {
-        // A deletion that a power cut undoes is harmless, so it need not wait for the disk.
-        await sql`SET LOCAL synchronous_commit = off`.execute(transaction)
-        await transaction.deleteFrom('journal').where('journal_id', 'in', ids).execute()
-      })
-    } catch (error) {
-      log.warn({ err: error }, 'finished journal rows could not be deleted; they will be swept')
-    }
-  }
-
-  /** @returns whether there may be more rows. */
-  async function sweep(olderThanSeconds: number, which: 'fresh' | 'refused'): Promise<boolean> {
-    return database.transaction().execute(async (transaction) => {
-      const known = [...refused.keys()]
-      const rows = await transaction
-        .selectFrom('journal')
-        .select(['journal_id', 'rows', 'event_count'])
-        .where('created_at', '<=', sql<Date>`now() - make_interval(secs => ${olderThanSeconds})`)
-        .where(sql<boolean>`(journal_id = ANY(${known}::uuid[])) = ${which === 'refused'}`)
-        .orderBy('journal_id')
-        .limit(SWEEP_ROWS)
-        .forUpdate()
-        .skipLocked()
-        .execute()
-      const done: string[] = []
-      for (const { journal_id: journalId, rows: text, event_count: eventCount } of rows) {
-        const row = { journalId, rows: text }
-        const outcome = (await setAsideIncomplete(dependencies, { ...row, eventCount }))
-          ? 'inserted'
-          : await insert(row)
-        if (outcome === 'inserted') done.push(journalId)
-        if (outcome === 'away') break
-      }
-      if (done.length > 0) await transaction.deleteFrom('journal').where('journal_id', 'in', done).execute()
-      // Another process has handled rows that are gone.
-      if (which === 'refused' && rows.length < SWEEP_ROWS) {
-        for (const id of known.filter((id) => !rows.some((row) => row.journal_id === id))) refused.delete(id)
-      }
-      return rows.length === SWEEP_ROWS && !away
+  /** Inserts a batch and removes it from the journal, unless another process has done so. */
+  async function carry(batchId: string): Promise<void> {
+    const outcome = await database.transaction().execute(async (transaction) => {
+      const rows = await lockBatch(transaction, batchId)
+      if (rows.length === 0) return 'finished'
+      const complete = await textsOf(transaction, rows)
+      const outcome = complete.size === 0 ? 'finished' : await insert(batchId, complete)
+      if (outcome === 'divided') await divideBatch(transaction, batchId)
+      const gone = outcome === 'finished' ? rows : rows.filter(({ journalId }) => !complete.has(journalId))
+      await deleteRows(
+        transaction,
+        gone.map(({ journalId }) => journalId),
+      )
+      for (const { journalId } of gone) texts.forget(journalId)
+      return outcome === 'divided' ? [...complete.keys()] : outcome
     })
+    if (Array.isArray(outcome)) for (const journalId of outcome) await carry(journalId)
   }
 
-  async function sweepAll(olderThanSeconds: number): Promise<void> {
-    while (!stopped && (await sweep(olderThanSeconds, 'fresh')));
-    // After the others, which show whether ClickHouse accepts anything.
-    if (!stopped && refused.size > 0 && !away) await sweep(olderThanSeconds, 'refused')
+  /** The texts of a batch's rows, in order, without those that are not what was written: they are set aside. */
+  async function textsOf(transaction: Database, rows: BatchRow[]): Promise<Map<string, string>> {
+    const unknown = rows.filter(({ journalId }) => texts.get(journalId) === undefined)
+    const read = await readTexts(
+      transaction,
+      unknown.map(({ journalId }) => journalId),
+    )
+    const complete = new Map<string, string>()
+    for (const { journalId, eventCount } of rows) {
+      const text = texts.get(journalId) ?? read.get(journalId) ?? ''
+      const row = { journalId, rows: text, eventCount }
+      if (read.has(journalId) && (await setAsideIncomplete(dependencies, row))) continue
+      complete.set(journalId, text)
+    }
+    return complete
+  }
+
+  /** @throws what ClickHouse says when it accepts nothing at the moment. */
+  async function insert(batchId: string, rows: Map<string, string>): Promise<'finished' | 'divided' | 'refused'> {
+    try {
+      for (const { body, token } of bodiesOf(batchId, [...rows.values()])) {
+        await clickhouse.insert('events', JOURNAL_FORMAT, body, token)
+      }
+    } catch (error) {
+      counts.failures++
+      if (!isRefused(error)) {
+        if (trouble === null) log.error({ err: error }, 'ClickHouse does not take events; they wait in the journal')
+        trouble = error
+        throw error
+      }
+      if (rows.size > 1) return 'divided'
+      const [[journalId, text] = ['', '']] = rows
+      return insertAlone({ journalId, rows: text }, error)
+    }
+    succeed(batchId)
+    return 'finished'
+  }
+
+  /** A single row was refused. @throws what ClickHouse says when it accepts nothing at the moment. */
+  async function insertAlone(row: JournalRow, error: unknown): Promise<'finished' | 'refused'> {
+    const { journalId } = row
+    // ClickHouse has accepted other rows since it last refused this one, so the cause is in the row.
+    const isItsFault = insertions > (refused.get(journalId) ?? insertions)
+    if (isItsFault || isUnreadable(error)) {
+      await insertEach(dependencies, row, isItsFault ? isRefused : isUnreadable)
+      succeed(journalId)
+      return 'finished'
+    }
+    if (!refused.has(journalId)) {
+      log.error({ err: error, journal_id: journalId }, 'ClickHouse refuses a journal row; it is tried again')
+      refused.set(journalId, insertions)
+    }
+    return 'refused'
+  }
+
+  function succeed(batchId: string): void {
+    insertions++
+    refused.delete(batchId)
+    if (trouble !== null) log.info('ClickHouse answers again')
+    trouble = null
+  }
+
+  async function carryOpen(which: 'fresh' | 'refused'): Promise<void> {
+    const open = await openBatches(database)
+    for (const batchId of open) if (refused.has(batchId) === (which === 'refused')) await carry(batchId)
+    // Another process has finished those that are gone.
+    for (const batchId of [...refused.keys()]) if (!open.includes(batchId)) refused.delete(batchId)
+  }
+
+  const project = inRounds(async () => {
+    startedAt = Date.now()
+    // While ClickHouse is away rows gather, instead of becoming many small batches.
+    if (trouble !== null) await carryOpen('fresh')
+    while (await formBatch(database));
+    await carryOpen('fresh')
+  })
+
+  const look = inRounds(() => tenantsThatWait(database, [...refused.keys()]))
+
+  function wake(): void {
+    if (stopped || trouble !== null) return
+    const isSoon = texts.bytes() >= MANY_BYTES
+    if (timer && !isSoon) return
+    clearTimeout(timer)
+    timer = setTimeout(
+      () => {
+        timer = undefined
+        project().catch(() => {})
+      },
+      isSoon ? 0 : Math.max(0, startedAt + EVERY_MS - Date.now()),
+    )
+  }
+
+  async function drain(): Promise<void> {
+    try {
+      await project()
+      // After the others, which show whether ClickHouse accepts anything.
+      if (refused.size > 0) await carryOpen('refused')
+    } catch (error) {
+      log.warn({ err: error }, 'the journal could not be projected; it is tried again')
+    }
   }
 
   const sweeping = every(SWEEP_EVERY_MS, async () => {
     try {
-      await sweepAll(FORGOTTEN_AFTER_SECONDS)
-      const { rows } = await database
-        .selectFrom('journal')
-        .select(({ fn }) => fn.countAll().as('rows'))
-        .executeTakeFirstOrThrow()
-      metrics.journalDepth.set(Number(rows))
-      metrics.eventsSetAside.set(await countRefused(database))
+      Object.assign(counts, await countRows(database))
+      if (counts.waiting > 0) await drain()
     } catch (error) {
       log.warn({ err: error }, 'the journal could not be swept')
     }
   })
-  const deleting = every(DELETE_EVERY_MS, deleteFinished)
 
   return {
-    project: (row) => {
-      // While ClickHouse is away a request would wait in vain; the sweep finds out when it is back.
-      if (away) return Promise.resolve()
-      return atMost(answerWithinMs, tracked(insertAndFinish(row)))
+    take: ({ journalId, rows }) => {
+      texts.add(journalId, rows)
+      wake()
     },
-    drain: () => sweepAll(0),
+    barrier: async (tenantId) => {
+      if (!(await look()).has(tenantId)) return
+      // The next sweep finds out whether it is back; until then every reader would wait in vain.
+      if (trouble !== null) throw asUnavailable(trouble)
+      await project().catch((error) => {
+        throw asUnavailable(error)
+      })
+    },
+    drain,
+    counts: () => ({ ...counts }),
     stop: async () => {
       stopped = true
+      clearTimeout(timer)
       await sweeping.stop()
-      await deleting.stop()
-      await Promise.all(underWay)
-      await deleteFinished()
+      if (trouble === null) await drain()
     },
   }
 }
 
-async function atMost(milliseconds: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds)
-  })
-  await Promise.race([work, limit])
-  clearTimeout(timer)
+/** What a reader is told: its events are safe, and cannot be read at the moment. */
+function asUnavailable(error: unknown): ServiceError {
+  return error instanceof ServiceError ? error : storeUnavailable('ClickHouse', error)
+}
+
+/** Rows become one insertion if their columns are the same; a row that an older version wrote may have others. */
+function bodiesOf(batchId: string, rows: readonly string[]): { body: string; token: string }[] {
+  const groups = Map.groupBy(rows, (row) => row.slice(0, row.indexOf('\n') + 1))
+  return [...groups].map(([names, group], index) => ({
+    body: names + group.map((row) => withLineBreak(row.slice(names.length))).join(''),
+    token: index === 0 ? batchId : `${batchId}/${index}`,
+  }))
+}
+
+function withLineBreak(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`
+}
+
+/** The texts of the latest rows that this process has committed. */
+function rememberTexts() {
+  const texts = new Map<string, string>()
+  let bytes = 0
+  function forget(journalId: string): void {
+    bytes -= texts.get(journalId)?.length ?? 0
+    texts.delete(journalId)
+  }
+  return {
+    get: (journalId: string) => texts.get(journalId),
+    bytes: () => bytes,
+    forget,
+    add: (journalId: string, text: string) => {
+      texts.set(journalId, text)
+      bytes += text.length
+      for (const oldest of texts.keys()) {
+        if (bytes <= REMEMBERED_BYTES_MAX) return
+        forget(oldest)
+      }
+    },
+  }
 }

@@ -9,13 +9,21 @@ interface PoolState {
   waitingCount: number
 }
 
+/** How the way of events to ClickHouse is doing; the projector says it itself. */
+interface ProjectionState {
+  waiting: number
+  setAside: number
+  failures: number
+}
+
 /** What /metrics shows, in Prometheus' format. One registry a service, so that tests can run several. */
 export type Metrics = ReturnType<typeof createMetrics>
 
-export function createMetrics(pool: PoolState, reads: Pick<ReadTurns, 'lanes'>) {
+export function createMetrics(pool: PoolState, reads: Pick<ReadTurns, 'lanes'>, projection: () => ProjectionState) {
   const registry = new Registry()
   const registers = [registry]
   measureReads(registry, reads)
+  measureProjection(registry, projection)
   return {
     registry,
     requestSeconds: new Histogram({
@@ -41,26 +49,10 @@ export function createMetrics(pool: PoolState, reads: Pick<ReadTurns, 'lanes'>) 
       labelNames: ['code'],
       registers,
     }),
-    journalDepth: new Gauge({
-      name: 'cds_journal_rows',
-      help: 'Journal rows that are not yet in ClickHouse.',
-      registers,
-    }),
-    eventsSetAside: new Gauge({
-      name: 'cds_events_set_aside',
-      help: 'Events that ClickHouse cannot store. cdsctl doctor lists them with their reasons.',
-      registers,
-    }),
     journalFlushSeconds: new Histogram({
       name: 'cds_journal_flush_duration_seconds',
-      help: 'Time of one group commit, by phase.',
-      labelNames: ['phase'],
+      help: 'Time of one group commit.',
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
-      registers,
-    }),
-    projectionFailures: new Counter({
-      name: 'cds_projection_failures_total',
-      help: 'Attempts to write a journal row to ClickHouse that failed; they are repeated.',
       registers,
     }),
     webhookAttempts: new Counter({
@@ -81,6 +73,24 @@ export function createMetrics(pool: PoolState, reads: Pick<ReadTurns, 'lanes'>) 
       },
     }),
   }
+}
+
+function measureProjection(registry: Registry, state: () => ProjectionState): void {
+  const measure = (Kind: typeof Gauge | typeof Counter, name: string, help: string, key: keyof ProjectionState) =>
+    new Kind({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset()
+        this.inc(state()[key])
+      },
+    })
+  measure(Gauge, 'cds_journal_rows', 'Journal rows that are not yet in ClickHouse.', 'waiting')
+  const help = 'Events that ClickHouse cannot store. cdsctl doctor lists them with their reasons.'
+  measure(Gauge, 'cds_events_set_aside', help, 'setAside')
+  const failures = 'Attempts to write events to ClickHouse that failed; they are repeated.'
+  measure(Counter, 'cds_projection_failures_total', failures, 'failures')
 }
 
 /** How many reads wait and run, by lane; the turns themselves count. */

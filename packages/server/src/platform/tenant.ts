@@ -11,6 +11,11 @@ export interface Stores {
   database: Database
   clickhouse: ClickHouse
   reads: ReadTurns
+  /**
+   * The barrier before every read of events: resolves when ClickHouse has all events of a tenant that were committed
+   * before the call. @throws ServiceError 503 when ClickHouse does not take them.
+   */
+  barrier(tenantId: string): Promise<void>
 }
 
 /**

@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { appendRecords, toRecords } from '../journal/append.ts'
 import type { Batch } from '../journal/event-record.ts'
 import { NO_CONTACT } from '../journal/event-record.ts'
-import type { Projector } from '../journal/projector.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
@@ -22,7 +21,6 @@ const PENDING_MAX = 200_000
 
 export interface WatchDependencies {
   stores: Stores
-  projector: Projector
   definitions: Definitions
   clock: Clock
   log: Logger
@@ -37,7 +35,7 @@ export interface Checks {
 }
 
 /** Starts the checks: what was noted is queued in PostgreSQL, and what is queued is worked off, by any process. */
-export function startChecks({ stores, projector, definitions, clock, log }: WatchDependencies): Checks {
+export function startChecks({ stores, definitions, clock, log }: WatchDependencies): Checks {
   let pending = new Map<string, Set<string>>()
   let pendingCount = 0
   let resumeAt = 0
@@ -98,21 +96,19 @@ export function startChecks({ stores, projector, definitions, clock, log }: Watc
 
   /** One transaction: memberships, their events, and the end of the checks. @returns how many checks were due. */
   async function checkSome(tenant: Tenant): Promise<number> {
-    const { due, journalRow } = await tenant.transaction(async (tx) => {
+    return tenant.transaction(async (tx) => {
       // Held before any check is locked: changes of contacts take the two in the same order.
       const known = await definitions.of(tx)
       const due = await lockDue(tx)
       const { locked, busy } = await lockContacts(tx, due)
-      const before = await missing(tx)
+      const evaluating = await isEvaluating(tx)
       const events = await followEvents(tx, known, locked, clock())
       const records = toRecords(tx.id, events)
-      const journalRow = records.length > 0 ? await appendRecords(tx, records) : null
-      await finishOrRepeat(tx, due, busy, before)
-      if (journalRow && known.some(usesSystemEvents)) await queueChecks(tx, contactsOf(events))
-      return { due: due.length, journalRow }
+      await appendRecords(tx, records)
+      await finishOrRepeat(tx, due, busy, evaluating)
+      if (records.length > 0 && known.some(usesSystemEvents)) await queueChecks(tx, contactsOf(events))
+      return due.length
     })
-    if (journalRow) await projector.project(journalRow)
-    return due
   }
 
   const working = every(EVERY_MS, async () => {
@@ -174,20 +170,8 @@ async function lockContacts(tx: Tenant, contactIds: readonly string[]): Promise<
   return { locked: [...locked], busy: existing.map((row) => row.contact_id).filter((id) => !locked.has(id)) }
 }
 
-/** What ClickHouse's answers may lack, or what may be written over by older ones. */
-interface Missing {
-  /** When the oldest row of the journal was written: it may not be readable yet. */
-  journalSince: Date | null
-  /** Whether a whole segment is being evaluated, on the ground of what ClickHouse answered a while ago. */
-  evaluating: boolean
-}
-
-/** Call it before ClickHouse is asked: afterwards it would miss what has just been projected. */
-async function missing(tx: Tenant): Promise<Missing> {
-  const oldest = await tx.journal
-    .selectFrom('journal')
-    .select(({ fn }) => fn.min('created_at').as('created_at'))
-    .executeTakeFirst()
+/** Whether a whole segment is being evaluated: what ClickHouse answered a while ago may be written over what is found now. */
+async function isEvaluating(tx: Tenant): Promise<boolean> {
   const underWay = await tx.db
     .selectFrom('segments')
     .select('segment_id')
@@ -195,28 +179,26 @@ async function missing(tx: Tenant): Promise<Missing> {
     .where('claimed_until', '>', sql<Date>`now()`)
     .limit(1)
     .executeTakeFirst()
-  return { journalSince: oldest?.created_at ?? null, evaluating: underWay !== undefined }
+  return underWay !== undefined
 }
 
-/** A check is done when nothing was missing that is older than its request. Else it is repeated, less and less often. */
+/** A check of a contact that somebody was changing, or beside an evaluation, is repeated, less and less often. */
 async function finishOrRepeat(
   tx: Tenant,
   due: readonly string[],
   busy: readonly string[],
-  { journalSince, evaluating }: Missing,
+  evaluating: boolean,
 ): Promise<void> {
   const done = evaluating ? [] : due.filter((contactId) => !busy.includes(contactId))
-  if (done.length > 0) {
-    const query = tx.db.deleteFrom('segment_checks').where('contact_id', 'in', done)
-    await (journalSince ? query.where('requested_at', '<', journalSince) : query).execute()
-  }
-  if (due.length === 0) return
+  if (done.length > 0) await tx.db.deleteFrom('segment_checks').where('contact_id', 'in', done).execute()
+  const left = due.filter((contactId) => !done.includes(contactId))
+  if (left.length === 0) return
   await tx.db
     .updateTable('segment_checks')
     .set({
       not_before: sql`now() + least(greatest(now() - requested_at, interval '1 second'),
         make_interval(secs => ${REPEAT_MAX_SECONDS}))`,
     })
-    .where('contact_id', 'in', due)
+    .where('contact_id', 'in', left)
     .execute()
 }

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { appendRecords, toRecords } from '../journal/append.ts'
-import type { Projector } from '../journal/projector.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { queueChecks } from './check-queue.ts'
@@ -23,7 +22,6 @@ export const LEASE = sql<Date>`now() + interval '2 minutes'`
 
 export interface EvaluateDependencies {
   definitions: Definitions
-  projector: Pick<Projector, 'project'>
   clock: Clock
   /** Ends an evaluation before its time; whoever claims the segment next begins anew. */
   signal?: AbortSignal
@@ -132,7 +130,7 @@ function memberRow(tenant: Tenant, segmentId: string) {
 /** Changes the membership of contacts that are not what they should be, as far as that still holds. */
 async function settle(
   tenant: Tenant,
-  { definitions, projector }: EvaluateDependencies,
+  { definitions }: EvaluateDependencies,
   definition: Definition,
   contactIds: readonly string[],
   answers: EventAnswers,
@@ -140,10 +138,10 @@ async function settle(
   now: Date,
 ): Promise<boolean> {
   const { segmentId, filter, revision } = definition
-  const { isCurrent, journalRow } = await tenant.transaction(async (tx) => {
+  return tenant.transaction(async (tx) => {
     const known = await definitions.of(tx)
     const isCurrent = known.some((each) => each.segmentId === segmentId && each.revision === revision)
-    if (!isCurrent) return { isCurrent, journalRow: null }
+    if (!isCurrent) return false
     const rows = await tx.db
       .selectFrom('contacts')
       .select(['contact_id', compileFilter(filter, { now, hasEvents: hasEventsBy(answers) }).as('belongs')])
@@ -166,10 +164,7 @@ async function settle(
       contactIds.filter((contactId) => !settled.has(contactId)),
     )
     if (silent) await recordSilentChange(tx, segmentId, events, now)
-    const records = silent ? [] : toRecords(tx.id, events)
-    const journalRow = records.length > 0 ? await appendRecords(tx, records) : null
-    return { isCurrent, journalRow }
+    await appendRecords(tx, silent ? [] : toRecords(tx.id, events))
+    return true
   })
-  if (journalRow) await projector.project(journalRow)
-  return isCurrent
 }

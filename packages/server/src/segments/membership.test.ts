@@ -203,7 +203,6 @@ async function checksLeft(): Promise<number> {
 describe('a whole segment', () => {
   const dependencies = (clock = () => new Date()) => ({
     definitions: rememberDefinitions(),
-    projector: service.projector,
     clock,
   })
 

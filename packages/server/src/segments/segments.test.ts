@@ -18,9 +18,8 @@ const EVERYBODY = { match: 'all', conditions: [{ property: 'email', operator: 'i
 
 async function define(name: string, filter: unknown = EVERYBODY, description: string | null = null): Promise<string> {
   const { segmentId } = await createSegment(tenant.handle, { name, description, filter }, new Date(), true)
-  const { projector } = service
   const clock = () => new Date()
-  await evaluateSegment(tenant.handle, { definitions: rememberDefinitions(), projector, clock }, segmentId)
+  await evaluateSegment(tenant.handle, { definitions: rememberDefinitions(), clock }, segmentId)
   return segmentId
 }
 

@@ -1,5 +1,4 @@
-import { appendRecords, type JournalRow, type SystemEvent, toRecord, toRecords } from '../../journal/append.ts'
-import type { Projector } from '../../journal/projector.ts'
+import { appendRecords, type SystemEvent, toRecord, toRecords } from '../../journal/append.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionError, ActionStatus } from './action-object.ts'
 import type { GuardedAction } from './guardrails.ts'
@@ -21,23 +20,20 @@ export function actionEvent(
   return { event: NAMES[what], at, contactId, data: { ...action, ...more } }
 }
 
-/** Appends it to the journal in the caller's transaction. @returns what the projector is given after the commit. */
-export async function recordActionEvent(tx: Tenant, event: SystemEvent): Promise<JournalRow> {
-  return appendRecords(tx, [toRecord(tx.id, event)])
+/** Appends it to the journal in the caller's transaction. */
+export async function recordActionEvent(tx: Tenant, event: SystemEvent): Promise<void> {
+  await appendRecords(tx, [toRecord(tx.id, event)])
 }
 
 /** Runs a transaction and records the events that it hands over, in itself. */
 export async function recording<T>(
   tenant: Tenant,
-  projector: Pick<Projector, 'project'>,
   work: (tx: Tenant, events: SystemEvent[]) => Promise<T>,
 ): Promise<T> {
-  const { result, journalRow } = await tenant.transaction(async (tx) => {
+  return tenant.transaction(async (tx) => {
     const events: SystemEvent[] = []
     const result = await work(tx, events)
-    const records = toRecords(tx.id, events)
-    return { result, journalRow: records.length > 0 ? await appendRecords(tx, records) : null }
+    await appendRecords(tx, toRecords(tx.id, events))
+    return result
   })
-  if (journalRow) await projector.project(journalRow)
-  return result
 }

@@ -30,8 +30,8 @@ export async function executeAction(
   const type = await typeOf(tenant, ref)
   if (type === null) return
   if (!isOutbound(type)) return executeInside(tenant, dependencies, ref)
-  const { jobs, clock, projector, senders } = dependencies
-  const claimed = await recording(tenant, projector, (tx, events) =>
+  const { jobs, clock, senders } = dependencies
+  const claimed = await recording(tenant, (tx, events) =>
     claimAction(tx, events, ref, { jobs, now: clock(), keyOf: (action) => senders.keyOf(tx, action) }),
   )
   if (!claimed) return
@@ -70,12 +70,12 @@ async function attempt(
 
 async function settle(
   tenant: Tenant,
-  { jobs, clock, projector }: ExecutionDependencies,
+  { jobs, clock }: ExecutionDependencies,
   action: ClaimedAction,
   outcome: SendOutcome,
 ): Promise<void> {
   const now = clock()
-  await recording(tenant, projector, async (tx, events) => {
+  await recording(tenant, async (tx, events) => {
     const ending = endingOf(action, outcome)
     if (ending) {
       const isWritten = await finish(tx, events, action, ending, now, action.execution.claim)

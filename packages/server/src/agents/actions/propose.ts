@@ -1,5 +1,4 @@
 import type { Actor } from '../../audit/log.ts'
-import type { JournalRow } from '../../journal/append.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionType, isOutbound } from '../action-types.ts'
@@ -24,8 +23,6 @@ export interface Proposed {
   /** `rejected`: a guardrail forbids it; it is shown in the run and can never execute. */
   status: Extract<ActionStatus, 'pending_approval' | 'approved' | 'rejected'>
   guardrails: Guardrail[]
-  /** To hand to the projector after the commit; without that the event is readable a few seconds later. */
-  recorded: JournalRow
 }
 
 /**
@@ -78,7 +75,8 @@ export async function proposeAction(
     await auditAction(tx, status === 'approved' ? 'approved' : 'rejected', proposal, decider, details, now)
   }
   const event = actionEvent('proposed', proposal, { status, ...(error ? { error } : {}) }, now)
-  return { status, guardrails, recorded: await recordActionEvent(tx, event) }
+  await recordActionEvent(tx, event)
+  return { status, guardrails }
 }
 
 /** Without an identity nobody but a person can help: it waits for one, whatever the playbook says. */

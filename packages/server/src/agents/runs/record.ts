@@ -1,6 +1,4 @@
 import { sql } from 'kysely'
-import type { JournalRow } from '../../journal/append.ts'
-import type { Projector } from '../../journal/projector.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -14,7 +12,6 @@ import type { Held } from './hold.ts'
 /** What recording needs beside the tenant's data. */
 export interface RecordDependencies {
   jobs: Pick<Jobs, 'send'>
-  projector: Pick<Projector, 'project'>
   clock: Clock
 }
 
@@ -24,11 +21,6 @@ export type Outcome =
   | { status: 'failed'; error: string; usage: Usage }
   | { status: 'skipped'; error: string }
 
-interface Recorded {
-  /** Settles when the events of the actions can be read. Nobody has to wait for it. */
-  projected: Promise<unknown>
-}
-
 /**
  * Writes down what came of one contact, with the actions that are proposed for it, all or nothing. It is written once:
  * whoever comes second, after a restart or beside another process, finds that it has been, and stops. What the answer cost
@@ -37,17 +29,16 @@ interface Recorded {
  */
 export async function recordOutcome(
   tenant: Tenant,
-  { jobs, projector, clock }: RecordDependencies,
+  { jobs, clock }: RecordDependencies,
   run: ClaimedRun,
   contactId: string,
   outcome: Outcome,
   held: Held = { usd: 0 },
-): Promise<Recorded> {
+): Promise<void> {
   const now = clock()
   try {
     const write = (tx: Tenant) => record(tx, jobs, run, contactId, outcome, held, now)
-    const rows = await repeatOnCollision(() => tenant.transaction(write))
-    return { projected: Promise.all(rows.map((row) => projector.project(row))) }
+    await repeatOnCollision(() => tenant.transaction(write))
   } catch (error) {
     if (error instanceof NotOurs) await countLost(tenant, run, usageOf(outcome), now)
     throw error
@@ -62,7 +53,7 @@ async function record(
   outcome: Outcome,
   held: Held,
   now: Date,
-): Promise<JournalRow[]> {
+): Promise<void> {
   const usage = usageOf(outcome)
   const said = outcome.status === 'evaluated' ? outcome.evaluation : null
   const { numUpdatedRows } = await tx.db
@@ -84,7 +75,7 @@ async function record(
   // Of a contact that was erased while it was looked at nothing is kept but what the look cost.
   const evaluation = isErased ? null : said
   const dropped = evaluation?.dropped ?? []
-  const { rows, statuses } = await propose(tx, jobs, run, contactId, evaluation?.actions ?? [], now)
+  const statuses = await propose(tx, jobs, run, contactId, evaluation?.actions ?? [], now)
   const count = (status: string) => statuses.filter((each) => each === status).length
   const errors = dropped.length + (outcome.status === 'failed' && !isErased ? 1 : 0)
   // The run's row and the month's come last, so that contacts wait for one another no longer than a commit takes.
@@ -106,7 +97,6 @@ async function record(
     .executeTakeFirst()
   if (counted.numUpdatedRows === 0n) throw new NotOurs()
   await spend(tx, usage.costUsd, now)
-  return rows
 }
 
 async function isListed(tx: Tenant, { runId }: ClaimedRun, contactId: string): Promise<boolean> {
@@ -147,8 +137,7 @@ async function propose(
   contactId: string,
   actions: Evaluation['actions'],
   now: Date,
-): Promise<{ rows: JournalRow[]; statuses: string[] }> {
-  const rows: JournalRow[] = []
+): Promise<string[]> {
   const statuses: string[] = []
   for (const [actionIndex, { type, params }] of actions.entries()) {
     const proposal = {
@@ -163,9 +152,8 @@ async function propose(
       identityId: configuration.identity_id,
       requireApproval: configuration.playbook.require_approval ?? true,
     }
-    const { status, recorded } = await proposeAction(tx, { jobs }, proposal, now)
+    const { status } = await proposeAction(tx, { jobs }, proposal, now)
     statuses.push(status)
-    rows.push(recorded)
   }
-  return { rows, statuses }
+  return statuses
 }

@@ -152,10 +152,8 @@ async function workOnBatch(
       })
     }
   }
-  const projected: Promise<unknown>[] = []
-  const record = async (contactId: string, outcome: Outcome, held?: Held) => {
-    projected.push((await recordOutcome(tenant, dependencies, run, contactId, outcome, held)).projected)
-  }
+  const record = (contactId: string, outcome: Outcome, held?: Held) =>
+    recordOutcome(tenant, dependencies, run, contactId, outcome, held)
   const workOnContact = async (contactId: string) => {
     const context = contexts.get(contactId)
     if (!context) {
@@ -181,7 +179,6 @@ async function workOnBatch(
     }
   }
   await Promise.all(Array.from({ length: reasoner.concurrency }, work))
-  await Promise.all(projected)
   if (failure !== null && !signal.aborted) throw (failure as { error: unknown }).error
   return notice
 }

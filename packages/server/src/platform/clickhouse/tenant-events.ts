@@ -36,10 +36,18 @@ export interface TenantEvents {
 interface Engine {
   clickhouse: ClickHouse
   reads: ReadTurns
+  barrier(tenantId: string): Promise<void>
 }
 
-/** Confines event queries to one tenant, and makes them take turns with other tenants' queries. */
-export function tenantEvents({ clickhouse, reads }: Engine, tenantId: string, options: ReadOptions): TenantEvents {
+/**
+ * Confines event queries to one tenant, lets them see every event that was acknowledged before them, and makes them take
+ * turns with other tenants' queries.
+ */
+export function tenantEvents(
+  { clickhouse, reads, barrier }: Engine,
+  tenantId: string,
+  options: ReadOptions,
+): TenantEvents {
   const { caller } = options
 
   async function inTurn(question: EventSelect) {
@@ -47,6 +55,7 @@ export function tenantEvents({ clickhouse, reads }: Engine, tenantId: string, op
     if (options.isUrgent && question.lane !== 'light') {
       throw new Error('Inside a transaction, which holds a connection of PostgreSQL, only light reads may wait.')
     }
+    await barrier(tenantId)
     const { share, end } = await reads.enter(question.lane, tenantId, options)
     const bounds = { ...share, secondsMax: question.secondsMax, signal: caller }
     return { sql, parameters: { ...question.parameters, tenant_id: tenantId }, bounds, end }

@@ -39,14 +39,14 @@ async function queue(
 }
 
 function secondWorker() {
-  const { stores, postgres, secrets, outbound, log } = bench.service
+  const { stores, postgres, projector, secrets, outbound, log } = bench.service
   return startDeliveryWorker({
     stores,
     outbound,
     secrets,
     clock: bench.now,
     log,
-    metrics: createMetrics(postgres.pool, stores.reads),
+    metrics: createMetrics(postgres.pool, stores.reads, projector.counts),
   })
 }
 

@@ -399,10 +399,12 @@ export interface Invitations {
 }
 
 export interface Journal {
+  batch_id: string | null;
   created_at: Generated<Timestamp>;
   event_count: number;
   journal_id: string;
   rows: string;
+  tenant_ids: string[];
 }
 
 export interface Mailboxes {

@@ -222,12 +222,15 @@ const STATEMENTS = [
   ),
 
   // What has been accepted and is not yet in ClickHouse. A row holds the events of many requests and tenants, in the
-  // very bytes that ClickHouse will be given, so that a repetition is recognised as one.
+  // very bytes that ClickHouse will be given. Rows with the same batch_id are inserted together.
   `CREATE TABLE journal (
     journal_id uuid PRIMARY KEY,
     created_at timestamptz NOT NULL DEFAULT now(),
+    tenant_ids uuid[] NOT NULL,
     event_count integer NOT NULL,
-    rows text NOT NULL
+    rows text NOT NULL,
+    batch_id uuid
   )`,
+  'CREATE INDEX journal_by_batch ON journal (batch_id, journal_id)',
   'ALTER TABLE journal ALTER COLUMN rows SET STORAGE EXTERNAL',
 ]

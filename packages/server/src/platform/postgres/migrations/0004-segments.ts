@@ -96,8 +96,7 @@ const STATEMENTS = [
     END $$`,
   `CREATE TRIGGER segments_deleted AFTER DELETE ON segments FOR EACH ROW EXECUTE FUNCTION forget_segment()`,
 
-  // Contacts whose events are not what they were: their segments are to be looked at again. A check that was asked for
-  // stays until what the journal held at that moment can be read.
+  // Contacts whose events are not what they were: their segments are to be looked at again.
   `CREATE TABLE segment_checks (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     contact_id uuid NOT NULL,

@@ -1,0 +1,108 @@
+import { sql } from 'kysely'
+import { newId } from '../platform/ids.ts'
+import type { Database } from '../platform/postgres/database.ts'
+
+/** A larger insertion would only hold more memory: what an insertion costs hardly depends on its size. */
+const BATCH_BYTES_MAX = 16_000_000
+const BATCH_ROWS_MAX = 1_000
+/** Held while a batch is formed. Any number, the same in every process. */
+const FORMING = 815_001
+
+/** A journal row of a batch, without its text. */
+export interface BatchRow {
+  journalId: string
+  eventCount: number
+}
+
+/**
+ * Puts the rows that wait, oldest first, into a batch. The batch is committed before it is inserted into ClickHouse, so
+ * whoever repeats the insertion, after a crash or in another process, repeats exactly the same rows.
+ * @returns whether more rows may wait than one batch holds.
+ */
+export async function formBatch(database: Database): Promise<boolean> {
+  const { rows } = await database.transaction().execute(async (transaction) => {
+    // One process at a time: who comes second sees what the first has left.
+    await sql`SELECT pg_advisory_xact_lock(${FORMING})`.execute(transaction)
+    return sql<{ bytes: number }>`
+      UPDATE journal SET batch_id = ${newId()} WHERE journal_id IN (
+        SELECT journal_id FROM (
+          SELECT journal_id, sum(bytes) OVER (ORDER BY journal_id) - bytes AS bytes_before FROM (
+            SELECT journal_id, octet_length(rows) AS bytes FROM journal WHERE batch_id IS NULL
+            ORDER BY journal_id LIMIT ${BATCH_ROWS_MAX}
+          ) AS waiting
+        ) AS sized WHERE bytes_before < ${BATCH_BYTES_MAX}
+      ) RETURNING octet_length(rows) AS bytes`.execute(transaction)
+  })
+  return rows.length === BATCH_ROWS_MAX || rows.reduce((sum, { bytes }) => sum + bytes, 0) >= BATCH_BYTES_MAX
+}
+
+/** How many rows there are, and how many events were set aside. */
+export async function countRows(database: Database): Promise<{ waiting: number; setAside: number }> {
+  const { rows } = await sql<{ waiting: number; set_aside: number }>`
+    SELECT (SELECT count(*) FROM journal) AS waiting, (SELECT count(*) FROM refused_events) AS set_aside`.execute(
+    database,
+  )
+  return { waiting: rows[0]?.waiting ?? 0, setAside: rows[0]?.set_aside ?? 0 }
+}
+
+/** The batches that are not known to be in ClickHouse, oldest first. */
+export async function openBatches(database: Database): Promise<string[]> {
+  const rows = await database
+    .selectFrom('journal')
+    .select('batch_id')
+    .distinct()
+    .where('batch_id', 'is not', null)
+    .orderBy('batch_id')
+    .execute()
+  return rows.flatMap(({ batch_id }) => batch_id ?? [])
+}
+
+/** Tenants with rows that wait or are in a batch. @param apart batches that are not looked at. */
+export async function tenantsThatWait(database: Database, apart: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ tenant_id: string }>`
+    SELECT DISTINCT tenant_id FROM journal, unnest(tenant_ids) AS tenant_id
+    WHERE batch_id IS NULL OR batch_id <> ALL(${apart}::uuid[])`.execute(database)
+  return new Set(rows.map(({ tenant_id }) => tenant_id))
+}
+
+/**
+ * Locks a batch, waiting for another process that has it in hand. Call it in a transaction: a process that dies lets go.
+ * @returns its rows; none when it has been finished.
+ */
+export async function lockBatch(transaction: Database, batchId: string): Promise<BatchRow[]> {
+  // A deletion that a power cut undoes is harmless, so it need not wait for the disk.
+  await sql`SET LOCAL synchronous_commit = off`.execute(transaction)
+  const rows = await transaction
+    .selectFrom('journal')
+    .select(['journal_id', 'event_count'])
+    .where('batch_id', '=', batchId)
+    .orderBy('journal_id')
+    .forUpdate()
+    .execute()
+  return rows.map(({ journal_id, event_count }) => ({ journalId: journal_id, eventCount: event_count }))
+}
+
+export async function readTexts(transaction: Database, journalIds: readonly string[]): Promise<Map<string, string>> {
+  if (journalIds.length === 0) return new Map()
+  const rows = await transaction
+    .selectFrom('journal')
+    .select(['journal_id', 'rows'])
+    .where('journal_id', 'in', journalIds)
+    .execute()
+  return new Map(rows.map((row) => [row.journal_id, row.rows]))
+}
+
+/** Makes each row of a batch that was refused as a whole a batch of its own. */
+export async function divideBatch(transaction: Database, batchId: string): Promise<void> {
+  // The rows will be inserted anew, under other tokens: this must outlive a power cut.
+  await sql`SET LOCAL synchronous_commit = on`.execute(transaction)
+  await transaction
+    .updateTable('journal')
+    .set(({ ref }) => ({ batch_id: ref('journal_id') }))
+    .where('batch_id', '=', batchId)
+    .execute()
+}
+
+export async function deleteRows(transaction: Database, journalIds: readonly string[]): Promise<void> {
+  if (journalIds.length > 0) await transaction.deleteFrom('journal').where('journal_id', 'in', journalIds).execute()
+}

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import type { ClickHouse } from '../platform/clickhouse/connect.ts'
+import { storeUnavailable } from '../platform/errors.ts'
+import { newId } from '../platform/ids.ts'
+import { EMPTY_RECORD, serializeEvents } from './event-record.ts'
+import { type Projector, startProjector } from './projector.ts'
+
+let service: TestService
+let tenant: TestTenant
+beforeAll(async () => {
+  service = await startTestService()
+  // What these tests start in its place stands for other processes, and for the same one after a crash.
+  await service.projector.stop()
+})
+afterAll(() => service?.close())
+
+/** Commits a row of events to the journal, as any process does. */
+async function commit(names: readonly string[], to = tenant, columns?: (rows: string) => string): Promise<string> {
+  const record = { ...EMPTY_RECORD, tenant_id: to.id, timestamp: Date.now(), received_at: Date.now() }
+  const rows = serializeEvents(names.map((event) => ({ ...record, event_id: newId(), event })))
+  const row = { journal_id: newId(), tenant_ids: [to.id], event_count: names.length, rows: columns?.(rows) ?? rows }
+  await service.stores.database.insertInto('journal').values(row).execute()
+  return row.journal_id
+}
+
+async function stored(of = tenant): Promise<string[]> {
+  const where = 'tenant_id = {tenant: UUID}'
+  const sql = `SELECT event FROM events WHERE ${where} ORDER BY event`
+  return (await service.stores.clickhouse.query<{ event: string }>(sql, { tenant: of.id })).map(({ event }) => event)
+}
+
+const waiting = () => service.stores.database.selectFrom('journal').select('journal_id').execute()
+
+/** Runs `work` with projectors of their own, as processes have. */
+async function withProjectors(clickhouses: ClickHouse[], work: (...projectors: Projector[]) => Promise<void>) {
+  const { database } = service.stores
+  const { log } = service
+  const projectors = clickhouses.map((clickhouse) => startProjector({ database, clickhouse, log }))
+  try {
+    await work(...projectors)
+  } finally {
+    for (const projector of projectors) await projector.stop()
+  }
+}
+
+describe('the barrier', () => {
+  test('waits for what any process has committed, and for nobody else', async () => {
+    tenant = await createTestTenant(service)
+    const other = await createTestTenant(service)
+    const held = holding(service.stores.clickhouse)
+    await withProjectors([held.clickhouse], async (projector) => {
+      await commit(['one', 'two'])
+      const passed = projector.barrier(tenant.id)
+      await held.reached
+      // Another tenant's read does not wait for these.
+      await projector.barrier(other.id)
+      expect(await stored()).toEqual([])
+      held.release()
+      await passed
+      expect(await stored()).toEqual(['one', 'two'])
+      expect(await waiting()).toEqual([])
+    })
+  })
+
+  test('waits for a batch that another process has in hand', async () => {
+    tenant = await createTestTenant(service)
+    const { clickhouse } = service.stores
+    const held = holding(clickhouse)
+    await withProjectors([held.clickhouse, clickhouse], async (first, second) => {
+      await commit(['in hand'])
+      const projecting = first.drain()
+      await held.reached
+      let isPassed = false
+      const passed = second.barrier(tenant.id).then(() => {
+        isPassed = true
+      })
+      await commit(['later'], await createTestTenant(service))
+      expect([await stored(), isPassed]).toEqual([[], false])
+      held.release()
+      await passed
+      await projecting
+      expect(await stored()).toEqual(['in hand'])
+    })
+  })
+
+  test('says 503 while ClickHouse takes nothing, and only where events wait', async () => {
+    tenant = await createTestTenant(service)
+    const other = await createTestTenant(service)
+    const { clickhouse } = service.stores
+    let isAway = true
+    const flapping: ClickHouse = {
+      ...clickhouse,
+      insert: (...given) =>
+        isAway ? Promise.reject(storeUnavailable('ClickHouse', new Error('away'))) : clickhouse.insert(...given),
+    }
+    await withProjectors([flapping], async (projector) => {
+      await commit(['kept'])
+      for (let attempt = 0; attempt < 2; attempt++) {
+        await expect(projector.barrier(tenant.id)).rejects.toMatchObject({ status: 503, code: 'store_unavailable' })
+      }
+      await projector.barrier(other.id)
+      isAway = false
+      await expect
+        .poll(() =>
+          projector.barrier(tenant.id).then(
+            () => stored(),
+            () => [],
+          ),
+        )
+        .toEqual(['kept'])
+    })
+  })
+})
+
+describe('nothing doubles and nothing is lost when a process ends', () => {
+  /** Ends the connection at one call of `insert`, before or after ClickHouse has done it. */
+  function ending(when: 'before' | 'after', call: number): ClickHouse {
+    let calls = 0
+    const { clickhouse } = service.stores
+    const end = storeUnavailable('ClickHouse', new Error('the process ended'))
+    return {
+      ...clickhouse,
+      insert: async (...given) => {
+        const isIt = ++calls >= call
+        if (isIt && when === 'before') throw end
+        await clickhouse.insert(...given)
+        if (isIt) throw end
+      },
+    }
+  }
+
+  test.each([
+    ['before', 1],
+    ['after', 1],
+  ] as const)('%s an insertion', async (when, call) => {
+    tenant = await createTestTenant(service)
+    await commit(['one', 'two'])
+    await commit(['three'])
+    await withProjectors([ending(when, call)], (projector) => projector.drain())
+    // What is committed meanwhile goes into another batch, or the repetition would not be recognised.
+    await commit(['four'])
+    await withProjectors([service.stores.clickhouse], (projector) => projector.barrier(tenant.id))
+    expect(await stored()).toEqual(['four', 'one', 'three', 'two'])
+    expect(await waiting()).toEqual([])
+  })
+
+  test.each([1, 2, 3, 4])('between the %i. and the next insertion of a batch that was divided', async (call) => {
+    tenant = await createTestTenant(service)
+    await commit(['one', 'two'])
+    // ClickHouse refuses the batch as a whole, and then this row's second event.
+    await commit(['three', 'bad'], tenant, (rows) => rows.replace('"bad"', '"\\ud83d"'))
+    await commit(['four'])
+    await withProjectors([ending('after', call)], (projector) => projector.drain())
+    await withProjectors([service.stores.clickhouse], (projector) => projector.barrier(tenant.id))
+    expect(await stored()).toEqual(['four', 'one', 'three', 'two'])
+    expect(await waiting()).toEqual([])
+  })
+})
+
+test('three processes that project the same journal at once record every event once', async () => {
+  tenant = await createTestTenant(service)
+  const { clickhouse } = service.stores
+  await withProjectors([clickhouse, clickhouse, clickhouse], async (...projectors) => {
+    const names = Array.from({ length: 60 }, (_, index) => `event ${String(index).padStart(2, '0')}`)
+    await Promise.all(
+      names.map(async (name, index) => {
+        await commit([name])
+        await projectors[index % 3]?.barrier(tenant.id)
+        expect(await stored()).toContain(name)
+      }),
+    )
+    expect(await stored()).toEqual(names)
+    expect(await waiting()).toEqual([])
+  })
+})
+
+test('what has gathered is inserted in batches of a bounded size, rows with other columns too', async () => {
+  tenant = await createTestTenant(service)
+  const bodies: number[] = []
+  const { clickhouse } = service.stores
+  const measuring: ClickHouse = {
+    ...clickhouse,
+    insert: (table, format, body, token) => {
+      bodies.push(body.length)
+      return clickhouse.insert(table, format, body, token)
+    },
+  }
+  const data = JSON.stringify({ text: 'x'.repeat(30_000) })
+  const large = (rows: string) => rows.replaceAll('"{}"', JSON.stringify(data))
+  const many = Array.from({ length: 100 }, () => 'large')
+  // A row that an older version wrote, without the column that came last.
+  await commit(['older'], tenant, (rows) => rows.replace(',"data"]', ']').replace(',"{}"]', ']'))
+  for (let row = 0; row < 12; row++) await commit(many, tenant, large)
+  await withProjectors([measuring], (projector) => projector.drain())
+  expect(await stored()).toEqual([...Array.from({ length: 1_200 }, () => 'large'), 'older'])
+  expect(bodies.length).toBe(3)
+  expect(Math.max(...bodies)).toBeLessThan(20_000_000)
+})
+
+/** A ClickHouse whose first insertion waits until it is let go. */
+function holding(clickhouse: ClickHouse) {
+  const reached = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  return {
+    reached: reached.promise,
+    release: released.resolve,
+    clickhouse: {
+      ...clickhouse,
+      insert: async (...given: Parameters<ClickHouse['insert']>) => {
+        reached.resolve()
+        await released.promise
+        await clickhouse.insert(...given)
+      },
+    },
+  }
+}
