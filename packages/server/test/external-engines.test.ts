@@ -76,6 +76,60 @@ describe('an external ClickHouse', () => {
   })
 })
 
+test('what one process has acknowledged the other reads at once, also when one is killed', async () => {
+  const directory = await openDirectory()
+  cleanup.push(() => rm(directory, { recursive: true, force: true }))
+  const { port } = await startClickHouse(directory)
+  const service = await startWith({ CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
+  const tenant = await createTestTenant(service)
+  const environment = {
+    DATABASE_URL: service.config.databaseUrl ?? '',
+    CLICKHOUSE_URL: service.config.clickhouseUrl ?? '',
+    CDS_DATA_DIR: directory,
+    CDS_RATE_LIMITS: 'off',
+    PORT: '0',
+    HOST: '127.0.0.1',
+  }
+  const second = await startProcess(MAIN, [], environment, RUNNING)
+  cleanup.push(() => second.end('SIGKILL'))
+  const urls = [service.url, RUNNING.exec(second.output())?.[1] ?? '']
+  const acknowledged: string[] = []
+  const missed: string[] = []
+  const visit = async (visitor: number, rounds: number, alive: readonly string[]) => {
+    for (let round = 0; round < rounds; round++) {
+      const event = `v${visitor}-${acknowledged.length}-${round}`
+      const sent = await fetch(`${alive[(visitor + round) % alive.length]}/track`, {
+        method: 'POST',
+        headers: { origin: `https://${tenant.site}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ visitor_id: `v${visitor}`, events: [{ event_id: newId(), event }] }),
+      }).catch(() => null)
+      if (!sent?.ok) continue
+      acknowledged.push(event)
+      const known = [...acknowledged]
+      const read = await fetch(`${alive[(visitor + round + 1) % alive.length]}/v1/events/types`, {
+        headers: { authorization: `Bearer ${tenant.key}` },
+      }).catch(() => null)
+      if (!read?.ok) continue
+      const text = await read.text()
+      missed.push(...known.filter((each) => !text.includes(`"${each}"`)))
+    }
+  }
+  const all = (rounds: number, alive: readonly string[]) =>
+    Promise.all(Array.from({ length: 6 }, (_, visitor) => visit(visitor, rounds, alive)))
+  await all(8, urls)
+  const working = all(8, urls)
+  await second.end('SIGKILL')
+  await working
+  await all(3, urls.slice(0, 1))
+  expect(missed).toEqual([])
+  expect(acknowledged.length).toBeGreaterThan(80)
+  const { body } = await tenant.call('GET', '/v1/events?count_only=true')
+  const { body: types } = await tenant.call('GET', '/v1/events/types')
+  const counts = JSON.stringify(types)
+  for (const event of acknowledged) expect(counts).toContain(`"${event}"`)
+  expect(body.count).toBe(JSON.stringify(types).match(/"v\d-\d+-\d+"/g)?.length)
+})
+
 const debian = existsSync('/usr/lib/postgresql')
   ? `/usr/lib/postgresql/${readdirSync('/usr/lib/postgresql').at(-1)}/bin`
   : null

@@ -12,6 +12,7 @@ type Step =
   | { kind: 'track'; awaited: boolean }
   | { kind: 'identify' | 'form' | 'trackIdentify'; person: number }
   | { kind: 'userId'; user: number }
+  | { kind: 'read' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('track' as const), awaited: fc.boolean() }) },
@@ -23,6 +24,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('userId' as const), user: fc.integer({ min: 0, max: 1 }) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('read' as const) }) },
 )
 const scripts = fc.record({
   visitors: fc.array(fc.array(step, { maxLength: 7 }), { minLength: 3, maxLength: 3 }),
@@ -40,9 +42,13 @@ interface Tracked extends Interval {
 interface Named extends Interval {
   contactId: string
 }
+interface Read extends Interval {
+  events: Set<string>
+}
 interface History {
   tracked: Tracked[]
   named: Named[]
+  read: Read[]
 }
 interface Deleted extends Interval {
   contactId: string
@@ -75,7 +81,7 @@ function allowedContacts(event: Tracked, { named }: History, deleted: Deleted[])
   return allowed
 }
 
-test('every event is on the contact that the rules say, whatever the interleaving, and both stores agree', async () => {
+test('whatever the interleaving, every event is on the contact that the rules say, and every read sees what was acknowledged', async () => {
   await fc.assert(
     fc.asyncProperty(scripts, async ({ visitors, deletions }) => {
       const tenant = await createTestTenant(service)
@@ -86,7 +92,7 @@ test('every event is on the contact that the rules say, whatever the interleavin
         const result = await work()
         return { result, start, end: ++tick }
       }
-      const histories = visitors.map((): History => ({ tracked: [], named: [] }))
+      const histories = visitors.map((): History => ({ tracked: [], named: [], read: [] }))
       const deleted: Deleted[] = []
       const deleter = (async () => {
         for (const person of deletions) {
@@ -114,7 +120,7 @@ async function act(
   tenant: TestTenant,
   visitor: string,
   steps: Step[],
-  { tracked, named }: History,
+  { tracked, named, read }: History,
   timed: Timed,
   known: Map<number, string>,
 ): Promise<void> {
@@ -129,6 +135,11 @@ async function act(
       else unawaited.push(sent)
       continue
     }
+    if (each.kind === 'read') {
+      const { result, start, end } = await timed(() => tenant.call('GET', '/v1/events?limit=100'))
+      read.push({ start, end, events: new Set(result.body.events.map(({ event }: { event: string }) => event)) })
+      continue
+    }
     const { result, start, end } = await timed(() => name(tenant, visitor, each, event))
     named.push({ contactId: result, start, end })
     if ('person' in each) known.set(each.person, result)
@@ -141,7 +152,7 @@ async function act(
 async function name(
   tenant: TestTenant,
   visitor: string,
-  each: Exclude<Step, { kind: 'track' }>,
+  each: Exclude<Step, { kind: 'track' | 'read' }>,
   event: string,
 ): Promise<string> {
   if (each.kind === 'userId') {
@@ -181,6 +192,11 @@ async function check(tenant: TestTenant, histories: History[], deleted: Deleted[
     }
     expect(found.has(event), `${event} is there twice`).toBe(false)
     found.set(event, internal_contact_id)
+  }
+  const acknowledged = histories.flatMap(({ tracked }) => tracked)
+  for (const read of histories.flatMap((history) => history.read)) {
+    const missed = acknowledged.filter((event) => before(event, read) && !read.events.has(event.event))
+    expect(missed, 'a read missed them').toEqual([])
   }
   for (const [index, history] of histories.entries()) {
     for (const event of history.tracked) {
