@@ -39,7 +39,8 @@ export async function load({ url, connections, seconds, method, headers = {}, pa
     ],
   })
   if (result.non2xx > 0 || result.errors > 0) {
-    throw new Error(`${result.non2xx} answers were not 2xx and ${result.errors} requests failed at ${url}`)
+    const statuses = JSON.stringify(result.statusCodeStats)
+    throw new Error(`${result.non2xx} answers were not 2xx and ${result.errors} requests failed at ${url}: ${statuses}`)
   }
   return {
     requestsPerSecond: result['2xx'] / result.duration,

@@ -1,12 +1,15 @@
 import { fromKysely, PgBoss, type QueueOptions, type SendOptions } from 'pg-boss'
+import { every } from '../every.ts'
 import type { Logger } from '../log.ts'
 import type { PostgresAddress } from '../postgres/connect.ts'
 import type { Tenant } from '../tenant.ts'
 
 const SCHEMA = 'pgboss'
 const CONNECTIONS_MAX = 4
-/** A job that was just sent is announced with NOTIFY; the poll is for those that wait for their time. */
-const POLL_SECONDS = 2
+/** A job that can be done at once is announced with NOTIFY. Those that wait for their time are looked for, all together. */
+const LOOK_EVERY_MS = 2_000
+/** pg-boss lets each worker of each queue poll by itself: often only where NOTIFY does not get through. */
+const POLL_SECONDS = { withoutNotify: 2, withNotify: 60 }
 const STOP_TIMEOUT_MS = 20_000
 
 /** Every job carries its tenant, which opens the handle that the work is done with. */
@@ -59,6 +62,10 @@ export interface Jobs {
 /** Five fields. A hashed one (`H`) would mean another time at each reading. */
 const CRON = /^(?!.*(^|[\s,])H)[0-9A-Za-z*?,/#-]+(\s+[0-9A-Za-z*?,/#-]+){4}$/
 
+/** The queues, of some, that have a job whose time has come. */
+const DUE = `SELECT queue.name FROM unnest($1::text[]) AS queue (name) WHERE EXISTS (
+  SELECT FROM ${SCHEMA}.job WHERE job.name = queue.name AND job.state < 'active' AND job.start_after <= now())`
+
 /** Declares a queue. */
 export function jobQueue<Data extends object>(name: string, options: JobQueue<Data>['options']): JobQueue<Data> {
   return { name, options }
@@ -87,6 +94,18 @@ export async function openJobs(
   boss.on('error', (error) => log.warn({ err: error }, 'the job queue met an error; it goes on'))
   await boss.start()
   for (const { name, options } of queues) await boss.createQueue(name, { ...options, notify: true })
+  const workers = new Map<string, string[]>()
+  const wakeAll = (queue: string) => {
+    for (const workerId of workers.get(queue) ?? []) boss.notifyWorker(workerId)
+  }
+  const looking = every(LOOK_EVERY_MS, async () => {
+    try {
+      const { rows } = await boss.getDb().executeSql(DUE, [[...workers.keys()]])
+      for (const { name } of rows) wakeAll(name)
+    } catch (error) {
+      log.warn({ err: error }, 'jobs that are due could not be looked for; it is tried again')
+    }
+  })
   return {
     send: (tenant, { name }, data, options) =>
       boss.send(name, { ...data, tenantId: tenant.id }, { ...options, db: fromKysely(tenant.jobsDatabase) }),
@@ -97,8 +116,8 @@ export async function openJobs(
       type Data = NonNullable<typeof queue.data> & TenantJob
       const options = {
         batchSize: 1,
-        pollingIntervalSeconds: POLL_SECONDS,
-        notifyPollingIntervalSeconds: POLL_SECONDS,
+        pollingIntervalSeconds: POLL_SECONDS.withoutNotify,
+        notifyPollingIntervalSeconds: POLL_SECONDS.withNotify,
       }
       for (let worker = 0; worker < concurrency; worker++) {
         let workerId = ''
@@ -108,6 +127,7 @@ export async function openJobs(
           boss.notifyWorker(workerId)
           await handler(job.data, { jobId: job.id, signal: job.signal })
         })
+        workers.set(queue.name, [...(workers.get(queue.name) ?? []), workerId])
       }
     },
     nextTime: (cron, timeZone, after) => {
@@ -118,6 +138,9 @@ export async function openJobs(
         return null
       }
     },
-    stop: () => boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: true }),
+    stop: async () => {
+      await looking.stop()
+      await boss.stop({ graceful: true, timeout: STOP_TIMEOUT_MS, close: true })
+    },
   }
 }
