@@ -2,6 +2,7 @@ import { type ExpressionBuilder, sql } from 'kysely'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
+import { missingLast } from '../platform/postgres/missing-last.ts'
 import { contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
 import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -33,26 +34,27 @@ const FACETS = { industry: 'industry', country: 'country', state: 'state' } as c
 export async function listCompanies(tenant: Tenant, filters: CompanyFilters, order: CompanyOrder, page: Page) {
   const { sortBy, direction } = order
   const matching = matchingCompanies(tenant, filters)
-  const ordered =
-    sortBy === 'createdate'
-      ? matching.orderBy('created_at', direction)
-      : matching.orderBy('sort_name', (by) => by[direction]().nullsLast())
-  const selected = ordered
-    .select(COMPANY_COLUMNS)
-    .orderBy('company_id', direction)
-    .limit(page.limit)
-    .offset(offsetOf(page))
-  const rows = await whenItsTurn(tenant, filters, () => selected.execute())
+  const read = (ordered: typeof matching, limit: number, offset: number) =>
+    ordered.select(COMPANY_COLUMNS).orderBy('company_id', direction).limit(limit).offset(offset).execute()
+  const rows = await whenItsTurn(tenant, filters, () => {
+    if (sortBy === 'createdate') return read(matching.orderBy('created_at', direction), page.limit, offsetOf(page))
+    const present = matching.where('sort_name', 'is not', null)
+    return missingLast(page, {
+      present: (limit, offset) => read(present.orderBy('sort_name', direction), limit, offset),
+      missing: (limit, offset) => read(matching.where('sort_name', 'is', null), limit, offset),
+      countPresent: () => countRows(present),
+    })
+  })
   return rows.map(toCompanyObject)
 }
 
 /** How many companies match. */
 export async function countCompanies(tenant: Tenant, filters: CompanyFilters): Promise<number> {
-  const row = await whenItsTurn(tenant, filters, () =>
-    matchingCompanies(tenant, filters)
-      .select(({ fn }) => fn.countAll().as('count'))
-      .executeTakeFirst(),
-  )
+  return whenItsTurn(tenant, filters, () => countRows(matchingCompanies(tenant, filters)))
+}
+
+async function countRows(matching: ReturnType<typeof matchingCompanies>): Promise<number> {
+  const row = await matching.select(({ fn }) => fn.countAll().as('count')).executeTakeFirst()
   return Number(row?.count ?? 0)
 }
 

@@ -3,6 +3,7 @@ import { recentNotes, toNotes } from '../notes/notes.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
+import { missingLast } from '../platform/postgres/missing-last.ts'
 import { containing, contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
 import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -65,38 +66,44 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
   const { page, order, projection, withProvenance } = options
   const { sortBy, direction } = order
   const matching = matchingContacts(tenant, filters)
-  // Missing values come last in both directions; the id makes the order total, so that pages never repeat a row.
-  const ordered =
-    sortBy === 'createdate'
-      ? matching.orderBy('created_at', direction)
-      : matching.orderBy(SORT_COLUMNS[sortBy], (by) => by[direction]().nullsLast())
-  const selected = ordered
-    .select(CONTACT_COLUMNS)
-    .select(segmentIds)
-    .orderBy('contact_id', direction)
-    .limit(page.limit)
-    .offset(offsetOf(page))
-  const rows = await whenItsTurn(tenant, filters, async () =>
-    shows(projection, 'notes')
+  const read = async (ordered: typeof matching, limit: number, offset: number) => {
+    // The id makes the order total, so that pages never repeat a row.
+    const selected = ordered
+      .select(CONTACT_COLUMNS)
+      .select(segmentIds)
+      .orderBy('contact_id', direction)
+      .limit(limit)
+      .offset(offset)
+    return shows(projection, 'notes')
       ? selected.select(recentNotes(NOTES_IN_LISTS)).execute()
-      : (await selected.execute()).map((row) => ({ ...row, notes: [] })),
-  )
+      : (await selected.execute()).map((row) => ({ ...row, notes: [] }))
+  }
+  const rows = await whenItsTurn(tenant, filters, () => {
+    if (sortBy === 'createdate') return read(matching.orderBy('created_at', direction), page.limit, offsetOf(page))
+    const column = SORT_COLUMNS[sortBy]
+    const present = matching.where(column, 'is not', null)
+    return missingLast(page, {
+      present: (limit, offset) => read(present.orderBy(column, direction), limit, offset),
+      missing: (limit, offset) => read(matching.where(column, 'is', null), limit, offset),
+      countPresent: () => countRows(present),
+    })
+  })
   return rows.map((row) => project(toContactObject(row, toNotes(row.notes), withProvenance), projection))
 }
 
 /** How many contacts match. Without a filter nothing is counted: the database keeps that number. */
 export async function countContacts(tenant: Tenant, filters: ContactFilters): Promise<number> {
   const filtered = Object.values(filters).some((value) => value !== undefined)
-  const row = filtered
-    ? await whenItsTurn(tenant, filters, () =>
-        matchingContacts(tenant, filters)
-          .select(({ fn }) => fn.countAll().as('count'))
-          .executeTakeFirst(),
-      )
-    : await tenant.db
-        .selectFrom('contact_counts')
-        .select(({ fn }) => fn.sum('contacts').as('count'))
-        .executeTakeFirst()
+  if (filtered) return whenItsTurn(tenant, filters, () => countRows(matchingContacts(tenant, filters)))
+  const row = await tenant.db
+    .selectFrom('contact_counts')
+    .select(({ fn }) => fn.sum('contacts').as('count'))
+    .executeTakeFirst()
+  return Number(row?.count ?? 0)
+}
+
+async function countRows(matching: ReturnType<typeof matchingContacts>): Promise<number> {
+  const row = await matching.select(({ fn }) => fn.countAll().as('count')).executeTakeFirst()
   return Number(row?.count ?? 0)
 }
 

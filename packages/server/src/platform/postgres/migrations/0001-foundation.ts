@@ -130,11 +130,10 @@ const STATEMENTS = [
   'CREATE INDEX contacts_enriched ON contacts (tenant_id, enriched_at) WHERE enriched_at IS NOT NULL',
   // One GIN answers every combination of exact filters and search words, for one tenant.
   'CREATE INDEX contacts_search ON contacts USING gin (tenant_id, facets, search_text gin_trgm_ops)',
-  // Missing values sort last in both directions, so one index cannot serve both.
-  ...['email', 'sort_firstname', 'sort_lastname', 'sort_company'].flatMap((column) => [
-    `CREATE INDEX contacts_${column}_asc ON contacts (tenant_id, ${column}, contact_id)`,
-    `CREATE INDEX contacts_${column}_desc ON contacts (tenant_id, ${column} DESC NULLS LAST, contact_id DESC)`,
-  ]),
+  // Lists are read in both directions of these, and by email in both of its unique index.
+  ...['firstname', 'lastname', 'company'].map(
+    (key) => `CREATE INDEX contacts_by_${key} ON contacts (tenant_id, sort_${key}, contact_id)`,
+  ),
 
   // The exact number of contacts of a tenant without counting them, kept by the database itself. Sixteen counters a
   // tenant, because one would make every writer of the tenant wait for the one before.

@@ -23,8 +23,7 @@ const STATEMENTS = [
     ADD COLUMN search_text text GENERATED ALWAYS AS (lower(coalesce(name, '') || E'\\n' || coalesce(domain, ''))) STORED,
     ADD COLUMN sort_name text GENERATED ALWAYS AS (left(lower(name), 200)) STORED`,
   'CREATE INDEX companies_newest ON companies (tenant_id, created_at, company_id)',
-  'CREATE INDEX companies_name_asc ON companies (tenant_id, sort_name, company_id)',
-  'CREATE INDEX companies_name_desc ON companies (tenant_id, sort_name DESC NULLS LAST, company_id DESC)',
+  'CREATE INDEX companies_name ON companies (tenant_id, sort_name, company_id)',
   'CREATE INDEX companies_search ON companies USING gin (tenant_id, facets, search_text gin_trgm_ops)',
 
   // The kind that a source had when it last wrote.
