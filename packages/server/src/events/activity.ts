@@ -45,6 +45,8 @@ export async function activityOfContacts(
       'event_id IN {event_ids: Array(UUID)}',
     ],
     parameters: { times: [...new Set(latest.map(({ at }) => at))], event_ids: latest.map(({ event_id }) => event_id) },
+    // Of two events with one id (see readEvent) the first one stays in the Map.
+    orderBy: 'received_at DESC',
   })
   const events = new Map(rows.map((row) => [row.event_id, row]))
   const activity = new Map<string, Activity>()
