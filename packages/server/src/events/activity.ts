@@ -40,7 +40,7 @@ export async function activityOfContacts(
     lane: 'light',
     columns: 'event_id, event, url, title, toUnixTimestamp64Milli(timestamp) AS timestamp_ms',
     where: [
-      'is_system = 0',
+      ...eventConditions({ includeSystem: filters.includeSystem ?? false }).where,
       "timestamp IN {times: Array(DateTime64(3, 'UTC'))}",
       'event_id IN {event_ids: Array(UUID)}',
     ],
