@@ -104,7 +104,14 @@ describe('what a record does', () => {
     expect(moved).toMatchObject({ status: 'updated', contact_id: first?.contact_id })
     const { contact, unified_profile } = await read(first?.contact_id)
     expect(contact.properties.email).toBe('one@example.com')
-    expect(unified_profile.profile.email.unique_values).toMatchObject([{ value: 'new@example.com' }])
+    expect(unified_profile.profile.email).toEqual({
+      unique_values: [
+        { value: 'new@example.com', sources: [{ source: 'crm', updated_at: expect.any(String) }] },
+        { value: 'one@example.com', sources: [contact.properties_provenance.email] },
+      ],
+      all_sources: ['crm'],
+      has_conflict: true,
+    })
     const [blank] = await push('crm', [{ external_id: '3' }])
     const [taken] = await push('crm', [{ external_id: '3', email: 'two@example.com' }])
     expect(taken?.contact_id).toBe(blank?.contact_id)
