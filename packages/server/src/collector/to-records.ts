@@ -42,7 +42,7 @@ export function toRecords(body: TrackBody, received: Received): { events: EventR
     const timestamp = timestampOf(event, received.at.getTime(), correction, problem)
     const data = dataOf(event, problem)
     const sentId = event.event_id?.toLowerCase()
-    const id = sentId !== undefined && canBeEventId(sentId) ? sentId : nextId()
+    const id = sentId !== undefined && canBeEventId(sentId, received.at) ? sentId : nextId()
     const record = toRecord(event, { id, timestamp, data, context, received })
     if (sentId !== undefined) sentIds.push({ event: record, id: sentId })
     return record

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { v7 } from 'uuid'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
+
+const HOUR_MS = 3_600_000
 
 let service: TestService
 let tenant: TestTenant
@@ -50,13 +53,24 @@ test("a page that sends the id of an event of the service's own, or of one that 
 })
 
 test('the id that a page sends is the id of its event', async () => {
-  const id = randomUUID()
-  await send(id.toUpperCase(), 'page_view', 'v')
-  expect(await read(id)).toMatchObject({ event_id: id, event: 'page_view', visitor_id: 'v' })
+  for (const id of [randomUUID(), v7(), v7({ msecs: Date.now() - 10 * HOUR_MS })]) {
+    await send(id.toUpperCase(), 'page_view', 'v')
+    expect(await read(id)).toMatchObject({ event_id: id, event: 'page_view', visitor_id: 'v' })
+  }
+})
+
+test('a UUIDv7 of another day, which may be forgotten already, counts the event once and is not its id', async () => {
+  for (const hours of [-13, -100, 13, 100]) {
+    const id = v7({ msecs: Date.now() + hours * HOUR_MS })
+    for (const visitor of ['a', 'a', 'b']) await send(id, id, visitor)
+    const events = await recorded(`event_type=${id}`)
+    expect(events.map(({ visitor_id }) => visitor_id).sort()).toEqual(['a', 'b'])
+    expect(events.map(({ event_id }) => event_id)).not.toContain(id)
+  }
 })
 
 test("an id that is another visitor's event counts once for each visitor, and only the first event has it", async () => {
-  for (const id of [randomUUID(), newId()]) {
+  for (const id of [randomUUID(), v7(), newId()]) {
     for (const visitor of ['a', 'b', 'a', 'b', undefined, undefined]) await send(id, id, visitor)
     const events = await recorded(`event_type=${id}`)
     expect(

@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto'
 import type pg from 'pg'
-import { newId } from '../platform/ids.ts'
+import { asOwnId, isOwnId, momentOfId, newId } from '../platform/ids.ts'
 import type { Batch, EventRecord, SentId } from './event-record.ts'
 
 const DAY_MS = 86_400_000
-/** The version of the UUIDs that the service makes, and where it stands in one. */
-const OWN_VERSION = '7'
-const VERSION_AT = 14
+/** An id that names a moment further away may be older than what the tables remember, which is a day at least. */
+const MOMENT_AWAY_MS_MAX = DAY_MS / 2
 
 /** One of three tables that take turns by the day: see the migrations. */
 export interface EventIdTable {
@@ -23,27 +22,32 @@ export function eventIdTables(now: Date): Record<'today' | 'tomorrow' | 'yesterd
 }
 
 /**
- * Whether an event can have the id that its sender gave it. The service makes UUIDs of version 7: a sender that repeats
- * one could pass its event off as another, long after the tables have forgotten that one.
+ * Whether an event can have the id that its sender gave it, if no other sender has given it to another event. Of the
+ * service's own ids the tables know nothing, and of a UUIDv7 from another day they may know nothing any more: with one
+ * of those a sender could pass its event off as an older one.
  */
-export function canBeEventId(id: string): boolean {
-  return id[VERSION_AT] !== OWN_VERSION
+export function canBeEventId(id: string, now: Date): boolean {
+  const moment = momentOfId(id)
+  return !isOwnId(id) && (moment === null || Math.abs(moment - now.getTime()) <= MOMENT_AWAY_MS_MAX)
 }
 
 /** Whose ids these are: two visitors that send one id mean two events. Pages that name no visitor are one sender. */
 export function senderOf(visitorId: string | null): string {
-  return uuidOf(visitorId === null ? 'no visitor' : `visitor ${visitorId}`)
+  const digits = hash('sha256', visitorId === null ? 'no visitor' : `visitor ${visitorId}`)
+  return uuidOf(digits.slice(20, 28), digits.slice(28, 32), digits)
 }
 
-/** What is remembered of an id that its event does not have. No sender can claim it as an id: its version is 7. */
+/**
+ * What is remembered of an id that cannot be remembered as it is. It looks like an id of the service, so that no sender
+ * can claim it. It begins as the id does: random keys would make the tables slower to write than those that begin with
+ * the time.
+ */
 function keyWithin(sender: string, id: string): string {
-  return uuidOf(`${sender} ${id}`)
+  return asOwnId(uuidOf(id.slice(0, 8), id.slice(9, 13), hash('sha256', `${sender} ${id}`)))
 }
 
-function uuidOf(text: string): string {
-  const digits = hash('sha256', text)
-  const parts = [digits.slice(0, 8), digits.slice(8, 12), OWN_VERSION + digits.slice(13, 16)]
-  return [...parts, digits.slice(16, 20), digits.slice(20, 32)].join('-')
+function uuidOf(first: string, second: string, digits: string): string {
+  return [first, second, digits.slice(0, 4), digits.slice(4, 8), digits.slice(8, 20)].join('-')
 }
 
 /** An id that is to be remembered, and for which event. */
@@ -56,7 +60,7 @@ interface Claim extends SentId {
 function claimsOf(batches: readonly Batch[]): Claim[] {
   return batches.flatMap(({ tenantId, sender, sentIds }) =>
     sentIds.map(({ event, id }) => {
-      const key = canBeEventId(id) ? id : keyWithin(sender, id)
+      const key = isOwnId(id) ? keyWithin(sender, id) : id
       return { tenantId, sender, event, id, key }
     }),
   )
