@@ -36,7 +36,7 @@ export const POSTGRES_QUERIES: Row[] = [
 ]
 
 const EVENT =
-  'event_id, event, timestamp, received_at, url, domain, data, contact_id, visitor_id, session_id, referrer, referring_domain, browser, os, device_type, is_bot, origin_mismatch, screen, user_agent'
+  'event_id, event, timestamp, received_at, url, domain, data, contact_id, visitor_id, session_id, referrer, referring_domain, browser, os, device_type, is_bot, origin_mismatch, screen, user_agent, analytics_user_id'
 const EVENTS = 'FROM events WHERE tenant_id = {tenant_id: UUID}'
 const NEWEST = 'ORDER BY timestamp DESC, event_id DESC LIMIT 20'
 

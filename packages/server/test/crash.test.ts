@@ -1,9 +1,9 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { v7 } from 'uuid'
 import { expect, test } from 'vitest'
 import { ADDRESS_FILE } from '../src/engines.ts'
-import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { KillableService } from './killable.ts'
@@ -67,7 +67,7 @@ interface Target {
 
 async function sendUntil(target: Target, sent: Sent[], stop: { now: boolean }): Promise<void> {
   while (!stop.now) {
-    const batch = { eventIds: [newId(), newId(), newId()], acknowledged: false }
+    const batch = { eventIds: [v7(), v7(), v7()], acknowledged: false }
     sent.push(batch)
     await send(target, batch).catch(() => sleep(20))
   }

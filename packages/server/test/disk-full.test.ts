@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { v7 } from 'uuid'
 import { afterEach, describe, expect, test } from 'vitest'
 import { ADDRESS_FILE } from '../src/engines.ts'
-import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import { CANNOT_MOUNT, type Mounted, mountSmall } from './mounted.ts'
@@ -65,7 +65,7 @@ describe.skipIf(CANNOT_MOUNT !== null)(`a full disk${CANNOT_MOUNT ? ` (skipped: 
     const { key, site } = await tenantOf(disk)
     const acknowledged: string[] = []
     const track = async () => {
-      const ids = Array.from({ length: 10 }, () => newId())
+      const ids = Array.from({ length: 10 }, () => v7())
       const events = ids.map((event_id) => ({ event_id, event: 'x', data: { text: 'y'.repeat(8_000) } }))
       const response = await fetch(`${url}/track`, {
         method: 'POST',

@@ -3,7 +3,6 @@ import { existsSync, readdirSync } from 'node:fs'
 import { chown, mkdir, rm } from 'node:fs/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { serverUser } from '../src/platform/embedded/unprivileged-user.ts'
-import { newId } from '../src/platform/ids.ts'
 import { freePort } from './ports.ts'
 import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
 import { call, createTestTenant, startTestService, type TestService } from './service.ts'
@@ -50,7 +49,7 @@ describe('an external ClickHouse', () => {
     const { front, port } = await startClickHouse(directory, String(await freePort()))
     const service = await startWith({ CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
     const tenant = await createTestTenant(service)
-    const ids = Array.from({ length: 30 }, () => newId())
+    const ids = Array.from({ length: 30 }, () => crypto.randomUUID())
     const send = (event_id: string) => tenant.track({ visitor_id: 'v', events: [{ event_id, event: 'x' }] })
     for (const id of ids.slice(0, 5)) expect((await send(id)).status).toBe(200)
 
@@ -101,7 +100,7 @@ test('what one process has acknowledged the other reads at once, also when one i
       const sent = await fetch(`${alive[(visitor + round) % alive.length]}/track`, {
         method: 'POST',
         headers: { origin: `https://${tenant.site}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ visitor_id: `v${visitor}`, events: [{ event_id: newId(), event }] }),
+        body: JSON.stringify({ visitor_id: `v${visitor}`, events: [{ event_id: randomUUID(), event }] }),
       }).catch(() => null)
       if (!sent?.ok) continue
       acknowledged.push(event)
@@ -141,7 +140,7 @@ describe.skipIf(debian === null)("Debian's PostgreSQL", () => {
     const service = await startWith({ DATABASE_URL: url })
     const tenant = await createTestTenant(service)
     const id = await tenant.contact('ada@example.com', { firstname: 'ÄDA' }, { visitor_id: 'v' })
-    await tenant.track({ visitor_id: 'v', events: [{ event_id: newId(), event: 'x' }] })
+    await tenant.track({ visitor_id: 'v', events: [{ event_id: crypto.randomUUID(), event: 'x' }] })
     const found = await tenant.call('GET', '/v1/contacts?search=%C3%A4da')
     expect(found.body.contacts[0].contact_id).toBe(id)
     expect(found.body.pagination.total_items).toBe(1)

@@ -5,7 +5,6 @@ import { expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import type { ClickHouse } from '../src/platform/clickhouse/connect.ts'
 import { openSecretBox } from '../src/platform/crypto/secret-key.ts'
-import { newId } from '../src/platform/ids.ts'
 import { createOutbound } from '../src/platform/outbound/client.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
@@ -129,7 +128,7 @@ async function sendUntil(
   random: () => number,
 ): Promise<void> {
   while (!stop.now) {
-    const ids = [newId(), newId(), newId(), newId(), newId()]
+    const ids = Array.from({ length: 5 }, () => crypto.randomUUID())
     const events = ids.map((event_id) => ({ event_id, event: 'crash', data: { n: Math.floor(random() * 1_000) } }))
     const response = await fetch(`${url}/track`, {
       method: 'POST',

@@ -57,6 +57,7 @@ export const EVENT_COLUMNS: Column<Event>[] = [
   field('referring_domain', 'Referred by'),
   field('visitor_id', 'Visitor'),
   field('session_id', 'Session'),
+  field('analytics_user_id', 'Analytics user id'),
   {
     id: 'is_bot',
     header: 'Bot',

@@ -149,17 +149,28 @@ function personOf(event: Event): Fact[] {
       name: 'Session',
       value: event.session_id === null ? <None /> : <Groups name="session_id" value={event.session_id} />,
     },
+    {
+      name: 'Analytics user id',
+      value:
+        event.analytics_user_id === null ? (
+          <None />
+        ) : (
+          <Groups name="analytics_user_id" value={event.analytics_user_id} />
+        ),
+    },
   ]
 }
 
-/** What else a visitor or a session did. */
-function Groups({ name, value }: { name: 'visitor_id' | 'session_id'; value: string }) {
+/** What else a visitor, a session or a user of another tool did. */
+function Groups({ name, value }: { name: GroupName; value: string }) {
   return (
     <Anchor inherit renderRoot={(props) => <Link to="/events/groups" search={{ [name]: value }} {...props} />}>
       <Foreign max={120}>{value}</Foreign>
     </Anchor>
   )
 }
+
+type GroupName = 'visitor_id' | 'session_id' | 'analytics_user_id'
 
 function deviceOf(event: Event): Fact[] {
   return [

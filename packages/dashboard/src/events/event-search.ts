@@ -28,6 +28,7 @@ export const DIMENSIONS = [
   { value: 'company_id', label: 'Company' },
   { value: 'visitor_id', label: 'Visitor' },
   { value: 'session_id', label: 'Session' },
+  { value: 'analytics_user_id', label: 'Analytics user id' },
 ] as const
 
 export type Dimension = (typeof DIMENSIONS)[number]['value']
@@ -55,6 +56,7 @@ export const EVENT_GROUP_FILTERS: FilterField[] = [
     { name: 'contact_id', label: 'Contact id', kind: 'text' },
     { name: 'visitor_id', label: 'Visitor id', kind: 'text' },
     { name: 'session_id', label: 'Session id', kind: 'text' },
+    { name: 'analytics_user_id', label: 'Analytics user id', kind: 'text' },
     { name: 'device_type', label: 'Device', kind: 'choice', options: DEVICES },
     { name: 'browser', label: 'Browser', kind: 'text' },
     { name: 'os', label: 'Operating system', kind: 'text' },
@@ -88,6 +90,7 @@ const filters = {
   contact_id: text,
   visitor_id: text,
   session_id: text,
+  analytics_user_id: text,
   device_type: text,
   browser: text,
   os: text,

@@ -18,6 +18,7 @@ export const EVENT_DIMENSIONS = {
   contact_id: { sql: 'contact_id', kind: 'id', description: 'Identified contact; anonymous events make no bucket.' },
   visitor_id: { sql: 'visitor_id', kind: 'id', description: 'Visitor, identified or anonymous.' },
   session_id: { sql: 'session_id', kind: 'id', description: 'Session.' },
+  analytics_user_id: column('analytics_user_id', 'User id of another analytics tool.'),
   company_id: {
     sql: 'contact_id',
     kind: 'id',

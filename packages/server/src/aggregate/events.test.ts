@@ -62,6 +62,7 @@ const KEYS: Record<string, (event: EventRecord) => Key> = {
   os: ({ os }) => os || null,
   referring_domain: ({ referring_domain }) => referring_domain || null,
   is_bot: ({ is_bot }) => is_bot,
+  analytics_user_id: ({ analytics_user_id }) => analytics_user_id || null,
 }
 
 const includes = (text: string, part: unknown) => text.toLowerCase().includes(String(part).toLowerCase())
@@ -86,6 +87,7 @@ const FILTERS: Record<string, (event: EventRecord, value: unknown) => boolean> =
   contact_ids: ({ contact_id }, value) => contact_id !== NO_CONTACT && (value as string[]).includes(contact_id),
   visitor_id: ({ visitor_id }, value) => visitor_id === value,
   session_id: ({ session_id }, value) => session_id === value,
+  analytics_user_id: ({ analytics_user_id }, value) => analytics_user_id === value,
   referring_domain: ({ referring_domain }, value) => referring_domain === value,
   device_type: ({ device_type }, value) => device_type === value,
   browser: ({ browser }, value) => browser === value,
@@ -126,6 +128,7 @@ const FILTER_VALUES = {
   contact_ids: fc.array(someId, { maxLength: 4 }),
   visitor_id: fc.constantFrom('v1', 'v2', 'v'),
   session_id: fc.constantFrom('s1', 's2'),
+  analytics_user_id: fc.constantFrom('a1', 'a2'),
   referring_domain: fc.constantFrom('google.com', 'bing.com'),
   device_type: fc.constantFrom('desktop', 'mobile'),
   browser: fc.constantFrom('Chrome', 'chrome'),
@@ -149,6 +152,7 @@ const event = fc.record<Partial<EventRecord>>({
   element_type: text,
   visitor_id: fc.constantFrom('', 'v1', 'v2', 'v3'),
   session_id: fc.constantFrom('', 's1', 's2'),
+  analytics_user_id: fc.constantFrom('', 'a1', 'A1'),
   contact_id: fc.oneof(contact, fc.constant(NO_CONTACT)),
   referring_domain: fc.constantFrom('', 'google.com', 'bing.com'),
   browser: fc.constantFrom('', 'Chrome', 'Firefox'),

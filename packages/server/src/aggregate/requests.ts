@@ -5,6 +5,7 @@ import { ListCompaniesQuery } from '../companies/requests.ts'
 import type { ContactFilters } from '../contacts/list.ts'
 import { ListContactsQuery } from '../contacts/requests.ts'
 import { CONTACT_IDS_MAX, type EventFilters, eventFilterSchemas } from '../events/filters.ts'
+import { includeSystemInBody } from '../events/requests.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
@@ -63,6 +64,7 @@ const EVENT_FILTERS = asBodyFields(
     'contact_ids',
     'visitor_id',
     'session_id',
+    'analytics_user_id',
     'referring_domain',
     'device_type',
     'browser',
@@ -120,15 +122,7 @@ function aggregation<
 
 const Contacts = aggregation('contacts', CONTACT_DIMENSIONS, CONTACT_FILTERS, {})
 const Companies = aggregation('companies', COMPANY_DIMENSIONS, COMPANY_FILTERS, {})
-const Events = aggregation('events', EVENT_DIMENSIONS, EVENT_FILTERS, {
-  include: Type.Optional(
-    Type.Unsafe<'system'>({
-      type: 'string',
-      enum: ['system'],
-      description: "system: the service's own events, such as contact_created, too.",
-    }),
-  ),
-})
+const Events = aggregation('events', EVENT_DIMENSIONS, EVENT_FILTERS, { include: includeSystemInBody })
 
 /** Body of POST /v1/aggregate. */
 export const AggregateBody = Type.Union([Contacts, Companies, Events])

@@ -119,6 +119,20 @@ describe('activity', () => {
     expect(await within({ date_after: DAY(2), events_limit: 1 })).toEqual([['d4'], 3])
   })
 
+  test("include=system adds the service's own events, in their place and number", async () => {
+    const id = await withEvents('a@example.com', [{ event: 'x', timestamp: DAY(1) }])
+    await tenant.call('PUT', `/v1/contacts/${id}`, { properties: { lifecyclestage: 'customer' } })
+    const { body } = await activity({ contact_ids: [id], include: 'system', events_limit: 20 })
+    const own = await tenant.call('GET', `/v1/contacts/events/${id}?include=system`)
+    expect(body.activity[id].total_events).toBe(own.body.total_items)
+    expect(own.body.events.map(({ event }: { event: string }) => event)).toContain('contact_created')
+    expect(body.activity[id].events.map(({ id }: { id: string }) => id)).toEqual(
+      own.body.events.map(({ event_id }: { event_id: string }) => event_id),
+    )
+    const window = { contact_ids: [id], include: 'system', events_limit: 1, date_before: DAY(2) }
+    expect((await activity(window)).body.activity[id]).toMatchObject({ total_events: 1, events: [{ event: 'x' }] })
+  })
+
   test("leaves out the service's own events, other tenants and deleted contacts", async () => {
     const id = await withEvents('a@example.com', [{ event: 'x', timestamp: DAY(1) }])
     const other = await createTestTenant(service)
@@ -144,6 +158,8 @@ describe('activity', () => {
     [{ contact_ids: ['x'], date_after: 'yesterday' }, 'date_after'],
     [{ contact_ids: ['x'], date_before: '2026-02-30' }, 'date_before'],
     [{ contact_ids: ['x'], event_type: 'x' }, 'event_type'],
+    [{ contact_ids: ['x'], include: 'everything' }, 'include'],
+    [{ contact_ids: ['x'], include: true }, 'include'],
   ])('%j is 400 and names %s', async (sent, path) => {
     const { status, body } = await activity(sent)
     expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', path])

@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { eventFilterSchemas } from '../events/filters.ts'
+import { includeSystemInBody } from '../events/requests.ts'
 import { asBodyFields } from '../platform/http/body-bounds.ts'
 
 const IDS_MAX = 25
@@ -28,6 +29,7 @@ export const ActivityBody = Type.Object(
       Type.Integer({ minimum: 1, maximum: 20, default: 5, description: 'At most so many events of each contact.' }),
     ),
     ...ActivityWindow,
+    include: includeSystemInBody,
   },
   { additionalProperties: false },
 )

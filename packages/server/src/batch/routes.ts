@@ -62,13 +62,13 @@ export function batchRoutes(app: App): void {
       },
     },
     async ({ tenant, body }) => {
-      const { contact_ids, events_limit = 5, ...bounds } = body
+      const { contact_ids, events_limit = 5, include, ...bounds } = body
       const { values: window, details } = parseBounds(ActivityWindow, bounds, '')
       if (details.length > 0) throw validationError(details)
       const ids = storedIds(contact_ids)
       const [known, activity] = await Promise.all([
         knownContacts(tenant, ids),
-        activityOfContacts(tenant, { ...window, contact_ids: ids }, events_limit),
+        activityOfContacts(tenant, { ...window, contact_ids: ids, includeSystem: include === 'system' }, events_limit),
       ])
       const none = { events: [], total_events: 0 }
       const entries = ids.filter((id) => known.has(id)).map((id) => [id, activity.get(id) ?? none])

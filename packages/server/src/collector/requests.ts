@@ -7,7 +7,8 @@ const Event = Type.Object(
   {
     event_id: Type.Optional(
       Type.String({
-        description: 'A UUID made by the caller: an event is recorded once, however often it is sent within 24 hours.',
+        description:
+          'A UUID made by the caller: an event is recorded once, however often its visitor sends it within 24 hours. It becomes the id of the event. An id that another event has, and a UUIDv7 whose time is more than 12 hours away, are replaced by a new one.',
         pattern: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
         'x-expected': 'a UUID',
       }),

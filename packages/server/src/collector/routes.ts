@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { createFirstTouchWatch } from '../contacts/first-touch.ts'
 import type { GroupCommit } from '../journal/group-commit.ts'
+import { senderOf } from '../journal/sent-ids.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
@@ -96,10 +97,11 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
             details: [{ path: 'events', message: 'must be a list from 1 to 10 items' }],
           })
         }
-        const visitorId = body.visitor_id ?? visitorOf(request.headers.cookie) ?? newId()
+        const namedVisitor = body.visitor_id ?? visitorOf(request.headers.cookie) ?? null
+        const visitorId = namedVisitor ?? newId()
         const sessionId = body.session_id ?? sessionOf(request.headers.cookie) ?? newId()
         const userAgentHeader = request.headers['user-agent'] ?? ''
-        const events = toRecords(body, {
+        const { events, sentIds } = toRecords(body, {
           tenantId,
           visitorId,
           sessionId,
@@ -108,14 +110,14 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
           userAgentHeader: userAgentHeader.slice(0, 2_000),
           userAgent: parseUserAgent(userAgentHeader),
         })
-        const callerIds = body.events.flatMap(({ event_id }) => event_id?.toLowerCase() ?? [])
         const tenant = openTenant(stores, tenantId)
         if (body.identify !== undefined || body.external_contact_id !== undefined) {
           const warnings = await identifyVisitor(tenant, { ...dependencies, externalContactIds }, visitorId, body)
           request.warnings.push(...warnings)
         }
         const noted = seenNetworks.note(tenant, visitorId, request.ip)
-        if (events.length > 0) await groupCommit.record({ tenantId, visitorId, events, callerIds })
+        const sender = senderOf(namedVisitor)
+        if (events.length > 0) await groupCommit.record({ tenantId, visitorId, sender, events, sentIds })
         await noted
         // The events are recorded: nothing that follows from them may make the page send them again.
         await watchFirstTouch(tenant, events).catch((error: unknown) =>

@@ -1,4 +1,5 @@
-import { type EventRecord, NO_CONTACT } from '../journal/event-record.ts'
+import { type EventRecord, NO_CONTACT, type SentId } from '../journal/event-record.ts'
+import { canBeEventId } from '../journal/sent-ids.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { idsInOrder } from '../platform/ids.ts'
 import { parseTimestamp } from '../platform/time.ts'
@@ -29,20 +30,25 @@ export interface Received {
  * Turns a checked body into the records to store: clock corrected, enriched, cut to size.
  * @throws ServiceError 400 naming every event that cannot be recorded.
  */
-export function toRecords(body: TrackBody, received: Received): EventRecord[] {
+export function toRecords(body: TrackBody, received: Received): { events: EventRecord[]; sentIds: SentId[] } {
   const details: ErrorDetail[] = []
   const correction = clockCorrection(body.sent_at, received.at, details)
   const context = readContext(body.context ?? {})
   // Events without timestamps of their own have the same: their ids keep them in the order in which they were sent.
   const nextId = idsInOrder()
-  const records = body.events.map((event, index) => {
+  const sentIds: SentId[] = []
+  const events = body.events.map((event, index) => {
     const problem = (name: string, message: string) => details.push({ path: `events[${index}].${name}`, message })
     const timestamp = timestampOf(event, received.at.getTime(), correction, problem)
     const data = dataOf(event, problem)
-    return toRecord(event, { id: event.event_id?.toLowerCase() ?? nextId(), timestamp, data, context, received })
+    const sentId = event.event_id?.toLowerCase()
+    const id = sentId !== undefined && canBeEventId(sentId, received.at) ? sentId : nextId()
+    const record = toRecord(event, { id, timestamp, data, context, received })
+    if (sentId !== undefined) sentIds.push({ event: record, id: sentId })
+    return record
   })
   if (details.length > 0) throw validationError(details)
-  return records
+  return { events, sentIds }
 }
 
 type Problem = (name: string, message: string) => void

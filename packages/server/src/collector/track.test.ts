@@ -204,7 +204,7 @@ describe('repetitions', () => {
 
   test('the same id twice in one batch is one event, and belongs to one tenant only', async () => {
     const first = await fresh()
-    const event_id = newId()
+    const event_id = crypto.randomUUID()
     await first.track({
       events: [
         { event_id, event: 'a' },

@@ -100,6 +100,31 @@ describe.each(['tracker', 'form'] as const)('what a page says (%s)', (way) => {
     })
   })
 
+  test('makes it a source of the email, which stays whose it was, and changes nothing of the contact', async () => {
+    await tenant.contact('ada@example.com')
+    const before = await read('ada@example.com')
+    expect(before.profile.email.all_sources).toEqual(['manual'])
+    expect(await say('Ada@Example.com', {})).toEqual([])
+    const { profile, ...after } = await read('ada@example.com')
+    expect(profile.email).toEqual({
+      unique_values: [
+        {
+          value: 'ada@example.com',
+          sources: [
+            { source: 'manual', updated_at: before.created_at },
+            { source: way, updated_at: expect.any(String) },
+          ],
+        },
+      ],
+      all_sources: ['manual', way],
+      has_conflict: false,
+    })
+    expect({ ...after, profile: before.profile }).toEqual(before)
+    expect(after.properties_provenance.email.source).toBe('manual')
+    const { body } = await tenant.call('GET', `/v1/contacts/${after.contact_id}`)
+    expect(body.unified_profile.source_count).toBe(2)
+  })
+
   test('gives way to every verified value, however old', async () => {
     await say('ada@example.com', { city: 'Paris' })
     await push('crm', { city: 'London' }, { updated_at: '2020-01-01T00:00:00.000Z' })

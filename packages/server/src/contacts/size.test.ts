@@ -202,6 +202,20 @@ describe('whoever writes', () => {
     expect(body).not.toHaveProperty('warnings')
   })
 
+  test('a full contact can be identified by its email, from everywhere', async () => {
+    const id = await fullContact()
+    expect((await submit({ contact_data: { email: ADA } })).status).toBe(200)
+    expect((await tenant.call('POST', '/v1/identify', { email: ADA, visitor_id: 'v' })).status).toBe(200)
+    const { body } = await tenant.track({ visitor_id: 'w', identify: { traits: { email: ADA } }, events: [] })
+    expect(body).not.toHaveProperty('warnings')
+    expect((await read(id)).unified_profile.profile.email.all_sources).toEqual([
+      'manual',
+      'form',
+      'identify',
+      'tracker',
+    ])
+  })
+
   test('unsubscribing works on a full contact', async () => {
     const contacts = [await fullContact(), await tenant.contact('many@example.com', keys(0, 500))]
     for (const contactId of contacts) {

@@ -68,8 +68,8 @@ function contactBytes({ properties, records }: Content): number {
   return jsonBytes(withoutConsent(properties, (value) => value)) + sum(records.map(recordBytes))
 }
 
-/** A source without values counts nothing, so a full contact can still be identified. */
-function recordBytes({ source, external_id, fields, raw_bytes }: SourceRecord): number {
+/** A source that says nothing but the email counts nothing, so a full contact can still be identified. */
+function recordBytes({ source, external_id, fields: { email: _, ...fields }, raw_bytes }: SourceRecord): number {
   const counted = withoutConsent(fields, ({ value }) => value)
   if (Object.keys(counted).length === 0 && raw_bytes === 0) return 0
   return jsonBytes({ source, external_id, fields: counted }) + raw_bytes

@@ -92,6 +92,8 @@ export function unifiedProfileOf(
     rawData[record.source] = record.raw ?? valuesOf(fields)
     for (const [key, field] of Object.entries(fields)) profile[key] = withValue(profile[key], record.source, field)
   }
+  const { email: attribution } = contact.properties_provenance as Provenance
+  if (contact.email !== null && attribution) profile.email = withOwnEmail(profile.email, contact.email, attribution)
   return {
     _id: contact.contact_id,
     source_count: records.length,
@@ -117,9 +119,18 @@ interface SaidField {
   updated_at: string
 }
 
+type Provenance = Record<string, { source: string; updated_at: string }>
+
 /** JSON has no dates, so those of a JSON column arrive as texts. */
 function isoOf(moment: Moment): string {
   return new Date(moment).toISOString()
+}
+
+/** The field with the contact's email: the source that gave it may say another by now, which does not change the contact. */
+function withOwnEmail(field: Field | undefined, email: string, { source, updated_at }: Provenance[string]): Field {
+  if (field?.unique_values.some(({ value }) => value === email)) return field
+  const { all_sources, ...rest } = withValue(field, source, { value: email, updated_at })
+  return { ...rest, all_sources: [...new Set(all_sources)] }
 }
 
 /** Adds one source's value to a field; equal values of several sources stand together. */

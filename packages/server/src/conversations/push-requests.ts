@@ -1,14 +1,12 @@
 import Type from 'typebox'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, type ServiceError, validationError } from '../platform/errors.ts'
-import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { TIMESTAMP_FORM } from '../platform/http/query-parameters.ts'
+import { recordCheck, recordList } from '../platform/http/records.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { parseSourceName } from '../sources/requests.ts'
 import { EMAIL_DIRECTORY } from './clean.ts'
 import type { IncomingMessage, Participant } from './message.ts'
-
-const ThreadKey = Type.String({ minLength: 1, maxLength: 200, description: 'The id of the conversation in the tool.' })
 
 const EXAMPLE = {
   thread_key: '4711',
@@ -25,35 +23,6 @@ const EXAMPLE = {
     },
   ],
 }
-
-/** Body of POST /v1/sources/:source/conversations. What is in a record fails for it alone, so the schema does not check it. */
-export const PushBody = Type.Object(
-  {
-    records: Type.Array(
-      Type.Object(
-        {
-          thread_key: ThreadKey,
-          subject: Type.Optional(Type.Unknown({ description: 'A text, or null.', examples: [EXAMPLE.subject] })),
-          contact: Type.Optional(
-            Type.Unknown({
-              description:
-                'Who talks with the tenant: {external_id?, email?}, at least one. It stands for every sender or recipient that has no address of its own.',
-              examples: [EXAMPLE.contact],
-            }),
-          ),
-          messages: Type.Unknown({
-            description:
-              '1 to 100 of {message_id, direction: inbound | outbound, from: {address?, name?}, to: [{address?, name?}], sent_at, text, html?}.',
-            examples: [EXAMPLE.messages],
-          }),
-        },
-        { additionalProperties: false },
-      ),
-      { minItems: 1, maxItems: 100 },
-    ),
-  },
-  { additionalProperties: false, examples: [{ records: [EXAMPLE] }] },
-)
 
 const nullable = (length: number) =>
   Type.Optional(
@@ -78,7 +47,7 @@ const PushedMessage = Type.Object(
 
 const PushedConversation = Type.Object(
   {
-    thread_key: ThreadKey,
+    thread_key: Type.String({ minLength: 1, maxLength: 200, description: 'The id of the conversation in the tool.' }),
     subject: nullable(998),
     contact: Type.Optional(
       Type.Object(
@@ -86,7 +55,11 @@ const PushedConversation = Type.Object(
           external_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
           email: Type.Optional(Type.String({ maxLength: 1_000 })),
         },
-        { additionalProperties: false },
+        {
+          additionalProperties: false,
+          description:
+            'Who talks with the tenant: an external_id, an email, or both. It stands for every sender or recipient that has no address of its own.',
+        },
       ),
     ),
     messages: Type.Array(PushedMessage, { minItems: 1, maxItems: 100 }),
@@ -94,7 +67,13 @@ const PushedConversation = Type.Object(
   { additionalProperties: false },
 )
 
-let checkConversation: ReturnType<typeof compileBodyCheck> | undefined
+/** Body of POST /v1/sources/:source/conversations. */
+export const PushBody = Type.Object(
+  { records: recordList(PushedConversation) },
+  { additionalProperties: false, examples: [{ records: [EXAMPLE] }] },
+)
+
+const checkConversation = recordCheck(PushedConversation)
 
 /** @throws ServiceError 400 for a name that cannot be a messaging tool's. */
 export function parseConversationSource(source: string): string {
@@ -108,7 +87,6 @@ export function parseConversationSource(source: string): string {
 
 /** Checks one record. @returns its messages, or the error that it fails with. */
 export function parseConversation(record: unknown, source: string): IncomingMessage[] | ServiceError {
-  checkConversation ??= compileBodyCheck(PushedConversation)
   const details = checkConversation(record)
   if (details.length > 0) return validationError(details)
   const { thread_key, subject, contact, messages } = record as Type.Static<typeof PushedConversation>

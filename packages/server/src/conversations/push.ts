@@ -1,14 +1,13 @@
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { type Failure, failure } from '../platform/http/records.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { noteSource } from '../sources/source-kinds.ts'
 import type { IncomingMessage } from './message.ts'
 import { recordMessages } from './record.ts'
 
 /** What became of a conversation that a tool sent. */
-export type PushResult =
-  | { status: 'created' | 'updated' | 'unchanged'; threadId: string; recorded: number }
-  | { status: 'failed'; error: { code: string; message: string } }
+export type PushResult = { status: 'created' | 'updated' | 'unchanged'; threadId: string; recorded: number } | Failure
 
 /**
  * Records conversations of a messaging tool.
@@ -25,9 +24,7 @@ export async function pushConversations(
   const recorded = await recordMessages(tenant, writing, messages)
   let at = 0
   return conversations.map((conversation) => {
-    if (conversation instanceof ServiceError) {
-      return { status: 'failed', error: { code: conversation.code, message: conversation.message } }
-    }
+    if (conversation instanceof ServiceError) return failure(conversation)
     const own = recorded.slice(at, at + conversation.length)
     at += conversation.length
     const news = own.filter(({ status }) => status === 'recorded')

@@ -2,7 +2,8 @@ import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { flag } from '../platform/http/query-parameters.ts'
-import { Id, pathId, success } from '../platform/http/responses.ts'
+import { keyOf } from '../platform/http/records.ts'
+import { Id, Nullable, pathId, success } from '../platform/http/responses.ts'
 import { Conversation, EmailThread } from './conversation-object.ts'
 import { pushConversations } from './push.ts'
 import { PushBody, parseConversation, parseConversationSource } from './push-requests.ts'
@@ -27,7 +28,7 @@ const ConversationsQuery = Type.Object({
 
 const Result = Type.Object({
   index: Type.Integer({ description: 'Place of the record in the request.' }),
-  thread_key: Type.String(),
+  thread_key: Nullable(Type.String({ description: 'As it was sent; null where it is no text.' })),
   status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
   thread_id: Type.Optional(Id),
   recorded: Type.Optional(Type.Integer({ description: 'Messages that are new.' })),
@@ -109,7 +110,7 @@ export function conversationRoutes(app: App, dependencies: WriteDependencies): v
       const pushed = await pushConversations(tenant, dependencies, source, records)
       const results = pushed.map((result, index) => ({
         index,
-        thread_key: body.records[index]?.thread_key ?? '',
+        thread_key: keyOf(body.records[index], 'thread_key'),
         status: result.status,
         ...(result.status === 'failed'
           ? { error: result.error }

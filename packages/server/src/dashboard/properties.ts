@@ -69,6 +69,7 @@ export const BUILT_IN: Record<Entity, Property[]> = {
     { name: 'origin_mismatch', label: 'Sent from a different host', type: 'boolean' },
     text('screen', 'Screen'),
     text('user_agent', 'User agent'),
+    text('analytics_user_id', 'Analytics user id'),
     date('createdAt', 'Received'),
     text('event_id', 'Event id'),
   ],

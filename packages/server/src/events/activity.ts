@@ -40,11 +40,13 @@ export async function activityOfContacts(
     lane: 'light',
     columns: 'event_id, event, url, title, toUnixTimestamp64Milli(timestamp) AS timestamp_ms',
     where: [
-      'is_system = 0',
+      ...eventConditions({ includeSystem: filters.includeSystem ?? false }).where,
       "timestamp IN {times: Array(DateTime64(3, 'UTC'))}",
       'event_id IN {event_ids: Array(UUID)}',
     ],
     parameters: { times: [...new Set(latest.map(({ at }) => at))], event_ids: latest.map(({ event_id }) => event_id) },
+    // Of two events with one id (see readEvent) the first one stays in the Map.
+    orderBy: 'received_at DESC',
   })
   const events = new Map(rows.map((row) => [row.event_id, row]))
   const activity = new Map<string, Activity>()

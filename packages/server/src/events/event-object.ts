@@ -30,6 +30,10 @@ const FIELDS = {
   }),
   screen: Text,
   user_agent: Text,
+  analytics_user_id: Type.Unsafe<string | null>({
+    ...Text,
+    description: 'What another analytics tool calls the visitor, where the page says so.',
+  }),
 }
 
 /** An event with the contact that it belongs to and that contact's company. */
@@ -97,11 +101,13 @@ export interface EventRow {
   origin_mismatch: number | boolean
   screen: string
   user_agent: string
+  analytics_user_id: string
 }
 
 export const EVENT_COLUMNS = `event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
   toUnixTimestamp64Milli(received_at) AS received_at_ms, url, domain, data, contact_id, visitor_id, session_id,
-  referrer, referring_domain, browser, os, device_type, is_bot, origin_mismatch, screen, user_agent`
+  referrer, referring_domain, browser, os, device_type, is_bot, origin_mismatch, screen, user_agent,
+  analytics_user_id`
 
 /** An event as the API answers it, without what is joined. */
 export function toEventObject(row: EventRow): EventObject {
@@ -126,6 +132,7 @@ export function toEventObject(row: EventRow): EventObject {
     origin_mismatch: Boolean(row.origin_mismatch),
     screen: textOrNull(row.screen),
     user_agent: textOrNull(row.user_agent),
+    analytics_user_id: textOrNull(row.analytics_user_id),
   }
 }
 

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
+import { signedIn } from '../../test/people.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 
@@ -67,7 +68,7 @@ test('the filters of aggregation that have one value find an event by every part
   const data = { text: 'Buy now', id: 'buy', class: 'btn btn-primary' }
   const { body: tracked } = await other.track({
     visitor_id: 'v',
-    context: { referrer: 'https://www.google.com/' },
+    context: { referrer: 'https://www.google.com/', analytics_user_id: 'GA1.2.7' },
     events: [{ event: 'button_click', url, title: 'Prices', data }],
   })
   const found = async (query: Record<string, string>) => {
@@ -78,6 +79,7 @@ test('the filters of aggregation that have one value find an event by every part
   const filters = {
     visitor_id: 'v',
     session_id: tracked.session_id,
+    analytics_user_id: 'GA1.2.7',
     url,
     url_path: '/pricing',
     title: 'Prices',
@@ -99,6 +101,35 @@ test('the filters of aggregation that have one value find an event by every part
     const wrong = value === 'false' ? 'true' : `${value}.`
     expect([name, await found({ [name]: value }), await found({ [name]: wrong })]).toEqual([name, 1, 0])
   }
+})
+
+test('the user id of an analytics tool is in every form of the event, groups events, and is a column of the file', async () => {
+  const other = await createTestTenant(service)
+  const send = (analytics_user_id: unknown) =>
+    other.track({ visitor_id: 'v', context: { analytics_user_id }, events: [{ event: 'page_view' }] })
+  for (const id of ['GA1.2.7', 'GA1.2.7', 42, undefined]) await send(id)
+  const contactId = await other.contact('v@example.com', {}, { visitor_id: 'v' })
+  const { events } = (await other.call('GET', '/v1/events?analytics_user_id=42')).body
+  expect(events).toMatchObject([{ analytics_user_id: '42', internal_contact_id: contactId }])
+  const one = await other.call('GET', `/v1/events/${events[0].event_id}`)
+  expect(one.body.event).toEqual(events[0])
+  const ofContact = (await other.call('GET', `/v1/contacts/events/${contactId}?sort_dir=asc`)).body.events
+  const ids = ofContact.map((event: { analytics_user_id: unknown }) => event.analytics_user_id)
+  expect(ids.sort()).toEqual(['42', 'GA1.2.7', 'GA1.2.7', null])
+  const group = (filters: object) =>
+    other.call('POST', '/v1/aggregate', { entity: 'events', group_by: 'analytics_user_id', filters })
+  expect((await group({})).body).toMatchObject({
+    buckets: [
+      { key: 'GA1.2.7', value: 2 },
+      { key: '42', value: 1 },
+      { key: null, value: 1 },
+    ],
+    distinct_groups: 2,
+  })
+  expect((await group({ analytics_user_id: 'GA1.2.7' })).body.total).toBe(2)
+  const admin = await signedIn(service, other.id, 'admin')
+  const file = await admin.call('GET', '/api/events/export.csv?analytics_user_id=GA1.2.7&columns=analytics_user_id')
+  expect(String(file.body).trim().split('\r\n').slice(1)).toEqual(['GA1.2.7', 'GA1.2.7'])
 })
 
 test('by contact, with the contact beside; values that are no text become one', async () => {

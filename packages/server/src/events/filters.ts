@@ -81,6 +81,11 @@ export const EVENT_FILTERS = {
   ),
   visitor_id: define(filterText('Events of this visitor.', 200), 'equals', 'visitor_id'),
   session_id: define(filterText('Events of this session.', 200), 'equals', 'session_id'),
+  analytics_user_id: define(
+    filterText('Events of this user of another analytics tool, by its exact id.'),
+    'equals',
+    'analytics_user_id',
+  ),
   domain: define(filterText('Exact host of the URL.', 300), 'equals_host', 'domain'),
   url: define(filterText('Exact URL.', 16_384), 'equals', 'url'),
   url_path: define(filterText('Exact path of the URL.', 16_384), 'equals', 'url_path'),

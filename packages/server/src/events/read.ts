@@ -11,6 +11,8 @@ export async function readEvent(tenant: Tenant, eventId: string) {
     columns: EVENT_COLUMNS,
     where: ['event_id = {event_id: UUID}'],
     parameters: { event_id: eventId },
+    // An id that is sent again after days names two events: it stays that of the first.
+    orderBy: 'received_at',
     limit: 1,
   })
   const [event] = await joinContacts(tenant, rows.map(toEventObject))

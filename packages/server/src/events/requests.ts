@@ -5,6 +5,15 @@ import { eventFilterSchemas } from './filters.ts'
 
 export const includeSystem = wordList(['system'], "Adds the service's own events, such as contact_created.")
 
+/** The same in a body. */
+export const includeSystemInBody = Type.Optional(
+  Type.Unsafe<'system'>({
+    type: 'string',
+    enum: ['system'],
+    description: "system: the service's own events, such as contact_created, too.",
+  }),
+)
+
 /** Query of GET /v1/events: the filters of aggregation that have one value, so that a group's events can be listed. */
 export const ListEventsQuery = Type.Object({
   ...pageParameters(20, 100),
@@ -19,6 +28,7 @@ export const ListEventsQuery = Type.Object({
     'search',
     'visitor_id',
     'session_id',
+    'analytics_user_id',
     'url',
     'url_path',
     'title',

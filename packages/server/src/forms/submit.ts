@@ -59,7 +59,7 @@ export async function submitForm(
   const isUnlinked = requiresSignature && visitorId !== null
   const { linked, leftOut, ...answer } = await changeContacts(tenant, dependencies, async (tx, log) => {
     const upserted = company ? await upsertCompanyOfForm(tx, company, now) : null
-    const write: SourceWrite = { ...SOURCE, properties, ...(upserted ? { companyId: upserted.companyId } : {}) }
+    const write: SourceWrite = { ...SOURCE, email, properties, ...(upserted ? { companyId: upserted.companyId } : {}) }
     const known = await tx.db
       .selectFrom('contacts')
       .select(CONTACT_COLUMNS)

@@ -52,13 +52,13 @@ test('a clock that is behind is reported, because ids are then kept for longer',
 })
 
 test('ids are remembered for a day at least, and forgotten after three', async () => {
-  const id = newId()
+  const id = crypto.randomUUID()
   expect(await record(id)).toBe(1)
   const stored = async () => {
     const tables = ['event_ids_0', 'event_ids_1', 'event_ids_2'] as const
     const { database } = service.stores
     const found = await Promise.all(
-      tables.map((table) => database.selectFrom(table).selectAll().where('event_id', '=', id).execute()),
+      tables.map((table) => database.selectFrom(table).selectAll().where('key', '=', id).execute()),
     )
     return found.flat().length
   }
@@ -71,5 +71,23 @@ test('ids are remembered for a day at least, and forgotten after three', async (
     await forget()
     expect(await stored(), `after ${days} days`).toBe(remembered)
   }
+  aheadMs = 0
+})
+
+test('an id that is sent again after it was forgotten stays that of the first event', async () => {
+  const tenant = await tenantOnce()
+  const id = crypto.randomUUID()
+  const timestamp = new Date().toISOString()
+  const send = (event: string) => tenant.track({ visitor_id: 'v', events: [{ event_id: id, event, timestamp }] })
+  const read = async () => (await tenant.call('GET', `/v1/events/${id}`)).body.event.event
+  await send('first')
+  // The tests above have moved the tables on by three days.
+  for (const days of [4, 5, 6]) {
+    aheadMs = days * DAY_MS
+    await forget()
+  }
+  await send('second')
+  expect((await tenant.call('GET', '/v1/events?event_type=second&count_only=1')).body.count).toBe(1)
+  expect(await read()).toBe('first')
   aheadMs = 0
 })

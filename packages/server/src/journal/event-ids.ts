@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Clock } from '../platform/time.ts'
-import { type EventIdTable, eventIdTables } from './flush-queries.ts'
+import { type EventIdTable, eventIdTables } from './sent-ids.ts'
 
 const EVERY_MS = 3_600_000
 

@@ -45,8 +45,15 @@ export interface Batch {
   tenantId: string
   visitorId: string
   events: EventRecord[]
-  /** Ids that the caller chose: an event with one of these is recorded once, however often it is sent. */
-  callerIds: string[]
+  /** Whose the ids in `sentIds` are: see sent-ids.ts. */
+  sender: string
+  sentIds: SentId[]
+}
+
+/** An id that a sender gave to an event: the event is recorded once, however often it is sent. */
+export interface SentId {
+  event: EventRecord
+  id: string
 }
 
 export const NO_CONTACT = '00000000-0000-0000-0000-000000000000'

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import type { NewDelivery } from '../webhooks/match.ts'
-import { type Batch, type EventRecord, NO_CONTACT } from './event-record.ts'
+import { type Batch, NO_CONTACT } from './event-record.ts'
+import { eventIdTables, idParameters, rememberIds } from './sent-ids.ts'
 
-const DAY_MS = 86_400_000
 const DIVISION_BY_ZERO = '22012'
 
 /** A visitor of a flush, and the contact that its events carry. */
@@ -23,59 +23,25 @@ export interface Flush {
   now: Date
 }
 
-/** One of three tables that take turns by the day: see the migration. */
-export interface EventIdTable {
-  turn: number
-  /** Days since 1970. */
-  day: number
-  table: string
-}
-
-export function eventIdTables(now: Date): { today: EventIdTable; tomorrow: EventIdTable; yesterday: EventIdTable } {
-  const today = Math.floor(now.getTime() / DAY_MS)
-  const ofDay = (day: number) => ({ turn: day % 3, day, table: `event_ids_${day % 3}` })
-  return { today: ofDay(today), tomorrow: ofDay(today + 1), yesterday: ofDay(today - 1) }
-}
-
-/**
- * Inserts ids that are in none of the tables. Checking yesterday's alone would do if all clocks agreed; for a process
- * whose clock is behind, the ids that others write today are in tomorrow's table.
- */
-function rememberIds(now: Date): string {
-  const { today, tomorrow, yesterday } = eventIdTables(now)
-  const isNew = [yesterday, tomorrow].map(
-    ({ table }) => `NOT EXISTS (
-      SELECT FROM ${table} AS known WHERE known.tenant_id = sent.tenant_id AND known.event_id = sent.event_id
-    )`,
-  )
-  // Sorted, so that two processes that are sent the same ids wait for each other instead of blocking each other.
-  return `INSERT INTO ${today.table} (tenant_id, event_id)
-    SELECT sent.tenant_id, sent.event_id FROM unnest($1::uuid[], $2::uuid[]) AS sent (tenant_id, event_id)
-    WHERE ${isNew.join(' AND ')}
-    ORDER BY 1, 2
-    ON CONFLICT DO NOTHING RETURNING tenant_id, event_id`
-}
-
 const ADD_VISITORS = `INSERT INTO visitors (tenant_id, visitor_id, created_at)
-  SELECT sent.tenant_id, sent.visitor_id, $5::timestamptz FROM unnest($3::uuid[], $4::text[]) AS sent (tenant_id, visitor_id)
+  SELECT sent.tenant_id, sent.visitor_id, $6::timestamptz FROM unnest($4::uuid[], $5::text[]) AS sent (tenant_id, visitor_id)
   ORDER BY 1, 2 ON CONFLICT DO NOTHING`
 
 /** Paused or deleted since this process last looked: then there is nothing to deliver. */
 const ADD_DELIVERIES = `INSERT INTO webhook_deliveries
   (tenant_id, delivery_id, subscription_id, event_id, event, record, payload, due_at, created_at)
-  SELECT sent.*, $5::timestamptz, $5::timestamptz
-  FROM unnest($10::uuid[], $11::uuid[], $12::uuid[], $13::uuid[], $14::text[], $15::text[], $16::text[])
+  SELECT sent.*, $6::timestamptz, $6::timestamptz
+  FROM unnest($11::uuid[], $12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::text[])
     AS sent (tenant_id, delivery_id, subscription_id, event_id, event, record, payload)
   WHERE EXISTS (SELECT FROM webhook_subscriptions AS subscription WHERE subscription.tenant_id = sent.tenant_id
     AND subscription.subscription_id = sent.subscription_id AND subscription.paused_at IS NULL)`
 
 /**
  * Writes a whole flush in one statement, which is one round trip and one commit. It holds when what the flush was made
- * of holds: every id that a caller chose is new, and every visitor belongs to the contact that its events carry.
+ * of holds: every id that a sender gave is new, and every visitor belongs to the contact that its events carry.
  * @returns false when something does not; then nothing is written.
  */
 export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<boolean> {
-  const { tenantIds, eventIds } = callerIdsOf(flush.batches)
   const { visitors, deliveries } = flush
   const delivers = deliveries.length > 0
   try {
@@ -85,16 +51,15 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
         ${delivers ? `delivered AS (${ADD_DELIVERIES}),` : ''}
         checked AS (
           SELECT (SELECT count(*) FROM remembered) = cardinality($1::uuid[]) AND NOT EXISTS (
-            SELECT FROM unnest($3::uuid[], $4::text[], $6::uuid[]) AS sent (tenant_id, visitor_id, contact_id)
+            SELECT FROM unnest($4::uuid[], $5::text[], $7::uuid[]) AS sent (tenant_id, visitor_id, contact_id)
             JOIN visitors ON visitors.tenant_id = sent.tenant_id AND visitors.visitor_id = sent.visitor_id
             WHERE visitors.contact_id IS DISTINCT FROM sent.contact_id
           ) AS holds
         )
         INSERT INTO journal (journal_id, tenant_ids, event_count, rows)
-        SELECT $7, ARRAY(SELECT DISTINCT unnest($3::uuid[])), $8, $9 FROM checked WHERE 1 / holds::integer = 1`,
+        SELECT $8, ARRAY(SELECT DISTINCT unnest($4::uuid[])), $9, $10 FROM checked WHERE 1 / holds::integer = 1`,
       values: [
-        tenantIds,
-        eventIds,
+        ...idParameters(flush.batches),
         visitors.map(({ tenantId }) => tenantId),
         visitors.map(({ visitorId }) => visitorId),
         flush.now,
@@ -116,29 +81,6 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
 function columnsOf(deliveries: readonly NewDelivery[]): (string | null)[][] {
   const keys = ['tenantId', 'deliveryId', 'subscriptionId', 'eventId', 'event', 'record', 'payload'] as const
   return keys.map((key) => deliveries.map((delivery) => delivery[key]))
-}
-
-/**
- * Remembers the ids that callers chose and leaves out the events that were recorded before. Call it in a transaction.
- * @returns the events to record.
- */
-export async function leaveOutRepeated(
-  client: pg.PoolClient,
-  batches: readonly Batch[],
-  now: Date,
-): Promise<EventRecord[]> {
-  const { tenantIds, eventIds } = callerIdsOf(batches)
-  if (eventIds.length === 0) return batches.flatMap((batch) => batch.events)
-  const text = rememberIds(now)
-  const { rows } = await client.query<{ tenant_id: string; event_id: string }>({ text, values: [tenantIds, eventIds] })
-  const fresh = new Set(rows.map((row) => `${row.tenant_id}/${row.event_id}`))
-  return batches.flatMap((batch) => {
-    const chosen = new Set(batch.callerIds)
-    // Deleting marks it as taken: the same id twice in one flush is recorded once.
-    return batch.events.filter(
-      (event) => !chosen.has(event.event_id) || fresh.delete(`${event.tenant_id}/${event.event_id}`),
-    )
-  })
 }
 
 /** The visitors of some batches as PostgreSQL knows them; those it does not know are anonymous. */
@@ -179,10 +121,4 @@ export function assignContacts(batches: readonly Batch[], visitors: readonly Flu
 /** Text that stands for a visitor in a Map. */
 export function visitorKey(tenantId: string, visitorId: string): string {
   return `${tenantId}/${visitorId}`
-}
-
-function callerIdsOf(batches: readonly Batch[]): { tenantIds: string[]; eventIds: string[] } {
-  const eventIds = batches.flatMap((batch) => batch.callerIds)
-  const tenantIds = batches.flatMap((batch) => batch.callerIds.map(() => batch.tenantId))
-  return { tenantIds, eventIds }
 }

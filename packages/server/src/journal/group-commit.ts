@@ -8,9 +8,10 @@ import type { Clock } from '../platform/time.ts'
 import { type ActiveSubscription, deliveriesOf, type NewDelivery, type SubscriptionLookup } from '../webhooks/match.ts'
 import type { JournalRow } from './append.ts'
 import { type Batch, type EventRecord, serializeEvents } from './event-record.ts'
-import { assignContacts, distinctVisitors, leaveOutRepeated, readVisitors, writeAtOnce } from './flush-queries.ts'
+import { assignContacts, distinctVisitors, readVisitors, writeAtOnce } from './flush-queries.ts'
 import { createKnownVisitors } from './known-visitors.ts'
 import type { Projector } from './projector.ts'
+import { leaveOutRepeated } from './sent-ids.ts'
 
 /** Events of one flush: more would make the last request wait for a large insert, less would waste commits. */
 const FLUSH_EVENTS_MAX = 4_000
@@ -173,7 +174,7 @@ export function createGroupCommit({
     assignContacts(batches, visitors)
     const row = { journalId: newId(), rows: serializeEvents(events) }
     // The ids are remembered by now, and the visitors are as just read: what is left to write is the rest.
-    const rest = batches.map((batch) => ({ ...batch, callerIds: [] }))
+    const rest = batches.map((batch) => ({ ...batch, sentIds: [] }))
     const flush = { ...row, eventCount: events.length, visitors, batches: rest, deliveries: deliver(events), now }
     const written = events.length === 0 || (await writeAtOnce(client, flush))
     await client.query(written ? 'COMMIT' : 'ROLLBACK')

@@ -5,8 +5,38 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** A new identifier: a UUIDv7, so that ids made later sort later and land at the right edge of an index. */
 export function newId(): string {
-  return v7()
+  return asOwnId(v7())
 }
+
+/** Five digits: one in a million ids of others passes for one of the service. */
+const CHECK_DIGITS = 5
+
+/** The UUID with check digits at its end, by which the service knows its own ids without remembering them. */
+export function asOwnId(uuid: string): string {
+  const rest = uuid.slice(0, -CHECK_DIGITS)
+  return rest + checkOf(rest)
+}
+
+/** Whether an id in lower case may be one that the service made. Anybody can make one that is taken for it. */
+export function isOwnId(id: string): boolean {
+  return id.endsWith(checkOf(id.slice(0, -CHECK_DIGITS)))
+}
+
+/** FNV-1a, folded to the digits that there is room for. */
+function checkOf(text: string): string {
+  let sum = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)
+  const folded = (sum ^ (sum >>> (4 * CHECK_DIGITS))) & (16 ** CHECK_DIGITS - 1)
+  return folded.toString(16).padStart(CHECK_DIGITS, '0')
+}
+
+/** The moment that a UUIDv7 names, in milliseconds since 1970; null for a UUID of another version. */
+export function momentOfId(id: string): number | null {
+  const { groups } = MOMENT.exec(id) ?? {}
+  return groups ? Number.parseInt(`${groups.high}${groups.low}`, 16) : null
+}
+
+const MOMENT = /^(?<high>[0-9a-f]{8})-(?<low>[0-9a-f]{4})-7/
 
 const SEQUENCE_MAX = 2 ** 31
 /** The highest bit of the sequence's part in the second half: left free for counting. */
@@ -19,7 +49,7 @@ const ROOM_FOR_COUNTING = 2 ** 19
 export function idsInOrder(): () => string {
   const msecs = Date.now()
   let seq = randomInt(SEQUENCE_MAX) & ~ROOM_FOR_COUNTING
-  return () => v7({ msecs, seq: seq++ })
+  return () => asOwnId(v7({ msecs, seq: seq++ }))
 }
 
 /** Whether a text is a UUID of any version. */

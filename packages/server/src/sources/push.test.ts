@@ -104,7 +104,14 @@ describe('what a record does', () => {
     expect(moved).toMatchObject({ status: 'updated', contact_id: first?.contact_id })
     const { contact, unified_profile } = await read(first?.contact_id)
     expect(contact.properties.email).toBe('one@example.com')
-    expect(unified_profile.profile.email.unique_values).toMatchObject([{ value: 'new@example.com' }])
+    expect(unified_profile.profile.email).toEqual({
+      unique_values: [
+        { value: 'new@example.com', sources: [{ source: 'crm', updated_at: expect.any(String) }] },
+        { value: 'one@example.com', sources: [contact.properties_provenance.email] },
+      ],
+      all_sources: ['crm'],
+      has_conflict: true,
+    })
     const [blank] = await push('crm', [{ external_id: '3' }])
     const [taken] = await push('crm', [{ external_id: '3', email: 'two@example.com' }])
     expect(taken?.contact_id).toBe(blank?.contact_id)
@@ -246,6 +253,37 @@ describe('one bad record fails alone', () => {
     expect(await count()).toBe(2)
   })
 
+  test.each([
+    [{ email: 'a@example.com' }, null, 'external_id: is required'],
+    [{ external_id: null }, null, 'external_id: must be a text from 1 to 200 characters'],
+    [{ external_id: 7 }, null, 'external_id: must be a text from 1 to 200 characters'],
+    [{ external_id: ['a'] }, null, 'external_id: must be a text from 1 to 200 characters'],
+    [{ external_id: '' }, '', 'external_id: must be a text from 1 to 200 characters'],
+    [{ external_id: 'x'.repeat(201) }, 'x'.repeat(201), 'external_id: must be a text from 1 to 200 characters'],
+    [{ external_id: 'bad', nmae: 'x' }, 'bad', 'nmae: is not a known field; remove it'],
+    [null, null, 'the record: must be an object'],
+    ['bad', null, 'the record: must be an object'],
+    [[{ external_id: 'bad' }], null, 'the record: must be an object'],
+  ])('also one like %j', async (bad, external_id, message) => {
+    const records = [{ external_id: 'before' }, bad, { external_id: 'after', email: 'after@example.com' }]
+    const { status, body } = await tenant.call('POST', '/v1/sources/crm/contacts', { records })
+    expect([status, body.failed, statuses(body.results)]).toEqual([200, 1, ['created', 'failed', 'created']])
+    expect(body.results[1]).toEqual({
+      index: 1,
+      external_id,
+      status: 'failed',
+      error: { code: 'validation_error', message },
+    })
+    expect(await count()).toBe(2)
+  })
+
+  test('a push of bad records only answers their results', async () => {
+    const { status, body } = await tenant.call('POST', '/v1/sources/crm/contacts', {
+      records: [null, { external_id: 7 }],
+    })
+    expect([status, body.failed, statuses(body.results)]).toEqual([200, 2, ['failed', 'failed']])
+  })
+
   test('keys that would be too many with what others said fail, and nothing of the record is kept', async () => {
     const keys = (letter: string, many: number) =>
       Object.fromEntries(Array.from({ length: many }, (_, n) => [`${letter}${n}`, n]))
@@ -273,11 +311,6 @@ describe('a body that is wrong as a whole is 400', () => {
     [{}, 'records'],
     [{ records: [] }, 'records'],
     [{ records: Array.from({ length: 101 }, (_, n) => ({ external_id: `${n}` })) }, 'records'],
-    [{ records: [{ email: 'a@example.com' }] }, 'records[0].external_id'],
-    [{ records: [{ external_id: '' }] }, 'records[0].external_id'],
-    [{ records: [{ external_id: 'x'.repeat(201) }] }, 'records[0].external_id'],
-    [{ records: [{ external_id: 7 }] }, 'records[0].external_id'],
-    [{ records: [{ external_id: '1', nmae: 'x' }] }, 'records[0].nmae'],
     [{ records: [{ external_id: '1' }], kind: 'manual' }, 'kind'],
     [{ records: [{ external_id: '1' }], extra: 1 }, 'extra'],
     [{ records: [{ external_id: 'a\u0000b' }] }, 'records[0].external_id'],

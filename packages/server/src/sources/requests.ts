@@ -3,6 +3,7 @@ import { parseCompanyDomain } from '../companies/domain.ts'
 import { checkProperties, type PropertyChanges } from '../contacts/properties.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, type ServiceError, validationError } from '../platform/errors.ts'
+import { recordCheck, recordList } from '../platform/http/records.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { PUSHED_KINDS } from './source-kinds.ts'
 import type { IncomingRecord } from './write-records.ts'
@@ -14,7 +15,6 @@ const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const PushedRecord = Type.Object(
   {
     external_id: Type.String({ minLength: 1, maxLength: 200, description: 'The id of the record in the source.' }),
-    // What is in these fails for its record alone, so the schema does not check it.
     email: Type.Optional(
       Type.Unknown({ description: 'A text; null is as good as none.', examples: ['ada@example.com'] }),
     ),
@@ -45,7 +45,7 @@ export const PushBody = Type.Object(
         description: 'What the source is. It is remembered; a source that has not said it is a crm.',
       }),
     ),
-    records: Type.Array(PushedRecord, { minItems: 1, maxItems: 100 }),
+    records: recordList(PushedRecord),
   },
   {
     additionalProperties: false,
@@ -77,16 +77,20 @@ export function parseSourceName(source: string): string {
   return source
 }
 
-/** Checks what the schema leaves to each record. @returns the record, or the error that it fails with. */
-export function parseRecord(record: Type.Static<typeof PushedRecord>): IncomingRecord | ServiceError {
-  const details: ErrorDetail[] = []
+const checkRecord = recordCheck(PushedRecord)
+
+/** Checks one record. @returns the record, or the error that it fails with. */
+export function parseRecord(sent: unknown): IncomingRecord | ServiceError {
+  const details = checkRecord(sent)
+  if (details.length > 0) return validationError(details)
+  const record = sent as Type.Static<typeof PushedRecord>
   const isObject = (record.properties ?? null) === null || isPlainObject(record.properties)
   if (!isObject) details.push({ path: 'properties', message: 'must be an object' })
   const { email: sameEmail, ...properties } = isPlainObject(record.properties) ? record.properties : {}
   const ownEmail = record.email ?? undefined
-  const sent = ownEmail ?? sameEmail ?? null
-  const email = typeof sent === 'string' ? parseEmail(sent) : null
-  if (sent !== null && email === null) {
+  const sentEmail = ownEmail ?? sameEmail ?? null
+  const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
+  if (sentEmail !== null && email === null) {
     const path = ownEmail === undefined ? 'properties.email' : 'email'
     details.push({ path, message: 'is not a valid e-mail address' })
   }

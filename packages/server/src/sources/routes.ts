@@ -1,14 +1,15 @@
 import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { App } from '../platform/http/app-types.ts'
-import { Id, success } from '../platform/http/responses.ts'
+import { keyOf } from '../platform/http/records.ts'
+import { Id, Nullable, success } from '../platform/http/responses.ts'
 import { PushBody, parseRecord, parseSourceName } from './requests.ts'
 import { noteSource } from './source-kinds.ts'
 import { writeRecords } from './write-records.ts'
 
 const Result = Type.Object({
   index: Type.Integer({ description: 'Place of the record in the request.' }),
-  external_id: Type.String(),
+  external_id: Nullable(Type.String({ description: 'As it was sent; null where it is no text.' })),
   status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
   contact_id: Type.Optional(Id),
   error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
@@ -42,7 +43,7 @@ export function sourceRoutes(app: App, dependencies: WriteDependencies): void {
       const written = await writeRecords(tenant, dependencies, { source, kind }, body.records.map(parseRecord))
       const results = written.map((result, index) => ({
         index,
-        external_id: body.records[index]?.external_id ?? '',
+        external_id: keyOf(body.records[index], 'external_id'),
         status: result.status,
         ...(result.status === 'failed' ? { error: result.error } : { contact_id: result.contactId }),
       }))

@@ -6,6 +6,7 @@ import { type ChangeLog, changeContacts, type WriteDependencies } from '../conta
 import type { PropertyChanges } from '../contacts/properties.ts'
 import type { SourceKind } from '../contacts/record-source.ts'
 import { ServiceError } from '../platform/errors.ts'
+import { type Failure, failure } from '../platform/http/records.ts'
 import { newId } from '../platform/ids.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -24,9 +25,7 @@ export interface IncomingRecord {
 }
 
 /** What became of a record. */
-export type RecordResult =
-  | { status: 'created' | 'updated' | 'unchanged'; contactId: string }
-  | { status: 'failed'; error: { code: string; message: string } }
+export type RecordResult = { status: 'created' | 'updated' | 'unchanged'; contactId: string } | Failure
 
 interface Source {
   source: string
@@ -110,10 +109,6 @@ function applyRecord(batch: Batch, log: ChangeLog, index: number, record: Incomi
   else if (applied.isNews) log.events.push(...changedEvents(before, applied.row, applied.changed, batch.source, now))
   const isNews = applied.isNews || applied.isNewsOfSource
   return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
-}
-
-function failure({ code, message }: ServiceError): RecordResult {
-  return { status: 'failed', error: { code, message } }
 }
 
 function writeOf({ source, kind }: Source, record: IncomingRecord, now: Date): SourceWrite {

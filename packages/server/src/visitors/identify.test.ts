@@ -68,6 +68,24 @@ describe('POST /v1/identify', () => {
     expect(await eventsOf(contact_id)).toEqual(['one', 'two'])
   })
 
+  test('becomes a source of the email of a contact that it names, whoever made the contact', async () => {
+    const id = await tenant.contact('ada@example.com')
+    const emailOf = async (contactId: string) => {
+      const { contact, unified_profile } = await contactOf(contactId)
+      const { all_sources, has_conflict } = unified_profile.profile.email
+      expect([unified_profile.source_count, has_conflict]).toEqual([all_sources.length, false])
+      return [all_sources, contact.properties_provenance.email.source]
+    }
+    await identify({ email: 'ADA@example.com' })
+    expect(await emailOf(id)).toEqual([['manual', 'identify'], 'manual'])
+    await identify({ email: 'ada@example.com', user_id: 'u1', visitor_id: 'v' })
+    expect(await emailOf(id)).toEqual([['manual', 'identify'], 'manual'])
+    // A page's email is the server's from then on.
+    await visit('w', 'page_view', { identify: { traits: { email: 'bob@example.com' } } })
+    const bob = await identify({ email: 'bob@example.com' })
+    expect(await emailOf(bob.contact_id)).toEqual([['tracker', 'identify'], 'identify'])
+  })
+
   test('finds by email first, then by user id, and is idempotent', async () => {
     const first = await identify({ user_id: 'u1', email: 'ada@example.com' })
     expect(await identify({ user_id: 'u1' })).toEqual({ ...first, created: false, linked_visitors: 0 })

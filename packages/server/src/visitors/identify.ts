@@ -68,11 +68,13 @@ async function findMeant(tx: Tenant, identification: Identification): Promise<Me
 async function writeMeant(
   tx: Tenant,
   log: ChangeLog,
-  { userId, properties }: Identification,
+  { userId, email: claimed, properties }: Identification,
   meant: Meant,
   now: Date,
 ): Promise<ContactRow> {
-  const { contact, loser, email, isEmailUnproven } = meant
+  const { contact, loser, isEmailUnproven } = meant
+  // Whoever names a contact by its email becomes a source of that email.
+  const email = meant.email ?? (contact?.email === claimed ? claimed : null)
   const takesUserId = userId !== null && meant.userId !== 'unchanged'
   const isItsUserId = takesUserId || (userId !== null && contact?.external_id === userId)
   const write: SourceWrite = {

@@ -56,6 +56,22 @@ const visitorsContact = async (visitor = 'v') => {
 const identify = async (body: object) => (await tenant.call('POST', '/v1/identify', body)).body.contact_id
 
 describe('a signed identification', () => {
+  test('makes the source that vouches for the email a source of it', async () => {
+    const sources = async (id: string) =>
+      (await tenant.call('GET', `/v1/contacts/${id}`)).body.unified_profile.profile.email.all_sources.sort()
+    const ada = await tenant.contact('ada@example.com')
+    await claim({ traits: { email: 'ada@example.com' } }, hash('ada@example.com'))
+    expect(await sources(ada)).toEqual(['identify', 'manual'])
+    const bob = await tenant.contact('bob@example.com')
+    await identify({ email: 'bob@example.com', user_id: 'u-2' })
+    // The hash covers the user id, and the page alone says the email.
+    expect(await claim({ external_user_id: 'u-2', traits: { email: 'bob@example.com' } }, hash('u-2'))).toBe('')
+    expect(await sources(bob)).toEqual(['identify', 'manual', 'tracker'])
+    await claim({ external_user_id: 'u-2', traits: { email: 'ada@example.com' } }, hash('u-2'))
+    expect(await sources(bob)).toEqual(['identify', 'manual', 'tracker'])
+    expect(await sources(ada)).toEqual(['identify', 'manual'])
+  })
+
   test('of an email may write what the API may write', async () => {
     const id = await tenant.contact('ada@example.com', { firstname: 'Ada' })
     const traits = { email: ' Ada@Example.com', firstname: 'Augusta' }

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { arrived, attempted, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
-import { newId } from '../platform/ids.ts'
 import { eventCatalogue } from './catalogue.ts'
 import { listDeliveries, resendDelivery, resendFailed, sendTest } from './deliveries.ts'
 import { subscriptionHealth } from './health.ts'
@@ -34,7 +33,7 @@ async function subscribed(settings: Parameters<WebhookBench['subscribe']>[1] = {
 }
 
 async function view(url = 'https://shop.example/pricing?a=1', more: object = {}): Promise<string> {
-  const event_id = newId()
+  const event_id = crypto.randomUUID()
   const { status, body } = await tenant.track({
     visitor_id: 'v1',
     session_id: 's1',
@@ -99,6 +98,21 @@ test('an event that is sent twice is delivered once, and other events and other 
   await sleep(300)
   const bodies = bench.receiver.received.filter((each) => each.path === path).map(({ body }) => JSON.parse(`${body}`))
   expect(bodies.map(({ data }) => data.title).sort()).toEqual(['B', 'Pricing'])
+})
+
+test('an event whose id another visitor has used is delivered with the id that it has', async () => {
+  const { path } = await subscribed()
+  const taken = await view()
+  await tenant.track({ visitor_id: 'v2', events: [{ event_id: taken, event: 'page_view' }] })
+  const requests = await arrived(bench.receiver, path, 2)
+  const ids = requests.map(({ body }): string => JSON.parse(String(body)).event_id)
+  expect(new Set(ids).size).toBe(2)
+  const events = await Promise.all(ids.map((id) => tenant.call('GET', `/v1/events/${id}`)))
+  const visitors = events.map(({ body }) => [body.event.visitor_id, body.event.event_id === taken])
+  expect(visitors.sort()).toEqual([
+    ['v1', true],
+    ['v2', false],
+  ])
 })
 
 test('a refused batch delivers nothing', async () => {

@@ -1,6 +1,7 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import type { FastifySchema } from 'fastify'
 import type { Config } from '../../config.ts'
+import { withRecordSchemas } from './records.ts'
 import { ErrorAnswer } from './responses.ts'
 
 /** How the routes' schemas become openapi.json. */
@@ -31,6 +32,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSw
         schema: {
           ...described,
           description: [described.description, scope].filter(Boolean).join(' '),
+          ...(described.body ? { body: withRecordSchemas(described.body) } : {}),
           response: { ...(described.response as object), default: ErrorAnswer },
         } as FastifySchema,
         url,

@@ -314,17 +314,20 @@ export interface EventIdDays {
 }
 
 export interface EventIds0 {
-  event_id: string;
+  key: string;
+  sender: string;
   tenant_id: string;
 }
 
 export interface EventIds1 {
-  event_id: string;
+  key: string;
+  sender: string;
   tenant_id: string;
 }
 
 export interface EventIds2 {
-  event_id: string;
+  key: string;
+  sender: string;
   tenant_id: string;
 }
 

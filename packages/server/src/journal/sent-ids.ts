@@ -1,0 +1,157 @@
+import { hash } from 'node:crypto'
+import type pg from 'pg'
+import { asOwnId, isOwnId, momentOfId, newId } from '../platform/ids.ts'
+import type { Batch, EventRecord, SentId } from './event-record.ts'
+
+const DAY_MS = 86_400_000
+/** An id that names a moment further away may be older than what the tables remember, which is a day at least. */
+const MOMENT_AWAY_MS_MAX = DAY_MS / 2
+
+/** One of three tables that take turns by the day: see the migrations. */
+export interface EventIdTable {
+  turn: number
+  /** Days since 1970. */
+  day: number
+  table: string
+}
+
+export function eventIdTables(now: Date): Record<'today' | 'tomorrow' | 'yesterday', EventIdTable> {
+  const today = Math.floor(now.getTime() / DAY_MS)
+  const ofDay = (day: number) => ({ turn: day % 3, day, table: `event_ids_${day % 3}` })
+  return { today: ofDay(today), tomorrow: ofDay(today + 1), yesterday: ofDay(today - 1) }
+}
+
+/**
+ * Whether an event can have the id that its sender gave it, if no other sender has given it to another event. Of the
+ * service's own ids the tables know nothing, and of a UUIDv7 from another day they may know nothing any more: with one
+ * of those a sender could pass its event off as an older one.
+ */
+export function canBeEventId(id: string, now: Date): boolean {
+  const moment = momentOfId(id)
+  return !isOwnId(id) && (moment === null || Math.abs(moment - now.getTime()) <= MOMENT_AWAY_MS_MAX)
+}
+
+/** Whose ids these are: two visitors that send one id mean two events. Pages that name no visitor are one sender. */
+export function senderOf(visitorId: string | null): string {
+  const digits = hash('sha256', visitorId === null ? 'no visitor' : `visitor ${visitorId}`)
+  return uuidOf(digits.slice(20, 28), digits.slice(28, 32), digits)
+}
+
+/**
+ * What is remembered of an id that cannot be remembered as it is. It looks like an id of the service, so that no sender
+ * can claim it. It begins as the id does: random keys would make the tables slower to write than those that begin with
+ * the time.
+ */
+function keyWithin(sender: string, id: string): string {
+  return asOwnId(uuidOf(id.slice(0, 8), id.slice(9, 13), hash('sha256', `${sender} ${id}`)))
+}
+
+function uuidOf(first: string, second: string, digits: string): string {
+  return [first, second, digits.slice(0, 4), digits.slice(4, 8), digits.slice(8, 20)].join('-')
+}
+
+/** An id that is to be remembered, and for which event. */
+interface Claim extends SentId {
+  tenantId: string
+  sender: string
+  key: string
+}
+
+function claimsOf(batches: readonly Batch[]): Claim[] {
+  return batches.flatMap(({ tenantId, sender, sentIds }) =>
+    sentIds.map(({ event, id }) => {
+      const key = isOwnId(id) ? keyWithin(sender, id) : id
+      return { tenantId, sender, event, id, key }
+    }),
+  )
+}
+
+/** The ids of some batches as the parameters of `rememberIds`. */
+export function idParameters(batches: readonly Batch[]): string[][] {
+  return parametersOf(claimsOf(batches))
+}
+
+function parametersOf(claims: readonly Claim[]): string[][] {
+  return (['tenantId', 'key', 'sender'] as const).map((name) => claims.map((claim) => claim[name]))
+}
+
+/**
+ * SQL that inserts ids ($1 tenants, $2 keys, $3 senders) that are in none of the tables. Checking yesterday's alone would
+ * do if all clocks agreed; for a process whose clock is behind, the ids that others write today are in tomorrow's table.
+ */
+export function rememberIds(now: Date): string {
+  const { today, tomorrow, yesterday } = eventIdTables(now)
+  const isNew = [yesterday, tomorrow].map(
+    ({ table }) => `NOT EXISTS (
+      SELECT FROM ${table} AS known WHERE known.tenant_id = sent.tenant_id AND known.key = sent.key
+    )`,
+  )
+  // Sorted, so that two processes that are sent the same ids wait for each other instead of blocking each other.
+  return `INSERT INTO ${today.table} (tenant_id, key, sender)
+    SELECT sent.tenant_id, sent.key, sent.sender
+    FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS sent (tenant_id, key, sender)
+    WHERE ${isNew.join(' AND ')}
+    ORDER BY 1, 2
+    ON CONFLICT DO NOTHING RETURNING tenant_id, key, sender`
+}
+
+/**
+ * Remembers the ids that senders gave and leaves out the events that were recorded before. An event whose id another
+ * sender's event has gets an id of its own. Call it in a transaction. @returns the events to record.
+ */
+export async function leaveOutRepeated(
+  client: pg.PoolClient,
+  batches: readonly Batch[],
+  now: Date,
+): Promise<EventRecord[]> {
+  const claims = claimsOf(batches)
+  if (claims.length === 0) return batches.flatMap((batch) => batch.events)
+  const isNew = await remember(client, claims, now)
+  const taken = await takenByOthers(
+    client,
+    claims.filter((claim) => !isNew.has(claim)),
+  )
+  // Deadlocks are no danger: no transaction takes the first kind of key after the second.
+  const renamed = taken.map((claim) => ({ ...claim, key: keyWithin(claim.sender, claim.id) }))
+  const isNewWithin = await remember(client, renamed, now)
+  for (const { event } of isNewWithin) event.event_id = newId()
+  const recorded = new Set([...isNew, ...isNewWithin].map(({ event }) => event))
+  const sent = new Set(claims.map(({ event }) => event))
+  return batches.flatMap(({ events }) => events.filter((event) => !sent.has(event) || recorded.has(event)))
+}
+
+/** @returns the claims that are new, of several alike the first. */
+async function remember(client: pg.PoolClient, claims: readonly Claim[], now: Date): Promise<Set<Claim>> {
+  if (claims.length === 0) return new Set()
+  const { rows } = await client.query<IdRow>(rememberIds(now), parametersOf(claims))
+  const inserted = new Set(rows.map(textOf))
+  // Deleting marks it as taken: the same id twice in one flush is recorded once.
+  return new Set(
+    claims.filter(({ tenantId, key, sender }) => inserted.delete(textOf({ tenant_id: tenantId, key, sender }))),
+  )
+}
+
+/** Those whose id another sender has been given. */
+async function takenByOthers(client: pg.PoolClient, claims: readonly Claim[]): Promise<Claim[]> {
+  const contested = claims.filter(({ key, id }) => key === id)
+  if (contested.length === 0) return []
+  const tables = [0, 1, 2].map((turn) => `SELECT tenant_id, key, sender FROM event_ids_${turn}`)
+  const { rows } = await client.query<IdRow>(
+    `SELECT tenant_id, key, sender FROM (${tables.join(' UNION ALL ')}) AS known
+      WHERE (tenant_id, key) IN (SELECT * FROM unnest($1::uuid[], $2::uuid[]))`,
+    parametersOf(contested).slice(0, 2),
+  )
+  const own = new Set(rows.map(textOf))
+  return contested.filter(({ tenantId, key, sender }) => !own.has(textOf({ tenant_id: tenantId, key, sender })))
+}
+
+interface IdRow {
+  tenant_id: string
+  key: string
+  sender: string
+}
+
+/** Text that stands for a remembered id in a Set. */
+function textOf({ tenant_id, key, sender }: IdRow): string {
+  return `${tenant_id}/${key}/${sender}`
+}

@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto'
+import { v7 } from 'uuid'
+import { expect, test } from 'vitest'
+import { idsInOrder, isOwnId, momentOfId, newId } from './ids.ts'
+
+test('the service knows its own ids, and takes hardly any other for one', () => {
+  const nextId = idsInOrder()
+  for (let n = 0; n < 1_000; n++) {
+    expect(isOwnId(newId())).toBe(true)
+    expect(isOwnId(nextId())).toBe(true)
+  }
+  const others = Array.from({ length: 5_000 }, () => [randomUUID(), v7()]).flat()
+  expect(others.filter(isOwnId).length).toBeLessThan(3)
+})
+
+test('ids made at once are distinct UUIDv7s in the order in which they were made', () => {
+  for (const make of [newId, idsInOrder()]) {
+    const startedAt = Date.now()
+    const ids = Array.from({ length: 10_000 }, make)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.toSorted()).toEqual(ids)
+    const moment = momentOfId(ids[0] ?? '')
+    expect(moment).toBeGreaterThanOrEqual(startedAt - 1_000)
+    expect(moment).toBeLessThanOrEqual(Date.now())
+  }
+  expect(momentOfId(randomUUID())).toBeNull()
+})
