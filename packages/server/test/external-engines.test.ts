@@ -100,7 +100,7 @@ test('what one process has acknowledged the other reads at once, also when one i
       const sent = await fetch(`${alive[(visitor + round) % alive.length]}/track`, {
         method: 'POST',
         headers: { origin: `https://${tenant.site}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ visitor_id: `v${visitor}`, events: [{ event_id: randomUUID(), event }] }),
+        body: JSON.stringify({ visitor_id: `v${visitor}`, events: [{ event_id: crypto.randomUUID(), event }] }),
       }).catch(() => null)
       if (!sent?.ok) continue
       acknowledged.push(event)
