@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { parseCompanyDomain } from '../companies/domain.ts'
 import { checkProperties, type Properties } from '../contacts/properties.ts'
-import { propertyNameOf } from '../contacts/property-names.ts'
+import { underPropertyNames } from '../contacts/property-names.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import type { FormSubmission } from './submit.ts'
@@ -60,9 +60,7 @@ function parseCompany(data: Record<string, unknown>, details: ErrorDetail[]): Fo
 /** A field that was left blank says nothing: it must not erase what is known. */
 function toProperties(data: Record<string, unknown>): Record<string, unknown> {
   const filled = Object.entries(data).filter(([, value]) => value !== null && value !== '')
-  const renamed = filled.filter(([key]) => propertyNameOf(key) !== key)
-  const exact = filled.filter(([key]) => propertyNameOf(key) === key)
-  return Object.fromEntries([...renamed.map(([key, value]) => [propertyNameOf(key), value] as const), ...exact])
+  return underPropertyNames(Object.fromEntries(filled))
 }
 
 function within(place: string, details: ErrorDetail[]): ErrorDetail[] {
