@@ -54,7 +54,11 @@ function parseCompany(data: Record<string, unknown>, details: ErrorDetail[]): Fo
   details.push(...within('company_data', checkProperties(properties)))
   return domain === null
     ? null
-    : { domain, ...(typeof name === 'string' ? { name } : {}), properties: properties as Properties }
+    : {
+        domain,
+        ...(typeof name === 'string' && name.trim() ? { name: name.trim() } : {}),
+        properties: properties as Properties,
+      }
 }
 
 /** A field that was left blank says nothing: it must not erase what is known. */
