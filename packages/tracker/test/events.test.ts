@@ -49,11 +49,15 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(sessions.size).toBe(1)
   })
 
-  test.each(['another site', 'the same site'])(
-    'a visit that leaves its first page before the tracker host, on %s, has answered is one session',
-    async (where) => {
+  test.each([
+    ['another site', 'off'],
+    ['another site', 'on'],
+    ['the same site', 'off'],
+  ])(
+    'a visit that leaves its first page before the tracker host, on %s, has answered is one session (fingerprint %s)',
+    async (where, fingerprint) => {
       const { url, tenant } = await site.host()
-      const tag = `data-fingerprint="off" data-collect="${where === 'another site' ? site.tracker : site.trackerBeside(url)}/track"`
+      const tag = `data-fingerprint="${fingerprint}" data-collect="${where === 'another site' ? site.tracker : site.trackerBeside(url)}/track"`
       for (const path of ['/', '/two']) site.pages[url + path] = site.html({ tag })
       const page = await site.tab()
       let answer = () => {}
