@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 
 /** The whole tracker must stay within so many bytes of brotli; `npm run check` fails beyond it. */
-export const BROTLI_BYTES_MAX = 6_000
+export const BROTLI_BYTES_MAX = 6_144
 
 const SOURCE = fileURLToPath(new URL('./src/', import.meta.url))
 

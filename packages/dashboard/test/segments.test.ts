@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createSegment } from '../../server/src/segments/segments.ts'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { lookAt, openBrowser, screenshot, type TestBrowser } from './browser.ts'
@@ -60,6 +61,22 @@ describe.skipIf(!HAS_BROWSER)('the segments', () => {
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Delete segment' }).click()
     await page.getByRole('heading', { name: 'No segments yet' }).waitFor()
+  })
+
+  test('a segment whose contacts are being counted says so, in the list and on its page', async () => {
+    const own = await createTestTenant(service)
+    await own.contact('ada@example.com')
+    const filter = { match: 'all', conditions: [{ property: 'email', operator: 'is_set' }] }
+    const definition = { name: 'Everybody', description: null, filter }
+    await createSegment(own.handle, definition, new Date(), true)
+    const page = await browser.signedIn(own, { path: '/segments' })
+    await page.getByRole('cell', { name: 'Counting…' }).waitFor()
+    await page.getByRole('link', { name: 'Everybody' }).click()
+    await page.getByRole('heading', { name: 'Everybody', level: 1 }).waitFor()
+    await expect.poll(() => page.getByText('Counting…').count()).toBe(3)
+    await own.handle.db.updateTable('segments').set({ claimed_until: null }).execute()
+    await page.getByText('contact now').waitFor()
+    await page.getByText('Counting…').first().waitFor({ state: 'hidden' })
   })
 
   test('nested groups and every kind of value survive being saved and opened again', async () => {

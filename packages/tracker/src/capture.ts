@@ -10,6 +10,7 @@ import { discard, enqueue } from './transport.ts'
 const EVENT_CHARACTERS_MAX = 30_000
 
 let active = false
+/** Without its last brace: the request that it goes into may propose a session in it. */
 let context = ''
 
 export function isActive(): boolean {
@@ -32,7 +33,7 @@ export function readContext(): void {
     timezone: timezone(),
     referrer: redact(document.referrer),
     analytics_user_id: options.analyticsUserId,
-  })
+  }).slice(0, -1)
 }
 
 /** Records an event of this page; `page` says what is not as it is now. */

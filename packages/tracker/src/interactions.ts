@@ -35,8 +35,9 @@ function onClick(event: MouseEvent): void {
   if (event.button > 1 || isIgnored(path[0] as Node) || isImplicit(event, element)) return
   const data = { text: labelOf(element), ...describe(element) }
   if (element.matches(LINK)) {
-    const { href, host } = urlOf(element.getAttribute('href'))
-    const link_type = host === location.host ? 'internal' : 'external'
+    const { href, host, protocol } = urlOf(element.getAttribute('href'))
+    // A link that opens no page has its scheme as type: mailto, tel, javascript.
+    const link_type = host ? (host === location.host ? 'internal' : 'external') : protocol.slice(0, -1)
     capture('link_click', { ...data, href: redact(href), link_type })
   } else capture('button_click', data)
 }

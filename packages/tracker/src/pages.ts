@@ -39,7 +39,7 @@ export function watchPages(): void {
   })
   on(window, 'pageshow', (event) => {
     // Back from the back-forward cache: another visit of the page.
-    if ((event as PageTransitionEvent).persisted) view(TITLE_MS, document.referrer)
+    if ((event as PageTransitionEvent).persisted) view(TITLE_MS, redact(document.referrer))
   })
   on(window, 'load', () => later(() => settle?.(), 0))
   view(document.readyState === 'complete' ? 0 : LOAD_MS_MAX)

@@ -1,9 +1,13 @@
 import { attempt } from './guard.ts'
+import { newId } from './ids.ts'
 
 const KEY = 'service_queue'
 const SESSION = 'service_session'
 const SESSION_MS = 1_800_000
 const KEPT_MAX = 100
+
+/** Where the browser stores nothing. */
+let session = ''
 
 /**
  * What waits to be sent: visitor, JSON of the request's other fields, of its identification (or ''), of its event (or
@@ -28,20 +32,26 @@ export function unstore(items: Item[], instead: Item[] = []): void {
   write(KEY, kept.map((item) => item.join('\t')).join('\n'))
 }
 
-/** The session that the service gave this site, for half an hour after its last answer; '' then. */
+/**
+ * What names this site's session in a request, and ends its context: the session of the last answer, for half an hour.
+ * Before the first answer it is a proposal in the context, the same for whatever is sent meanwhile, also by the next page.
+ */
 export function readSession(): string {
-  const [until, id] = read(SESSION).split(' ')
-  return (Number(until) > Date.now() && id) || ''
+  const [until, ending] = (read(SESSION) || session).split(' ')
+  return ending && Number(until) > Date.now() ? ending : writeSession(`,"session_id":"${newId()}"}`)
 }
 
-export function writeSession(id = ''): void {
-  write(SESSION, `${Date.now() + SESSION_MS} ${id}`)
+export function writeSession(ending: string): string {
+  session = `${Date.now() + SESSION_MS} ${ending}`
+  write(SESSION, session)
+  return ending
 }
 
 /** Leaves nothing of this visitor in the browser. */
 export function forget(): void {
   write(KEY, '')
-  write(SESSION, '')
+  session = ''
+  write(SESSION, session)
 }
 
 function read(key: string): string {

@@ -4,6 +4,8 @@ import { options } from './options.ts'
 
 /** Nobody needs deeper data, and a cycle must end. */
 const DEPTH_MAX = 9
+/** An e-mail address, its @ encoded or not, however often: `ada@example.com`, `ada%2540example.com`. */
+const ADDRESS = /.(@|%(25)*40).+\.[a-z%]/i
 const SENSITIVE = 'pass|token|secret|auth(?!or)|mail|phone|session|api_?key'
 
 /** One line of at most 200 characters. */
@@ -11,7 +13,10 @@ export function cut(text: unknown): string {
   return `${text ?? ''}`.replace(/\s+/g, ' ').trim().slice(0, 200)
 }
 
-/** A URL without the values of parameters that look personal or secret, in its query and its fragment alike. */
+/**
+ * A URL without e-mail addresses, wherever they stand, and without the values of parameters that look personal or secret,
+ * in its query and its fragment alike.
+ */
 export function redact(url: string): string {
   const names = new RegExp(SENSITIVE + (options.redact ? `|${options.redact}` : ''), 'i')
   return url
@@ -20,6 +25,7 @@ export function redact(url: string): string {
     .replace(/([?&#;])([^?&#;=]*)=[^&#;]*/g, (whole, mark, name) =>
       names.test(name) ? `${mark}${name}=redacted` : whole,
     )
+    .replace(/[^?&#;=:/]+/g, (part) => (ADDRESS.test(part) ? 'redacted' : part))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { later } from './guard.ts'
+import { guard, later } from './guard.ts'
 import { options } from './options.ts'
 import { post, postLast } from './request.ts'
 import { forget, type Item, readSession, readStored, store, unstore, writeSession } from './store.ts'
@@ -18,7 +18,7 @@ let failures = 0
 /** One, while a refused event is looked for: they go one by one then, so that the others arrive. */
 let eventsMax = EVENTS_MAX
 let visitor = ''
-/** What was sent while the page goes away. */
+/** What was sent while the page goes away; 0 when it does not. */
 let lastBytes = 0
 let script = ''
 let address = ''
@@ -45,6 +45,8 @@ export function enqueue(item: Item): void {
   if (queue.length > WAITING_MAX) queue.shift()
   if (queue.length < EVENTS_MAX || failures) schedule(GATHER_MS)
   else flush()
+  // A page that goes away, or may, has no time to gather: this runs as soon as the page's own handler has ended.
+  if (document.hidden || lastBytes) queueMicrotask(guard(failures ? () => putBack([]) : flushLast))
 }
 
 function schedule(milliseconds: number): void {
@@ -82,7 +84,8 @@ function settle(batch: Item[], status: number, answer: string): void {
     else unstore(batch)
   } else if (status === 200) {
     failures = 0
-    writeSession(/"session_id":"([\w.~-]+)"/.exec(answer)?.[1])
+    const [session] = /"session_id":"[\w.~-]+"/.exec(answer) ?? []
+    if (session) writeSession(`},${session}`)
     unstore(batch)
   } else {
     putBack(batch)
@@ -100,11 +103,19 @@ function putBack(batch: Item[]): void {
 
 /** The page goes away, or may: what the browser still takes is sent, the rest waits for the next page. */
 export function flushLast(): void {
+  lastBytes ||= 1
+  // A page goes away in several steps, each of which asks for this.
+  later(() => {
+    lastBytes = 0
+  }, GATHER_MS)
   while (visitor && queue[0]) {
     const batch = nextBatch()
     const body = bodyOf(batch)
     const size = new Blob([body, inFlight]).size
-    const keep = () => putBack(batch)
+    const keep = () => {
+      failures++
+      putBack(batch)
+    }
     if (!navigator.onLine || lastBytes + size > LAST_BYTES_MAX || !postLast(collectUrl(), body, keep)) {
       keep()
       return
@@ -112,10 +123,6 @@ export function flushLast(): void {
     lastBytes += size
     unstore(batch)
   }
-  // A page goes away in several steps, each of which asks for this.
-  later(() => {
-    lastBytes = 0
-  }, GATHER_MS)
 }
 
 /** Takes the events that may go together: same visitor, same page, an identification only at the start. */
@@ -138,11 +145,8 @@ function nextBatch(): Item[] {
 
 function bodyOf(batch: Item[]): string {
   const [[id, head, identify] = []] = batch
-  const session = readSession()
   const events = batch.map((item) => item[3]).filter(Boolean)
-  return `{"visitor_id":"${id}",${head}${identify && `,${identify}`}${
-    session && `,"session_id":"${session}"`
-  },"events":[${events}],"sent_at":"${new Date().toISOString()}"}`
+  return `{"visitor_id":"${id}",${identify && `${identify},`}${head}${readSession()},"events":[${events}],"sent_at":"${new Date().toISOString()}"}`
 }
 
 /** Drops everything, here and in the store. */

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_BROWSER } from '../../server/test/chromium.ts'
 import { useSite } from './site.ts'
 
@@ -47,6 +47,74 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       (await tenant.call('GET', '/v1/events')).body.events.map((event: { session_id: string }) => event.session_id),
     )
     expect(sessions.size).toBe(1)
+  })
+
+  test.each([
+    ['another site', 'off'],
+    ['another site', 'on'],
+    ['the same site', 'off'],
+  ])(
+    'a visit that leaves its first page before the tracker host, on %s, has answered is one session (fingerprint %s)',
+    async (where, fingerprint) => {
+      const { url, tenant } = await site.host()
+      const tag = `data-fingerprint="${fingerprint}" data-collect="${where === 'another site' ? site.tracker : site.trackerBeside(url)}/track"`
+      for (const path of ['/', '/two']) site.pages[url + path] = site.html({ tag })
+      const page = await site.tab()
+      let answer = () => {}
+      site.hold = new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      onTestFinished(() => {
+        site.hold = null
+        answer()
+      })
+      await page.goto(url)
+      await page.waitForFunction(() => 'optOut' in (window as unknown as { service: object }).service)
+      await page.goto(`${url}/two`)
+      await site.arrived(url, 'page_leave')
+      site.hold = null
+      answer()
+      await site.arrived(url, 'page_view', 2)
+      await site.settled(url, page)
+      const { events } = (await tenant.call('GET', '/v1/events')).body
+      expect(events.length).toBeGreaterThanOrEqual(5)
+      expect(new Set(events.map(({ session_id }: { session_id: string }) => session_id)).size).toBe(1)
+      const cookies = await page.context().cookies()
+      const session = cookies.find(({ name }) => name === 'service_session_id')
+      // A browser keeps no SameSite=Strict cookie of another site.
+      expect(session?.value).toBe(where === 'another site' ? undefined : events[0].session_id)
+    },
+  )
+
+  test('where the browser stores nothing, a page is one session', async () => {
+    const { url, tenant } = await site.host()
+    const before = () => {
+      const blocked = () => {
+        throw new DOMException('The operation is insecure.', 'SecurityError')
+      }
+      Object.defineProperty(window, 'localStorage', { get: blocked })
+      Object.defineProperty(document, 'cookie', { get: blocked, set: blocked })
+    }
+    const page = await site.open(url, { before })
+    await site.settled(url, page)
+    await site.settled(url, page)
+    const { events } = (await tenant.call('GET', '/v1/events')).body
+    expect(site.requests(url).length).toBeGreaterThan(1)
+    expect(new Set(events.map(({ session_id }: { session_id: string }) => session_id)).size).toBe(1)
+  })
+
+  test('a visit to two subdomains of one site is one session', async () => {
+    const { url, tenant } = await site.host()
+    const other = url.replace('//', '//shop.')
+    const tag = `data-collect="${site.trackerBeside(url)}/track"`
+    const page = await site.open(url, { tag })
+    await site.settled(url, page)
+    site.pages[`${other}/`] = site.html({ tag })
+    await page.goto(`${other}/`)
+    await site.arrived(other, 'page_view')
+    const { events } = (await tenant.call('GET', '/v1/events')).body
+    expect(new Set(events.map(({ domain }: { domain: string }) => domain)).size).toBe(2)
+    expect(new Set(events.map(({ session_id }: { session_id: string }) => session_id)).size).toBe(1)
   })
 
   test('a page that never finishes loading has its page view all the same', async () => {

@@ -98,6 +98,26 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     ])
   })
 
+  test('link_click: a link that opens no page has its scheme as link_type', async () => {
+    const body = `<script>addEventListener('click', (event) => event.preventDefault())</script>
+      <a id="mail" href="mailto:ada@example.com?cc=bob%40example.com&subject=Hi">Write</a>
+      <a id="call" href="tel:+49301234">Call</a>
+      <a id="script" href="javascript:void(0)">Menu</a>
+      <a id="sms" href="sms:+49301234">Text</a>`
+    const events = await captured({ body }, async (page) => {
+      for (const target of ['#mail', '#call', '#script', '#sms']) await page.click(target)
+    })
+    expect(events).toEqual([
+      [
+        'link_click',
+        { text: 'Write', id: 'mail', href: 'mailto:redacted?cc=redacted&subject=Hi', link_type: 'mailto' },
+      ],
+      ['link_click', { text: 'Call', id: 'call', href: 'tel:+49301234', link_type: 'tel' }],
+      ['link_click', { text: 'Menu', id: 'script', href: 'javascript:void(0)', link_type: 'javascript' }],
+      ['link_click', { text: 'Text', id: 'sms', href: 'sms:+49301234', link_type: 'sms' }],
+    ])
+  })
+
   test('form_submit: formId, action and method, never a value; Enter in a field is no click', async () => {
     const body = `<script>addEventListener('submit', (event) => event.preventDefault())</script>
       <form id="login" class="f" action="/session?token=t" method="POST">

@@ -171,6 +171,46 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     )
   })
 
+  test('e-mail addresses in URLs never leave the page, wherever they stand and however they are encoded', async () => {
+    const { url } = await site.host()
+    const encodings = ['ada@example.com', 'ada%40example.com', 'ada%2540example.com', 'a.da%2Bx%40b%C3%BCcher.example']
+    const query = encodings.map((address, index) => `q${index}=${address}`).join('&')
+    const start = await site.open(url, {
+      path: `/${encodings.join('/')}?${query}&utm_source=x%20ada%40example.com#to=ada@example.com`,
+    })
+    const body = `<script>addEventListener('click', (event) => event.preventDefault())</script>
+      <a href="mailto:ada@example.com,bob@example.com">Write</a>
+      <a href="/people/ada%40example.com">Ada</a>
+      <a href="javascript:write('ada@example.com')">Script</a>
+      <form action="/unsubscribe/ada@example.com"><button>Go</button></form>
+      <a href="/@ada/vue@3.5.1/logo">Kept</a>`
+    site.pages[`${url}/next`] = site.html({ body })
+    await start.evaluate(() => history.pushState(null, '', '/route/ada@example.com#/ada%40example.com'))
+    await site.arrived(url, 'page_view', 2)
+    await start.evaluate(() => {
+      location.href = '/next?to=ada@example.com'
+    })
+    await site.arrived(url, 'page_view', 3)
+    for (const text of ['Write', 'Ada', 'Script', 'Kept']) await start.click(`text=${text}`)
+    await start.click('button')
+    await start.evaluate(() => document.forms[0]?.dispatchEvent(new Event('submit')))
+    // Back from the back-forward cache, the referrer is named again.
+    await start.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+    await site.arrived(url, 'page_view', 4)
+    await site.settled(url, start)
+    const urls = new Set(['q1=redacted', '/redacted/redacted/redacted/redacted', 'mailto:redacted', '/people/redacted'])
+    const sent = JSON.stringify(site.requests(url).map(({ body }) => body))
+    for (const part of urls) expect(sent).toContain(part)
+    expect(sent).not.toMatch(/ada(@|%\d*40)|cher.example|bob/i)
+    expect(sent).toContain('/@ada/vue@3.5.1/logo')
+    expect(site.events(url, 'page_leave').map(({ data }) => data.path)).toEqual([
+      '/redacted/redacted/redacted/redacted',
+      '/route/redacted#/redacted',
+    ])
+    expect(site.events(url, 'form_submit')[0].data.action).toBe(`${url}/unsubscribe/redacted`)
+    expect(site.events(url, 'page_view')[0].data.utm_source).toBe('redacted')
+  })
+
   test('a visitor whose cookie is gone is recovered by the fingerprint, and by the option is not', async () => {
     const { url } = await site.host()
     const page = await site.open(url)

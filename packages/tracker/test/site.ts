@@ -49,6 +49,8 @@ export class Site {
   readonly sent: Sent[] = []
   /** Answers with this status instead of asking the service; 0 hangs up. Called with what was asked. */
   fail: ((sent: Sent) => number | undefined) | null = null
+  /** The service takes what pages send, and its answers to that wait for this. */
+  hold: Promise<unknown> | null = null
   pages: Record<string, string> = {}
   files: Record<string, [type: string, bytes: Buffer]> = {}
   #front!: Server
@@ -69,9 +71,14 @@ export class Site {
     }
   }
 
-  /** Where pages find the tracker. */
+  /** Where pages find the tracker: on another site than theirs. */
   get tracker(): string {
     return `http://127.0.0.1:${portOf(this.#front)}`
+  }
+
+  /** The tracker host at a subdomain of a page's own: on the same site. */
+  trackerBeside(url: string): string {
+    return `http://tracker.${new URL(url).hostname}:${portOf(this.#front)}`
   }
 
   /** A tenant of its own with a host of its own, because one device is one visitor within a tenant. */
@@ -186,6 +193,7 @@ export class Site {
       ...(text ? { body: text } : {}),
     })
     sent.status = answer.status
+    if (request.method === 'POST') await this.hold
     const kept = [...answer.headers].filter(([name]) => /^(access|content-type|set-cookie|vary)/.test(name))
     response.writeHead(answer.status, Object.fromEntries(kept)).end(Buffer.from(await answer.arrayBuffer()))
   }

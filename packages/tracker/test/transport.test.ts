@@ -136,6 +136,47 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     expect(site.requests(url).every(({ body }) => Buffer.byteLength(JSON.stringify(body)) < 64_000)).toBe(true)
   })
 
+  test("events of the page's own handlers arrive when the page goes away, whichever handler runs first", async () => {
+    const { url, tenant } = await site.host()
+    const listen = (when: string) => `<script>
+      for (const [target, type] of [[document, 'visibilitychange'], [window, 'pagehide']])
+        for (const capture of [true, false])
+          target.addEventListener(type, () => service.push(['track', type + '_' + capture + '_${when}']), capture)
+      </script>`
+    const page = await site.open(url, { head: listen('before') })
+    await site.settled(url, page)
+    // These are called after the tracker's own.
+    await page.evaluate((script) => {
+      document.body.append(document.createRange().createContextualFragment(script))
+    }, listen('after'))
+    await page.goto('about:blank')
+    const types = ['visibilitychange', 'pagehide'].flatMap((type) => [`${type}_true`, `${type}_false`])
+    const expected = types.flatMap((type) => [`${type}_before`, `${type}_after`])
+    await expect.poll(async () => await recorded(tenant)).toEqual(expect.arrayContaining(expected))
+    const names = await recorded(tenant)
+    expect(names.filter((name: string) => expected.includes(name))).toHaveLength(expected.length)
+  })
+
+  test('what a hidden page records is sent without waiting', async () => {
+    const { url } = await site.host()
+    // No timer runs out in a page that is frozen or killed in the background.
+    const before = () => {
+      const { setTimeout } = window
+      const held = (run: () => void, wait?: number) => (document.hidden ? 0 : setTimeout(run, wait))
+      Object.assign(window, { setTimeout: held })
+    }
+    const page = await site.open(url, { before })
+    await site.settled(url, page)
+    await page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { value: true })
+      document.dispatchEvent(new Event('visibilitychange'))
+    })
+    const requests = site.requests(url).length
+    await track(page, ...numbered('hidden', 3))
+    await site.arrived(url, 'hidden2')
+    expect(site.requests(url).length - requests).toBe(1)
+  })
+
   test('a page from the back-forward cache is another visit of the page', async () => {
     const { url } = await site.host()
     const page = await site.open(url, { path: '/first' })

@@ -49,7 +49,7 @@ export function AudienceFields(props: AudienceFieldsProps) {
             ...(isListed ? [] : [{ value: draft.segmentId, label: draft.segmentId }]),
             ...[...(segments?.values() ?? [])].map(({ segment_id: value, name, contact_count: count }) => ({
               value,
-              label: `${name.slice(0, 80)} (${formatNumber(count)})`,
+              label: `${name.slice(0, 80)} (${count === null ? 'counting…' : formatNumber(count)})`,
             })),
           ]}
         />

@@ -18,6 +18,7 @@ const STATES: Record<RunContact['status'], { label: string; color: string }> = {
 /** What a run thought of a contact, and what it proposed. */
 export function RunContactCard({ result }: { result: RunContact }) {
   const { contact, contact_id: contactId, status, reasoning, error, proposed_actions: actions } = result
+  const { skipped_actions: skipped } = result
   const state = STATES[status]
   return (
     <Card component="article" aria-label={personName(contact)}>
@@ -55,7 +56,13 @@ export function RunContactCard({ result }: { result: RunContact }) {
           <Foreign max={4_000}>{reasoning}</Foreign>
         </Text>
       )}
-      {status === 'evaluated' && actions.length === 0 ? (
+      {skipped.length > 0 ? (
+        <Text size="sm" c="dimmed" mt="xs">
+          Not proposed again, because an earlier one waits for approval:{' '}
+          {skipped.map(({ type }) => ACTION_WORDS[type].label).join(', ')}.
+        </Text>
+      ) : null}
+      {status === 'evaluated' && actions.length + skipped.length === 0 ? (
         <Text size="sm" c="dimmed" mt="xs">
           It proposed nothing.
         </Text>

@@ -102,7 +102,11 @@ function Summary({ run: { summary, usage, model, provider, started_at: started, 
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm" component="section" aria-label="Summary">
       <Figure label="Contacts" value={formatNumber(summary.contacts_evaluated)} note={errorsOf(summary.errors)} />
-      <Figure label="Proposed" value={formatNumber(summary.actions_proposed)} />
+      <Figure
+        label="Proposed"
+        value={formatNumber(summary.actions_proposed)}
+        note={skippedOf(summary.actions_skipped)}
+      />
       <Figure label="Done without asking" value={formatNumber(summary.actions_auto_approved)} />
       <Figure label="Wait for approval" value={formatNumber(summary.actions_pending_approval)} />
       <Figure
@@ -117,6 +121,10 @@ function Summary({ run: { summary, usage, model, provider, started_at: started, 
       />
     </SimpleGrid>
   )
+}
+
+function skippedOf(count: number): string | undefined {
+  return count === 0 ? undefined : `${formatNumber(count)} wait already`
 }
 
 function errorsOf(count: number): string | undefined {

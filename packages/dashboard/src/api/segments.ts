@@ -11,6 +11,11 @@ export type Segment = Type.Static<typeof SegmentSchema>
 export type SegmentMember = Type.Static<typeof SegmentMemberSchema>
 type Page = { pagination: Type.Static<typeof Pagination> }
 
+const COUNTING_MS = 1_000
+
+/** How often to ask again while the service finds out who belongs. */
+const whileCounting = (isCounting: boolean | undefined) => (isCounting ? COUNTING_MS : false)
+
 const readSegments = (page: number, limit: number, signal: AbortSignal) =>
   get<{ segments: Segment[] } & Page>('/v1/segments', { page, limit }, signal)
 
@@ -18,6 +23,7 @@ export const segmentsQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['segments', 'list', page, limit],
     queryFn: ({ signal }) => readSegments(page, limit, signal),
+    refetchInterval: ({ state }) => whileCounting(state.data?.segments.some(({ counting }) => counting)),
     placeholderData: keepPreviousData,
   })
 
@@ -41,6 +47,7 @@ export const segmentQuery = (segmentId: string) =>
   queryOptions({
     queryKey: ['segments', 'one', segmentId],
     queryFn: ({ signal }) => get<{ segment: Segment }>(`/v1/segments/${encodeURIComponent(segmentId)}`, {}, signal),
+    refetchInterval: ({ state }) => whileCounting(state.data?.segment.counting),
     select: ({ segment }) => segment,
   })
 
@@ -48,7 +55,7 @@ export const segmentMembersQuery = (segmentId: string, page: number, limit: numb
   queryOptions({
     queryKey: ['segments', 'members', segmentId, page, limit],
     queryFn: ({ signal }) =>
-      get<{ contacts: SegmentMember[] } & Page>(
+      get<{ contacts: SegmentMember[]; counting: boolean } & Page>(
         `/v1/segments/${encodeURIComponent(segmentId)}/contacts`,
         { page, limit },
         signal,
@@ -60,12 +67,12 @@ export const segmentGrowthQuery = (segmentId: string, range: { from: string; to:
   queryOptions({
     queryKey: ['segments', 'growth', segmentId, range],
     queryFn: ({ signal }) =>
-      get<{ by_day: { date: string; count: number; entered: number; exited: number }[] }>(
+      get<{ counting: boolean; by_day: { date: string; count: number; entered: number; exited: number }[] }>(
         `/api/segments/${encodeURIComponent(segmentId)}/growth`,
         range,
         signal,
       ),
-    select: ({ by_day }) => by_day,
+    refetchInterval: ({ state }) => whileCounting(state.data?.counting),
     placeholderData: keepPreviousData,
   })
 

@@ -108,7 +108,7 @@ function Definition({ segment }: { segment: Segment }) {
         Who belongs
       </Title>
       <Text fz={36} fw={650} lh={1.1}>
-        {formatNumber(segment.contact_count)}
+        {segment.contact_count === null ? 'Counting…' : formatNumber(segment.contact_count)}
       </Text>
       <Text size="sm" c="dimmed" mb="md">
         {segment.contact_count === 1 ? 'contact' : 'contacts'} now
@@ -141,11 +141,16 @@ function Growth({ segmentId }: { segmentId: string }) {
         </Group>
         {error && !data ? <ErrorState error={error} onRetry={refetch} /> : null}
         {!error && !data ? <LoadingState lines={5} /> : null}
-        {data ? (
+        {data?.counting ? (
+          <Text size="sm" c="dimmed">
+            Counting…
+          </Text>
+        ) : null}
+        {data && !data.counting ? (
           <TrendChart
             label="Contacts in the segment by day"
             height={200}
-            data={data.map(({ date, count, entered }) => ({ date, count, entered }))}
+            data={data.by_day.map(({ date, count, entered }) => ({ date, count, entered }))}
             series={[
               { name: 'count', label: 'Contacts', color: 'ink.6' },
               { name: 'entered', label: 'Entered', color: 'teal.6', isDashed: true },
@@ -178,9 +183,15 @@ function Members({ segmentId }: { segmentId: string }) {
         onRetry={refetch}
         isUpdating={isPlaceholderData}
         empty={
-          <EmptyState icon={IconUsers} title="Nobody belongs now">
-            Contacts enter as soon as the filter is true of them.
-          </EmptyState>
+          data?.counting ? (
+            <EmptyState icon={IconUsers} title="Counting…">
+              The service is finding out who belongs.
+            </EmptyState>
+          ) : (
+            <EmptyState icon={IconUsers} title="Nobody belongs now">
+              Contacts enter as soon as the filter is true of them.
+            </EmptyState>
+          )
         }
         paging={{
           page,

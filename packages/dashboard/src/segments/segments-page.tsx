@@ -77,7 +77,7 @@ function columnsWith(labels: ReadonlyMap<string, string>): Column<Segment>[] {
       id: 'count',
       header: 'Contacts',
       align: 'right',
-      cell: ({ contact_count: count }) => formatNumber(count),
+      cell: ({ contact_count: count }) => (count === null ? 'Counting…' : formatNumber(count)),
     },
     {
       id: 'filter',

@@ -146,7 +146,7 @@ function Resend({ delivery }: { delivery: WebhookDelivery }) {
     mutationFn: () => resendDelivery(delivery.delivery_id),
     onSuccess: () => refreshWebhooks(queryClient),
   })
-  if (!useIsAtLeast('admin') || delivery.status === 'pending') return null
+  if (!useIsAtLeast('admin')) return null
   return (
     <Stack gap="xs" align="flex-end">
       <Button
@@ -154,7 +154,7 @@ function Resend({ delivery }: { delivery: WebhookDelivery }) {
         loading={sending.isPending}
         onClick={() => sending.mutate()}
       >
-        Send again
+        {delivery.status === 'pending' ? 'Send now' : 'Send again'}
       </Button>
       {sending.isError ? (
         <Alert color="red" role="alert">

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import { type Actor, audit } from '../audit/log.ts'
 import { conflict, notFound } from '../platform/errors.ts'
@@ -47,7 +48,7 @@ export async function createAgent(
   })
 }
 
-/** Changes what was sent and leaves the rest. @throws ServiceError 404, 400 naming every wrong place. */
+/** Changes what was sent and leaves the rest; what changes nothing leaves no trace. @throws ServiceError 404, 400 naming every wrong place. */
 export async function updateAgent(
   tenant: Tenant,
   dependencies: ConfigurationDependencies,
@@ -67,10 +68,13 @@ export async function updateAgent(
     if (!before) throw notFound('agent')
     const configuration = await checkConfiguration(tx, dependencies, applyInput(configurationOf(before), input))
     const enabled = input.enabled ?? before.enabled
-    const was = configurationOf(before).monitoring
+    const was = configurationOf(before)
+    if (enabled === before.enabled && isDeepStrictEqual(configuration, was)) return before
     const { schedule_cron, time_zone } = configuration.monitoring
     const changesSchedule =
-      schedule_cron !== was.schedule_cron || time_zone !== was.time_zone || enabled !== before.enabled
+      schedule_cron !== was.monitoring.schedule_cron ||
+      time_zone !== was.monitoring.time_zone ||
+      enabled !== before.enabled
     const row = await tx.db
       .updateTable('agents')
       .set({

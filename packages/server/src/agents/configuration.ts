@@ -55,6 +55,8 @@ export async function checkConfiguration(
 ): Promise<AgentConfiguration> {
   const { playbook_template: template, playbook, identity_id, monitoring, llm_config } = configuration
   const details: ErrorDetail[] = []
+  const name = configuration.name.trim()
+  if (name === '') details.push({ path: 'name', message: 'must not be only white space' })
   if (template !== null && !playbookTemplates().has(template)) {
     const names = [...playbookTemplates().keys()].join(', ')
     details.push({ path: 'playbook_template', message: `must be one of ${names}` })
@@ -70,6 +72,7 @@ export async function checkConfiguration(
   if (details.length > 0) throw validationError(details)
   return {
     ...configuration,
+    name,
     identity_id: identityId,
     monitoring: filter === undefined ? monitoring : { ...monitoring, filter },
   }

@@ -94,10 +94,10 @@ beforeAll(async () => {
   }
   for (const { id } of contacts.filter((_, index) => index % 4 === 0)) members.add(id)
   const now = new Date()
-  const segment = { name: 'S', filter: '{}', uses_events: false, uses_time: false, created_at: now, updated_at: now }
+  const definition = { name: 'S', filter: '{}', uses_events: false, uses_time: false }
   await tenant.handle.db
     .insertInto('segments')
-    .values({ segment_id: segmentId, ...segment })
+    .values({ segment_id: segmentId, ...definition, evaluated_at: now, created_at: now, updated_at: now })
     .execute()
   await tenant.handle.db
     .insertInto('segment_members')

@@ -13,7 +13,7 @@ export interface Summary {
   total: number
 }
 
-/** @throws ServiceError 400 `unknown_segment`. */
+/** @throws ServiceError 400 `unknown_segment`, 409 `segment_counting`. */
 export async function aggregateContacts(
   tenant: Tenant,
   filters: ContactFilters,
@@ -103,8 +103,16 @@ function numberOf(value: string | number | null): number | null {
 
 async function requireSegment(tenant: Tenant, segmentId: string): Promise<void> {
   const segment = isUuid(segmentId)
-    ? await tenant.db.selectFrom('segments').select('segment_id').where('segment_id', '=', segmentId).executeTakeFirst()
+    ? await tenant.db
+        .selectFrom('segments')
+        .select('evaluated_at')
+        .where('segment_id', '=', segmentId)
+        .executeTakeFirst()
     : undefined
+  if (segment && segment.evaluated_at === null) {
+    const message = 'The service is still finding out who belongs to this segment. Try again shortly.'
+    throw new ServiceError(409, 'segment_counting', message, { headers: { 'retry-after': '2' } })
+  }
   if (segment) return
   const details = [{ path: 'filters.segment_id', message: 'is not the id of a segment of yours' }]
   const message = 'filters.segment_id: there is no such segment. GET /v1/segments lists yours.'

@@ -95,10 +95,10 @@ describe('a segment', () => {
     const other = await createTestTenant(service)
     const segment_id = newId()
     const now = new Date()
-    const segment = { name: 'S', filter: '{}', uses_events: false, uses_time: false, created_at: now, updated_at: now }
+    const definition = { name: 'S', filter: '{}', uses_events: false, uses_time: false }
     await other.handle.db
       .insertInto('segments')
-      .values({ segment_id, ...segment })
+      .values({ segment_id, ...definition, evaluated_at: now, created_at: now, updated_at: now })
       .execute()
     expect((await aggregate({ ...CONTACTS, filters: { segment_id } })).body.error.code).toBe('unknown_segment')
     expect((await aggregate({ ...CONTACTS, filters: { segment_id } }, other.key)).status).toBe(200)

@@ -32,7 +32,7 @@ const CONTACT_FILTERS = asBodyFields({
   contact_ids: Type.Optional(
     Type.Array(Type.String(), { maxItems: CONTACT_IDS_MAX, description: 'Only these contacts.' }),
   ),
-  segment_id: filterText('Contacts in this segment.', 200),
+  segment_id: filterText('Contacts in this segment; 409 segment_counting while they are being counted.', 200),
 })
 
 const COMPANY_FILTERS = asBodyFields({

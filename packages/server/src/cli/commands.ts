@@ -9,7 +9,7 @@ import { parseTimestamp } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
 import { rememberDefinitions } from '../segments/definitions.ts'
 import { evaluateSegment } from '../segments/evaluate.ts'
-import { createSegment } from '../segments/segments.ts'
+import { createSegment, readSegment } from '../segments/segments.ts'
 import { revokeApiKey } from '../tenants/api-keys.ts'
 import { addDomain } from '../tenants/domains.ts'
 import { addApiKey } from '../tenants/keys-of-tenant.ts'
@@ -109,7 +109,8 @@ export const COMMANDS: Record<string, Command> = {
       )
       const dependencies = { definitions: rememberDefinitions(), clock: () => now }
       if (evaluates) await evaluateSegment(opened, dependencies, segmentId)
-      return { segment_id: segmentId }
+      const { contact_count, counting } = await readSegment(opened, segmentId)
+      return { segment_id: segmentId, contact_count, counting }
     },
   },
   ...WEBHOOK_COMMANDS,

@@ -5,15 +5,9 @@ import type { Tenant } from '../platform/tenant.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { eventCatalogue } from '../webhooks/catalogue.ts'
 import { parseHeader } from '../webhooks/custom-headers.ts'
-import {
-  type Delivery,
-  listDeliveries,
-  readDelivery,
-  resendDelivery,
-  resendFailed,
-  sendTest,
-} from '../webhooks/deliveries.ts'
+import { type Delivery, listDeliveries, readDelivery } from '../webhooks/deliveries.ts'
 import { subscriptionHealth } from '../webhooks/health.ts'
+import { resendDelivery, resendFailed, sendTest } from '../webhooks/resend.ts'
 import { rotateSecret } from '../webhooks/rotate-secret.ts'
 import {
   createSubscription,

@@ -1,6 +1,7 @@
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { leftOutWarnings } from '../contacts/left-out.ts'
 import { checkProperties, type PropertyChanges } from '../contacts/properties.ts'
+import { underPropertyNames } from '../contacts/property-names.ts'
 import { parseEmail } from '../platform/email.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -89,7 +90,7 @@ function parseClaim(claim: unknown): PageClaim | { problem: string } {
   const [unknownName] = Object.keys(unknown)
   if (unknownName !== undefined) return { problem: `${unknownName.slice(0, 100)} is not a known field` }
   if (!isObject(traits)) return { problem: 'traits must be an object' }
-  const { email: sentEmail = null, ...properties } = traits
+  const { email: sentEmail = null, ...properties } = underPropertyNames(traits)
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
   if (sentEmail !== null && email === null) return { problem: 'traits.email is not a valid e-mail address' }
   if (userId !== null && (typeof userId !== 'string' || userId === '' || userId.length > USER_ID_LENGTH_MAX)) {

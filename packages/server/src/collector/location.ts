@@ -29,6 +29,11 @@ export function sendingHost(headers: { origin?: string | undefined; referer?: st
   return host === undefined ? null : withoutRoot(host)
 }
 
+/** Whether the page that sent a request came over HTTPS; behind a proxy only the page itself tells. */
+export function isSecurePage(headers: { origin?: string | undefined; referer?: string | undefined }): boolean {
+  return parseWebUrl(headers.origin ?? headers.referer)?.protocol === 'https:'
+}
+
 /** `example.com.` is the same host, spelled from the root. */
 function withoutRoot(host: string): string {
   return host.endsWith('.') ? host.slice(0, -1) : host

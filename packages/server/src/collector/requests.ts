@@ -35,7 +35,7 @@ export const TrackBody = Type.Object(
     identify: Type.Optional(
       Type.Unknown({
         description:
-          'Who the visitor is: {external_user_id?, traits?: {email?, …}}. Traits become properties if a page may change them. Unusable values are left out with a warning.',
+          'Who the visitor is: {external_user_id?, traits?: {email?, …}}. Traits become properties, translated like the fields of a form (`firstName` is `firstname`), if a page may change them. Unusable values are left out with a warning.',
         examples: [{ external_user_id: 'user-42', traits: { email: 'ada@example.com' } }],
       }),
     ),

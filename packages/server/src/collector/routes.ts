@@ -16,10 +16,10 @@ import { createExternalContactIds } from '../visitors/external-id.ts'
 import { recoverVisitor } from '../visitors/fingerprints.ts'
 import { createSeenNetworks } from '../visitors/seen-networks.ts'
 import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
-import { sendingHost } from './location.ts'
+import { isSecurePage, sendingHost } from './location.ts'
 import { allowPage, answerPreflight, type FindTenantOfHost, tenantOfPage } from './page.ts'
 import { RecoverVisitorBody, TrackBody } from './requests.ts'
-import { sessionCookie, sessionOf, visitorOf } from './session.ts'
+import { proposedSession, sessionCookie, sessionOf, visitorOf } from './session.ts'
 import { toRecords } from './to-records.ts'
 import { parseUserAgent } from './user-agent.ts'
 
@@ -99,7 +99,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
         }
         const namedVisitor = body.visitor_id ?? visitorOf(request.headers.cookie) ?? null
         const visitorId = namedVisitor ?? newId()
-        const sessionId = body.session_id ?? sessionOf(request.headers.cookie) ?? newId()
+        const sessionId = body.session_id ?? sessionOf(request.headers.cookie) ?? proposedSession(body) ?? newId()
         const userAgentHeader = request.headers['user-agent'] ?? ''
         const { events, sentIds } = toRecords(body, {
           tenantId,
@@ -123,7 +123,10 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
         await watchFirstTouch(tenant, events).catch((error: unknown) =>
           request.log.warn({ err: error }, "a contact's first touch could not be recorded"),
         )
-        reply.header('set-cookie', sessionCookie(sessionId, request.protocol === 'https'))
+        reply.header(
+          'set-cookie',
+          sessionCookie(sessionId, request.protocol === 'https' || isSecurePage(request.headers)),
+        )
         return { status: 'success' as const, accepted: events.length, visitor_id: visitorId, session_id: sessionId }
       },
     )

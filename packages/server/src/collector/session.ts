@@ -10,6 +10,15 @@ export function sessionOf(cookies: string | undefined): string | undefined {
   return cookieOf(cookies, SESSION_COOKIE)
 }
 
+/**
+ * The session that a tracker proposes in its context before it has had an answer. It comes after the cookie, which knows
+ * of a visit to another subdomain.
+ */
+export function proposedSession({ context }: { context?: Record<string, unknown> }): string | undefined {
+  const proposed = context?.session_id
+  return typeof proposed === 'string' && USABLE.test(proposed) ? proposed : undefined
+}
+
 /** The visitor of the request's cookie. */
 export function visitorOf(cookies: string | undefined): string | undefined {
   return cookieOf(cookies, VISITOR_COOKIE)

@@ -43,7 +43,7 @@ test('an event is readable as soon as the request is answered, enriched with bro
   expect(status).toBe(200)
   expect(body).toEqual({ status: 'success', accepted: 1, visitor_id: 'visitor-1', session_id: expect.any(String) })
   expect(headers.get('set-cookie')).toMatch(
-    new RegExp(`^service_session_id=${body.session_id}; Path=/; Max-Age=1800; HttpOnly; SameSite=Strict$`),
+    new RegExp(`^service_session_id=${body.session_id}; Path=/; Max-Age=1800; HttpOnly; SameSite=Strict; Secure$`),
   )
   const [event] = await events()
   expect(event).toMatchObject({
@@ -182,6 +182,35 @@ describe('visitor and session', () => {
     expect(cookies.body).toMatchObject({ visitor_id: 'cookie-visitor', session_id: 'cookie-session' })
     const body = await tenant.track({ visitor_id: 'v', session_id: 's', events: [{ event: 'x' }] }, { cookie })
     expect(body.body).toMatchObject({ visitor_id: 'v', session_id: 's' })
+  })
+
+  test('a session that the tracker proposes counts where no cookie names another', async () => {
+    await fresh()
+    const propose = (session_id: unknown, cookie = '') =>
+      tenant.track({ context: { session_id }, events: [{ event: 'x' }] }, { cookie })
+    const proposed = await propose('proposed')
+    expect(proposed.body.session_id).toBe('proposed')
+    expect(proposed.headers.get('set-cookie')).toContain('service_session_id=proposed;')
+    expect((await propose('proposed', 'service_session_id=known')).body.session_id).toBe('known')
+    for (const unusable of [5, '', 'a b', 'x'.repeat(201), { a: 1 }]) {
+      expect((await propose(unusable)).body.session_id, JSON.stringify(unusable)).toMatch(/^[0-9a-f-]{36}$/)
+    }
+  })
+
+  test.each([
+    [{ origin: 'https://SITE' }, true],
+    [{ origin: '', referer: 'https://SITE/page' }, true],
+    [{ origin: 'http://SITE' }, false],
+    [{ origin: 'http://SITE', referer: 'https://SITE/page' }, false],
+  ])('the session cookie of a page with %j is Secure: %s', async (headers, isSecure) => {
+    await fresh()
+    const sent = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, value.replace('SITE', tenant.site)]),
+    )
+    if (sent.origin === '') delete sent.origin
+    const answer = await call(service, 'POST', '/track', { headers: sent, body: '{"events":[{"event":"x"}]}' })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('set-cookie')?.endsWith('; Secure')).toBe(isSecure)
   })
 })
 

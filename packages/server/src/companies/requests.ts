@@ -59,13 +59,15 @@ export function parseCompany(body: Type.Static<typeof UpdateCompanyBody>, isNew:
   if (typeof body.domain === 'string' && domain === null) {
     details.push({ path: 'domain', message: 'is not a domain like example.com' })
   }
+  const name = body.name?.trim()
+  if (name === '') details.push({ path: 'name', message: 'must not be only white space' })
   if (isNew && body.domain === undefined && body.name === undefined) {
     details.push({ path: 'domain', message: 'or name is required' })
   }
   if (details.length > 0) throw validationError(details)
   return {
     ...(domain === undefined ? {} : { domain }),
-    ...(body.name === undefined ? {} : { name: body.name }),
+    ...(body.name === undefined ? {} : { name: name ?? null }),
     properties: (body.properties ?? {}) as PropertyChanges,
   }
 }

@@ -73,7 +73,7 @@ export function segmentBuilderRoutes(app: App, { clock }: { clock: Clock }): voi
         request,
         now,
         (tx) => updateSegment(tx, segmentId, changes, now),
-        () => ({ ...entryOf('segment.updated', segmentId), details: { changed: Object.keys(changes) } }),
+        (changed) => (changed.length > 0 ? { ...entryOf('segment.updated', segmentId), details: { changed } } : null),
       )
       return { status: 'success' as const, segment: await readSegment(request.tenant, segmentId) }
     },
@@ -148,13 +148,13 @@ export function segmentBuilderRoutes(app: App, { clock }: { clock: Clock }): voi
         hide: true,
         params: Path,
         querystring: Type.Object(rangeParameters),
-        response: { 200: success({ by_day: Type.Array(Day) }) },
+        response: { 200: success({ counting: Type.Boolean(), by_day: Type.Array(Day) }) },
       },
     },
     async ({ tenant, params, query }) => {
       const days = daysOf(rangeOf(query, clock()))
       const byDay = await segmentGrowth(tenant, pathId(params.segment_id, 'segment'), days)
-      return { status: 'success' as const, by_day: byDay }
+      return { status: 'success' as const, counting: byDay === null, by_day: byDay ?? [] }
     },
   )
 }

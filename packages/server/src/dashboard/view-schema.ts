@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 
-const NAME_LENGTH_MAX = 100
+export const NAME_LENGTH_MAX = 100
 const COLUMNS_MAX = 100
 const PARAMETERS_MAX = 60
 const VALUE_LENGTH_MAX = 2_000

@@ -2,9 +2,10 @@ import type { Selectable } from 'kysely'
 import type { Actor } from '../audit/log.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
+import { requireName } from '../platform/names.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { SavedView, ViewBody } from './view-schema.ts'
+import { NAME_LENGTH_MAX, type SavedView, type ViewBody } from './view-schema.ts'
 
 const VIEWS_MAX = 200
 const UNIQUE_VIOLATION = '23505'
@@ -63,7 +64,7 @@ export async function deleteView(tx: Tenant, viewId: string): Promise<SavedView>
 }
 
 function columnsOf({ name, page, query, columns }: ViewBody) {
-  return { name, page, query: JSON.stringify(query), columns }
+  return { name: requireName('name', name, NAME_LENGTH_MAX), page, query: JSON.stringify(query), columns }
 }
 
 function toView(row: Selectable<TenantTables['saved_views']>): SavedView {

@@ -6,7 +6,7 @@ import { TIMESTAMP_FORM } from '../platform/http/query-parameters.ts'
 import { Id, pathId, success, Timestamp } from '../platform/http/responses.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
 import { type Clock, parseTimestamp } from '../platform/time.ts'
-import { sendTest } from '../webhooks/deliveries.ts'
+import { sendTest } from '../webhooks/resend.ts'
 import { rotateSecret } from '../webhooks/rotate-secret.ts'
 import {
   addSubscription,
@@ -100,7 +100,7 @@ export function webhookRoutes(app: App, dependencies: WebhookDependencies): void
         request,
         now,
         (tx) => changeSubscription(tx, dependencies, id, checked, now),
-        () => ({ ...entryOf('webhook.updated', id), details: { changed: Object.keys(request.body) } }),
+        (changed) => (changed.length > 0 ? { ...entryOf('webhook.updated', id), details: { changed } } : null),
       )
       return { status: 'success' as const, webhook: await readSubscription(request.tenant, id) }
     },

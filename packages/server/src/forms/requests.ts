@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { parseCompanyDomain } from '../companies/domain.ts'
 import { checkProperties, type Properties } from '../contacts/properties.ts'
-import { propertyNameOf } from '../contacts/property-names.ts'
+import { underPropertyNames } from '../contacts/property-names.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import type { FormSubmission } from './submit.ts'
@@ -54,15 +54,17 @@ function parseCompany(data: Record<string, unknown>, details: ErrorDetail[]): Fo
   details.push(...within('company_data', checkProperties(properties)))
   return domain === null
     ? null
-    : { domain, ...(typeof name === 'string' ? { name } : {}), properties: properties as Properties }
+    : {
+        domain,
+        ...(typeof name === 'string' && name.trim() ? { name: name.trim() } : {}),
+        properties: properties as Properties,
+      }
 }
 
 /** A field that was left blank says nothing: it must not erase what is known. */
 function toProperties(data: Record<string, unknown>): Record<string, unknown> {
   const filled = Object.entries(data).filter(([, value]) => value !== null && value !== '')
-  const renamed = filled.filter(([key]) => propertyNameOf(key) !== key)
-  const exact = filled.filter(([key]) => propertyNameOf(key) === key)
-  return Object.fromEntries([...renamed.map(([key, value]) => [propertyNameOf(key), value] as const), ...exact])
+  return underPropertyNames(Object.fromEntries(filled))
 }
 
 function within(place: string, details: ErrorDetail[]): ErrorDetail[] {

@@ -145,7 +145,7 @@ function clickSomething(
     add('video_play', url, { title: 'Product tour' })
     if (random.chance(0.5)) add('video_complete', url, { title: 'Product tour' })
   } else if (random.chance(0.25)) {
-    add('link_click', url, { text: 'Read the docs', href: '/docs/quickstart', type: 'internal' })
+    add('link_click', url, { text: 'Read the docs', href: '/docs/quickstart', link_type: 'internal' })
   }
 }
 

@@ -15,10 +15,16 @@ export interface SegmentDay {
  * the events tell and by what changed without one: the members that it had when it was defined, and those that a change
  * of its definition brought or took away.
  * @param days YYYY-MM-DD, consecutive.
+ * @returns null while the members are being counted.
  * @throws ServiceError 404.
  */
-export async function segmentGrowth(tenant: Tenant, segmentId: string, days: readonly string[]): Promise<SegmentDay[]> {
-  const { contact_count } = await readSegment(tenant, segmentId)
+export async function segmentGrowth(
+  tenant: Tenant,
+  segmentId: string,
+  days: readonly string[],
+): Promise<SegmentDay[] | null> {
+  const { contact_count: countNow } = await readSegment(tenant, segmentId)
+  if (countNow === null) return null
   const rows = await tenant.events.select<{ day: string; event: string; count: number }>({
     name: 'segments.growth',
     lane: 'heavy',
@@ -39,7 +45,7 @@ export async function segmentGrowth(tenant: Tenant, segmentId: string, days: rea
   const last = days.at(-1) ?? ''
   // What happened after the last day that is asked for lies between it and today.
   const since = new Set([...rows.map(({ day }) => day), ...silent.keys()].filter((day) => day > last))
-  let count = [...since].reduce((sum, day) => sum - changeOf(day), contact_count)
+  let count = [...since].reduce((sum, day) => sum - changeOf(day), countNow)
   const growth: SegmentDay[] = []
   for (const date of [...days].reverse()) {
     const [entered, exited] = [of(date, 'segment_entered'), of(date, 'segment_exited')]

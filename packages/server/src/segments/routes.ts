@@ -5,7 +5,10 @@ import { Pagination, pageParameters, paginationOf } from '../platform/http/pagin
 import { pathId, success } from '../platform/http/responses.ts'
 import { listMembers } from './members.ts'
 import { Segment } from './segment-object.ts'
-import { countSegments, listSegments, readSegment } from './segments.ts'
+import { countSegments, listSegments, readSegment, readSegmentSoFar } from './segments.ts'
+
+const COUNTING =
+  'The service is still finding out who belongs to this segment: contacts may be missing, or too many. Ask again shortly.'
 
 const Path = Type.Object({ segment_id: Type.String() })
 
@@ -61,22 +64,28 @@ export function segmentRoutes(app: App): void {
         response: {
           200: success({
             segment_name: Type.String(),
+            counting: Type.Boolean({
+              description:
+                'Whether the service is still finding out who belongs: contacts may be missing, or too many.',
+            }),
             contacts: Type.Array(SegmentMember),
             pagination: Pagination,
           }),
         },
       },
     },
-    async ({ tenant, params, query }) => {
+    async ({ tenant, params, query, warnings }) => {
       const { page = 1, limit = 20 } = query
       const segmentId = pathId(params.segment_id, 'segment')
-      const segment = await readSegment(tenant, segmentId)
+      const { segment, found } = await readSegmentSoFar(tenant, segmentId)
       const contacts = await listMembers(tenant, segmentId, { page, limit })
+      if (segment.counting) warnings.push(COUNTING)
       return {
         status: 'success' as const,
         segment_name: segment.name,
+        counting: segment.counting,
         contacts,
-        pagination: paginationOf({ page, limit }, segment.contact_count),
+        pagination: paginationOf({ page, limit }, found),
       }
     },
   )

@@ -9,14 +9,17 @@ export const Segment = Type.Object({
   _id: Id,
   name: Type.String({ examples: ['Leads in France'] }),
   description: Nullable(Type.String()),
-  contact_count: Type.Integer(),
+  contact_count: Nullable(Type.Integer({ description: 'null while the contacts are being counted.' })),
+  counting: Type.Boolean({
+    description: 'Whether the service is still finding out who belongs: the segment is new, or its filter has changed.',
+  }),
   filter: SegmentFilterSchema,
   created_at: Timestamp,
 })
 
 type SegmentRow = Pick<
   Selectable<TenantTables['segments']>,
-  'segment_id' | 'name' | 'description' | 'filter' | 'created_at'
+  'segment_id' | 'name' | 'description' | 'filter' | 'evaluated_at' | 'created_at'
 > & { contact_count: number }
 
 /** A segment as the API answers it. */
@@ -26,7 +29,8 @@ export function toSegmentObject(row: SegmentRow): Type.Static<typeof Segment> {
     _id: row.segment_id,
     name: row.name,
     description: row.description,
-    contact_count: Number(row.contact_count),
+    contact_count: row.evaluated_at === null ? null : Number(row.contact_count),
+    counting: row.evaluated_at === null,
     filter: row.filter as unknown as SegmentFilter,
     created_at: row.created_at.toISOString(),
   }

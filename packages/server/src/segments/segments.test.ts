@@ -16,10 +16,14 @@ beforeEach(async () => {
 
 const EVERYBODY = { match: 'all', conditions: [{ property: 'email', operator: 'is_set' }] }
 
-async function define(name: string, filter: unknown = EVERYBODY, description: string | null = null): Promise<string> {
-  const { segmentId } = await createSegment(tenant.handle, { name, description, filter }, new Date(), true)
+async function evaluate(segmentId: string): Promise<void> {
   const clock = () => new Date()
   await evaluateSegment(tenant.handle, { definitions: rememberDefinitions(), clock }, segmentId)
+}
+
+async function define(name: string, filter: unknown = EVERYBODY, description: string | null = null): Promise<string> {
+  const { segmentId } = await createSegment(tenant.handle, { name, description, filter }, new Date(), true)
+  await evaluate(segmentId)
   return segmentId
 }
 
@@ -36,6 +40,7 @@ test('a segment is read with its definition and the number of its contacts', asy
       name: 'Everybody',
       description: 'Who has an address',
       contact_count: 1,
+      counting: false,
       filter: EVERYBODY,
       created_at: expect.stringMatching(/Z$/),
     },
@@ -116,6 +121,75 @@ test('a segment gets another name and another filter, with the members that it m
   await expect(updateSegment(stranger.handle, segmentId, { name: 'x' }, new Date())).rejects.toMatchObject({
     status: 404,
   })
+})
+
+test('while a segment is being counted it has no number, and nothing takes it for empty', async () => {
+  await tenant.contact('ada@example.com', { city: 'Paris' })
+  await tenant.contact('bob@example.com', { city: 'Rome' })
+  const definition = { name: 'Everybody', description: null, filter: EVERYBODY }
+  const { segmentId } = await createSegment(tenant.handle, definition, new Date(), true)
+  const read = async () => {
+    const [one, list] = await Promise.all([
+      tenant.call('GET', `/v1/segments/${segmentId}`),
+      tenant.call('GET', '/v1/segments'),
+    ])
+    expect(list.body.segments).toEqual([one.body.segment])
+    const { contact_count, counting } = one.body.segment
+    return { contact_count, counting }
+  }
+  const members = async () => (await tenant.call('GET', `/v1/segments/${segmentId}/contacts`)).body
+  const aggregate = () =>
+    tenant.call('POST', '/v1/aggregate', {
+      entity: 'contacts',
+      group_by: 'city',
+      filters: { segment_id: segmentId },
+    })
+  const runOfAgent = async () => {
+    const agent = { name: 'A', monitoring: { filter: { segment_id: segmentId } } }
+    const { agent_id } = (await tenant.call('POST', '/v1/agents', agent)).body.agent
+    const { job_id } = (await tenant.call('POST', `/v1/agents/${agent_id}/trigger`)).body
+    const run = async () => (await tenant.call('GET', `/v1/agents/runs/${job_id}`)).body.run
+    await expect.poll(async () => (await run()).status, { timeout: 30_000 }).toBe('completed')
+    return (await run()).summary.contacts_evaluated
+  }
+  const expectCounting = async (meant: number) => {
+    expect(await read()).toEqual({ contact_count: null, counting: true })
+    expect(await members()).toMatchObject({ counting: true, warnings: [expect.stringContaining('finding out')] })
+    const refused = await aggregate()
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'segment_counting'])
+    expect(refused.headers.get('retry-after')).toBe('2')
+    expect(await runOfAgent()).toBe(meant)
+  }
+  const expectCounted = async (count: number) => {
+    expect(await read()).toEqual({ contact_count: count, counting: false })
+    expect(await members()).toMatchObject({ counting: false, pagination: { total_items: count } })
+    expect(await members()).not.toHaveProperty('warnings')
+    expect((await aggregate()).body).toMatchObject({ status: 'success', total: count })
+    expect(await runOfAgent()).toBe(count)
+  }
+  await expectCounting(2)
+  await evaluate(segmentId)
+  await expectCounted(2)
+  const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Rome' }] }
+  await tenant.handle.transaction(async (tx) => {
+    expect(await updateSegment(tx, segmentId, { filter }, new Date())).toEqual(['filter'])
+    // So that the service leaves it to this test.
+    const claimed_until = new Date(Date.now() + 600_000)
+    await tx.db.updateTable('segments').set({ claimed_until }).where('segment_id', '=', segmentId).execute()
+  })
+  await expectCounting(1)
+  await evaluate(segmentId)
+  await expectCounted(1)
+})
+
+test('the same filter again has nobody counted anew', async () => {
+  await tenant.contact('ada@example.com')
+  const segmentId = await define('Everybody')
+  expect(await updateSegment(tenant.handle, segmentId, { name: ' Everybody ', filter: EVERYBODY }, new Date())).toEqual(
+    [],
+  )
+  const { body } = await tenant.call('GET', `/v1/segments/${segmentId}`)
+  expect(body.segment).toMatchObject({ name: 'Everybody', contact_count: 1, counting: false })
 })
 
 test('a deleted segment is gone from its members, and a change of theirs does not miss it', async () => {

@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { conflict, notFound, type ServiceError, validationError } from '../platform/errors.ts'
+import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
+import { requireName } from '../platform/names.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { lockDefinitions } from './definitions.ts'
 import { LEASE } from './evaluate.ts'
@@ -33,7 +35,7 @@ export async function createSegment(
   now: Date,
   evaluatedByCaller = false,
 ): Promise<{ segmentId: string; usesEvents: boolean }> {
-  requireTexts({ name, description })
+  const texts = { name: requireName('name', name, NAME_LENGTH_MAX), description: checkedDescription(description) }
   const filter = parseSegmentFilter(sent)
   const usesEvents = eventsOf(filter).length > 0
   const segmentId = newId()
@@ -50,8 +52,7 @@ export async function createSegment(
       .insertInto('segments')
       .values({
         segment_id: segmentId,
-        name,
-        description,
+        ...texts,
         ...columnsOf(filter),
         claimed_until: evaluatedByCaller ? LEASE : null,
         created_at: now,
@@ -65,6 +66,7 @@ export async function createSegment(
 /**
  * Gives a segment another name, description or filter; undefined stays as it is. For another filter its members are found
  * anew, without events, by the running service.
+ * @returns the names of what has changed.
  * @throws ServiceError 404, 400 naming every wrong place.
  */
 export async function updateSegment(
@@ -72,24 +74,36 @@ export async function updateSegment(
   segmentId: string,
   { name, description, filter: sent }: Partial<NewSegment>,
   now: Date,
-): Promise<void> {
-  requireTexts({ name, description })
-  const filter = sent === undefined ? undefined : parseSegmentFilter(sent)
-  const { numUpdatedRows } = await tenant.transaction(async (tx) => {
+): Promise<string[]> {
+  const wanted = {
+    ...(name === undefined ? {} : { name: requireName('name', name, NAME_LENGTH_MAX) }),
+    ...(description === undefined ? {} : { description: checkedDescription(description) }),
+    ...(sent === undefined ? {} : { filter: parseSegmentFilter(sent) }),
+  }
+  return tenant.transaction(async (tx) => {
     await lockDefinitions(tx)
-    return tx.db
+    const before = await tx.db
+      .selectFrom('segments')
+      .select(['name', 'description', 'filter'])
+      .where('segment_id', '=', segmentId)
+      .executeTakeFirst()
+    if (!before) throw notFound('segment')
+    const { filter, ...texts } = wanted
+    const isOtherFilter = filter !== undefined && !isDeepStrictEqual(filter, before.filter)
+    const changed = (['name', 'description'] as const).filter((key) => key in texts && texts[key] !== before[key])
+    if (changed.length === 0 && !isOtherFilter) return []
+    await tx.db
       .updateTable('segments')
       .set({
-        ...(name === undefined ? {} : { name }),
-        ...(description === undefined ? {} : { description }),
-        ...(filter === undefined ? {} : { ...columnsOf(filter), evaluated_at: null, claimed_until: null }),
+        ...texts,
+        ...(isOtherFilter ? { ...columnsOf(filter), evaluated_at: null, claimed_until: null } : {}),
         revision: NEXT_REVISION,
         updated_at: now,
       })
       .where('segment_id', '=', segmentId)
-      .executeTakeFirst()
+      .execute()
+    return [...changed, ...(isOtherFilter ? ['filter'] : [])]
   })
-  if (numUpdatedRows === 0n) throw notFound('segment')
 }
 
 /** Removes a segment; nobody is said to have left it. @throws ServiceError 404. */
@@ -132,15 +146,20 @@ export async function countSegments(tenant: Tenant): Promise<number> {
 
 /** @throws ServiceError 404. */
 export async function readSegment(tenant: Tenant, segmentId: string) {
+  return (await readSegmentSoFar(tenant, segmentId)).segment
+}
+
+/** A segment with the number of contacts that are known to belong to it, also while they are being counted. @throws ServiceError 404. */
+export async function readSegmentSoFar(tenant: Tenant, segmentId: string) {
   const row = await selectSegments(tenant).where('segment_id', '=', segmentId).executeTakeFirst()
   if (!row) throw notFound('segment')
-  return toSegmentObject(row)
+  return { segment: toSegmentObject(row), found: Number(row.contact_count) }
 }
 
 function selectSegments(tenant: Tenant) {
   return tenant.db
     .selectFrom('segments')
-    .select(['segment_id', 'name', 'description', 'filter', 'created_at'])
+    .select(['segment_id', 'name', 'description', 'filter', 'evaluated_at', 'created_at'])
     .select((eb) =>
       eb
         .selectFrom('segment_counts')
@@ -156,13 +175,8 @@ function columnsOf(filter: SegmentFilter) {
   return { filter: JSON.stringify(filter), uses_events: eventsOf(filter).length > 0, uses_time: usesTime(filter) }
 }
 
-function requireTexts({ name, description }: Partial<NewSegment>): void {
-  if (name !== undefined) requireText('name', name, 1, NAME_LENGTH_MAX)
-  if (typeof description === 'string') requireText('description', description, 0, DESCRIPTION_LENGTH_MAX)
-}
-
-function requireText(path: string, text: string, minLength: number, maxLength: number): void {
-  if (text.length >= minLength && text.length <= maxLength && isStorableText(text)) return
-  const message = `must be a text from ${minLength} to ${maxLength} characters`
-  throw validationError([{ path, message }]) satisfies ServiceError
+function checkedDescription(text: string | null): string | null {
+  if (text === null || (text.length <= DESCRIPTION_LENGTH_MAX && isStorableText(text))) return text
+  const message = `must be a text of at most ${DESCRIPTION_LENGTH_MAX} characters`
+  throw validationError([{ path: 'description', message }])
 }

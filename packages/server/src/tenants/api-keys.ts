@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { cached } from '../platform/cache.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
+import { requireName } from '../platform/names.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Clock } from '../platform/time.ts'
@@ -9,6 +10,7 @@ import { isScope, SCOPES, type Scope } from './scopes.ts'
 
 /** 32 random bytes: a key can be neither guessed nor found by trying. */
 const KEY_BYTES = 32
+const NAME_LENGTH_MAX = 200
 const LAST_USE_EVERY_MS = 60_000
 
 export interface ApiKey {
@@ -43,12 +45,12 @@ export async function createApiKey(
   return { keyId: row.key_id, apiKey }
 }
 
-/** A new key with the row that stands for it. @throws ServiceError 400 for a scope that there is not. */
+/** A new key with the row that stands for it. @throws ServiceError 400 for a blank name, or a scope that there is not. */
 export function makeApiKey({ name, scopes, expiresAt }: NewApiKey, now: Date) {
   const apiKey = `cds_${randomBytes(KEY_BYTES).toString('base64url')}`
   const row = {
     key_id: newId(),
-    name,
+    name: requireName('name', name, NAME_LENGTH_MAX),
     key_hash: hashOf(apiKey),
     scopes: knownScopes(scopes),
     created_at: now,

@@ -22,7 +22,7 @@ const UpdateBody = Type.Object(
       Type.Boolean({ description: 'Whether to leave out identifications that pages send without a valid user_hash.' }),
     ),
   },
-  { additionalProperties: false, minProperties: 1, examples: [{ require_signed_identification: true }] },
+  { additionalProperties: false, examples: [{ require_signed_identification: true }] },
 )
 
 /** The tenant of the key: what it is called, and how its pages prove who a visitor is. */

@@ -212,6 +212,22 @@ describe('identify in /track', () => {
     expect(await eventsOf(found.contact_id)).toContain('later')
   })
 
+  test('traits are translated as the fields of a form are; an exact name wins', async () => {
+    const traits = {
+      Email: 'ada@example.com',
+      firstName: 'Ada',
+      'Last Name': 'Wrong',
+      lastname: 'Lovelace',
+      Plan: 'pro',
+    }
+    await visit('v', 'seen', { identify: { traits } })
+    const { contact_id } = await identify({ email: 'ada@example.com' })
+    const { contact } = await contactOf(contact_id)
+    expect(contact.properties).toMatchObject({ firstname: 'Ada', lastname: 'Lovelace', Plan: 'pro' })
+    expect(Object.keys(contact.properties)).not.toContain('firstName')
+    expect(Object.keys(contact.properties)).not.toContain('Last Name')
+  })
+
   test.each([
     [{ traits: { email: 'a@' } }, 'traits.email'],
     [{ external_user_id: '' }, 'external_user_id'],

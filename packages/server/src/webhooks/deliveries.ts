@@ -1,10 +1,9 @@
 import type { Expression, ExpressionBuilder, Selectable, SqlBool } from 'kysely'
-import { conflict, notFound, validationError } from '../platform/errors.ts'
+import { notFound, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
-import { isUuid, newId } from '../platform/ids.ts'
+import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { samplePayload } from './catalogue.ts'
 import { retryAt } from './retries.ts'
 import { requireSubscription } from './subscriptions.ts'
 
@@ -77,7 +76,7 @@ export async function listDeliveries(
  * Failed and pending deliveries are few among many, so these are looked up by themselves: the queue and an index of the
  * attempts that were the last and failed hold nothing else.
  */
-function hasStatus(subscriptionId: string, status: Delivery['status']) {
+export function hasStatus(subscriptionId: string, status: Delivery['status']) {
   return (eb: ExpressionBuilder<TenantTables, 'webhook_deliveries'>): Expression<SqlBool> => {
     const pending = eb
       .selectFrom('webhook_queue')
@@ -93,20 +92,6 @@ function hasStatus(subscriptionId: string, status: Delivery['status']) {
     if (status === 'failed') return eb('delivery_id', 'in', failed)
     return eb.and([eb('delivery_id', 'not in', pending), eb('delivery_id', 'not in', failed)])
   }
-}
-
-/**
- * Whether its last attempt was the last one that it gets. The number is compared for who sends it again at the same moment:
- * PostgreSQL looks again at the delivery's own row only.
- */
-function isFinished(eb: ExpressionBuilder<TenantTables, 'webhook_deliveries'>): Expression<SqlBool> {
-  return eb.exists(
-    eb
-      .selectFrom('webhook_attempts')
-      .whereRef('webhook_attempts.delivery_id', '=', 'webhook_deliveries.delivery_id')
-      .whereRef('attempt', '>', 'attempts_before')
-      .where('is_last', '=', true),
-  )
 }
 
 /** One page of a subscription's deliveries, newest first, and how many there are. @throws ServiceError 404 */
@@ -183,88 +168,13 @@ function stateOf(
     const status = last.error === null ? 'succeeded' : 'failed'
     return { status, next_attempt_at: null, finished_at: endedAt.toISOString() }
   }
-  const next = retryAt(endedAt, last.attempt - before)
+  // Somebody has brought the next attempt forward since.
+  const next = dueAt > endedAt ? dueAt : retryAt(endedAt, last.attempt - before)
   return { status: 'pending', next_attempt_at: next?.toISOString() ?? null, finished_at: null }
 }
 
-/**
- * Sends a finished delivery again: the same bytes, six attempts anew, the log continued.
- * @throws ServiceError 404, or 409 `delivery_pending` or `webhook_paused`.
- */
-export async function resendDelivery(tenant: Tenant, deliveryId: string, now: Date): Promise<void> {
-  const { delivery_id, subscription_id } = await requireDelivery(tenant, deliveryId)
-  await requireAwake(tenant, subscription_id)
-  const resent = await again(tenant, now, (query) => query.where('delivery_id', '=', delivery_id).where(isFinished))
-  if (resent === 0) throw conflict('delivery_pending', 'This delivery is still being attempted.')
-}
-
-/**
- * Sends again all failed deliveries of a subscription whose events came in a range of time, its ends included.
- * @returns how many. @throws ServiceError 404, or 409 `webhook_paused`.
- */
-export async function resendFailed(
-  tenant: Tenant,
-  subscriptionId: string,
-  { from, to }: { from: Date; to: Date },
-  now: Date,
-): Promise<number> {
-  const { subscription_id } = await requireAwake(tenant, subscriptionId)
-  return again(tenant, now, (query) =>
-    query
-      .where('subscription_id', '=', subscription_id)
-      .where(hasStatus(subscription_id, 'failed'))
-      .where(isFinished)
-      .where('created_at', '>=', from)
-      .where('created_at', '<=', to),
-  )
-}
-
-/** Sends a sample of the subscription's event. @returns the delivery's id. @throws ServiceError 404, 409 */
-export async function sendTest(tenant: Tenant, subscriptionId: string, now: Date): Promise<string> {
-  const { subscription_id, event } = await requireAwake(tenant, subscriptionId)
-  const deliveryId = newId()
-  const eventId = newId()
-  await tenant.db
-    .insertInto('webhook_deliveries')
-    .values({
-      delivery_id: deliveryId,
-      subscription_id,
-      event_id: eventId,
-      event,
-      payload: samplePayload(tenant.id, subscription_id, event, eventId, now),
-      is_test: true,
-      due_at: now,
-      created_at: now,
-    })
-    .execute()
-  return deliveryId
-}
-
-type Resend = ReturnType<typeof resendQuery>
-
-/** A trigger puts what is sent again into the queue. */
-function resendQuery(tenant: Tenant, now: Date) {
-  return tenant.db.updateTable('webhook_deliveries').set((eb) => ({
-    due_at: now,
-    attempts_before: eb
-      .selectFrom('webhook_attempts')
-      .select(({ fn }) => fn.max<number>('attempt').as('attempt'))
-      .whereRef('webhook_attempts.delivery_id', '=', 'webhook_deliveries.delivery_id'),
-  }))
-}
-
-async function again(tenant: Tenant, now: Date, which: (query: Resend) => Resend): Promise<number> {
-  const { numUpdatedRows } = await which(resendQuery(tenant, now)).executeTakeFirstOrThrow()
-  return Number(numUpdatedRows)
-}
-
-async function requireAwake(tenant: Tenant, subscriptionId: string) {
-  const row = await requireSubscription(tenant, subscriptionId)
-  if (row.paused_at !== null) throw conflict('webhook_paused', 'The subscription is paused. Resume it first.')
-  return row
-}
-
-async function requireDelivery(tenant: Tenant, deliveryId: string) {
+/** Which delivery an id names. @throws ServiceError 404 */
+export async function requireDelivery(tenant: Tenant, deliveryId: string) {
   const row = isUuid(deliveryId)
     ? await tenant.db
         .selectFrom('webhook_deliveries')

@@ -7,7 +7,8 @@ import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { attempted, startWebhookBench, type WebhookBench } from '../../test/webhooks.ts'
 import { createSecretBox } from '../platform/crypto/secret-box.ts'
 import { newId } from '../platform/ids.ts'
-import { listDeliveries, sendTest } from './deliveries.ts'
+import { listDeliveries } from './deliveries.ts'
+import { sendTest } from './resend.ts'
 import { rotateSecret } from './rotate-secret.ts'
 import {
   createSubscription,

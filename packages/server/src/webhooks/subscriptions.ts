@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
@@ -138,6 +139,7 @@ export async function checkChanges(
 
 /**
  * Gives a subscription another URL, filter or headers; deliveries that wait are sent to the new URL.
+ * @returns the names of what has changed. Headers that are sent count as changed, because their values are sealed.
  * @throws ServiceError 404, 503 `secret_key_missing`.
  */
 export async function changeSubscription(
@@ -146,9 +148,16 @@ export async function changeSubscription(
   subscriptionId: string,
   { url, filter, headers }: Partial<Omit<CheckedSettings, 'event'>>,
   now: Date,
-): Promise<void> {
+): Promise<string[]> {
   const id = idOf(subscriptionId)
-  const { numUpdatedRows } = await tenant.db
+  const before = await requireSubscription(tenant, id)
+  const changed = [
+    ...(url === undefined || url === before.url ? [] : ['url']),
+    ...(filter === undefined || isDeepStrictEqual(filter, before.url_filter) ? [] : ['url_filter']),
+    ...(headers === undefined ? [] : ['headers']),
+  ]
+  if (changed.length === 0) return []
+  await tenant.db
     .updateTable('webhook_subscriptions')
     .set({
       ...(url === undefined ? {} : { url }),
@@ -157,8 +166,8 @@ export async function changeSubscription(
       updated_at: now,
     })
     .where('subscription_id', '=', id)
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows === 0n) throw notFound('webhook subscription')
+    .execute()
+  return changed
 }
 
 function headerColumns(tenant: Tenant, secrets: SecretBox, subscriptionId: string, headers: readonly CustomHeader[]) {

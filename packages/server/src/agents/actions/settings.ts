@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Actor, audit } from '../../audit/log.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -57,7 +58,9 @@ export async function setAgentSettings(
       .onConflict((existing) => existing.columns([]).doNothing())
       .execute()
     const before = await tx.db.selectFrom('agent_settings').select('settings').forUpdate().executeTakeFirstOrThrow()
-    const settings = { ...(before.settings as Partial<AgentSettings>), ...changes }
+    const stored = before.settings as Partial<AgentSettings>
+    const settings = { ...stored, ...changes }
+    if (isDeepStrictEqual(settings, stored)) return { ...DEFAULT_AGENT_SETTINGS, ...stored }
     await tx.db
       .updateTable('agent_settings')
       .set({ settings: JSON.stringify(settings), updated_at: now })

@@ -17,7 +17,6 @@ export async function begin(tenant: Tenant, run: ClaimedRun, reasoner: Reasoner,
   await tenant.transaction(async (tx) => {
     const { numUpdatedRows } = await ours(tx, run)
       .set({
-        started_at: now,
         provider: reasoner.provider,
         model: reasoner.model,
         notices: JSON.stringify(notices),
@@ -53,7 +52,6 @@ export async function finish(
       .set({
         status,
         error: error ?? null,
-        started_at: sql`coalesce(started_at, ${now}::timestamptz)`,
         completed_at: now,
         ...(notice === undefined ? {} : { notices: sql`notices || ${JSON.stringify([notice])}::jsonb` }),
       })

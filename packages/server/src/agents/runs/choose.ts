@@ -26,7 +26,7 @@ export async function chooseContacts(
   now: Date,
 ): Promise<string[]> {
   if (filter === undefined) return []
-  const source = 'segment_id' in filter ? await segment(tenant, filter.segment_id) : meaning(tenant, filter, now)
+  const source = 'segment_id' in filter ? await segment(tenant, filter.segment_id, now) : meaning(tenant, filter, now)
   const chosen: string[] = []
   for await (const contactIds of source.all()) {
     for (let from = 0; from < contactIds.length && chosen.length < max; from += AT_ONCE) {
@@ -50,16 +50,18 @@ function meaning(tenant: Tenant, filter: SegmentFilter, now: Date): Source {
   }
 }
 
-async function segment(tenant: Tenant, segmentId: string): Promise<Source> {
+/** The members of a segment; while they are being counted, those whom its filter means. */
+async function segment(tenant: Tenant, segmentId: string, now: Date): Promise<Source> {
   const found = await tenant.db
     .selectFrom('segments')
-    .select('segment_id')
+    .select(['filter', 'evaluated_at'])
     .where('segment_id', '=', segmentId)
     .executeTakeFirst()
   if (!found) {
     const message = 'The segment of the monitoring filter has been deleted. Give the agent another filter.'
     throw new ServiceError(409, 'unknown_segment', message)
   }
+  if (found.evaluated_at === null) return meaning(tenant, found.filter as unknown as SegmentFilter, now)
   const members = () => tenant.db.selectFrom('segment_members').select('contact_id').where('segment_id', '=', segmentId)
   return {
     all: async function* () {

@@ -17,7 +17,7 @@ export interface ClaimedRun {
   claim: string
   configuration: AgentConfiguration
   requestedContactIds: string[] | null
-  /** Whether its contacts have been chosen. */
+  /** Whether its provider and its contacts have been chosen. */
   hasBegun: boolean
 }
 
@@ -25,7 +25,7 @@ export interface ClaimedRun {
 export class NotOurs extends Error {}
 
 /** Takes a run that waits, or whose process is silent. @returns null when there is nothing to do here. */
-export async function claimRun(tenant: Tenant, runId: string): Promise<ClaimedRun | null> {
+export async function claimRun(tenant: Tenant, runId: string, now: Date): Promise<ClaimedRun | null> {
   const claim = newId()
   const row = await tenant.db
     .updateTable('agent_runs')
@@ -34,6 +34,7 @@ export async function claimRun(tenant: Tenant, runId: string): Promise<ClaimedRu
       claim,
       heartbeat_at: sql`now()`,
       progressed_at: sql`now()`,
+      started_at: sql`coalesce(started_at, ${now}::timestamptz)`,
       // What a process held that does not work on it any more.
       held_usd: 0,
     })
@@ -45,7 +46,7 @@ export async function claimRun(tenant: Tenant, runId: string): Promise<ClaimedRu
         eb('heartbeat_at', '<', sql<Date>`now() - make_interval(secs => ${SILENT_SECONDS_MAX})`),
       ]),
     )
-    .returning(['agent_id', 'configuration', 'requested_contact_ids', 'started_at'])
+    .returning(['agent_id', 'configuration', 'requested_contact_ids', 'provider'])
     .executeTakeFirst()
   if (!row) return null
   return {
@@ -54,7 +55,7 @@ export async function claimRun(tenant: Tenant, runId: string): Promise<ClaimedRu
     claim,
     configuration: row.configuration as unknown as AgentConfiguration,
     requestedContactIds: row.requested_contact_ids,
-    hasBegun: row.started_at !== null,
+    hasBegun: row.provider !== null,
   }
 }
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { notFound } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { ACTION_COLUMNS, type ActionObject, toActionObject } from '../actions/action-object.ts'
+import type { SkippedAction } from '../actions/same-waiting.ts'
 import type { Window } from '../agents.ts'
 import { type ContactResultObject, RUN_COLUMNS, type RunObject, type RunStatus, toRunObject } from './run-object.ts'
 
@@ -112,7 +113,12 @@ async function resultsOf(tenant: Tenant, runId: string, { limit, offset }: Windo
     .selectFrom('agent_run_contacts')
     .leftJoin('contacts', 'contacts.contact_id', 'agent_run_contacts.contact_id')
     .select(['agent_run_contacts.contact_id', 'agent_run_contacts.status', 'agent_run_contacts.reasoning'])
-    .select(['agent_run_contacts.error', 'contacts.contact_id as known_id', 'contacts.email'])
+    .select([
+      'agent_run_contacts.error',
+      'agent_run_contacts.skipped_actions',
+      'contacts.contact_id as known_id',
+      'contacts.email',
+    ])
     .select([property('firstname').as('firstname'), property('lastname').as('lastname')])
     .select(property('company').as('company'))
     .where('agent_run_contacts.run_id', '=', runId)
@@ -142,6 +148,7 @@ async function resultsOf(tenant: Tenant, runId: string, { limit, offset }: Windo
     reasoning: row.reasoning,
     error: row.error,
     proposed_actions: actions.filter((action) => action.contact_id === row.contact_id),
+    skipped_actions: row.skipped_actions as unknown as SkippedAction[],
   }))
 }
 

@@ -4,6 +4,7 @@ import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { proposeAction } from '../actions/propose.ts'
+import { type SkippedAction, waitingOf } from '../actions/same-waiting.ts'
 import { type Evaluation, NO_USAGE, type Usage } from '../reasoning/reasoner.ts'
 import { type ClaimedRun, NotOurs, ours } from './claim.ts'
 import { spend } from './costs.ts'
@@ -75,7 +76,7 @@ async function record(
   // Of a contact that was erased while it was looked at nothing is kept but what the look cost.
   const evaluation = isErased ? null : said
   const dropped = evaluation?.dropped ?? []
-  const statuses = await propose(tx, jobs, run, contactId, evaluation?.actions ?? [], now)
+  const { statuses, skipped } = await propose(tx, jobs, run, contactId, evaluation?.actions ?? [], now)
   const count = (status: string) => statuses.filter((each) => each === status).length
   const errors = dropped.length + (outcome.status === 'failed' && !isErased ? 1 : 0)
   // The run's row and the month's come last, so that contacts wait for one another no longer than a commit takes.
@@ -88,6 +89,7 @@ async function record(
       actions_proposed: sql`actions_proposed + ${statuses.length}::integer`,
       actions_auto_approved: sql`actions_auto_approved + ${count('approved')}::integer`,
       actions_pending_approval: sql`actions_pending_approval + ${count('pending_approval')}::integer`,
+      actions_skipped: sql`actions_skipped + ${skipped}::integer`,
       errors: sql`errors + ${errors}::integer`,
       input_tokens: sql`input_tokens + ${usage.inputTokens}::bigint`,
       output_tokens: sql`output_tokens + ${usage.outputTokens}::bigint`,
@@ -130,16 +132,21 @@ async function countLost(tenant: Tenant, { runId }: ClaimedRun, usage: Usage, no
   })
 }
 
+/** Proposes what does not wait for a person already; the rest is written down as skipped. */
 async function propose(
   tx: Tenant,
   jobs: Pick<Jobs, 'send'>,
-  { runId, agentId, configuration }: ClaimedRun,
+  run: ClaimedRun,
   contactId: string,
   actions: Evaluation['actions'],
   now: Date,
-): Promise<string[]> {
+): Promise<{ statuses: string[]; skipped: number }> {
   const statuses: string[] = []
-  for (const [actionIndex, { type, params }] of actions.entries()) {
+  const { runId, agentId, configuration } = run
+  const waiting = actions.length === 0 ? new Map<string, SkippedAction>() : await waitingOf(tx, run, contactId)
+  const skipped = actions.flatMap(({ type }) => waiting.get(type) ?? [])
+  const proposed = actions.filter(({ type }) => !waiting.has(type))
+  for (const [actionIndex, { type, params }] of proposed.entries()) {
     const proposal = {
       runId,
       contactId,
@@ -155,5 +162,13 @@ async function propose(
     const { status } = await proposeAction(tx, { jobs }, proposal, now)
     statuses.push(status)
   }
-  return statuses
+  if (skipped.length > 0) {
+    await tx.db
+      .updateTable('agent_run_contacts')
+      .set({ skipped_actions: JSON.stringify(skipped) })
+      .where('run_id', '=', runId)
+      .where('contact_id', '=', contactId)
+      .execute()
+  }
+  return { statuses, skipped: skipped.length }
 }

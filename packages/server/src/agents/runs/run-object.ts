@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
+import { ACTION_TYPES } from '../action-types.ts'
 import { Action } from '../actions/action-object.ts'
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const
@@ -29,6 +30,10 @@ const FIELDS = {
     actions_proposed: Type.Integer(),
     actions_auto_approved: Type.Integer(),
     actions_pending_approval: Type.Integer(),
+    actions_skipped: Type.Integer({
+      description:
+        'Not proposed, because an earlier run proposed the same type for the contact and it waits for approval.',
+    }),
     errors: Type.Integer(),
   }),
   usage: Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer(), cost_usd: Type.Number() }),
@@ -57,6 +62,18 @@ export const ContactResult = Type.Object({
   reasoning: Nullable(Type.String()),
   error: Nullable(Type.String()),
   proposed_actions: Type.Array(Action),
+  skipped_actions: Type.Array(
+    Type.Object({
+      type: Word(ACTION_TYPES),
+      reason: Word(['waits_for_approval']),
+      run_id: Id,
+      action_index: Type.Integer(),
+    }),
+    {
+      description:
+        'What was not proposed, each with the action of an earlier run that waits for approval in its place.',
+    },
+  ),
 })
 
 export type ContactResultObject = Type.Static<typeof ContactResult>
@@ -76,6 +93,7 @@ export const RUN_COLUMNS = [
   'contacts_evaluated',
   'actions_proposed',
   'actions_auto_approved',
+  'actions_skipped',
   'errors',
   'input_tokens',
   'output_tokens',
@@ -107,6 +125,7 @@ export function toRunObject(row: RunRow, pending: number): RunObject {
       actions_proposed: row.actions_proposed,
       actions_auto_approved: row.actions_auto_approved,
       actions_pending_approval: pending,
+      actions_skipped: row.actions_skipped,
       errors: row.errors,
     },
     usage: {

@@ -64,6 +64,59 @@ test('a triggered run can be read at once, and proposes what the playbook says f
   expect(summary).toMatchObject({ status: 'completed', summary: run.summary })
 })
 
+test('a run under way says since when, before its first contact too', async () => {
+  const ada = await tenant.contact('ada@example.com')
+  const runId = await trigger(await agent(TEMPLATE), { contact_ids: [ada] })
+  const seen = new Set<string>()
+  for (let run = await read(runId); ; run = await read(runId)) {
+    seen.add(`${run.status} ${run.started_at === null ? 'not started' : 'started'}`)
+    if (run.status === 'completed') break
+  }
+  expect([...seen]).not.toContain('running not started')
+  expect([...seen]).toContain('completed started')
+})
+
+const waitingIn = (results: { proposed_actions: { status: string }[] }[]) =>
+  results.flatMap((result) => result.proposed_actions).filter(({ status }) => status === 'pending_approval').length
+
+test('a run does not propose again what waits for approval at the same contact, and says so', async () => {
+  const ada = await tenant.contact('ada@example.com', { lifecyclestage: 'lead' })
+  const agentId = await agent(TEMPLATE)
+  const first = await ended(await trigger(agentId, { contact_ids: [ada] }))
+  expect(first).toMatchObject({ summary: { actions_proposed: 1, actions_skipped: 0 } })
+  const second = await ended(await trigger(agentId, { contact_ids: [ada] }))
+  expect(second.summary).toMatchObject({
+    contacts_evaluated: 1,
+    actions_proposed: 0,
+    actions_pending_approval: 0,
+    actions_skipped: 1,
+    errors: 0,
+  })
+  const waits = { reason: 'waits_for_approval', run_id: first.run_id, action_index: 0 }
+  expect(second.contact_results).toMatchObject([
+    { status: 'evaluated', proposed_actions: [], skipped_actions: [{ type: 'email_message', ...waits }] },
+  ])
+  const other = await ended(await trigger(await agent(TEMPLATE), { contact_ids: [ada] }))
+  expect(waitingIn(other.contact_results)).toBe(1)
+  const path = `/v1/agents/runs/${first.run_id}/contacts/${ada}/actions/0/reject`
+  expect((await tenant.call('POST', path)).status).toBe(200)
+  const third = await ended(await trigger(agentId, { contact_ids: [ada] }))
+  expect(third.summary).toMatchObject({ actions_proposed: 1, actions_skipped: 0 })
+  expect(third.contact_results[0].proposed_actions[0]).toMatchObject({ action_index: 0, status: 'pending_approval' })
+})
+
+test('of two runs at once one proposes for each contact', async () => {
+  const contacts: string[] = []
+  for (let index = 0; index < 25; index++) {
+    contacts.push(await tenant.contact(`c${index}@example.com`, { lifecyclestage: 'lead' }))
+  }
+  const agentId = await agent(TEMPLATE)
+  const ids = await Promise.all([1, 2, 3].map(() => trigger(agentId, { contact_ids: contacts })))
+  const runs = await Promise.all(ids.map(ended))
+  expect(runs.map((run) => waitingIn(run.contact_results)).reduce((sum, count) => sum + count)).toBe(25)
+  expect(runs.map(({ summary }) => summary.actions_skipped).reduce((sum, count) => sum + count)).toBe(50)
+})
+
 test('without contact_ids the monitoring filter chooses, those that were never looked at first', async () => {
   const ids: string[] = []
   for (const name of ['a', 'b', 'c']) ids.push(await tenant.contact(`${name}@example.com`))

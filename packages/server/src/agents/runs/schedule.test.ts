@@ -145,6 +145,7 @@ async function openRun(agentId: string, more: object = {}): Promise<{ runId: str
       requested_by: JSON.stringify(ACTOR),
       configuration: JSON.stringify({ ...configuration, description: null, monitoring: {}, llm_config: {} }),
       created_at: now,
+      provider: 'template',
       started_at: now,
       heartbeat_at: new Date(),
       progressed_at: new Date(),
@@ -170,24 +171,24 @@ const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000)
 describe('a run', () => {
   test('is claimed by one process; another gets it only when the first is silent', async () => {
     const { runId } = await openRun(await agent())
-    const claims = await Promise.all(Array.from({ length: 6 }, () => claimRun(tenant.handle, runId)))
+    const claims = await Promise.all(Array.from({ length: 6 }, () => claimRun(tenant.handle, runId, now)))
     expect(claims.filter((claim) => claim !== null)).toHaveLength(1)
-    expect(await claimRun(tenant.handle, runId)).toBeNull()
+    expect(await claimRun(tenant.handle, runId, now)).toBeNull()
     await tenant.handle.db
       .updateTable('agent_runs')
       .set({ heartbeat_at: minutesAgo(1) })
       .execute()
-    expect(await claimRun(tenant.handle, runId)).not.toBeNull()
+    expect(await claimRun(tenant.handle, runId, now)).not.toBeNull()
   })
 
   test('is written by whoever has it: a process that was taken for dead writes nothing more', async () => {
     const { runId, contactId } = await openRun(await agent())
-    const dead = await claimRun(tenant.handle, runId)
+    const dead = await claimRun(tenant.handle, runId, now)
     await tenant.handle.db
       .updateTable('agent_runs')
       .set({ heartbeat_at: minutesAgo(1) })
       .execute()
-    const alive = await claimRun(tenant.handle, runId)
+    const alive = await claimRun(tenant.handle, runId, now)
     if (!dead || !alive) throw new Error('not claimed')
     const outcome = { status: 'evaluated', evaluation: EVALUATION } as const
     await expect(recordOutcome(tenant.handle, timed(first), dead, contactId, outcome)).rejects.toThrow()
@@ -225,7 +226,7 @@ describe('a run', () => {
     const { runId: other } = await openRun(await agent())
     let mayGoOn = true
     for (let round = 0; mayGoOn; round++) {
-      const run = await claimRun(tenant.handle, other)
+      const run = await claimRun(tenant.handle, other, now)
       if (!run || round > RESTARTS_MAX + 1) throw new Error('it goes on for ever')
       mayGoOn = await giveBackAfterFailure(tenant.handle, run, 'again and again', now)
     }
@@ -238,7 +239,7 @@ describe('a run', () => {
 
   test('can be cancelled once, and its process writes nothing more', async () => {
     const { runId, contactId } = await openRun(await agent())
-    const run = await claimRun(tenant.handle, runId)
+    const run = await claimRun(tenant.handle, runId, now)
     if (!run) throw new Error('not claimed')
     await cancelRun(tenant.handle, runId, ACTOR, now)
     const outcome = { status: 'evaluated', evaluation: EVALUATION } as const
@@ -259,7 +260,7 @@ describe('costs', () => {
   const never = new AbortController().signal
   const claimed = async () => {
     const { runId, contactId } = await openRun(await agent())
-    const run = await claimRun(tenant.handle, runId)
+    const run = await claimRun(tenant.handle, runId, now)
     if (!run) throw new Error('not claimed')
     const held = { usd: 0 }
     const hold = holdFor(tenant.handle, run, CAPS, held, () => now, never)
@@ -302,7 +303,7 @@ describe('costs', () => {
       .set({ heartbeat_at: minutesAgo(1) })
       .where('run_id', '=', dead.runId)
       .execute()
-    expect(await claimRun(tenant.handle, dead.runId)).not.toBeNull()
+    expect(await claimRun(tenant.handle, dead.runId, now)).not.toBeNull()
     await asked
     await expect(dead.hold(0.1)).rejects.toBeInstanceOf(NotOurs)
   })
@@ -323,7 +324,7 @@ describe('what happens beside a run', () => {
   const claimed = async () => {
     const agentId = await agent()
     const { runId, contactId } = await openRun(agentId)
-    const run = await claimRun(tenant.handle, runId)
+    const run = await claimRun(tenant.handle, runId, now)
     if (!run) throw new Error('not claimed')
     return { agentId, run, runId, contactId }
   }

@@ -41,9 +41,9 @@ export async function workOnRun(
   // The queue gives it to a process that is not about to stop.
   if (signal.aborted) throw new Error('This process is stopping.')
   const tenant = openTenant(dependencies.stores, tenantId)
-  const run = await claimRun(tenant, runId)
-  if (!run) return
   const { log, clock, jobs } = dependencies
+  const run = await claimRun(tenant, runId, clock())
+  if (!run) return
   const ending = new AbortController()
   const end = () => ending.abort()
   signal.addEventListener('abort', end)

@@ -7,7 +7,7 @@ import { ExchangeTimeout, exchange } from './exchange.ts'
 import { askOnce, checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
 import { checkUrl, hostOf, RefusedAddress, type UrlRules } from './urls.ts'
 
-/** For the whole exchange: name, connection, TLS, request, and the response to its last byte. */
+/** For the whole exchange: name, connection, TLS, request, and the response: to the headers of a 2xx, else to its last byte. */
 const EXCHANGE_MS_MAX = 10_000
 const BODY_BYTES_MAX = 16 * 1024
 /** Shorter than what servers keep a silent connection (5 s is common): one that they have just closed looks like a failure. */
@@ -56,7 +56,8 @@ export interface Outbound {
   check(url: string): Promise<void>
   /**
    * POSTs a body. Redirects are answers like any other.
-   * @throws OutboundError when there is no answer within ten seconds, or the address may not be called.
+   * @throws OutboundError when there is no answer within ten seconds, or the address may not be called. A 2xx is an answer once
+   * its headers are there; of its body what comes within another second is kept.
    */
   post(url: string, headers: Record<string, string>, body: Buffer, signal?: AbortSignal): Promise<OutboundAnswer>
   close(): Promise<void>

@@ -1,5 +1,8 @@
 import type { Dispatcher } from 'undici'
 
+/** So long a 2xx may go on with its body, which decides nothing. */
+const SUCCESS_BODY_MS_MAX = 1_000
+
 /** What came back, as much of the body as is kept. */
 export interface Exchanged {
   status: number
@@ -17,8 +20,9 @@ interface Limits {
 }
 
 /**
- * One request and its whole response, by undici's lowest interface: at thousands of calls a second its streams and abort
- * signals cost more than the calls do.
+ * One request and its response, by undici's lowest interface: at thousands of calls a second its streams and abort
+ * signals cost more than the calls do. A 2xx is an answer once its headers are there, whatever becomes of its body; any
+ * other response once it is whole, because its body may matter.
  * @throws what undici says, ExchangeTimeout, or the signal's reason.
  */
 export function exchange(
@@ -36,7 +40,7 @@ export function exchange(
     const chunks: Buffer[] = []
 
     // Not AbortSignal.timeout, whose timer lives on after a call that took five milliseconds.
-    const timer = setTimeout(() => giveUp(new ExchangeTimeout()), timeoutMs)
+    let timer = setTimeout(() => giveUp(new ExchangeTimeout()), timeoutMs)
     const forget = signal === undefined ? null : onAbort(signal, () => giveUp(signal.reason as Error))
 
     function end(settle: () => void): void {
@@ -48,11 +52,13 @@ export function exchange(
     }
 
     function giveUp(reason: Error): void {
-      end(() => reject(reason))
+      fail(reason)
       controller?.abort(reason)
     }
 
     const answer = () => end(() => resolve({ status, body: Buffer.concat(chunks).subarray(0, bodyBytesMax) }))
+    const isSuccess = () => status >= 200 && status < 300
+    const fail = (error: Error) => (isSuccess() ? answer() : end(() => reject(error)))
 
     dispatcher.dispatch(options, {
       onRequestStart: (started) => {
@@ -62,6 +68,9 @@ export function exchange(
       },
       onResponseStart: (_, statusCode) => {
         status = statusCode
+        if (ended || !isSuccess()) return
+        clearTimeout(timer)
+        timer = setTimeout(() => giveUp(new ExchangeTimeout()), SUCCESS_BODY_MS_MAX)
       },
       onResponseData: (receiving, chunk) => {
         chunks.push(chunk)
@@ -71,7 +80,7 @@ export function exchange(
         receiving.abort(new Error('The rest of the body is not wanted.'))
       },
       onResponseEnd: answer,
-      onResponseError: (_, error) => end(() => reject(error)),
+      onResponseError: (_, error) => fail(error),
     })
   })
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:tls'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -257,10 +258,31 @@ describe('calls', () => {
     expect(written).toBeLessThan(5_000_000)
   })
 
-  test('ten seconds are for the whole answer, however it drips', async () => {
+  test.each([
+    ['never ends', (response: ServerResponse) => response.write('taken')],
+    ['is cut off', (response: ServerResponse) => response.write('taken', () => setImmediate(() => response.destroy()))],
+    ['never begins', (response: ServerResponse) => response.flushHeaders()],
+    ['is shorter than announced', (response: ServerResponse) => response.end('taken')],
+  ])('a 2xx counts when its headers are there, also when its body %s', async (how, write) => {
+    receiver.answer = (response) => {
+      response.writeHead(202, how === 'is shorter than announced' ? { 'content-length': '100' } : {})
+      response.strictContentLength = false
+      write(response)
+    }
+    const sender = client()
+    const { status, body } = await post(sender, receiver.url())
+    expect(status).toBe(202)
+    if (how === 'never ends') expect(String(body)).toBe('taken')
+    // Such a connection is not used again.
+    receiver.answer = (response) => response.end('ok')
+    expect(String((await post(sender, receiver.url())).body)).toBe('ok')
+    expect(new Set(receiver.received.map(({ connection }) => connection)).size).toBe(2)
+  })
+
+  test('ten seconds are for the whole answer of a failure, however it drips', async () => {
     let drips = 0
     receiver.answer = (response) => {
-      response.writeHead(200)
+      response.writeHead(500)
       const drip = setInterval(() => response.write('.', () => drips++), 300)
       response.on('close', () => clearInterval(drip))
     }

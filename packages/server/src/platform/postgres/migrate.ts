@@ -22,6 +22,8 @@ import * as verifiedIdentification from './migrations/0022-verified-identificati
 import * as bounds from './migrations/0023-bounds.ts'
 import * as operations from './migrations/0024-operations.ts'
 import * as sendersOfEventIds from './migrations/0029-senders-of-event-ids.ts'
+import * as skippedActions from './migrations/0031-skipped-actions.ts'
+import * as leasedDeliveries from './migrations/0032-leased-deliveries.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -47,6 +49,8 @@ const MIGRATIONS: Record<string, Migration> = {
   '0023-bounds': bounds,
   '0024-operations': operations,
   '0029-senders-of-event-ids': sendersOfEventIds,
+  '0031-skipped-actions': skippedActions,
+  '0032-leased-deliveries': leasedDeliveries,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */

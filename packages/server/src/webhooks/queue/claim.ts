@@ -186,8 +186,8 @@ async function takeFrom(
       SELECT tenant_id, subscription_id, attempt, batch, gen_random_uuid() AS batch_id,
         array_agg(delivery_id) AS delivery_ids FROM mine GROUP BY tenant_id, subscription_id, attempt, batch
     ), leased AS (
-      INSERT INTO webhook_queue (tenant_id, subscription_id, due_at, batch_id, attempt, delivery_ids)
-      SELECT tenant_id, subscription_id, ${leaseUntil}, batch_id, attempt, delivery_ids FROM batches
+      INSERT INTO webhook_queue (tenant_id, subscription_id, due_at, batch_id, attempt, delivery_ids, is_leased)
+      SELECT tenant_id, subscription_id, ${leaseUntil}, batch_id, attempt, delivery_ids, true FROM batches
     )
     SELECT subscription_id, batch_id, attempt, delivery_id, event_id, event, record, payload, attempts_before
     FROM mine JOIN batches USING (tenant_id, subscription_id, attempt, batch)`.execute(stores.database)

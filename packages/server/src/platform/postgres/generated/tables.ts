@@ -77,6 +77,7 @@ export interface AgentRunContacts {
   position: number;
   reasoning: string | null;
   run_id: string;
+  skipped_actions: Generated<Json>;
   status: Generated<string>;
   tenant_id: string;
 }
@@ -85,6 +86,7 @@ export interface AgentRuns {
   actions_auto_approved: Generated<number>;
   actions_pending_approval: Generated<number>;
   actions_proposed: Generated<number>;
+  actions_skipped: Generated<number>;
   agent_id: string;
   claim: string | null;
   completed_at: Timestamp | null;
@@ -769,6 +771,7 @@ export interface WebhookQueue {
   batch_id: string;
   delivery_ids: string[];
   due_at: Timestamp;
+  is_leased: Generated<boolean>;
   subscription_id: string;
   tenant_id: string;
 }

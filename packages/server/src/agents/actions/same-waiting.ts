@@ -1,0 +1,43 @@
+import { sql } from 'kysely'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { ActionType } from '../action-types.ts'
+
+/** Distinguishes this lock from others of the same tenant. */
+const PROPOSAL_LOCK = 31
+
+/** An action that a run did not propose, and the one that waits in its place. */
+export interface SkippedAction {
+  type: ActionType
+  reason: 'waits_for_approval'
+  run_id: string
+  action_index: number
+}
+
+/**
+ * What other runs of an agent have proposed for a contact and a person has not decided yet, the oldest of each type.
+ * Runs that propose for the same contact at the same time wait for one another, until the caller's commit.
+ */
+export async function waitingOf(
+  tx: Tenant,
+  { agentId, runId }: { agentId: string; runId: string },
+  contactId: string,
+): Promise<Map<string, SkippedAction>> {
+  const subject = `${tx.id}/${agentId}/${contactId}`
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${subject}, ${PROPOSAL_LOCK}))`.execute(tx.db)
+  const rows = await tx.db
+    .selectFrom('agent_actions')
+    .select(['type', 'run_id', 'action_index'])
+    .where('contact_id', '=', contactId)
+    .where('agent_id', '=', agentId)
+    .where('run_id', '<>', runId)
+    .where('status', '=', 'pending_approval')
+    .orderBy('created_at', 'desc')
+    .orderBy('action_index', 'desc')
+    .execute()
+  return new Map(
+    rows.map(({ type, run_id, action_index }) => [
+      type,
+      { type: type as ActionType, reason: 'waits_for_approval', run_id, action_index },
+    ]),
+  )
+}
