@@ -11,7 +11,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/embedde
 import { serverUser } from './platform/embedded/unprivileged-user.ts'
 import { type Cleanup, undoAll } from './platform/every.ts'
 import type { Logger } from './platform/log.ts'
-import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
+import { connectPostgres, type Postgres } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.ts'
 import { openReadTurns } from './platform/read-turns.ts'
@@ -32,7 +32,6 @@ export interface EngineOptions {
 export interface Engines {
   stores: Stores
   postgres: Postgres<DB>
-  postgresAddress: PostgresAddress
   /** Directories that the embedded engines write to: their disks must not run full. */
   directories: string[]
   close(): Promise<void>
@@ -72,8 +71,8 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
     openClickHouse(options, dataDirectory, cleanup),
   )
   if (embedded) directories.push(dirname(embedded.cluster))
-  const postgresAddress = embedded?.connection ?? { connectionString: config.databaseUrl ?? '' }
-  const postgres = connectPostgres<DB>(postgresAddress, config.postgresPoolSize)
+  const server = embedded?.connection ?? { connectionString: config.databaseUrl ?? '' }
+  const postgres = connectPostgres<DB>(server, config.postgresPoolSize, options.log)
   cleanup.push(() => postgres.close())
   const clickhouse = await withMigrationLock(postgres.db, async () => {
     await migratePostgres(postgres.db)
@@ -81,7 +80,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
   })
   const reads = await openReadTurns(found, config)
   const stores = { database: postgres.db, clickhouse, reads }
-  return { stores, postgres, postgresAddress, directories, close: () => undoAll(cleanup) }
+  return { stores, postgres, directories, close: () => undoAll(cleanup) }
 }
 
 /** Waits for both even if one fails, so that nothing starts behind the back of the cleanup. */
@@ -108,13 +107,13 @@ async function startPostgres(
 }
 
 async function openClickHouse(
-  { config, clickhouse: shared }: EngineOptions,
+  { config, log, clickhouse: shared }: EngineOptions,
   dataDirectory: string,
   cleanup: Cleanup,
 ): Promise<ClickHouse> {
   const path = join(dataDirectory, 'clickhouse')
   const clickhouse =
-    shared ?? (await connectClickHouse(config.clickhouseUrl === null ? { path } : { url: config.clickhouseUrl }))
+    shared ?? (await connectClickHouse(config.clickhouseUrl === null ? { path } : { url: config.clickhouseUrl }, log))
   cleanup.push(() => clickhouse.close())
   return clickhouse
 }
