@@ -5,21 +5,38 @@ export interface FreezingProxy {
   port: number
   /** From now on nothing is forwarded, and whoever connects is accepted and waits. */
   freeze(): void
+  /** Freezes at the COMMIT of the transaction that sends a text. The COMMIT is still forwarded, or it is lost. */
+  freezeAtCommitOf(text: string, isForwarded: boolean): void
   /** Forwards again, and what came meanwhile first. */
   thaw(): void
   close(): Promise<void>
 }
+
+/** As PostgreSQL's protocol spells it. */
+const COMMIT = /^Q.{4}commit\0/is
 
 /** A proxy that can stop without a word, as a frozen server or a cut network does. */
 export async function startFreezingProxy(target: NetConnectOpts): Promise<FreezingProxy> {
   const sockets = new Set<Socket>()
   const waiting: (() => void)[] = []
   let frozen = false
+  let trap: { text: string; isForwarded: boolean; client?: Socket } | null = null
 
-  function join(from: Socket, to: Socket): void {
+  function freeze(): void {
+    frozen = true
+    trap = null
+    for (const socket of sockets) socket.pause()
+  }
+
+  function join(from: Socket, to: Socket, isClient: boolean): void {
     sockets.add(from)
     if (frozen) from.pause()
-    from.on('data', (chunk) => to.write(chunk))
+    from.on('data', (chunk: Buffer) => {
+      if (isClient && trap && chunk.includes(trap.text)) trap.client = from
+      const isTrapped = trap?.client === from && COMMIT.test(chunk.toString('latin1'))
+      if (!isTrapped || trap?.isForwarded) to.write(chunk)
+      if (isTrapped) freeze()
+    })
     from.on('error', () => {})
     from.on('close', () => {
       sockets.delete(from)
@@ -30,8 +47,8 @@ export async function startFreezingProxy(target: NetConnectOpts): Promise<Freezi
   const server = createServer({ pauseOnConnect: true }, (client) => {
     const forward = () => {
       const upstream = connect(target)
-      join(client, upstream)
-      join(upstream, client)
+      join(client, upstream, true)
+      join(upstream, client, false)
       client.resume()
     }
     if (frozen) waiting.push(forward)
@@ -40,9 +57,9 @@ export async function startFreezingProxy(target: NetConnectOpts): Promise<Freezi
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
-    freeze: () => {
-      frozen = true
-      for (const socket of sockets) socket.pause()
+    freeze,
+    freezeAtCommitOf: (text, isForwarded) => {
+      trap = { text, isForwarded }
     },
     thaw: () => {
       frozen = false

@@ -3,11 +3,12 @@ import { every } from './every.ts'
 import type { Logger } from './log.ts'
 
 const ASK_EVERY_MS = 1_000
-/** A store that answers nothing for so long is taken for frozen. Whoever waits for it is answered within ten seconds. */
-const SILENT_AFTER_MS = 5_000
-/** While it is silent, it is asked anew this often: a question that a proxy has swallowed is never answered. */
-const ASK_AGAIN_AFTER_MS = 2_000
+/** Time is counted in steps: a process that was held up itself (suspended, short of processor time) misses steps too. */
 const STEP_MS = 500
+/** A store that has not answered for six seconds is taken for frozen: requests must be answered within ten. */
+const SILENT_STEPS = 12
+/** While it is silent, a question is asked anew after two seconds: a proxy may have swallowed the last. */
+const QUESTION_STEPS = 4
 
 /** Tells whether a store answers at all, however long its work takes. */
 export interface Silence {
@@ -17,11 +18,10 @@ export interface Silence {
 }
 
 /**
- * Asks a store every second whether it is there. A store that is frozen, or cut off without a word, leaves whoever
- * waits for it waiting for minutes, and no time limit on statements could tell that from an honest statement that takes
+ * Asks a store every second whether it is there. One that is frozen, or cut off without a word, would leave whoever
+ * waits for it waiting for minutes, and no time limit on statements can tell that from an honest statement that takes
  * long.
- * @param ask resolves to whether the store said anything, be it a refusal, and to false when nothing could be reached.
- * It gives up when the signal aborts.
+ * @param ask resolves to whether the store said anything, be it a refusal. It gives up when the signal aborts.
  */
 export function watchForSilence(
   store: 'PostgreSQL' | 'ClickHouse',
@@ -29,35 +29,41 @@ export function watchForSilence(
   log: Logger,
 ): Silence {
   let answering = newController()
-  let asking: AbortController | null = null
-  let stopped = false
+  let stepsSilent = 0
+  let question: { controller: AbortController; steps: number } | null = null
 
-  async function look(): Promise<void> {
-    const asked = new AbortController()
-    asking = asked
-    const cancel = afterSteps(answering.signal.aborted ? ASK_AGAIN_AFTER_MS : SILENT_AFTER_MS, () => asked.abort())
-    const answered = (await ask(asked.signal).catch(() => false)) && !asked.signal.aborted
-    cancel()
-    asking = null
-    if (answered && answering.signal.aborted) {
-      log.info(`${store} answers again`)
-      answering = newController()
+  const stepping = setInterval(() => {
+    stepsSilent++
+    if (question) question.steps++
+    if (stepsSilent < SILENT_STEPS) return
+    if (!answering.signal.aborted) {
+      log.error(`${store} has not answered for ${(SILENT_STEPS * STEP_MS) / 1000} seconds; what waits for it fails`)
+      answering.abort()
     }
-    // What cannot be reached says so by itself.
-    if (stopped || !asked.signal.aborted || answering.signal.aborted) return
-    log.error(`${store} has not answered for ${SILENT_AFTER_MS / 1000} seconds; what waits for it fails`)
-    answering.abort()
-  }
+    if (question && question.steps >= QUESTION_STEPS) question.controller.abort()
+  }, STEP_MS)
+  stepping.unref()
 
-  const looking = every(ASK_EVERY_MS, look)
+  const asking = every(ASK_EVERY_MS, async () => {
+    const controller = new AbortController()
+    question = { controller, steps: 0 }
+    const answered = await ask(controller.signal).catch(() => false)
+    question = null
+    if (!answered || controller.signal.aborted) return
+    stepsSilent = 0
+    if (!answering.signal.aborted) return
+    log.info(`${store} answers again`)
+    answering = newController()
+  })
+
   return {
     get signal() {
       return answering.signal
     },
     stop: async () => {
-      stopped = true
-      asking?.abort()
-      await looking.stop()
+      clearInterval(stepping)
+      question?.controller.abort()
+      await asking.stop()
     },
   }
 }
@@ -67,19 +73,4 @@ function newController(): AbortController {
   // Every connection listens.
   setMaxListeners(0, controller.signal)
   return controller
-}
-
-/**
- * Counts in steps, so that a process that was held up itself (suspended, short of processor time) does not take its own
- * delay for the store's: what arrived meanwhile is read before the next step.
- */
-function afterSteps(milliseconds: number, act: () => void): () => void {
-  let left = milliseconds / STEP_MS
-  const timer = setInterval(() => {
-    if (--left > 0) return
-    clearInterval(timer)
-    act()
-  }, STEP_MS)
-  timer.unref()
-  return () => clearInterval(timer)
 }
