@@ -121,7 +121,8 @@ describe('a PostgreSQL that has gone silent', () => {
     expect(found).toEqual(isReceived ? [{ email, city: 'Rome' }] : [])
     if (!isReceived) return
     const id = body.contacts[0].contact_id
-    const created = async () => (await tenant.call('GET', `/v1/events?event_type=contact_created&contact_id=${id}&count_only=true`)).body.count
+    const created = async () =>
+      (await tenant.call('GET', `/v1/events?event_type=contact_created&contact_id=${id}&count_only=true`)).body.count
     await expect.poll(created).toBe(1)
   })
 

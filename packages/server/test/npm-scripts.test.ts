@@ -1,5 +1,3 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { readFile, rm } from 'node:fs/promises'
 import { platform } from 'node:os'
@@ -7,6 +5,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { ADDRESS_FILE } from '../src/engines.ts'
 import { openDirectory } from './process.ts'
+import { runProgram } from './programs.ts'
 import { until } from './webhooks.ts'
 
 const RUNNING = /is running at \S+/
@@ -19,32 +18,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(directory, { recursive: true, force: true }))
 })
 
-interface Running {
-  process: ChildProcessWithoutNullStreams
-  output(): string
-  /** Its exit code, or the signal that ended it. */
-  ended: Promise<number | string>
-}
-
-/** Runs a program on the test's data directory until it has printed something. */
-async function run(file: string, args: string[], ready: RegExp): Promise<Running> {
-  const child = spawn(file, args, {
-    env: { ...process.env, CDS_DATA_DIR: directory, PORT: '0', HOST: '127.0.0.1', NO_UPDATE_NOTIFIER: '1' },
-  })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk
-    })
-  }
-  const ended = once(child, 'exit').then(([code, signal]) => code ?? signal)
-  await until(() => {
-    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${output}`)
-    expect(output).toMatch(ready)
-  }, 60_000)
-  return { process: child, output: () => output, ended }
-}
-
+const run = (file: string, args: string[], ready: RegExp) => runProgram(file, args, { CDS_DATA_DIR: directory }, ready)
 const npmStart = (ready = RUNNING) => run('npm', ['start'], ready)
 
 /** Runs `npm start` in a terminal of its own. */

@@ -1,7 +1,6 @@
-import { importContacts } from '../imports/import-contacts.ts'
+import { failedRowsOf, type ImportSummary, importContacts } from '../imports/import-contacts.ts'
 import { countRefused, retryRefused } from '../journal/refused.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
-import { parseJsonBody } from '../platform/http/json-body.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { parseTimestamp } from '../platform/time.ts'
@@ -14,7 +13,7 @@ import { addDomain } from '../tenants/domains.ts'
 import { addApiKey } from '../tenants/keys-of-tenant.ts'
 import { AGENT_SETTINGS_COMMANDS } from './agent-settings-commands.ts'
 import { about, audited } from './audited.ts'
-import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
+import { type Command, existingTenant, jsonOf, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
 import { IDENTITY_COMMANDS } from './identity-commands.ts'
 import { MAILBOX_COMMANDS } from './mailbox-commands.ts'
@@ -95,7 +94,7 @@ export const COMMANDS: Record<string, Command> = {
       const segment = {
         name: String(values.name),
         description: values.description === undefined ? null : String(values.description),
-        filter: parseJsonBody(String(values.filter)),
+        filter: jsonOf(values, 'filter'),
       }
       // Beside a running service ClickHouse is out of reach, and that service finds the members.
       const evaluates = !session.serviceRuns
@@ -160,6 +159,7 @@ export const COMMANDS: Record<string, Command> = {
       })
       return { ...summary }
     },
+    failuresOf: (answer) => failedRowsOf(answer as unknown as ImportSummary),
   },
   'events retry': {
     summary: 'Try again to store the events that were set aside',

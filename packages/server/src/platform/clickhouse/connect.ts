@@ -203,7 +203,7 @@ function connectServer(url: string, log: Logger): Connections {
 
 /** Whether a server says anything; a refusal is an answer. */
 async function isThere(client: ClickHouseClient, abort_signal: AbortSignal): Promise<boolean> {
-  const answer = await client.ping({ abort_signal })
+  const answer = await client.ping({ select: false, abort_signal })
   return answer.success || refusalCode(answer.error) !== null || !('code' in answer.error)
 }
 
