@@ -1,10 +1,15 @@
-import { rm } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { ADDRESS_FILE } from '../src/engines.ts'
 import { newId } from '../src/platform/ids.ts'
 import { createSegment } from '../src/segments/segments.ts'
+import { CommandLine } from './command-line.ts'
 import { type FreezingProxy, startFreezingProxy } from './freezing-proxy.ts'
 import { type Browser, signedIn } from './people.ts'
-import { openDirectory, startProcess } from './process.ts'
+import { MAIN, openDirectory, RUNNING, startProcess } from './process.ts'
 import { startScriptedModel } from './scripted-model.ts'
 import {
   type Answer,
@@ -200,3 +205,62 @@ test('a ClickHouse that has gone silent answers 503 to reads, and what is record
       .sort()
   await expect.poll(stored).toEqual(ids.toSorted())
 })
+
+describe('an embedded PostgreSQL that is suspended', () => {
+  test.each([
+    ['with all of its processes', true],
+    ['as far as new connections go', false],
+  ])('%s: requests are answered in time, and it serves when it goes on', async (_, isWhole) => {
+    const { directory, url, key, postmaster, service } = await startEmbedded()
+    const list = () => call({ url }, 'GET', '/v1/contacts', { headers: { authorization: `Bearer ${key}` } })
+    const ready = () => call({ url }, 'GET', '/health/ready')
+    expect((await list()).status).toBe(200)
+    const processes = isWhole ? [postmaster, ...childrenOf(postmaster)] : [postmaster]
+    for (const pid of processes) process.kill(pid, 'SIGSTOP')
+    const [answers, readiness] = await Promise.all([
+      Promise.all(Array.from({ length: 40 }, () => inTime(list()))),
+      inTime(ready()),
+    ])
+    expect(readiness).toEqual(NOT_READY)
+    // Open connections may still serve.
+    const statuses = new Set(answers.map(({ status }) => status))
+    expect(statuses.difference(new Set(isWhole ? [503] : [200, 503]))).toEqual(new Set())
+    for (const pid of processes.toReversed()) process.kill(pid, 'SIGCONT')
+    await expect.poll(async () => (await ready()).status, { timeout: BACK_WITHIN_MS }).toBe(200)
+    expect((await list()).status).toBe(200)
+    expect(await service.end('SIGTERM')).toBe(0)
+    expect(existsSync(join(directory, ADDRESS_FILE))).toBe(false)
+  })
+
+  test('does not keep the service from stopping', async () => {
+    const { postmaster, service } = await startEmbedded()
+    process.kill(postmaster, 'SIGSTOP')
+    expect(await service.end('SIGTERM')).toBe(0)
+    expect(() => process.kill(postmaster, 0)).toThrow('ESRCH')
+  })
+})
+
+/** A service with its own engines, in a process of its own. */
+async function startEmbedded() {
+  const directory = await openDirectory()
+  const environment = { CDS_DATA_DIR: directory, PORT: '0', HOST: '127.0.0.1', CDS_LOG_LEVEL: 'warn' }
+  const service = await startProcess(MAIN, [], environment, RUNNING)
+  const commandLine = new CommandLine(environment)
+  onTestFinished(async () => {
+    await commandLine.close()
+    await service.end('SIGTERM')
+    await rm(directory, { recursive: true, force: true })
+  })
+  const { tenant_id } = await commandLine.json('tenant', 'create', '--name', 'Frozen')
+  const made = await commandLine.json('key', 'create', '--tenant', tenant_id, '--name', 'k', '--scopes', 'all')
+  const pidFile = await readFile(join(directory, 'postgres', 'cluster', 'postmaster.pid'), 'utf8')
+  const url = RUNNING.exec(service.output())?.[1] ?? ''
+  return { directory, url, key: String(made.api_key), postmaster: Number.parseInt(pidFile, 10), service }
+}
+
+function childrenOf(pid: number): number[] {
+  return execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .split(/\s+/)
+    .map(Number)
+}

@@ -106,9 +106,12 @@ async function run(command: Command, values: Values): Promise<number> {
 function table(answer: Record<string, unknown>): string {
   const width = Math.max(...Object.keys(answer).map((key) => key.length))
   return Object.entries(answer)
-    .map(
-      ([key, value]) =>
-        `${key.padEnd(width)}  ${typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)}`,
-    )
+    .map(([key, value]) => `${key.padEnd(width)}  ${printed(value)}`)
     .join('\n')
+}
+
+function printed(value: unknown): string {
+  if (typeof value !== 'object') return String(value)
+  const isFlat = Array.isArray(value) && value.every((each) => typeof each !== 'object')
+  return isFlat ? JSON.stringify(value) : JSON.stringify(value, null, 2)
 }
