@@ -4,6 +4,7 @@ import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { ADDRESS_FILE } from '../src/engines.ts'
+import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
 import { newId } from '../src/platform/ids.ts'
 import { createSegment } from '../src/segments/segments.ts'
 import { CommandLine } from './command-line.ts'
@@ -204,6 +205,38 @@ test('a ClickHouse that has gone silent answers 503 to reads, and what is record
       .map(({ id }: { id: string }) => id)
       .sort()
   await expect.poll(stored).toEqual(ids.toSorted())
+})
+
+test('a ClickHouse that falls silent in the middle of an answer ends it', async () => {
+  const directory = await openDirectory()
+  const front = await startProcess('packages/server/test/clickhouse-front.ts', [directory, '0'], {}, /ready \d+/)
+  const proxy = await startFreezingProxy({
+    port: Number(/ready (\d+)/.exec(front.output())?.[1]),
+    host: '127.0.0.1',
+  })
+  const clickhouse = await connectClickHouse({ url: `http://127.0.0.1:${proxy.port}` })
+  onTestFinished(async () => {
+    await clickhouse.close()
+    await proxy.close()
+    await front.end('SIGKILL')
+    await rm(directory, { recursive: true, force: true })
+  })
+  let batches = 0
+  const read = async () => {
+    for await (const _ of clickhouse.stream('SELECT number FROM numbers(3000000)')) if (batches++ === 0) proxy.freeze()
+  }
+  await expect(read()).rejects.toMatchObject({ code: 'store_unavailable' })
+  expect(batches).toBeGreaterThan(0)
+})
+
+test('the service stops while its PostgreSQL is silent', async () => {
+  const proxy = await startFreezingProxy({ path: `${inject('postgresHost')}/.s.PGSQL.5432` })
+  onTestFinished(proxy.close)
+  const { pathname } = new URL(await createDatabase())
+  const service = await startTestService({ DATABASE_URL: `postgres://cds@127.0.0.1:${proxy.port}${pathname}` })
+  proxy.freeze()
+  await service.close()
+  await expect(call(service, 'GET', '/v1/health')).rejects.toThrow('fetch failed')
 })
 
 describe('an embedded PostgreSQL that is suspended', () => {

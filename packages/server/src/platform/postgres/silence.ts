@@ -45,9 +45,10 @@ export function watchPostgres(address: PostgresAddress, log: Logger) {
   function stream(): Socket {
     const socket = new Socket()
     const { signal } = silence
+    // Without an error, which a client that is being closed has no listener for; pg words one itself.
+    const lose = () => socket.destroy()
     // Connecting would fill the queue of a frozen server.
-    if (signal.aborted) return Object.assign(socket, { connect: () => socket.destroy(noAnswer()) })
-    const lose = () => socket.destroy(noAnswer())
+    if (signal.aborted) return Object.assign(socket, { connect: lose })
     signal.addEventListener('abort', lose)
     socket.once('close', () => signal.removeEventListener('abort', lose))
     return socket
@@ -60,9 +61,4 @@ export function watchPostgres(address: PostgresAddress, log: Logger) {
       drop()
     },
   }
-}
-
-/** Worded as pg words it. Nobody knows whether the statement that was under way has been carried out. */
-function noAnswer(): Error {
-  return new Error('Connection terminated, because PostgreSQL does not answer')
 }
