@@ -5,13 +5,13 @@ import { type Service, startService } from './service.ts'
 
 /** Ctrl-C, a supervisor, and a terminal that is closed. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-/** npm passes on what the terminal has sent to both: the same signal comes twice at once and means one. */
+/** npm passes on the Ctrl-C that the terminal has sent to both: it comes twice at once and means one. */
 const SAME_SIGNAL_WITHIN_MS = 2_000
 
 /**
  * Runs the service until it is told to stop, then lets it finish what it is doing. Told while it starts, it stops as
- * soon as it has started, because an engine that is left behind would hold the data directory. Told again, it ends at
- * once.
+ * soon as it has started, because an engine that is left behind would hold the data directory. A second Ctrl-C ends
+ * it at once.
  * @param whenRunning is called once the service answers.
  * @param beforeListen sees the application before it answers the first request.
  */
@@ -25,8 +25,9 @@ export async function runService(
   let service: Service | null = null
   let toldAt: number | null = null
   let ended: Promise<void> = Promise.resolve()
-  const stop = () => {
-    if (toldAt !== null && performance.now() - toldAt > SAME_SIGNAL_WITHIN_MS) process.exit(1)
+  const stop = (signal: string) => {
+    const isAgain = toldAt !== null && performance.now() - toldAt > SAME_SIGNAL_WITHIN_MS
+    if (isAgain && signal === 'SIGINT') process.exit(1)
     if (toldAt === null && service) ended = end(service)
     toldAt ??= performance.now()
   }
