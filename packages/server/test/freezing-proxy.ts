@@ -28,8 +28,13 @@ export async function startFreezingProxy(target: NetConnectOpts): Promise<Freezi
     for (const socket of sockets) socket.pause()
   }
 
+  function keep(socket: Socket): void {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+  }
+
   function join(from: Socket, to: Socket, isClient: boolean): void {
-    sockets.add(from)
     if (frozen) from.pause()
     from.on('data', (chunk: Buffer) => {
       if (isClient && trap && chunk.includes(trap.text)) trap.client = from
@@ -37,16 +42,15 @@ export async function startFreezingProxy(target: NetConnectOpts): Promise<Freezi
       if (!isTrapped || trap?.isForwarded) to.write(chunk)
       if (isTrapped) freeze()
     })
-    from.on('error', () => {})
-    from.on('close', () => {
-      sockets.delete(from)
-      to.destroy()
-    })
+    from.on('close', () => to.destroy())
   }
 
   const server = createServer({ pauseOnConnect: true }, (client) => {
+    keep(client)
     const forward = () => {
+      if (client.destroyed) return
       const upstream = connect(target)
+      keep(upstream)
       join(client, upstream, true)
       join(upstream, client, false)
       client.resume()
