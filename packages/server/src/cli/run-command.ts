@@ -41,7 +41,7 @@ export async function runCommand(args: string[]): Promise<number> {
 
 /** What a call names, and whether it asks for help: `--help`, `-h` or `help`, wherever it stands, or nothing at all. */
 function read(args: string[]) {
-  const leading = args.slice(0, args.findIndex((arg) => arg.startsWith('-')) >>> 0)
+  const leading = upTo(args, (arg) => arg.startsWith('-'))
   const words = leading[0] === 'help' ? leading.slice(1) : leading
   const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((each) => Object.hasOwn(COMMANDS, each)) ?? ''
   const command = COMMANDS[name]
@@ -53,7 +53,12 @@ function read(args: string[]) {
 
 /** Whether an option stands before the `--` that ends them. */
 function isGiven(args: string[], option: string): boolean {
-  return args.slice(0, args.indexOf('--') >>> 0).includes(option)
+  return upTo(args, (arg) => arg === '--').includes(option)
+}
+
+function upTo(args: string[], isEnd: (arg: string) => boolean): string[] {
+  const end = args.findIndex(isEnd)
+  return end === -1 ? args : args.slice(0, end)
 }
 
 function parse(name: string, command: Command, args: string[]) {
