@@ -2,6 +2,9 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { until } from './webhooks.ts'
 
+/** The demo fills a tenant first. */
+const READY_WITHIN_MS = 240_000
+
 export interface Running {
   process: ChildProcessWithoutNullStreams
   output(): string
@@ -24,9 +27,13 @@ export async function runProgram(
     })
   }
   const ended = once(child, 'exit').then(([code, signal]) => code ?? signal)
-  await until(() => {
+  const isReady = () => {
     if (ready.test(output)) return
     throw new Error(child.exitCode === null ? `not ready: ${output}` : `ended with ${child.exitCode}: ${output}`)
-  }, 90_000)
+  }
+  await until(isReady, READY_WITHIN_MS).catch((error) => {
+    child.kill()
+    throw error
+  })
   return { process: child, output: () => output, ended }
 }

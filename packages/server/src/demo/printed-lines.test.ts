@@ -19,7 +19,7 @@ beforeAll(async () => {
   directory = await openDirectory()
   demo = await runProgram('npm', ['run', 'demo'], { CDS_DATA_DIR: directory }, LAST_LINE)
   lines = commandsOf(demo.output())
-})
+}, 300_000)
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
 /** The lines of a text that begin with a command's name. */
