@@ -18,8 +18,8 @@ chmodSync(directory, 0o755)
 const config = readConfig({ CDS_DATA_DIR: directory, PORT: '0' })
 const service = await startService({ config, log: createLog('silent') })
 try {
-  const { host, user, database } = service.postgresAddress as Record<string, string>
-  const url = `postgres://localhost/${database}?${new URLSearchParams({ host: host ?? '', user: user ?? '' })}`
+  const { host, user, database } = service.postgres.address as { host: string; user: string; database: string }
+  const url = `postgres://localhost/${database}?${new URLSearchParams({ host, user })}`
   const options = [
     '--dialect',
     'postgres',

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 /** Groups of test files in the order in which they begin: those that mostly wait come first. */
 const GROUPS: { name: string; has: (path: string, source: string) => boolean }[] = [
   // Tests that kill or stop the service's process.
-  { name: 'crash', has: (path) => /server\/test\/(.*crash|shutdown|disk-full)\.test/.test(path) },
+  { name: 'crash', has: (path) => /server\/test\/(.*crash|shutdown|disk-full|npm-scripts)\.test/.test(path) },
   // Embedded engines, and external ones.
-  { name: 'engines', has: (path) => /\/embedded\/|(external-engines|installation)\.test/.test(path) },
+  { name: 'engines', has: (path) => /\/embedded\/|(external-engines|frozen-engines|installation)\.test/.test(path) },
   { name: 'browser', has: (_, source) => source.includes('HAS_BROWSER') },
   // Files that start their own service, mostly to move its clock.
   { name: 'clock', has: (_, source) => /\b(startTestService|start\w+Bench)\(/.test(source) },

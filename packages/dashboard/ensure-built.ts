@@ -41,6 +41,8 @@ function runBuild(root: string): Promise<void> {
       cwd: root,
       // With the caller's NODE_ENV, such as 'test', the pages would get React's development build, which is slow and large.
       env: { ...process.env, NODE_ENV: 'production' },
+      // Ctrl-C in a terminal is for the service alone, which ends the build with itself.
+      detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     const stop = () => child.kill()

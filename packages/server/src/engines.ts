@@ -12,7 +12,7 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/embedde
 import { serverUser } from './platform/embedded/unprivileged-user.ts'
 import { type Cleanup, undoAll } from './platform/every.ts'
 import type { Logger } from './platform/log.ts'
-import { connectPostgres, type Postgres, type PostgresAddress } from './platform/postgres/connect.ts'
+import { connectPostgres, openPool, type Postgres } from './platform/postgres/connect.ts'
 import type { DB } from './platform/postgres/generated/tables.ts'
 import { migratePostgres, withMigrationLock } from './platform/postgres/migrate.ts'
 import { openReadTurns } from './platform/read-turns.ts'
@@ -33,7 +33,6 @@ export interface EngineOptions {
 export interface Engines {
   stores: Stores
   postgres: Postgres<DB>
-  postgresAddress: PostgresAddress
   projector: Projector
   /** Directories that the embedded engines write to: their disks must not run full. */
   directories: string[]
@@ -77,20 +76,20 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
     openClickHouse(options, dataDirectory, cleanup),
   )
   if (embedded) directories.push(dirname(embedded.cluster))
-  const postgresAddress = embedded?.connection ?? { connectionString: config.databaseUrl ?? '' }
-  const postgres = connectPostgres<DB>(postgresAddress, config.postgresPoolSize)
+  const server = embedded?.connection ?? { connectionString: config.databaseUrl ?? '' }
+  const postgres = connectPostgres<DB>(server, config.postgresPoolSize, options.log)
   cleanup.push(() => postgres.close())
   const clickhouse = await withMigrationLock(postgres.db, async () => {
     await migratePostgres(postgres.db)
     return migrateClickHouse(postgres, found, options)
   })
   const reads = await openReadTurns(found, config)
-  const projecting = connectPostgres<DB>(postgresAddress, PROJECTOR_CONNECTIONS)
-  cleanup.push(() => projecting.close())
-  const projector = startProjector({ database: projecting.db, clickhouse, log: options.log })
+  const { db: database } = openPool<DB>(postgres.address, PROJECTOR_CONNECTIONS)
+  cleanup.push(() => database.destroy())
+  const projector = startProjector({ database, clickhouse, log: options.log })
   cleanup.push(() => projector.stop())
   const stores = { database: postgres.db, clickhouse, reads, barrier: projector.barrier }
-  return { stores, postgres, postgresAddress, projector, directories, close: () => undoAll(cleanup) }
+  return { stores, postgres, projector, directories, close: () => undoAll(cleanup) }
 }
 
 /** Waits for both even if one fails, so that nothing starts behind the back of the cleanup. */
@@ -117,13 +116,13 @@ async function startPostgres(
 }
 
 async function openClickHouse(
-  { config, clickhouse: shared }: EngineOptions,
+  { config, log, clickhouse: shared }: EngineOptions,
   dataDirectory: string,
   cleanup: Cleanup,
 ): Promise<ClickHouse> {
   const path = join(dataDirectory, 'clickhouse')
   const clickhouse =
-    shared ?? (await connectClickHouse(config.clickhouseUrl === null ? { path } : { url: config.clickhouseUrl }))
+    shared ?? (await connectClickHouse(config.clickhouseUrl === null ? { path } : { url: config.clickhouseUrl }, log))
   cleanup.push(() => clickhouse.close())
   return clickhouse
 }

@@ -93,9 +93,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const cleanup: Cleanup = [engines.close]
   const close = () => undoAll(cleanup)
   try {
-    const { stores, postgres, postgresAddress, projector } = engines
+    const { stores, postgres, projector } = engines
     const metrics = createMetrics(postgres.pool, stores.reads, projector.counts)
-    const invalidation: Invalidation = await listenForChanges(postgresAddress, log)
+    const invalidation: Invalidation = await listenForChanges(postgres.address, log)
     cleanup.push(() => invalidation.close())
     const eventIds = await keepEventIds(stores.database, clock, log)
     cleanup.push(() => eventIds.stop())
@@ -144,7 +144,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => api.close())
     const llmOutbound = createApiFetch({ allowPrivate: config.llm.allowPrivate, allowHttp: config.llm.allowPrivate })
     cleanup.push(() => llmOutbound.close())
-    const jobs = await openJobs(postgresAddress, QUEUES, log)
+    const jobs = await openJobs(postgres.address, QUEUES, log)
     cleanup.push(() => jobs.stop())
     await startTasks({ stores, jobs, writing, projector, eventsStorage, config, log })
     const { social } = network

@@ -1,4 +1,5 @@
 import { ServiceError } from '../platform/errors.ts'
+import { parseJsonBody } from '../platform/http/json-body.ts'
 import { requireTenant } from '../tenants/tenants.ts'
 import type { Session } from './session.ts'
 
@@ -13,6 +14,8 @@ export interface Command {
   /** A problem with the options other than a missing one; null for none. */
   check?(values: Values): string | null
   run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
+  /** What part of the work failed, and where to look; null for none. */
+  failuresOf?(answer: Record<string, unknown>): string | null
 }
 
 export const tenant = { type: 'string', required: true, hint: 'TENANT_ID' } as const
@@ -24,6 +27,17 @@ export async function existingTenant({ database }: Session['stores'], values: Va
   const tenantId = String(values.tenant)
   await requireTenant(database, tenantId)
   return tenantId
+}
+
+/** The JSON of an option. @throws ServiceError 400 naming the option and what is wrong. */
+export function jsonOf(values: Values, name: string): unknown {
+  try {
+    return parseJsonBody(String(values[name]))
+  } catch (error) {
+    const { message, cause } = error as Error
+    const problem = cause instanceof SyntaxError ? `is not valid JSON: ${cause.message}` : `cannot be used: ${message}`
+    throw new ServiceError(400, 'invalid_option', `--${name} ${problem}`, { cause: error })
+  }
 }
 
 /** A whole number, or `fallback` where the option is missing. @throws ServiceError 400 */

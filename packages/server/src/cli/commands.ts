@@ -1,8 +1,7 @@
-import { importContacts } from '../imports/import-contacts.ts'
+import { failedRowsOf, type ImportSummary, importContacts } from '../imports/import-contacts.ts'
 import { countRows } from '../journal/batches.ts'
 import { retryRefused } from '../journal/refused.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
-import { parseJsonBody } from '../platform/http/json-body.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { parseTimestamp } from '../platform/time.ts'
@@ -15,7 +14,7 @@ import { addDomain } from '../tenants/domains.ts'
 import { addApiKey } from '../tenants/keys-of-tenant.ts'
 import { AGENT_SETTINGS_COMMANDS } from './agent-settings-commands.ts'
 import { about, audited } from './audited.ts'
-import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
+import { type Command, existingTenant, jsonOf, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
 import { IDENTITY_COMMANDS } from './identity-commands.ts'
 import { MAILBOX_COMMANDS } from './mailbox-commands.ts'
@@ -96,7 +95,7 @@ export const COMMANDS: Record<string, Command> = {
       const segment = {
         name: String(values.name),
         description: values.description === undefined ? null : String(values.description),
-        filter: parseJsonBody(String(values.filter)),
+        filter: jsonOf(values, 'filter'),
       }
       // Beside a running service ClickHouse is out of reach, and that service finds the members.
       const evaluates = !session.serviceRuns
@@ -158,6 +157,7 @@ export const COMMANDS: Record<string, Command> = {
       })
       return { ...summary }
     },
+    failuresOf: (answer) => failedRowsOf(answer as unknown as ImportSummary),
   },
   'events retry': {
     summary: 'Try again to store the events that were set aside',

@@ -5,27 +5,60 @@ import { explain, keepFilesPrivate } from '../run.ts'
 import type { Command, Values } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { openSession } from './session.ts'
+import { callOf, usageOfAll, usageOfCommand } from './usage.ts'
 
+const SOME_FAILED = 3
 const WRONG_CALL = 2
 const FAILED = 1
 
 /** Does what a command line says, and tells about it. @returns the exit code. */
 export async function runCommand(args: string[]): Promise<number> {
-  const words = args.slice(0, 2).filter((word) => !word.startsWith('-'))
-  const name = [words.join(' '), words[0] ?? ''].find((candidate) => Object.hasOwn(COMMANDS, candidate))
-  const command = name === undefined ? undefined : COMMANDS[name]
-  if (name === undefined || !command) {
-    const help = args.length === 0 || args.includes('--help')
-    if (help) console.log(usage())
-    else console.error(`cdsctl: there is no command '${words.join(' ')}'\n\n${usage()}`)
-    return help ? 0 : WRONG_CALL
-  }
-  const { values, problem } = parse(name, command, args.slice(name.split(' ').length))
-  if (problem) {
-    console.error(`cdsctl: ${problem}\n\n  ${usageOf(name, command)}`)
+  const { words, name, command, wantsHelp } = read(args)
+  const json = isGiven(args, '--json')
+  const refuse = (problem: string, usage: string) => {
+    if (json) console.log(JSON.stringify({ error: { code: 'wrong_call', message: `${problem}.` } }))
+    else console.error(`cdsctl: ${problem}\n\n${usage}`)
     return WRONG_CALL
   }
-  return run(command, values)
+  const [group = ''] = words
+  if (!command) {
+    const isGroup = Object.keys(COMMANDS).some((each) => each.startsWith(`${group} `))
+    const usage = usageOfAll(isGroup ? group : undefined)
+    if (!wantsHelp || words.length > (isGroup ? 1 : 0)) {
+      const isIncomplete = words.length === (isGroup ? 1 : 0)
+      return refuse(isIncomplete ? 'name a command' : `there is no command '${words.join(' ')}'`, usage)
+    }
+    console.log(usage)
+    return 0
+  }
+  if (wantsHelp) {
+    console.log(usageOfCommand(name, command))
+    return 0
+  }
+  const { values, problem } = parse(name, command, args.slice(name.split(' ').length))
+  return problem ? refuse(problem, `  ${callOf(name)}`) : run(command, values)
+}
+
+/** What a call names, and whether it asks for help: `--help`, `-h` or `help`, wherever it stands, or nothing at all. */
+function read(args: string[]) {
+  const leading = upTo(args, (arg) => arg.startsWith('-'))
+  const words = leading[0] === 'help' ? leading.slice(1) : leading
+  const name = [words.slice(0, 2).join(' '), words[0] ?? ''].find((each) => Object.hasOwn(COMMANDS, each)) ?? ''
+  const command = COMMANDS[name]
+  // A file may have that name.
+  const asksInWords = leading[0] === 'help' || (leading.includes('help') && command?.argument === undefined)
+  const wantsHelp = args.length === 0 || asksInWords || isGiven(args, '--help') || isGiven(args, '-h')
+  return { words: words.filter((word) => word !== 'help').slice(0, 2), name, command, wantsHelp }
+}
+
+/** Whether an option stands before the `--` that ends them. */
+function isGiven(args: string[], option: string): boolean {
+  return upTo(args, (arg) => arg === '--').includes(option)
+}
+
+function upTo(args: string[], isEnd: (arg: string) => boolean): string[] {
+  const end = args.findIndex(isEnd)
+  return end === -1 ? args : args.slice(0, end)
 }
 
 function parse(name: string, command: Command, args: string[]) {
@@ -59,7 +92,10 @@ async function run(command: Command, values: Values): Promise<number> {
     try {
       const answer = await command.run(session, values, systemClock())
       console.log(json ? JSON.stringify(answer) : table(answer))
-      return 0
+      const failures = command.failuresOf?.(answer) ?? null
+      if (failures === null) return 0
+      console.error(`cdsctl: ${failures}`)
+      return SOME_FAILED
     } finally {
       await session.close()
     }
@@ -75,25 +111,12 @@ async function run(command: Command, values: Values): Promise<number> {
 function table(answer: Record<string, unknown>): string {
   const width = Math.max(...Object.keys(answer).map((key) => key.length))
   return Object.entries(answer)
-    .map(
-      ([key, value]) =>
-        `${key.padEnd(width)}  ${typeof value === 'object' ? JSON.stringify(value, null, 2) : String(value)}`,
-    )
+    .map(([key, value]) => `${key.padEnd(width)}  ${printed(value)}`)
     .join('\n')
 }
 
-function usage(): string {
-  const lines = Object.entries(COMMANDS).map(
-    ([name, command]) => `  ${usageOf(name, command)}\n      ${command.summary}`,
-  )
-  return `The command line of the Customer Data Service; it works whether or not the service runs.\n\n${lines.join('\n')}\n\n--json answers with one JSON object.`
-}
-
-function usageOf(name: string, { argument, options }: Command): string {
-  const parts = Object.entries(options).map(([key, { type, required, multiple, hint }]) => {
-    const option = type === 'boolean' ? `--${key}` : `--${key} ${hint}`
-    if (multiple) return `[${option}]…`
-    return required ? option : `[${option}]`
-  })
-  return ['cdsctl', name, ...(argument ? [argument] : []), ...parts, '[--json]'].join(' ')
+function printed(value: unknown): string {
+  if (typeof value !== 'object') return String(value)
+  const isFlat = Array.isArray(value) && value.every((each) => typeof each !== 'object')
+  return isFlat ? JSON.stringify(value) : JSON.stringify(value, null, 2)
 }

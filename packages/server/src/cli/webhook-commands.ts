@@ -17,7 +17,7 @@ import {
   resumeSubscription,
 } from '../webhooks/subscriptions.ts'
 import { about, audited } from './audited.ts'
-import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
+import { type Command, existingTenant, jsonOf, numberOf, optional, required, tenant, type Values } from './command.ts'
 import type { Session } from './session.ts'
 
 const webhook = required('SUBSCRIPTION_ID')
@@ -218,14 +218,6 @@ async function tenantOf(session: Session, values: Values): Promise<Tenant> {
 
 function listOf(value: Values[string]): string[] {
   return Array.isArray(value) ? value.map(String) : []
-}
-
-function jsonOf(values: Values, name: string): unknown {
-  try {
-    return JSON.parse(String(values[name]))
-  } catch {
-    throw new ServiceError(400, 'invalid_option', `--${name} must be JSON.`)
-  }
 }
 
 function momentOf(values: Values, name: string, dayMeans: 'start' | 'end' = 'start'): Date | undefined {

@@ -141,12 +141,12 @@ Record a page view as a browser would, and read it back:
 
   curl -s '${url}/v1/events?limit=1' -H 'Authorization: Bearer ${apiKey}'
 
-See what two agents propose, some of it waiting for your approval:
+See two agents. /v1/agents/AGENT_ID/runs shows what one proposes, some of it waiting for your approval:
 
-  curl -s ${url}/v1/agents -H 'Authorization: Bearer ${apiKey}'    (then /v1/agents/AGENT_ID/runs and /v1/agents/runs/RUN_ID)
+  curl -s ${url}/v1/agents -H 'Authorization: Bearer ${apiKey}'
 
-Watch what you do in the shop arrive:
+See what you did in the shop:
 
-  watch -n1 "curl -s '${url}/v1/events?domain=localhost&limit=5' -H 'Authorization: Bearer ${apiKey}'"
+  curl -s '${url}/v1/events?domain=localhost&limit=5' -H 'Authorization: Bearer ${apiKey}'
 `
 }

@@ -61,7 +61,7 @@ test('a file is imported without a running service and beside one', async () => 
     const results = join(directory, 'other results.csv')
     const more = await csv('more.csv', 4)
     const beside = await cds('import', 'contacts', '--tenant', tenantId, '--results', results, more)
-    expect(beside.body).toEqual({ rows: 4, created: 1, updated: 0, unchanged: 3, failed: 0, results })
+    expect(beside.body).toEqual({ rows: 4, created: 1, updated: 0, unchanged: 3, failed: 0, failed_rows: [], results })
     const url = RUNNING.exec(service.output())?.[1] ?? ''
     const headers = { authorization: `Bearer ${apiKey}` }
     const { body } = await call({ url }, 'GET', '/v1/contacts?sort_by=email&sort_dir=asc', { headers })
@@ -101,6 +101,20 @@ test('an import that is killed can be run again', async () => {
   expect((await readFile(results, 'utf8')).trimEnd().split('\n')).toHaveLength(10_001)
 })
 
+test('an import with rows that failed exits 3, and says in which lines of the results they are', async () => {
+  const file = join(directory, 'some wrong.csv')
+  await writeFile(file, `Email\nok@example.com\nnobody\nalso-ok@example.com\n${'wrong\n'.repeat(30)}`)
+  const { exit, body, stderr } = await cds('import', 'contacts', file, '--tenant', tenantId)
+  expect([exit, body]).toMatchObject([3, { rows: 33, created: 2, failed: 31 }])
+  expect(body.failed_rows).toHaveLength(20)
+  expect(body.failed_rows.slice(0, 2)).toEqual([2, 4])
+  expect(stderr).toMatch(
+    /31 of 33 rows failed\. \S.*some wrong\.csv\.results\.csv says why: see line 3, 5, .* and 11 more\./,
+  )
+  const lines = (await readFile(`${file}.results.csv`, 'utf8')).split('\n')
+  expect([lines[2], lines[4]]).toEqual([expect.stringMatching(/^2,failed,/), expect.stringMatching(/^4,failed,/)])
+})
+
 test('what cannot be imported exits 1 with a code, a wrong call exits 2', async () => {
   const missing = await cds('import', 'contacts', join(directory, 'no.csv'), '--tenant', tenantId)
   expect(missing).toMatchObject({ exit: 1, body: { error: { code: 'invalid_file' } } })
@@ -121,8 +135,7 @@ test('what cannot be imported exits 1 with a code, a wrong call exits 2', async 
   ]) {
     expect(await cds(...call), call.join(' ')).toMatchObject({
       exit: 2,
-      body: null,
-      stderr: expect.stringContaining('cdsctl'),
+      body: { error: { code: 'wrong_call', message: expect.any(String) } },
     })
   }
 })

@@ -15,6 +15,7 @@ const CHARACTERS_A_CHUNK = 4_000_000
 /** While one is read and applied, PostgreSQL writes others. */
 const CHUNKS_IN_FLIGHT = 3
 const PROGRESS_EVERY_MS = 2_000
+const FAILED_ROWS_MAX = 20
 
 export interface ImportOptions {
   file: string
@@ -26,6 +27,8 @@ export interface ImportOptions {
 export interface ImportSummary extends Record<RecordResult['status'], number> {
   rows: number
   results: string
+  /** Numbers of the first rows that failed; 1 is the one below the column names. */
+  failed_rows: number[]
 }
 
 type Row = IncomingRecord | ServiceError
@@ -69,6 +72,15 @@ export async function importContacts(
   }
 }
 
+/** How many rows failed, and where the file of results says why; null when none did. */
+export function failedRowsOf({ rows, failed, failed_rows, results }: ImportSummary): string | null {
+  if (failed === 0) return null
+  const more = failed > failed_rows.length ? ` and ${number(failed - failed_rows.length)} more` : ''
+  // Below its own line of column names.
+  const lines = failed_rows.map((row) => row + 1).join(', ')
+  return `${number(failed)} of ${number(rows)} rows failed. ${results} says why: see line ${lines}${more}.`
+}
+
 /** Imports chunks, several at once. When one fails, those under way are finished and no more are begun. */
 async function importChunks(
   chunks: AsyncIterable<Chunk>,
@@ -76,7 +88,15 @@ async function importChunks(
   results: Results,
   onProgress: (done: string) => void,
 ): Promise<ImportSummary> {
-  const summary: ImportSummary = { rows: 0, created: 0, updated: 0, unchanged: 0, failed: 0, results: results.path }
+  const summary: ImportSummary = {
+    rows: 0,
+    created: 0,
+    updated: 0,
+    unchanged: 0,
+    failed: 0,
+    results: results.path,
+    failed_rows: [],
+  }
   const tell = progressOf(summary, onProgress)
   const inFlight = new Map<Chunk, Promise<void>>()
   let failure: { error: unknown } | undefined
@@ -89,7 +109,12 @@ async function importChunks(
       await before
       await results.write(firstRow, outcomes)
       summary.rows += outcomes.length
-      for (const { status } of outcomes) summary[status]++
+      for (const [index, { status }] of outcomes.entries()) {
+        summary[status]++
+        if (status === 'failed' && summary.failed_rows.length < FAILED_ROWS_MAX) {
+          summary.failed_rows.push(firstRow + index)
+        }
+      }
       tell()
     } catch (error) {
       failure ??= { error }

@@ -9,7 +9,7 @@ const MEGABYTE = 1_000_000
 const FREE_BYTES_MIN = 64 * MEGABYTE
 
 interface Dependencies {
-  postgresAddress: PostgresAddress
+  postgres: { address: PostgresAddress }
   clickhouse: ClickHouse
   /** Where the embedded engines write. */
   directories: readonly string[]
@@ -26,9 +26,9 @@ export function createReadiness(dependencies: Dependencies): () => Promise<strin
   }
 }
 
-async function findProblems({ postgresAddress, clickhouse, directories }: Dependencies): Promise<string[]> {
+async function findProblems({ postgres, clickhouse, directories }: Dependencies): Promise<string[]> {
   const problems = await Promise.all([
-    problemOf('PostgreSQL', pingPostgres(postgresAddress, WITHIN_MS)),
+    problemOf('PostgreSQL', pingPostgres(postgres.address, WITHIN_MS)),
     problemOf('ClickHouse', answered(clickhouse.ping())),
     ...directories.map(roomProblem),
   ])

@@ -31,8 +31,9 @@ test('cdsctl segment create works with and without a running service', async () 
   const { tenant_id } = await cds('tenant', 'create', '--name', 'Alone')
   const { api_key } = await cds('key', 'create', '--tenant', tenant_id, '--name', 'k', '--scopes', 'all')
   await cds('seed', '--tenant', tenant_id, '--contacts', '30', '--companies', '3', '--events', '800', '--days', '5')
-  const define = (filter: unknown) =>
-    cds('segment', 'create', '--tenant', tenant_id, '--name', 'Pricing', '--description', 'Looked', '--filter', JSON.stringify(filter)) // biome-ignore format: a call
+  const defineAs = (filter: string) =>
+    cds('segment', 'create', '--tenant', tenant_id, '--name', 'Pricing', '--description', 'Looked', '--filter', filter) // biome-ignore format: a call
+  const define = (filter: unknown) => defineAs(JSON.stringify(filter))
   const before = await define(FILTER)
   expect(before).toEqual({
     segment_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -63,6 +64,18 @@ test('cdsctl segment create works with and without a running service', async () 
   const refused = await define({ match: 'all', conditions: [{ property: 'x', operator: 'like', value: 1 }] })
   expect(refused).toMatchObject({ exit: 1, error: { code: 'validation_error' } })
   expect(JSON.stringify(refused)).toContain('filter.conditions[0].operator')
+  for (const [filter, problem] of [
+    ['{"match":', /^--filter is not valid JSON: /],
+    ["{'match': 'all'}", /^--filter is not valid JSON: /],
+    ['', /^--filter is not valid JSON: /],
+    ['{"match":"all\\u0000"}', /^--filter cannot be used: match/],
+    ['[]', /^filter: must be an object/],
+  ] as const) {
+    expect(await defineAs(filter), filter).toMatchObject({
+      exit: 1,
+      error: { message: expect.stringMatching(problem) },
+    })
+  }
 
   // Seeded contacts join the segments that are there.
   await cds(

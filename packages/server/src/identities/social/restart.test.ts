@@ -55,7 +55,7 @@ async function newInstallation() {
   /** What another process on the same database would bring: its own workers, connector and sweep. */
   const startWorker = async (service: TestService) => {
     const connector = openConnector(service.config, clock, outbound)
-    const jobs = await openJobs(service.postgresAddress, QUEUES, service.log)
+    const jobs = await openJobs(service.postgres.address, QUEUES, service.log)
     const logins = await startSocialLogins({ ...service, social: connector.social, jobs, clock })
     open.push({
       close: async () => {
@@ -84,7 +84,7 @@ describe('a restart', () => {
     const tenant = await createTestTenant(first)
     const identityId = await createIdentity(tenant)
     await first.jobs.stop()
-    const jobs = await openJobs(first.postgresAddress, QUEUES, first.log, false)
+    const jobs = await openJobs(first.postgres.address, QUEUES, first.log, false)
     const { session_id } = await startLogin(tenant.handle, { ...first, jobs, clock }, identityId, LOGIN, ACTOR)
     await jobs.stop()
     expect((await socialOf(tenant, identityId).status(session_id)).body.status).toBe('queued')
@@ -205,7 +205,7 @@ describe('a process that died with a login in hand', () => {
     const tenant = await createTestTenant(service)
     const identityId = await createIdentity(tenant)
     await service.jobs.stop()
-    const jobs = await openJobs(service.postgresAddress, QUEUES, service.log, false)
+    const jobs = await openJobs(service.postgres.address, QUEUES, service.log, false)
     const secrets = { ...service.secrets, seal: () => 'v1.000000000000.AAAA' }
     const dependencies = { ...service, jobs, secrets, clock }
     const { session_id } = await startLogin(tenant.handle, dependencies, identityId, LOGIN, ACTOR)
@@ -241,7 +241,7 @@ describe('several processes', () => {
     const tenant = await createTestTenant(service)
     const identityId = await createIdentity(tenant)
     await service.jobs.stop()
-    const jobs = await openJobs(service.postgresAddress, QUEUES, service.log, false)
+    const jobs = await openJobs(service.postgres.address, QUEUES, service.log, false)
     const dependencies = { ...service, jobs, clock }
     const { session_id } = await startLogin(tenant.handle, dependencies, identityId, LOGIN, ACTOR)
     const job = { tenantId: tenant.id, sessionId: session_id, step: 0 }

@@ -4,6 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ClickHouseClient, ClickHouseLogLevel, createClient, type ResultSet } from '@clickhouse/client'
 import { storageFull, storeUnavailable } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { createLog, type Logger } from '../log.ts'
+import { type Silence, watchForSilence } from '../silence.ts'
 import { embeddedStatement, type QueryParameters, type Statement } from './parameters.ts'
 import { isOutOfRoom, refusalCode } from './refusal.ts'
 
@@ -56,9 +58,34 @@ const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
 const NOTHING_LEFT_OUT = 'input_format_skip_unknown_fields = 0'
 
 /** Opens the embedded engine at `path`, or a client for the server at `url`. */
-export async function connectClickHouse(address: ClickHouseAddress): Promise<ClickHouse> {
-  const connections = 'url' in address ? connectServer(address.url) : await openEmbedded(address)
+export async function connectClickHouse(
+  address: ClickHouseAddress,
+  log: Logger = createLog('silent'),
+): Promise<ClickHouse> {
+  const connections = 'url' in address ? connectServer(address.url, log) : await openEmbedded(address)
   const { client, lend, statement } = connections
+
+  /** Ends a statement when the server falls silent. @throws while it is. */
+  function lasting(): { abort_signal?: AbortSignal } {
+    const { silence } = connections
+    if (!silence) return {}
+    silence.signal.throwIfAborted()
+    return { abort_signal: silence.signal }
+  }
+
+  /** The rows of a result, some at a time, with other requests in between. */
+  async function* rowsOf<Row>(result: ResultSet<'JSONEachRow'>): AsyncGenerator<Row[]> {
+    const signal = connections.silence?.signal
+    const close = () => result.close()
+    signal?.addEventListener('abort', close)
+    try {
+      yield* parsed<Row>(result)
+    } catch (error) {
+      throw unavailableOr(error)
+    } finally {
+      signal?.removeEventListener('abort', close)
+    }
+  }
 
   async function ask(sql: string, parameters: QueryParameters, { signal, ...bounds }: QueryBounds) {
     const id = newId()
@@ -70,7 +97,9 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
     }
     signal?.addEventListener('abort', kill)
     try {
-      return await asUnavailable(lend((idle) => idle.query({ ...asked, format: 'JSONEachRow' })))
+      return await asUnavailable(() =>
+        lend(async (idle) => idle.query({ ...asked, ...lasting(), format: 'JSONEachRow' })),
+      )
     } finally {
       signal?.removeEventListener('abort', kill)
     }
@@ -78,22 +107,24 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
 
   return {
     query: async <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) => {
-      const result = await ask(sql, parameters, bounds)
-      return asUnavailable(Array.fromAsync(parsed<Row>(result)).then((parts) => parts.flat()))
+      const parts = await Array.fromAsync(rowsOf<Row>(await ask(sql, parameters, bounds)))
+      return parts.flat()
     },
     stream: async function* <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) {
-      yield* parsed<Row>(await ask(sql, parameters, bounds))
+      yield* rowsOf<Row>(await ask(sql, parameters, bounds))
     },
     command: async (sql, parameters = {}) => {
-      await asUnavailable(client.command(statement(sql, parameters)))
+      await asUnavailable(async () => client.command({ ...statement(sql, parameters), ...lasting() }))
     },
     insert: async (table, format, body, token) => {
       const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}', ${READABLE_AT_ONCE}, ${NOTHING_LEFT_OUT} FORMAT ${format}`
-      const { stream } = await asUnavailable(client.exec({ query, values: body as never }))
-      await readAll(stream)
+      await asUnavailable(async () => {
+        const { stream } = await client.exec({ query, values: body as never, ...lasting() })
+        await readAll(stream)
+      })
     },
-    ping: async () => lend(async (idle) => (await idle.ping({ select: true })).success),
-    cores: () => asUnavailable(connections.cores()),
+    ping: async () => lend(async (idle) => (await idle.ping({ select: true, ...lasting() })).success),
+    cores: () => asUnavailable(connections.cores),
     close: connections.close,
   }
 }
@@ -108,13 +139,18 @@ async function* parsed<Row>(result: ResultSet<'JSONEachRow'>): AsyncGenerator<Ro
   }
 }
 
-async function asUnavailable<T>(work: Promise<T>): Promise<T> {
+async function asUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return await work
+    return await work()
   } catch (error) {
-    if (isOutOfRoom(error)) throw storageFull('ClickHouse', error)
-    throw refusalCode(error) === null ? storeUnavailable('ClickHouse', error) : error
+    throw unavailableOr(error)
   }
+}
+
+/** The 503 for an error that says ClickHouse cannot serve at the moment, or the error itself. */
+function unavailableOr(error: unknown): unknown {
+  if (isOutOfRoom(error)) return storageFull('ClickHouse', error)
+  return refusalCode(error) === null ? storeUnavailable('ClickHouse', error) : error
 }
 
 function settingsOf({ secondsMax = QUERY_SECONDS_MAX, threads, memoryBytes = QUERY_BYTES_MAX }: QueryBounds): string {
@@ -133,19 +169,21 @@ interface Connections {
   /** A statement in the form that these connections run best. */
   statement(query: string, parameters: QueryParameters): Statement
   cores(): Promise<number>
+  /** Whether the server answers at all. The embedded engine runs in this process and has none. */
+  silence?: Silence
   close(): Promise<void>
 }
 
 /** Failures are logged where they are handled, without what must not be logged. */
-const log = { level: ClickHouseLogLevel.OFF }
+const nothing = { level: ClickHouseLogLevel.OFF }
 
-function connectServer(url: string): Connections {
-  const client = createClient({
-    url,
-    request_timeout: REQUEST_TIMEOUT_MS,
-    max_open_connections: CONNECTIONS_MAX,
-    log,
-  })
+function connectServer(url: string, log: Logger): Connections {
+  const open = (max_open_connections: number) =>
+    createClient({ url, request_timeout: REQUEST_TIMEOUT_MS, max_open_connections, log: nothing })
+  const client = open(CONNECTIONS_MAX)
+  // One of its own, so that it never waits for a place behind long queries.
+  const watch = open(1)
+  const silence = watchForSilence('ClickHouse', (abort_signal) => isThere(watch, abort_signal), log)
   return {
     client,
     lend: (work) => work(client),
@@ -155,8 +193,18 @@ function connectServer(url: string): Connections {
       const [row] = await result.json<{ threads: number | string }>()
       return Math.max(1, Number(row?.threads ?? 1))
     },
-    close: () => client.close(),
+    silence,
+    close: async () => {
+      await silence.stop()
+      await Promise.all([watch.close(), client.close()])
+    },
   }
+}
+
+/** Whether a server says anything; a refusal is an answer. */
+async function isThere(client: ClickHouseClient, abort_signal: AbortSignal): Promise<boolean> {
+  const answer = await client.ping({ select: false, abort_signal })
+  return answer.success || refusalCode(answer.error) !== null || !('code' in answer.error)
 }
 
 /**
@@ -179,7 +227,7 @@ async function openEmbedded({ path, database }: { path: string; database?: strin
   const idle: ClickHouseClient[] = []
 
   async function open(): Promise<ClickHouseClient> {
-    const client = createClient({ connection: createChdbConnection({ path }) as never, log })
+    const client = createClient({ connection: createChdbConnection({ path }) as never, log: nothing })
     all.push(client)
     if (database !== undefined) await client.command({ query: `USE ${database}` })
     return client

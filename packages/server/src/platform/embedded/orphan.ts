@@ -48,6 +48,8 @@ export async function endOrphan(
 
 async function endServer(pid: number, prefix: string): Promise<void> {
   process.kill(pid, 'SIGINT')
+  // One that was suspended acts on no other signal.
+  process.kill(pid, 'SIGCONT')
   if (await isGone(pid, prefix, FAST_SHUTDOWN_MS)) return
   process.kill(pid, 'SIGQUIT')
   if (await isGone(pid, prefix, IMMEDIATE_SHUTDOWN_MS)) return

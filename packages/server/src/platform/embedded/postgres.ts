@@ -234,6 +234,8 @@ async function end(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null || server.pid === undefined) return
   const exited = new Promise<void>((resolve) => server.once('exit', () => resolve()))
   server.kill('SIGINT')
+  // One that was suspended acts on no other signal.
+  server.kill('SIGCONT')
   const insist = setTimeout(() => server.kill('SIGQUIT'), 30_000)
   await exited
   clearTimeout(insist)

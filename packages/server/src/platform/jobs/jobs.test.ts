@@ -13,7 +13,7 @@ let jobs: Jobs
 beforeAll(async () => {
   service = await sharedService()
   tenant = await createTestTenant(service)
-  jobs = await openJobs(service.postgresAddress, [GREETINGS, BACKLOG], createLog('silent'))
+  jobs = await openJobs(service.postgres.address, [GREETINGS, BACKLOG], createLog('silent'))
 })
 afterAll(() => jobs?.stop())
 

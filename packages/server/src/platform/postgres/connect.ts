@@ -1,13 +1,20 @@
+import type { Socket } from 'node:net'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { type ServiceError, storageFull, storeUnavailable } from '../errors.ts'
+import { createLog, type Logger } from '../log.ts'
+import { watchPostgres } from './silence.ts'
 
-export type PostgresAddress =
+/** `stream`: makes the socket of each connection. */
+export type PostgresAddress = (
   | { connectionString: string }
   | { host: string; port: number; user: string; database: string; password?: string }
+) & { stream?: () => Socket }
 
 /** No honest statement of the service takes longer; a runaway one must not hold a connection for ever. */
 const STATEMENT_TIMEOUT_MS = 30_000
+/** For a place in the pool and, where that is needed, a new connection. */
+const CONNECT_WITHIN_MS = 8_000
 
 // 64-bit counts fit a double here, and dates are wanted as Date, which pg does by itself.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -15,25 +22,40 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 export interface Postgres<Tables> {
   pool: pg.Pool
   db: Kysely<Tables>
+  /** For connections beside the pool, which break with it when the server falls silent. */
+  address: PostgresAddress
   close(): Promise<void>
 }
 
 /** Opens a pool. Connections are made when first needed; an unreachable server shows at the first query. */
-export function connectPostgres<Tables>(address: PostgresAddress, poolSize: number): Postgres<Tables> {
+export function connectPostgres<Tables>(
+  server: PostgresAddress,
+  poolSize: number,
+  log: Logger = createLog('silent'),
+): Postgres<Tables> {
+  const { address, stop } = watchPostgres(server, log)
+  const { pool, db } = openPool<Tables>(address, poolSize)
+  // Connections that a silent server would not let go end with the watch.
+  const close = () => db.destroy().finally(stop)
+  return { pool, db, address, close }
+}
+
+/** Opens another pool for a server that is watched already. @param address of `connectPostgres`. */
+export function openPool<Tables>(address: PostgresAddress, poolSize: number): Pick<Postgres<Tables>, 'pool' | 'db'> {
   const pool = new pg.Pool({
     ...address,
     max: poolSize,
     application_name: 'customer-data-service',
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    connectionTimeoutMillis: 10_000,
+    connectionTimeoutMillis: CONNECT_WITHIN_MS,
+    keepAlive: true,
     idleTimeoutMillis: 60_000,
   })
   // A dropped idle connection is replaced at the next query; without a listener it would end the process.
   pool.on('error', () => {})
   // The same of one in use: its query fails and says so, but a socket that dies can report more than that query hears.
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
-  return { pool, db, close: () => db.destroy() }
+  return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
 }
 
 /** Of pg itself, which gives these no code. */
@@ -41,6 +63,7 @@ const LOST_CONNECTION =
   /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered|pool after calling end/
 const DISK_FULL = '53100'
 const SYSTEM_ERRORS = [
+  'EAGAIN',
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOENT',

@@ -6,6 +6,7 @@ const CHANNEL = 'cds_changed'
 /** Sent when webhook deliveries have been added. */
 const WORK_CHANNEL = 'cds_webhook_work'
 const RECONNECT_AFTER_MS = 500
+const CONNECT_WITHIN_MS = 8_000
 
 /** Tells every process that something it may have cached has changed. */
 export interface Invalidation {
@@ -39,7 +40,12 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
   }
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({ ...address, application_name: 'customer-data-service listener', keepAlive: true })
+    const next = new pg.Client({
+      ...address,
+      application_name: 'customer-data-service listener',
+      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      keepAlive: true,
+    })
     next.on('notification', ({ channel }) => (channel === WORK_CHANNEL ? wakeAll() : forgetAll()))
     next.on('error', () => lost(next))
     next.on('end', () => lost(next))
@@ -61,6 +67,8 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
   }
 
   function reconnect(): void {
+    // A connection that fails may be reported twice.
+    clearTimeout(timer)
     timer = setTimeout(() => {
       connect().catch(() => {
         client = null

@@ -1,0 +1,92 @@
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CommandLine } from '../../test/command-line.ts'
+import { openDirectory } from '../../test/process.ts'
+import { COMMANDS } from './commands.ts'
+
+let directory: string
+let commandLine: CommandLine
+
+beforeAll(async () => {
+  directory = await openDirectory()
+  // Whatever looked at its settings or opened an engine would fail.
+  commandLine = new CommandLine({ CDS_DATA_DIR: join(directory, 'data'), DATABASE_URL: 'nonsense', PORT: 'nonsense' })
+})
+afterAll(async () => {
+  await commandLine.close()
+  expect(existsSync(join(directory, 'data'))).toBe(false)
+  await rm(directory, { recursive: true, force: true })
+})
+
+const groups = [...new Set(Object.keys(COMMANDS).flatMap((name) => (name.includes(' ') ? name.split(' ')[0] : [])))]
+
+describe.each(Object.entries(COMMANDS))('cdsctl %s', (name, { options, argument, summary }) => {
+  const words = name.split(' ')
+
+  test('shows its options when asked for help', async () => {
+    const asked = [['--help'], ['-h'], ['--help', '--tenant', 'x'], ['--tenant', 'x', '--nonsense', '-h']].map(
+      (help) => [...words, ...help],
+    )
+    if (argument === undefined) asked.push([...words, 'help'])
+    for (const call of [...asked, ['help', ...words]]) {
+      const { exit, stdout, stderr } = await commandLine.run(call)
+      expect([exit, stderr], call.join(' ')).toEqual([0, ''])
+      expect(stdout).toContain(summary)
+      expect(stdout).toContain(`cdsctl ${name}`)
+      for (const option of [...Object.keys(options), 'json', 'help']) expect(stdout).toMatch(`\n  --${option} `)
+      if (argument) expect(stdout).toMatch(`\n  ${argument} `)
+    }
+  })
+
+  test('refuses a wrong call with status 2 and says what is wrong', async () => {
+    const missing = Object.entries(options).find(([, { required }]) => required)?.[0]
+    const calls: [string[], string][] = [[['--nonsense'], '--nonsense']]
+    if (missing) calls.push([[], `needs --${missing}`])
+    if (argument) calls.push([['--tenant', 'x'], `needs one ${argument}`])
+    for (const [given, problem] of calls) {
+      const { exit, stdout, stderr } = await commandLine.run([...words, ...given])
+      expect([exit, stderr]).toEqual([2, ''])
+      const { error } = JSON.parse(stdout)
+      expect(error).toEqual({ code: 'wrong_call', message: expect.stringContaining(problem) })
+    }
+  })
+})
+
+describe('cdsctl', () => {
+  test.each([['--help'], ['-h'], ['help']])('%s lists every command', async (word) => {
+    const { exit, stdout } = await commandLine.run([word])
+    expect(exit).toBe(0)
+    for (const name of Object.keys(COMMANDS)) expect(stdout).toContain(`\n  cdsctl ${name} `)
+  })
+
+  test.each(groups)('%s --help lists its commands alone', async (group = '') => {
+    for (const call of [
+      [group, '--help'],
+      [group, '-h'],
+      [group, 'help'],
+      ['help', group],
+    ]) {
+      const { exit, stdout } = await commandLine.run(call)
+      expect(exit).toBe(0)
+      for (const name of Object.keys(COMMANDS)) {
+        expect(stdout.includes(`\n  cdsctl ${name} `), name).toBe(name.startsWith(`${group} `))
+      }
+    }
+  })
+
+  test.each([
+    [['nonsense'], "there is no command 'nonsense'"],
+    [['nonsense', '--help'], "there is no command 'nonsense'"],
+    [['help', 'nonsense'], "there is no command 'nonsense'"],
+    [['tenant', 'nonsense'], "there is no command 'tenant nonsense'"],
+    [['tenant', 'nonsense', '-h'], "there is no command 'tenant nonsense'"],
+    [['tenant'], 'name a command'],
+    [['constructor'], "there is no command 'constructor'"],
+    [['--tenant', 'x'], 'name a command'],
+  ])('%j is a wrong call', async (call, problem) => {
+    const { exit, stdout } = await commandLine.run(call)
+    expect([exit, JSON.parse(stdout).error]).toEqual([2, { code: 'wrong_call', message: `${problem}.` }])
+  })
+})

@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDirectory } from '../../test/process.ts'
+import { type Running, runProgram } from '../../test/programs.ts'
+
+const LAST_LINE = /domain=localhost.*\n/
+/** Quotation, globs and comments are read alike by these and by zsh, as long as no line has what `EXCEPTIONS` finds. */
+const SHELLS = ['sh', 'bash']
+/** Outside of quotation marks: comments, which zsh does not know when typed; patterns, which it refuses; history. */
+const EXCEPTIONS = /[#?*[\]!&;()<>^~=]/
+
+let directory: string
+let demo: Running
+let lines: string[]
+
+beforeAll(async () => {
+  directory = await openDirectory()
+  demo = await runProgram('npm', ['run', 'demo'], { CDS_DATA_DIR: directory }, LAST_LINE)
+  lines = commandsOf(demo.output())
+}, 300_000)
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+/** The lines of a text that begin with a command's name. */
+function commandsOf(text: string): string[] {
+  return [...text.matchAll(/^ {2,4}((?:curl|npx|npm|watch) .*)$/gm)].map(([, command = '']) => command)
+}
+
+test.each(SHELLS)('each line that the demo prints works in %s by itself', (shell) => {
+  const answers = lines.map((line) => JSON.parse(execFileSync(shell, ['-c', line], { encoding: 'utf8' })))
+  expect(answers).toMatchObject([
+    { status: 'success', accepted: 1 },
+    { events: [{ event: 'page_view', url: 'https://www.example.com/hello' }] },
+    { agents: [{}, {}] },
+    { events: [] },
+  ])
+})
+
+test('no line of the demo or the README has what an interactive zsh reads in another way', () => {
+  const readme = commandsOf(readFileSync('README.md', 'utf8').replaceAll(/ \\\n\s+/g, ' '))
+  expect(readme.length).toBeGreaterThan(4)
+  for (const line of [...lines, ...readme]) {
+    expect(line.replaceAll(/'[^']*'|"[^"!]*"/g, '').replaceAll(' && ', ' '), line).not.toMatch(EXCEPTIONS)
+  }
+})
+
+test('SIGTERM for npm ends the demo cleanly', async () => {
+  demo.process.kill('SIGTERM')
+  expect(await demo.ended).toBe(0)
+})

@@ -1,0 +1,64 @@
+import { Socket } from 'node:net'
+import pg from 'pg'
+import type { Logger } from '../log.ts'
+import { watchForSilence } from '../silence.ts'
+import type { PostgresAddress } from './connect.ts'
+
+/**
+ * Watches a server over a connection of its own.
+ * @returns the address to use for every other connection: when the server falls silent they all break, so that whoever
+ * waits gets an error and no pool keeps them, and until it answers again no new one is tried.
+ */
+export function watchPostgres(address: PostgresAddress, log: Logger) {
+  let kept: { client: pg.Client; socket: Socket } | null = null
+
+  async function connect(): Promise<pg.Client> {
+    const socket = new Socket()
+    const client = new pg.Client({ ...address, stream: () => socket, application_name: 'customer-data-service watch' })
+    // What is wrong shows at the next question.
+    client.on('error', () => {})
+    kept = { client, socket }
+    return client.connect()
+  }
+
+  function drop(): void {
+    kept?.socket.destroy()
+    kept = null
+  }
+
+  /** The connection is kept: so it also shows when open connections are cut off and new ones work. */
+  async function ask(signal: AbortSignal): Promise<boolean> {
+    signal.addEventListener('abort', drop)
+    try {
+      const client = kept?.client ?? (await connect())
+      await client.query('SELECT 1')
+      return true
+    } catch (error) {
+      drop()
+      // A refusal is an answer.
+      return (error as { severity?: string }).severity !== undefined
+    }
+  }
+
+  const silence = watchForSilence('PostgreSQL', ask, log)
+
+  function stream(): Socket {
+    const socket = new Socket()
+    const { signal } = silence
+    // Without an error, which a client that is being closed has no listener for; pg words one itself.
+    const lose = () => socket.destroy()
+    // Connecting would fill the queue of a frozen server.
+    if (signal.aborted) return Object.assign(socket, { connect: lose })
+    signal.addEventListener('abort', lose)
+    socket.once('close', () => signal.removeEventListener('abort', lose))
+    return socket
+  }
+
+  return {
+    address: { ...address, stream },
+    stop: async () => {
+      await silence.stop()
+      drop()
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net'
+
+export interface FreezingProxy {
+  port: number
+  /** From now on nothing is forwarded, and whoever connects is accepted and waits. */
+  freeze(): void
+  /** Freezes at the COMMIT of the transaction that sends a text. The COMMIT is still forwarded, or it is lost. */
+  freezeAtCommitOf(text: string, isForwarded: boolean): void
+  /** Forwards again, and what came meanwhile first. */
+  thaw(): void
+  close(): Promise<void>
+}
+
+/** As PostgreSQL's protocol spells it. */
+const COMMIT = /^Q.{4}commit\0/is
+
+/** A proxy that can stop without a word, as a frozen server or a cut network does. */
+export async function startFreezingProxy(target: NetConnectOpts): Promise<FreezingProxy> {
+  const sockets = new Set<Socket>()
+  const waiting: (() => void)[] = []
+  let frozen = false
+  let trap: { text: string; isForwarded: boolean; client?: Socket } | null = null
+
+  function freeze(): void {
+    frozen = true
+    trap = null
+    for (const socket of sockets) socket.pause()
+  }
+
+  function keep(socket: Socket): void {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+  }
+
+  function join(from: Socket, to: Socket, isClient: boolean): void {
+    if (frozen) from.pause()
+    from.on('data', (chunk: Buffer) => {
+      if (isClient && trap && chunk.includes(trap.text)) trap.client = from
+      const isTrapped = trap?.client === from && COMMIT.test(chunk.toString('latin1'))
+      if (!isTrapped || trap?.isForwarded) to.write(chunk)
+      if (isTrapped) freeze()
+    })
+    from.on('close', () => to.destroy())
+  }
+
+  const server = createServer({ pauseOnConnect: true }, (client) => {
+    keep(client)
+    const forward = () => {
+      if (client.destroyed) return
+      const upstream = connect(target)
+      keep(upstream)
+      join(client, upstream, true)
+      join(upstream, client, false)
+      client.resume()
+    }
+    if (frozen) waiting.push(forward)
+    else forward()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    freeze,
+    freezeAtCommitOf: (text, isForwarded) => {
+      trap = { text, isForwarded }
+    },
+    thaw: () => {
+      frozen = false
+      for (const socket of sockets) socket.resume()
+      for (const forward of waiting.splice(0)) forward()
+    },
+    close: async () => {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,299 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
+import { ADDRESS_FILE } from '../src/engines.ts'
+import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
+import { newId } from '../src/platform/ids.ts'
+import { createSegment } from '../src/segments/segments.ts'
+import { CommandLine } from './command-line.ts'
+import { type FreezingProxy, startFreezingProxy } from './freezing-proxy.ts'
+import { type Browser, signedIn } from './people.ts'
+import { MAIN, openDirectory, RUNNING, startProcess } from './process.ts'
+import { startScriptedModel } from './scripted-model.ts'
+import {
+  type Answer,
+  call,
+  createDatabase,
+  createTestTenant,
+  startTestService,
+  type TestService,
+  type TestTenant,
+} from './service.ts'
+import { arrived, startWebhookBench, until, type WebhookBench } from './webhooks.ts'
+
+/** The contract's: no request waits longer for an engine that does not answer. */
+const ANSWER_WITHIN_MS = 10_000
+const BACK_WITHIN_MS = 5_000
+
+/** What a request answers, if it is answered in time. */
+async function inTime(answer: Promise<Answer>): Promise<{ status: number; code: string; retry_after: string | null }> {
+  const { promise: tooLate, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error('no answer')), ANSWER_WITHIN_MS)
+  const { status, body, headers } = await Promise.race([answer, tooLate])
+  clearTimeout(timer)
+  return { status, code: body.error?.code, retry_after: headers.get('retry-after') }
+}
+
+const UNAVAILABLE = { status: 503, code: 'store_unavailable', retry_after: '2' }
+const NOT_READY = { status: 503, code: 'not_ready', retry_after: '2' }
+
+describe('a PostgreSQL that has gone silent', () => {
+  let proxy: FreezingProxy
+  let bench: WebhookBench
+  let service: TestService
+  let tenant: TestTenant
+  let person: Browser
+
+  beforeAll(async () => {
+    proxy = await startFreezingProxy({ path: `${inject('postgresHost')}/.s.PGSQL.5432` })
+    const { pathname } = new URL(await createDatabase())
+    bench = await startWebhookBench({
+      DATABASE_URL: `postgres://cds@127.0.0.1:${proxy.port}${pathname}`,
+      CDS_LLM_ALLOW_PRIVATE: '1',
+    })
+    service = bench.service
+    tenant = await createTestTenant(service)
+    person = await signedIn(service, tenant.id, 'admin')
+  })
+  afterAll(async () => {
+    proxy.thaw()
+    await bench.close()
+    await proxy.close()
+  })
+
+  const isBack = async () => {
+    proxy.thaw()
+    const ready = async () => (await call(service, 'GET', '/health/ready')).status
+    await expect.poll(ready, { timeout: BACK_WITHIN_MS }).toBe(200)
+    expect((await tenant.call('GET', '/v1/contacts')).status).toBe(200)
+  }
+
+  test('answers 503 to whatever needs it, to requests under way and to later ones, and serves when it is back', async () => {
+    const contact = await tenant.contact('ada@example.com')
+    const form = () =>
+      call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
+        headers: { origin: `https://${tenant.site}` },
+        body: JSON.stringify({ fields: { email: 'form@example.com' } }),
+      })
+    const requests: Record<string, () => Promise<Answer>> = {
+      list: () => tenant.call('GET', '/v1/contacts?search=ada'),
+      read: () => tenant.call('GET', `/v1/contacts/${contact}`),
+      create: () => tenant.call('POST', '/v1/contacts', { email: 'grace@example.com' }),
+      change: () => tenant.call('PUT', `/v1/contacts/${contact}`, { properties: { city: 'London' } }),
+      track: () => tenant.track({ visitor_id: 'v', events: [{ event: 'x' }] }),
+      form,
+      'sign-in': () => person.call('POST', '/api/auth/sign-in/email', { email: 'admin1@example.com', password: 'x' }),
+      session: () => person.call('GET', '/api/me'),
+      dashboard: () => person.call('GET', '/api/audit'),
+      live: () => person.call('GET', '/api/live'),
+    }
+    const ask = async () => {
+      const asked = Object.entries(requests).map(async ([name, request]) => [name, await inTime(request())])
+      return Object.fromEntries(await Promise.all(asked))
+    }
+    const refused = Object.fromEntries(Object.keys(requests).map((name) => [name, UNAVAILABLE]))
+    proxy.freeze()
+    const [first, ready] = await Promise.all([ask(), inTime(call(service, 'GET', '/health/ready'))])
+    expect(first).toEqual(refused)
+    expect(ready).toEqual(NOT_READY)
+    expect(await ask()).toEqual(refused)
+    // More than there are connections.
+    const many = await Promise.all(Array.from({ length: 60 }, () => inTime(tenant.call('GET', '/v1/contacts'))))
+    expect(new Set(many.map(({ status }) => status))).toEqual(new Set([503]))
+    await isBack()
+    // Nothing that was refused had been sent before.
+    expect((await tenant.call('GET', '/v1/contacts')).body.contacts).toMatchObject([{ contact_id: contact }])
+  })
+
+  test('cuts no long statement short while it answers others', async () => {
+    const { rows } = await service.postgres.pool.query('SELECT pg_sleep(9), 1 AS finished')
+    expect(rows).toMatchObject([{ finished: 1 }])
+  })
+
+  test.each([
+    ['has received', true],
+    ['has not received', false],
+  ])('a write whose COMMIT the server %s is whole or not there, and answers 503', async (_, isReceived) => {
+    const email = `${newId()}@example.com`
+    proxy.freezeAtCommitOf(email, isReceived)
+    expect(await inTime(tenant.call('POST', '/v1/contacts', { email, properties: { city: 'Rome' } }))).toEqual(
+      UNAVAILABLE,
+    )
+    await isBack()
+    const { body } = await tenant.call('GET', `/v1/contacts?search=${email}`)
+    const found = body.contacts.map(({ properties }: { properties: object }) => properties)
+    expect(found).toEqual(isReceived ? [{ email, city: 'Rome' }] : [])
+    if (!isReceived) return
+    const id = body.contacts[0].contact_id
+    const created = async () =>
+      (await tenant.call('GET', `/v1/events?event_type=contact_created&contact_id=${id}&count_only=true`)).body.count
+    await expect.poll(created).toBe(1)
+  })
+
+  test('loses nothing that was acknowledged, and what works in the background goes on', async () => {
+    const model = await startScriptedModel()
+    onTestFinished(model.close)
+    const going = Promise.withResolvers<void>()
+    model.answer = () => ({ content: { reasoning: 'x', actions: [] }, after: going.promise })
+    await bench.subscribe(tenant, { event: 'ordered' })
+    const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Oslo' }] }
+    const { segmentId } = await createSegment(tenant.handle, { name: 'Oslo', description: null, filter }, new Date())
+    const contact = await tenant.contact('run@example.com', {}, { visitor_id: 'runner' })
+    const llm_config = { provider: 'openai_compatible', base_url: model.url, model: 'scripted' }
+    const agent = { name: 'Frozen', capabilities: ['notes'], llm_config }
+    const { agent_id } = (await tenant.call('POST', '/v1/agents', agent)).body.agent
+    const { job_id } = (await tenant.call('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids: [contact] })).body
+    await until(() => expect(model.asked).toHaveLength(1))
+    const order = { event_id: newId(), event: 'ordered' }
+    // Sent and frozen at once: what has been acknowledged waits for its projection and its delivery.
+    const tracked = await tenant.track({ visitor_id: 'runner', events: [order] })
+    proxy.freeze()
+    expect(tracked.status).toBe(200)
+    expect(await inTime(tenant.track({ visitor_id: 'runner', events: [{ event: 'refused' }] }))).toEqual(UNAVAILABLE)
+    // The model answers while nothing can be written down.
+    going.resolve()
+    await isBack()
+    const again = await tenant.track({ visitor_id: 'runner', events: [order, { event: 'later' }] })
+    expect(again.status).toBe(200)
+    const { body } = await tenant.call('GET', `/v1/events?contact_id=${contact}&limit=100`)
+    const names = body.events.map(({ event }: { event: string }) => event).sort()
+    expect(names).toEqual(['later', 'ordered'])
+    expect(await arrived(bench.receiver, new URL(bench.receiver.url()).pathname, 1)).toHaveLength(1)
+    await tenant.contact('oslo@example.com', { city: 'Oslo' })
+    const members = async () => (await tenant.call('GET', `/v1/segments/${segmentId}`)).body.segment.contact_count
+    await expect.poll(members).toBe(1)
+    const erasure = (await tenant.call('DELETE', `/v1/contacts/${contact}`)).status
+    expect(erasure).toBe(200)
+    const run = async () => (await tenant.call('GET', `/v1/agents/runs/${job_id}`)).body.run.status
+    await expect.poll(run, { timeout: 120_000, interval: 500 }).toBe('completed')
+  })
+})
+
+test('a ClickHouse that has gone silent answers 503 to reads, and what is recorded meanwhile is there when it is back', async () => {
+  const directory = await openDirectory()
+  const front = await startProcess('packages/server/test/clickhouse-front.ts', [directory, '0'], {}, /ready \d+/)
+  const proxy = await startFreezingProxy({
+    port: Number(/ready (\d+)/.exec(front.output())?.[1]),
+    host: '127.0.0.1',
+  })
+  const service = await startTestService({ CLICKHOUSE_URL: `http://127.0.0.1:${proxy.port}` })
+  onTestFinished(async () => {
+    proxy.thaw()
+    await service.close()
+    await proxy.close()
+    await front.end('SIGKILL')
+    await rm(directory, { recursive: true, force: true })
+  })
+  const tenant = await createTestTenant(service)
+  const ids = [newId(), newId(), newId()]
+  const track = (event_id: string | undefined) => inTime(tenant.track({ events: [{ event_id, event: 'x' }] }))
+  expect(await track(ids[0])).toMatchObject({ status: 200 })
+  proxy.freeze()
+  const read = () => inTime(tenant.call('GET', '/v1/events'))
+  const first = await Promise.all([read(), inTime(call(service, 'GET', '/health/ready')), track(ids[1])])
+  expect(first).toMatchObject([UNAVAILABLE, NOT_READY, { status: 200 }])
+  expect(await Promise.all([read(), track(ids[2])])).toMatchObject([UNAVAILABLE, { status: 200 }])
+  const contacts = await inTime(tenant.call('GET', '/v1/contacts'))
+  expect(contacts.status).toBe(200)
+  proxy.thaw()
+  const ready = async () => (await call(service, 'GET', '/health/ready')).status
+  await expect.poll(ready, { timeout: BACK_WITHIN_MS }).toBe(200)
+  const stored = async () =>
+    ((await tenant.call('GET', '/v1/events?fields=summary')).body.events ?? [])
+      .map(({ id }: { id: string }) => id)
+      .sort()
+  await expect.poll(stored).toEqual(ids.toSorted())
+})
+
+test('a ClickHouse that falls silent in the middle of an answer ends it', async () => {
+  const directory = await openDirectory()
+  const front = await startProcess('packages/server/test/clickhouse-front.ts', [directory, '0'], {}, /ready \d+/)
+  const proxy = await startFreezingProxy({
+    port: Number(/ready (\d+)/.exec(front.output())?.[1]),
+    host: '127.0.0.1',
+  })
+  const clickhouse = await connectClickHouse({ url: `http://127.0.0.1:${proxy.port}` })
+  onTestFinished(async () => {
+    await clickhouse.close()
+    await proxy.close()
+    await front.end('SIGKILL')
+    await rm(directory, { recursive: true, force: true })
+  })
+  let batches = 0
+  const read = async () => {
+    for await (const _ of clickhouse.stream('SELECT number FROM numbers(3000000)')) if (batches++ === 0) proxy.freeze()
+  }
+  await expect(read()).rejects.toMatchObject({ code: 'store_unavailable' })
+  expect(batches).toBeGreaterThan(0)
+})
+
+test('the service stops while its PostgreSQL is silent', async () => {
+  const proxy = await startFreezingProxy({ path: `${inject('postgresHost')}/.s.PGSQL.5432` })
+  onTestFinished(proxy.close)
+  const { pathname } = new URL(await createDatabase())
+  const service = await startTestService({ DATABASE_URL: `postgres://cds@127.0.0.1:${proxy.port}${pathname}` })
+  proxy.freeze()
+  await service.close()
+  await expect(call(service, 'GET', '/v1/health')).rejects.toThrow('fetch failed')
+})
+
+describe('an embedded PostgreSQL that is suspended', () => {
+  test.each([
+    ['with all of its processes', true],
+    ['as far as new connections go', false],
+  ])('%s: requests are answered in time, and it serves when it goes on', async (_, isWhole) => {
+    const { directory, url, key, postmaster, service } = await startEmbedded()
+    const list = () => call({ url }, 'GET', '/v1/contacts', { headers: { authorization: `Bearer ${key}` } })
+    const ready = () => call({ url }, 'GET', '/health/ready')
+    expect((await list()).status).toBe(200)
+    const processes = isWhole ? [postmaster, ...childrenOf(postmaster)] : [postmaster]
+    for (const pid of processes) process.kill(pid, 'SIGSTOP')
+    const [answers, readiness] = await Promise.all([
+      Promise.all(Array.from({ length: 40 }, () => inTime(list()))),
+      inTime(ready()),
+    ])
+    expect(readiness).toEqual(NOT_READY)
+    // Open connections may still serve.
+    const statuses = new Set(answers.map(({ status }) => status))
+    expect(statuses.difference(new Set(isWhole ? [503] : [200, 503]))).toEqual(new Set())
+    for (const pid of processes.toReversed()) process.kill(pid, 'SIGCONT')
+    await expect.poll(async () => (await ready()).status, { timeout: BACK_WITHIN_MS }).toBe(200)
+    expect((await list()).status).toBe(200)
+    expect(await service.end('SIGTERM')).toBe(0)
+    expect(existsSync(join(directory, ADDRESS_FILE))).toBe(false)
+  })
+
+  test('does not keep the service from stopping', async () => {
+    const { postmaster, service } = await startEmbedded()
+    process.kill(postmaster, 'SIGSTOP')
+    expect(await service.end('SIGTERM')).toBe(0)
+    expect(() => process.kill(postmaster, 0)).toThrow('ESRCH')
+  })
+})
+
+/** A service with its own engines, in a process of its own. */
+async function startEmbedded() {
+  const directory = await openDirectory()
+  const environment = { CDS_DATA_DIR: directory, PORT: '0', HOST: '127.0.0.1', CDS_LOG_LEVEL: 'warn' }
+  const service = await startProcess(MAIN, [], environment, RUNNING)
+  const commandLine = new CommandLine(environment)
+  onTestFinished(async () => {
+    await commandLine.close()
+    await service.end('SIGTERM')
+    await rm(directory, { recursive: true, force: true })
+  })
+  const { tenant_id } = await commandLine.json('tenant', 'create', '--name', 'Frozen')
+  const made = await commandLine.json('key', 'create', '--tenant', tenant_id, '--name', 'k', '--scopes', 'all')
+  const pidFile = await readFile(join(directory, 'postgres', 'cluster', 'postmaster.pid'), 'utf8')
+  const url = RUNNING.exec(service.output())?.[1] ?? ''
+  return { directory, url, key: String(made.api_key), postmaster: Number.parseInt(pidFile, 10), service }
+}
+
+function childrenOf(pid: number): number[] {
+  return execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
+    .trim()
+    .split(/\s+/)
+    .map(Number)
+}

@@ -1,0 +1,78 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
+import { platform } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { ADDRESS_FILE } from '../src/engines.ts'
+import { openDirectory } from './process.ts'
+import { runProgram } from './programs.ts'
+import { until } from './webhooks.ts'
+
+const RUNNING = /is running at \S+/
+const FIRST_STEP = /creating the PostgreSQL database/
+const CTRL_C = '\x03'
+
+let directory: string
+beforeEach(async () => {
+  directory = await openDirectory()
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+})
+
+const run = (file: string, args: string[], ready: RegExp) => runProgram(file, args, { CDS_DATA_DIR: directory }, ready)
+const npmStart = (ready = RUNNING) => run('npm', ['start'], ready)
+
+/** Runs `npm start` in a terminal of its own. */
+const inTerminal = (ready = RUNNING) => run('script', ['-qfec', 'npm start', '/dev/null'], ready)
+
+function childOf(pid: number | undefined): number {
+  const child = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
+  if (!(child > 0)) throw new Error(`${pid} has not one child`)
+  return child
+}
+
+/** The directory can be used at once, and nothing has to be recovered or ended. */
+async function expectCleanEnd(): Promise<void> {
+  expect(existsSync(join(directory, ADDRESS_FILE))).toBe(false)
+  const again = await npmStart()
+  expect(again.output()).not.toMatch(/left behind|recover|in use/)
+  again.process.kill('SIGTERM')
+  expect(await again.ended).toBe(0)
+  expect(await readFile(join(directory, 'postgres', 'postgres.log'), 'utf8')).not.toMatch(/not properly shut down/)
+}
+
+describe('npm start', () => {
+  test('SIGTERM for npm ends the service cleanly', async () => {
+    const { process: npm, ended, output } = await npmStart()
+    npm.kill('SIGTERM')
+    expect(await ended).toBe(0)
+    expect(output().match(/stopping: /g)).toHaveLength(1)
+    await expectCleanEnd()
+  })
+
+  test('SIGTERM while the service starts ends it as soon as it has started', async () => {
+    const { process: npm, ended, output } = await npmStart(FIRST_STEP)
+    npm.kill('SIGTERM')
+    expect(await ended).toBe(0)
+    expect(output()).toMatch(/stopping: /)
+    await expectCleanEnd()
+  })
+})
+
+describe.skipIf(platform() !== 'linux')('npm start in a terminal', () => {
+  test('Ctrl-C, which the terminal sends to npm and to the service, ends it cleanly and once', async () => {
+    const { process: terminal, ended, output } = await inTerminal()
+    terminal.stdin.write(CTRL_C)
+    await ended
+    expect(output().match(/stopping: /g)).toHaveLength(1)
+    expect(output()).not.toMatch(/^\s+at |Error|npm error/m)
+    await expectCleanEnd()
+  })
+
+  test('the service ends cleanly with its terminal', async () => {
+    const { process: terminal } = await inTerminal()
+    const service = childOf(childOf(terminal.pid))
+    terminal.kill('SIGKILL')
+    await until(() => expect(() => process.kill(service, 0)).toThrow('ESRCH'), 60_000)
+    await expectCleanEnd()
+  })
+})
