@@ -115,7 +115,7 @@ describe('a flood', () => {
   test('of addresses evicts no window of another limit', () => {
     now = new Date()
     const limiter = createRateLimiter(minuteLimits, () => now)
-    const guess = () => limiter.checkSignInOf('victim@example.com', '192.0.2.1', false, reply)
+    const guess = () => limiter.checkSignInOf('victim@example.com', '192.0.2.1', 'none', reply)
     for (let guesses = 0; guesses < 5; guesses++) guess()
     limiter.checkApiKey('key', reply)
     for (let index = 0; index < FLOOD; index++) limiter.checkScript(address(index), reply)
