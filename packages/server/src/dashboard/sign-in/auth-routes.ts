@@ -176,7 +176,10 @@ export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMa
 function labelled(answer: Record<string, unknown>, signedIn: SignedIn | null): Record<string, unknown> {
   const { totpURI } = answer
   if (typeof totpURI !== 'string' || signedIn === null) return answer
-  return { ...answer, totpURI: totpURI.replace(/[\w-]+%40unverified\.invalid/, encodeURIComponent(signedIn.user.email)) }
+  return {
+    ...answer,
+    totpURI: totpURI.replace(/[\w-]+%40unverified\.invalid/, encodeURIComponent(signedIn.user.email)),
+  }
 }
 
 function notConfigured(): ServiceError {

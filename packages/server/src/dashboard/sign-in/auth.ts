@@ -101,7 +101,12 @@ async function createAuth({ config, stores, secret, clock, log }: AuthDependenci
     user: {
       modelName: 'users',
       // Unique, as the library expects. An address is not.
-      fields: { email: 'library_email', emailVerified: 'email_verified', createdAt: 'created_at', updatedAt: 'updated_at' },
+      fields: {
+        email: 'library_email',
+        emailVerified: 'email_verified',
+        createdAt: 'created_at',
+        updatedAt: 'updated_at',
+      },
       additionalFields: { address: { type: 'string', input: false, fieldName: 'email' } },
     },
     account: {
