@@ -60,6 +60,10 @@ describe('without a proxy', () => {
     const statuses: number[] = []
     for (let index = 0; index <= LIMIT; index++) statuses.push(await loadScript(service, `192.0.2.${index}`))
     expect(statuses.at(-1)).toBe(429)
+    // The log says so once, and not what the header held.
+    const warnings = service.logged.filter((line) => line.includes('CDS_TRUST_PROXY'))
+    expect(warnings.map((line) => JSON.parse(line))).toMatchObject([{ level: 40 }])
+    expect(warnings[0]).not.toContain('192.0.2')
   })
 
   test('X-Forwarded-Proto is ignored', async () => {
