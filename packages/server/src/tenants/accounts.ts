@@ -109,9 +109,10 @@ export async function beginIn(database: Database, account: Account, tenantId: st
  * account ends with it: the tenant's next invitation of the address makes a new one, whatever exists elsewhere.
  */
 export async function stopVouching(transaction: Database, tenantId: string, userId: string): Promise<void> {
-  const account = transaction.updateTable('users').set({ vouched_by: null }).where('id', '=', userId)
-  const { numUpdatedRows } = await account.where('vouched_by', '=', tenantId).executeTakeFirst()
-  if (numUpdatedRows === 0n) return
+  // Waits for a tenant that the account is creating at this moment.
+  const account = transaction.selectFrom('users').select('id').where('id', '=', userId)
+  if (!(await account.where('vouched_by', '=', tenantId).forUpdate().executeTakeFirst())) return
+  await transaction.updateTable('users').set({ vouched_by: null }).where('id', '=', userId).execute()
   await transaction.deleteFrom('user_verifications').where('value', '=', userId).execute()
   await transaction
     .deleteFrom('users')
