@@ -300,6 +300,7 @@ describe('with mail, for an account of the time before', () => {
   let mailbox: TestMailbox
   let a: TestTenant
   let taken: Taken
+  let takenToo: Taken
   let shownToB: string
   const settings = { CDS_PUBLIC_URL: 'https://cdp.example.com' }
 
@@ -308,6 +309,7 @@ describe('with mail, for an account of the time before', () => {
     service = await startTestService(settings)
     a = await createTestTenant(service)
     taken = await takeAddress(a)
+    takenToo = await takeAddress(a)
     shownToB = await invite(await createTestTenant(service), taken.email)
     // The same service, started again with a mail server.
     const { dataDirectory, databaseUrl } = service.config
@@ -349,6 +351,17 @@ describe('with mail, for an account of the time before', () => {
     const guest = new Browser(current)
     expect((await accept(guest, shownToB, { name: 'X', password: THEIRS })).status).toBe(200)
     expect((await me(guest)).user.email_verified).toBe(false)
+  })
+
+  test('a mailed link for a new password verifies an address that only a tenant vouched for', async () => {
+    const { email } = takenToo
+    const ceo = new Browser(current)
+    expect((await ceo.call('POST', '/api/auth/request-password-reset', { email })).status).toBe(200)
+    const reset = { token: tokenIn(await mailbox.newest(email)), newPassword: OWN }
+    expect((await ceo.call('POST', '/api/auth/reset-password', reset)).status).toBe(200)
+    await ceo.signIn(email, OWN)
+    expect(await me(ceo)).toMatchObject({ tenants: [{ tenant_id: a.id }], user: { email_verified: true } })
+    await expectShutOut(takenToo)
   })
 
   test('a link that the inviter saw proves nothing later either', async () => {
