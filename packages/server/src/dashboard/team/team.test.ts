@@ -202,7 +202,9 @@ test('whoever accepts at the moment when the tenant is deleted gets a clean answ
   const { database } = service.stores
   const isWaiting = async (what: string) => {
     const rows =
-      await sql`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ILIKE ${what}`.execute(database)
+      await sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ILIKE ${what}`.execute(
+        database,
+      )
     return rows.rows.length > 0
   }
   const { owner } = await team()
