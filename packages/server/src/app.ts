@@ -30,6 +30,7 @@ import type { App } from './platform/http/app-types.ts'
 import { answerClientError } from './platform/http/client-errors.ts'
 import { watchClosing } from './platform/http/closing.ts'
 import { answerFrameworkError, answerOtherMethods, applyConventions, requestIdOf } from './platform/http/conventions.ts'
+import { warnOfIgnoredHeader } from './platform/http/forwarded-header.ts'
 import { observeRequests } from './platform/http/observe.ts'
 import { describeApi } from './platform/http/openapi.ts'
 import { createRateLimiter } from './platform/http/rate-limits.ts'
@@ -99,6 +100,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   const script = await makeTrackerScript(scriptPath, collectPath)
   const rateLimiter = createRateLimiter(config.rateLimits, clock)
   boundUnreadResponses(app, config.unreadResponseSeconds)
+  warnOfIgnoredHeader(app, config.trustedProxies)
   applyConventions(app)
   const isClosing = watchClosing(app)
   const otherMethods = answerOtherMethods(app)

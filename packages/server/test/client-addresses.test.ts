@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { createRateLimiter } from '../src/platform/http/rate-limits.ts'
+import { CommandLine } from './command-line.ts'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from './service.ts'
 
 const LIMIT = 3
@@ -60,6 +61,20 @@ describe('without a proxy', () => {
     const statuses: number[] = []
     for (let index = 0; index <= LIMIT; index++) statuses.push(await loadScript(service, `192.0.2.${index}`))
     expect(statuses.at(-1)).toBe(429)
+    // The log says so once, and not what the header held.
+    const warnings = service.logged.filter((line) => line.includes('CDS_TRUST_PROXY'))
+    expect(warnings.map((line) => JSON.parse(line))).toMatchObject([{ level: 40 }])
+    expect(warnings[0]).not.toContain('192.0.2')
+  })
+
+  test('cdsctl doctor says so where people come by https', async () => {
+    const { databaseUrl, dataDirectory } = service.config
+    const environment = { DATABASE_URL: databaseUrl ?? '', CDS_DATA_DIR: dataDirectory }
+    const doctor = (more: Record<string, string>) => new CommandLine({ ...environment, ...more }).json('doctor')
+    const https = { CDS_PUBLIC_URL: 'https://cdp.example.com' }
+    expect((await doctor(https)).proxy).toContain('CDS_TRUST_PROXY is 0')
+    expect(await doctor({ ...https, CDS_TRUST_PROXY: '1' })).not.toHaveProperty('proxy')
+    expect(await doctor({})).not.toHaveProperty('proxy')
   })
 
   test('X-Forwarded-Proto is ignored', async () => {
@@ -115,7 +130,7 @@ describe('a flood', () => {
   test('of addresses evicts no window of another limit', () => {
     now = new Date()
     const limiter = createRateLimiter(minuteLimits, () => now)
-    const guess = () => limiter.checkSignInOf('victim@example.com', '192.0.2.1', false, reply)
+    const guess = () => limiter.checkSignInOf('victim@example.com', '192.0.2.1', 'none', reply)
     for (let guesses = 0; guesses < 5; guesses++) guess()
     limiter.checkApiKey('key', reply)
     for (let index = 0; index < FLOOD; index++) limiter.checkScript(address(index), reply)

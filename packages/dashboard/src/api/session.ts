@@ -10,7 +10,7 @@ export interface Invitation {
   email: string
   tenant_name: string
   role: Role
-  /** Whether the link came by mail alone: then an account that nobody has verified becomes the reader's. */
+  /** Whether the link came by mail alone: then accounts that nobody has verified become the reader's. */
   proves_address: boolean
 }
 
@@ -31,10 +31,23 @@ export const invitationQuery = (token: string) =>
     queryFn: ({ signal }) => get<Invitation>(`/api/invitations/${encodeURIComponent(token)}`, {}, signal),
   })
 
-/** @returns whether a code of the second factor is asked for now. */
-export async function signIn(email: string, password: string): Promise<{ needsCode: boolean }> {
-  const answer = await send<{ twoFactorRedirect?: boolean }>('POST', '/api/auth/sign-in/email', { email, password })
-  return { needsCode: answer.twoFactorRedirect === true }
+/** What a sign-in needs next. */
+export interface SignInStep {
+  /** Whether a code of the second factor is asked for now. */
+  needsCode: boolean
+  /** Of several accounts with this password, where they lead to: the person chooses one. */
+  tenants: { tenant_id: string; name: string }[]
+}
+
+/** @param tenantId one of the tenants that an earlier step named. */
+export async function signIn(email: string, password: string, tenantId?: string): Promise<SignInStep> {
+  const body = { email, password, ...(tenantId === undefined ? {} : { tenant_id: tenantId }) }
+  const answer = await send<{ twoFactorRedirect?: boolean; tenants?: SignInStep['tenants'] }>(
+    'POST',
+    '/api/auth/sign-in/email',
+    body,
+  )
+  return { needsCode: answer.twoFactorRedirect === true, tenants: answer.tenants ?? [] }
 }
 
 /** @param kind an authenticator's code, or one of the codes kept for when it is lost. */

@@ -1,9 +1,9 @@
-import { Alert, Button, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, Divider, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { ApiError } from '../api/client.ts'
-import { acceptInvitation, invitationQuery, meQuery, signInOptionsQuery } from '../api/session.ts'
+import { acceptInvitation, invitationQuery, meQuery, signInOptionsQuery, startOidc } from '../api/session.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
 import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
@@ -40,65 +40,102 @@ export function InvitationPage() {
   }
   const { email, tenant_name, role, proves_address } = invitation.data
   const isTheirs = me.data?.user.email.toLowerCase() === email.toLowerCase()
-  // Whoever made an account that is not verified may be another: it starts anew, with a new password.
-  const isKept = isTheirs && (me.data?.user.email_verified === true || !proves_address)
   return (
     <EntryFrame title={`Join ${tenant_name}`} description={`You are invited as ${role}, with the address ${email}.`}>
-      <Accept token={token} email={email} isSignedIn={isKept} />
+      {isTheirs && me.data?.user.email_verified ? (
+        <JoinAsYourself token={token} />
+      ) : (
+        <CreateAccount token={token} email={email} provesAddress={proves_address} isSignedIn={isTheirs} />
+      )}
     </EntryFrame>
   )
 }
 
-function Accept({ token, email, isSignedIn }: { token: string; email: string; isSignedIn: boolean }) {
+function JoinAsYourself({ token }: { token: string }) {
+  const joining = useMutation({ mutationFn: () => acceptInvitation(token, {}), onSuccess: useEnter() })
+  return (
+    <Stack gap="md">
+      {joining.isError ? <ErrorState error={joining.error} /> : null}
+      <Button loading={joining.isPending} onClick={() => joining.mutate()} fullWidth>
+        Join
+      </Button>
+    </Stack>
+  )
+}
+
+interface CreateAccountProps {
+  token: string
+  email: string
+  provesAddress: boolean
+  /** Whether the reader has the session of an account that only one tenant vouches for, which cannot join another. */
+  isSignedIn: boolean
+}
+
+/** Looks the same whether or not the address has an account: the inviter may be the one who reads it. */
+function CreateAccount({ token, email, provesAddress, isSignedIn }: CreateAccountProps) {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const { data: options } = useQuery(signInOptionsQuery)
   const oidc = options?.oidc?.label
-  const enter = useEnter()
   const joining = useMutation({
-    mutationFn: () =>
-      acceptInvitation(token, isSignedIn ? {} : { name: name.trim(), ...(password === '' ? {} : { password }) }),
-    onSuccess: enter,
+    mutationFn: () => acceptInvitation(token, { name: name.trim(), ...(password === '' ? {} : { password }) }),
+    onSuccess: useEnter(),
+  })
+  const leaving = useMutation({
+    mutationFn: () => startOidc(`/invitation/${token}`),
+    onSuccess: (url) => window.location.assign(url),
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
     joining.mutate()
   }
+  const error = joining.error ?? leaving.error
+  const isPasswordOptional = oidc !== undefined && provesAddress
   return (
-    <Stack component="form" gap="md" onSubmit={submit}>
-      {joining.isError ? <ErrorState error={joining.error} /> : null}
-      {isSignedIn ? null : (
+    <Stack gap="md">
+      {error ? <ErrorState error={error} /> : null}
+      {isSignedIn ? (
+        <Alert color="blue">
+          You are signed in with an account that works only where it was created. Create another one for this tenant.
+        </Alert>
+      ) : null}
+      {oidc === undefined || provesAddress ? null : (
         <>
-          {/* So that a password manager knows whose password it keeps. */}
-          <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
-          <TextInput
-            label="Your name"
-            name="name"
-            autoComplete="name"
-            required
-            withAsterisk={false}
-            maxLength={200}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <NewPassword
-            value={password}
-            onChange={setPassword}
-            {...(oidc === undefined ? {} : { whenEmpty: `Or leave it empty, and sign in with ${oidc}.` })}
-          />
+          <Button variant="default" fullWidth loading={leaving.isPending} onClick={() => leaving.mutate()}>
+            {oidc}
+          </Button>
+          <Divider label="or with a password" />
         </>
       )}
-      <Button type="submit" loading={joining.isPending} fullWidth>
-        Join
-      </Button>
-      {isSignedIn ? null : (
-        <span>
-          Have an account with this address already?{' '}
-          <Link to="/sign-in" search={{ redirect: `/invitation/${token}` }}>
-            Sign in first
-          </Link>
-        </span>
-      )}
+      <Stack component="form" gap="md" onSubmit={submit}>
+        {/* So that a password manager knows whose password it keeps. */}
+        <input type="hidden" name="username" autoComplete="username" value={email} readOnly />
+        <TextInput
+          label="Your name"
+          name="name"
+          autoComplete="name"
+          required
+          withAsterisk={false}
+          maxLength={200}
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+        />
+        <NewPassword
+          value={password}
+          onChange={setPassword}
+          {...(isPasswordOptional ? { whenEmpty: `Or leave it empty, and sign in with ${oidc}.` } : {})}
+        />
+        <Button type="submit" loading={joining.isPending} fullWidth>
+          Join
+        </Button>
+      </Stack>
+      <span>
+        Do you already have an account with this address?{' '}
+        <Link to="/sign-in" search={{ redirect: `/invitation/${token}` }}>
+          Sign in first
+        </Link>{' '}
+        to keep one account for all your tenants.
+      </span>
     </Stack>
   )
 }

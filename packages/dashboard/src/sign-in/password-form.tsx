@@ -1,8 +1,8 @@
-import { Alert, Button, Divider, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { Alert, Button, Divider, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ApiError } from '../api/client.ts'
-import { signIn, startOidc } from '../api/session.ts'
+import { type SignInStep, signIn, startOidc } from '../api/session.ts'
 import { messageOf } from '../ui/states.tsx'
 import { ForgottenPassword } from './forgotten-password.tsx'
 
@@ -12,22 +12,41 @@ interface PasswordFormProps {
   redirect: string | undefined
   /** Whether a forgotten password can be asked for by mail. */
   canMail: boolean
-  onDone: (step: { needsCode: boolean }) => unknown
+  onDone: (step: SignInStep) => unknown
 }
 
 export function PasswordForm({ oidcLabel, redirect, canMail, onDone }: PasswordFormProps) {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
-  const entering = useMutation({ mutationFn: () => signIn(email.trim(), password), onSuccess: onDone })
+  const entering = useMutation({
+    mutationFn: (tenantId?: string) => signIn(email.trim(), password, tenantId),
+    onSuccess: (step) => (step.tenants.length > 0 ? undefined : onDone(step)),
+  })
   const leaving = useMutation({
     mutationFn: () => startOidc(redirect ?? '/'),
     onSuccess: (url) => window.location.assign(url),
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    entering.mutate()
+    entering.mutate(undefined)
   }
   const error = entering.error ?? leaving.error
+  const tenants = entering.data?.tenants ?? []
+  if (tenants.length > 0) {
+    return (
+      <Stack gap="xs">
+        <Text size="sm">You have several accounts with this address and password. Where do you want to go?</Text>
+        {tenants.map(({ tenant_id, name }) => (
+          <Button key={tenant_id} variant="default" onClick={() => entering.mutate(tenant_id)}>
+            <bdi>{name}</bdi>
+          </Button>
+        ))}
+        <Button variant="subtle" color="gray" size="compact-sm" onClick={() => entering.reset()}>
+          Back to the password
+        </Button>
+      </Stack>
+    )
+  }
   return (
     <Stack gap="md">
       {error ? (

@@ -5,9 +5,11 @@ import { EventsMissing } from '../platform/clickhouse/installation.ts'
 import type { Session } from './session.ts'
 
 const SET_ASIDE_SHOWN = 10
+const PROXY_ADVICE =
+  'CDS_PUBLIC_URL begins with https, so a proxy stands in front of this service, but CDS_TRUST_PROXY is 0: all clients share the limits of one address. Set CDS_TRUST_PROXY to the number of proxies.'
 
 /** Asks both engines and says how they are. */
-export async function diagnose({ stores, serviceRuns }: Session): Promise<Record<string, unknown>> {
+export async function diagnose({ stores, serviceRuns, config }: Session): Promise<Record<string, unknown>> {
   const version = await sql<{ version: string }>`SELECT version()`.execute(stores.database)
   const waiting = await stores.database
     .selectFrom('journal')
@@ -22,6 +24,8 @@ export async function diagnose({ stores, serviceRuns }: Session): Promise<Record
     events_set_aside: (await countRows(stores.database)).setAside,
     latest_set_aside: await latestRefused(stores.database, SET_ASIDE_SHOWN),
     service_running: serviceRuns,
+    // The service speaks HTTP only, so that an address with https means a proxy.
+    ...(config.trustedProxies === 0 && config.publicUrl.startsWith('https:') ? { proxy: PROXY_ADVICE } : {}),
   }
 }
 

@@ -145,28 +145,62 @@ describe('with an OpenID provider and without mail', () => {
     expect((await me(taken.session)).user).toMatchObject({ email: taken.email, email_verified: false })
   })
 
-  test("B's link lets nobody in with the session of an account that A made, and leaves the link usable", async () => {
+  test("B's link lets nobody in with the session of an account that A made, and makes another one", async () => {
     const taken = await takeAddress(a)
     const token = await invite(b, taken.email)
     expect(outcome(await accept(taken.session, token))).toEqual([403, 'address_not_verified'])
-    expect(outcome(await accept(new Browser(current), token, { name: 'CEO', password: OWN }))).toEqual([
-      403,
-      'sign_in_first',
-    ])
-    expect((await me(taken.session)).tenants).toHaveLength(1)
-    const ceo = await comesByProvider(taken.email)
-    expect((await accept(ceo, token)).body).toMatchObject({ tenant_id: b.id })
+    const ceo = new Browser(current)
+    expect((await accept(ceo, token, { name: 'CEO', password: OWN })).body).toMatchObject({ tenant_id: b.id })
+    for (const [person, tenant] of [
+      [taken.session, a],
+      [ceo, b],
+    ] as const) {
+      expect((await me(person)).tenants.map(({ tenant_id }: { tenant_id: string }) => tenant_id)).toEqual([tenant.id])
+    }
+    expect((await me(ceo)).user.user_id).not.toBe((await me(taken.session)).user.user_id)
   })
 
-  test("the owner of an address who accepted B's invitation first is safe from A's", async () => {
+  test('the first verification makes one account of all that tenants vouch for', async () => {
+    const taken = await takeAddress(a)
+    const joined = { name: 'CEO', password: OWN }
+    expect((await accept(new Browser(current), await invite(b, taken.email), joined)).status).toBe(200)
+    const ceo = await comesByProvider(taken.email)
+    expect((await me(ceo)).tenants.map(({ tenant_id }: { tenant_id: string }) => tenant_id).sort()).toEqual(
+      [a.id, b.id].sort(),
+    )
+    await expectShutOut(taken)
+    await expect(new Browser(current).signIn(taken.email, OWN)).rejects.toThrow('invalid_email_or_password')
+    const rows = await service.stores.database
+      .selectFrom('users')
+      .select('id')
+      .where('email', '=', taken.email)
+      .execute()
+    expect(rows).toHaveLength(1)
+  })
+
+  test("the owner of an address who accepted B's invitation first shares nothing with A's account, at no sign-in", async () => {
     const email = address()
     const [fromA, fromB] = [await invite(a, email), await invite(b, email)]
-    expect((await accept(new Browser(current), fromB, { name: 'CEO' })).body.signed_in).toBe(false)
     const ceo = await comesByProvider(email)
+    expect((await accept(ceo, fromB)).body).toMatchObject({ tenant_id: b.id })
     const intruder = new Browser(current)
-    expect(outcome(await accept(intruder, fromA, { name: 'CEO', password: THEIRS }))).toEqual([403, 'sign_in_first'])
-    expect((await accept(ceo, fromA)).status).toBe(200)
-    expect((await me(ceo)).tenants).toHaveLength(2)
+    expect((await accept(intruder, fromA, { name: 'CEO', password: THEIRS })).body.signed_in).toBe(true)
+    expect((await me(intruder)).tenants).toMatchObject([{ tenant_id: a.id }])
+    const again = await comesByProvider(email)
+    expect(await me(again)).toMatchObject({ tenants: [{ tenant_id: b.id }], user: { email_verified: true } })
+    // A sees no trace of the owner's account.
+    expect((await me(intruder)).user).toMatchObject({ email, email_verified: false })
+    const actions = await a.handle.db
+      .selectFrom('audit_log')
+      .select('action')
+      .where('subject_id', '=', (await me(intruder)).user.user_id)
+      .execute()
+    expect(actions).toEqual([{ action: 'member.joined' }])
+    // And B's owner joins A too where A removes the account that it made.
+    await (await signedIn(service, a.id, 'owner')).call('DELETE', `/api/team/${(await me(intruder)).user.user_id}`)
+    expect((await intruder.call('GET', '/api/me')).status).toBe(401)
+    expect((await accept(again, await invite(a, email))).body).toMatchObject({ tenant_id: a.id })
+    expect((await me(again)).tenants).toHaveLength(2)
   })
 
   test('a verified person keeps the password and sessions at the first provider sign-in', async () => {
@@ -183,12 +217,29 @@ describe('with neither', () => {
   })
   afterAll(() => service.close())
 
-  test('the tenant that vouches for an address may invite it again, also after removing it', async () => {
+  test('an account that only one tenant vouches for ends when it is removed there, and a new invitation makes a new one', async () => {
     const a = await createTestTenant(service)
     const owner = await signedIn(service, a.id, 'owner')
     const taken = await takeAddress(a)
     await owner.call('DELETE', `/api/team/${(await me(taken.session)).user.user_id}`)
-    expect((await accept(taken.session, await invite(a, taken.email))).body).toMatchObject({ tenant_id: a.id })
+    await expectShutOut(taken)
+    const guest = new Browser(current)
+    const joined = await accept(guest, await invite(a, taken.email), { name: 'CEO', password: OWN })
+    expect(joined.body).toMatchObject({ tenant_id: a.id, signed_in: true })
+  })
+
+  test('an account that owns a tenant of its own stays there when another tenant removes it', async () => {
+    const a = await createTestTenant(service)
+    const owner = await signedIn(service, a.id, 'owner')
+    const { session, email } = await takeAddress(a)
+    const { user } = await me(session)
+    await owner.call('PATCH', `/api/team/${user.user_id}`, { role: 'owner' })
+    const made = await session.call('POST', '/api/tenants', { name: 'Their own' })
+    expect((await owner.call('DELETE', `/api/team/${user.user_id}`)).status).toBe(200)
+    expect((await me(session)).tenants).toMatchObject([{ tenant_id: made.body.tenant_id }])
+    const guest = new Browser(current)
+    expect((await accept(guest, await invite(a, email), { name: 'CEO', password: OWN })).status).toBe(200)
+    expect((await me(guest)).user.user_id).not.toBe(user.user_id)
   })
 
   test("the operator's link verifies the address and drops everything set before", async () => {
@@ -249,6 +300,7 @@ describe('with mail, for an account of the time before', () => {
   let mailbox: TestMailbox
   let a: TestTenant
   let taken: Taken
+  let takenToo: Taken
   let shownToB: string
   const settings = { CDS_PUBLIC_URL: 'https://cdp.example.com' }
 
@@ -257,6 +309,7 @@ describe('with mail, for an account of the time before', () => {
     service = await startTestService(settings)
     a = await createTestTenant(service)
     taken = await takeAddress(a)
+    takenToo = await takeAddress(a)
     shownToB = await invite(await createTestTenant(service), taken.email)
     // The same service, started again with a mail server.
     const { dataDirectory, databaseUrl } = service.config
@@ -285,12 +338,30 @@ describe('with mail, for an account of the time before', () => {
     expect(joined.body).toEqual({ status: 'success', tenant_id: c.id, signed_in: true })
     expect(await me(ceo)).toMatchObject({ tenant: { tenant_id: c.id }, user: { name: 'Real', email_verified: true } })
     await expectShutOut(taken)
-    // A link that an inviter saw needs the session of the owner from now on.
-    expect(outcome(await accept(new Browser(current), shownToB, { name: 'X', password: THEIRS }))).toEqual([
+    // A mailed link tells its reader that they have an account.
+    await owner.call('DELETE', `/api/team/${(await me(ceo)).user.user_id}`)
+    await owner.call('POST', '/api/team', { email: taken.email, role: 'admin' })
+    const again = tokenIn(await mailbox.newest(taken.email))
+    expect(outcome(await accept(new Browser(current), again, { name: 'X', password: THEIRS }))).toEqual([
       403,
       'sign_in_first',
     ])
-    expect((await accept(ceo, shownToB)).status).toBe(200)
+    expect((await accept(ceo, again)).status).toBe(200)
+    // A link that an inviter saw says nothing of it, and makes an account that only their tenant vouches for.
+    const guest = new Browser(current)
+    expect((await accept(guest, shownToB, { name: 'X', password: THEIRS })).status).toBe(200)
+    expect((await me(guest)).user.email_verified).toBe(false)
+  })
+
+  test('a mailed link for a new password verifies an address that only a tenant vouched for', async () => {
+    const { email } = takenToo
+    const ceo = new Browser(current)
+    expect((await ceo.call('POST', '/api/auth/request-password-reset', { email })).status).toBe(200)
+    const reset = { token: tokenIn(await mailbox.newest(email)), newPassword: OWN }
+    expect((await ceo.call('POST', '/api/auth/reset-password', reset)).status).toBe(200)
+    await ceo.signIn(email, OWN)
+    expect(await me(ceo)).toMatchObject({ tenants: [{ tenant_id: a.id }], user: { email_verified: true } })
+    await expectShutOut(takenToo)
   })
 
   test('a link that the inviter saw proves nothing later either', async () => {

@@ -1,40 +1,58 @@
 import { audit } from '../audit/log.ts'
 import { newId } from '../platform/ids.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
+import { lockAddress, verifiedAccount } from './accounts.ts'
 
 /**
  * The inviter could accept an invitation whose link they saw. So an account created from such a link is unverified:
- * only the inviting tenant vouches for it. Call this at the first verification, by mail, the OpenID provider or the
- * operator.
+ * only the inviting tenant vouches for it, and every tenant that invites the address may have one. Call this at the
+ * first verification, by mail, the OpenID provider or the operator.
  *
- * A new account takes the place of the unverified one, with its name and memberships and nothing else. Passwords,
- * sessions, second factors, trusted devices and links reference the old one and are deleted with it. Requests in
- * progress for it fail too: a session cannot be created for a deleted account. @param stores the transaction's
- * database. @returns the id of the new account; null when there is no unverified account of this address.
+ * One new account takes the place of all unverified ones, with the name of the first, their memberships and nothing
+ * else. Passwords, sessions, second factors, trusted devices and links reference the old ones and are deleted with
+ * them. Requests in progress for them fail too: a session cannot be created for a deleted account.
+ *
+ * Once there is a verified account, later unverified ones stay what they are: a tenant that vouches for an account of
+ * its own making would otherwise learn, when it is replaced, that the address has an account elsewhere.
+ * @param stores the transaction's database, which holds the address until its end.
+ * @returns the id of the new account; null when the address has a verified account, or none at all.
  */
 export async function proveAddress(stores: Stores, email: string, now: Date): Promise<string | null> {
   const { database } = stores
-  const unverified = database.selectFrom('users').where('email', '=', email).where('email_verified', '=', false)
-  const found = await unverified.select('id').executeTakeFirst()
-  if (!found) return null
-  // Memberships before the account: invitations lock them in that order, so another order could deadlock.
-  await database.selectFrom('tenant_users').select('role').where('user_id', '=', found.id).forUpdate().execute()
-  const before = await unverified.select(['id', 'name', 'created_at']).forUpdate().executeTakeFirst()
-  if (!before) return null
-  const { id, name, created_at } = before
+  await lockAddress(database, email)
+  if ((await verifiedAccount(database, email)) !== null) return null
+  const unverified = database.selectFrom('users').where('email', '=', email)
+  const found = (await unverified.select('id').execute()).map(({ id }) => id)
+  if (found.length === 0) return null
+  // Memberships before the accounts: invitations lock them in that order, so another order could deadlock.
+  const locked = database.selectFrom('tenant_users').select('role').where('user_id', 'in', found)
+  await locked.orderBy('tenant_id').orderBy('user_id').forUpdate().execute()
+  const before = await unverified
+    .select(['id', 'name', 'created_at'])
+    .orderBy('created_at')
+    .orderBy('id')
+    .forUpdate()
+    .execute()
+  const [oldest] = before
+  if (!oldest) return null
+  const { name, created_at } = oldest
+  const ids = before.map(({ id }) => id)
   const memberships = await database
     .selectFrom('tenant_users')
+    .distinctOn('tenant_id')
     .select(['tenant_id', 'role', 'created_at'])
-    .where('user_id', '=', id)
+    .where('user_id', 'in', ids)
+    .orderBy('tenant_id')
+    .orderBy('created_at')
     .execute()
   // Otherwise the previous holder of the account could return through an invitation that they sent.
   const invitations = await database
     .deleteFrom('invitations')
-    .where('invited_by', '=', id)
+    .where('invited_by', 'in', ids)
     .returning(['tenant_id', 'invitation_id', 'email', 'role'])
     .execute()
-  await database.deleteFrom('user_verifications').where('value', '=', id).execute()
-  await database.deleteFrom('users').where('id', '=', id).execute()
+  await database.deleteFrom('user_verifications').where('value', 'in', ids).execute()
+  await database.deleteFrom('users').where('id', 'in', ids).execute()
 
   const userId = newId()
   await database

@@ -6,6 +6,7 @@ import { conflict, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { isMember } from './accounts.ts'
 import { countInvitation } from './mail-limits.ts'
 import { isRole, type Role } from './roles.ts'
 import type { SignedIn } from './sessions.ts'
@@ -57,14 +58,9 @@ export async function invite(
   const email = requireEmail(text)
   return changeInvitations(stores, caller, tenantId, async ({ tenant, transaction, held }) => {
     requireMayManage(held, role)
-    const member = await transaction
-      .selectFrom('users')
-      .innerJoin('tenant_users', 'tenant_users.user_id', 'users.id')
-      .select('users.id')
-      .where('users.email', '=', email)
-      .where('tenant_users.tenant_id', '=', tenantId)
-      .executeTakeFirst()
-    if (member) throw conflict('already_member', `${email} is of this tenant already. Change the role instead.`)
+    if (await isMember(transaction, tenantId, email)) {
+      throw conflict('already_member', `${email} is of this tenant already. Change the role instead.`)
+    }
     const known = await tenant.db
       .selectFrom('invitations')
       .select('role')

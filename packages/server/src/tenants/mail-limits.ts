@@ -7,6 +7,9 @@ const HOUR_MS = 60 * 60_000
 /** Distinguishes these locks from others. */
 const LOCK = 20
 
+/** Of an address's invitations, those that one tenant, or one person, can use up. The others are left to others. */
+const SHARE_OF_ADDRESS = 0.6
+
 /**
  * Counts an invitation before it is sent, per recipient address, sender and tenant; sending one again counts too. The
  * counts are in the database, so that all processes share them. @throws ServiceError 429 `too_many_invitations_sent`.
@@ -18,9 +21,12 @@ export async function countInvitation(
   now: Date,
 ): Promise<void> {
   if (limits === null) return
+  const share = Math.ceil(limits.invitationsPerAddressPerHour * SHARE_OF_ADDRESS)
   const wait = await countMail(
     transaction,
     [
+      [`invitation by ${userId} to ${email}`, share],
+      [`invitation of ${tenantId} to ${email}`, share],
       [`invitation to ${email}`, limits.invitationsPerAddressPerHour],
       [`invitation by ${userId}`, limits.invitationsPerPersonPerHour],
       [`invitation of ${tenantId}`, limits.invitationsPerTenantPerHour],

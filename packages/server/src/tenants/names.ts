@@ -19,6 +19,15 @@ export function requirePersonName(text: string): string {
   throw invalidName('A name cannot contain a web address. Put a space after each dot of an abbreviation.')
 }
 
+/** Whether `requirePersonName` accepts a name. */
+export function isPersonName(text: string): boolean {
+  try {
+    return requirePersonName(text) !== ''
+  } catch {
+    return false
+  }
+}
+
 /** The name of a tenant, which may be that of a site: "Booking.com". @throws ServiceError 400 `invalid_name`. */
 export function requireTenantName(text: string): string {
   return requireName(text)

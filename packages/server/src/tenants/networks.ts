@@ -16,22 +16,22 @@ function hostOf(ip: string): string {
   return networkOf(ip, HOST) ?? ELSEWHERE
 }
 
-/** Whether a person has signed in from this network. */
-export async function isKnownNetwork(
+/** The accounts of an address, or the one with an id, and which of them have signed in from this network. */
+export async function accountsIn(
   database: Database,
   person: { id: string } | { email: string },
   ip: string,
-): Promise<boolean> {
+): Promise<{ id: string; isKnown: boolean }[]> {
   const network = networkOf(ip, HOST)
-  if (network === null) return false
-  const row = await database
-    .selectFrom('user_networks')
-    .innerJoin('users', 'users.id', 'user_networks.user_id')
-    .select('user_id')
+  const rows = await database
+    .selectFrom('users')
+    .leftJoin('user_networks', (join) =>
+      join.onRef('user_networks.user_id', '=', 'users.id').on('network', '=', network ?? ELSEWHERE),
+    )
+    .select(['users.id', 'user_networks.user_id as known'])
     .where((is) => ('id' in person ? is('users.id', '=', person.id) : is('users.email', '=', person.email)))
-    .where('network', '=', network)
-    .executeTakeFirst()
-  return row !== undefined
+    .execute()
+  return rows.map(({ id, known }) => ({ id, isKnown: network !== null && known !== null }))
 }
 
 /** Remembers that a person has signed in from a network, so that attempts elsewhere do not lock them out there. */

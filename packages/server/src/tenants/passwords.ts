@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { ServiceError } from '../platform/errors.ts'
@@ -14,17 +15,37 @@ export function requireGoodPassword(password: string): void {
   throw new ServiceError(400, 'invalid_password', message, { details: [{ path: 'password', message }] })
 }
 
+/** The salt of the password that the sign-in library is about to hash: it does not tell `hashPassword` whose it is. */
+const expectedSalt = new AsyncLocalStorage<string>()
+
+/** Runs `work`, in which every new password is hashed with this salt. */
+export function withSalt<T>(salt: string, work: () => Promise<T>): Promise<T> {
+  return expectedSalt.run(salt, work)
+}
+
+export function newSalt(): string {
+  return randomBytes(16).toString('hex')
+}
+
+/** The salt of a password that was hashed. */
+export function saltOf(hash: string): string {
+  return hash.split(':')[0] ?? ''
+}
+
 /** scrypt as `salt:key` in hex with N=16384, r=16, p=1. */
-export async function hashPassword(password: string): Promise<string> {
-  const salt = randomBytes(16).toString('hex')
+export async function hashPassword(password: string, salt = expectedSalt.getStore() ?? newSalt()): Promise<string> {
   return `${salt}:${(await keyOf(password, salt)).toString('hex')}`
 }
 
 /** Whether this is the password that was hashed; it takes the same time whether or not it is. */
 export async function isPassword(password: string, hash: string): Promise<boolean> {
-  const [salt = '', hex = ''] = hash.split(':')
-  const expected = Buffer.from(hex, 'hex')
-  return expected.length === KEY_BYTES && timingSafeEqual(await keyOf(password, salt), expected)
+  return isSameHash(await hashPassword(password, saltOf(hash)), hash)
+}
+
+/** Compares two hashes in a time that does not depend on them. */
+export function isSameHash(one: string, other: string): boolean {
+  const [bytes, others] = [Buffer.from(one), Buffer.from(other)]
+  return bytes.length === others.length && timingSafeEqual(bytes, others)
 }
 
 function keyOf(password: string, salt: string): Promise<Buffer> {

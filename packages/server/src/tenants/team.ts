@@ -1,7 +1,9 @@
 import { type Actor, audit } from '../audit/log.ts'
 import { conflict, notFound, ServiceError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { stopVouching } from './accounts.ts'
 import { isAtLeast, isRole, type Role } from './roles.ts'
 import type { SignedIn } from './sessions.ts'
 import { createTenant } from './tenants.ts'
@@ -115,9 +117,10 @@ export async function removeMember(
   userId: string,
   now: Date,
 ): Promise<void> {
-  await changeTeam(stores, caller, tenantId, { userId, role: null }, async ({ tenant, actor, before }) => {
+  await changeTeam(stores, caller, tenantId, { userId, role: null }, async ({ tenant, transaction, actor, before }) => {
     await tenant.db.deleteFrom('tenant_users').where('user_id', '=', userId).execute()
     await withdrawInvitationsOf(tenant, actor, { userId, role: null }, now)
+    await stopVouching(transaction, tenantId, userId)
     await audit(tenant, { actor, action: 'member.removed', ...subject(userId), details: { role: before } }, now)
   })
 }
@@ -164,9 +167,10 @@ async function changeTeam(
   { user }: SignedIn,
   tenantId: string,
   { userId, role }: { userId: string; role: Role | null },
-  work: (change: { tenant: Tenant; actor: Actor; before: Role }) => Promise<void>,
+  work: (change: { tenant: Tenant; transaction: Database; actor: Actor; before: Role }) => Promise<void>,
 ): Promise<void> {
-  await openTenant(stores, tenantId).transaction(async (tenant) => {
+  await stores.database.transaction().execute(async (transaction) => {
+    const tenant = openTenant({ ...stores, database: transaction }, tenantId)
     const rows = await tenant.db
       .selectFrom('tenant_users')
       .select(['user_id', 'role'])
@@ -182,6 +186,6 @@ async function changeTeam(
     if (before === 'owner' && role !== 'owner' && owners === 1) {
       throw conflict('last_owner', 'A tenant needs an owner. Make somebody else one first.')
     }
-    await work({ tenant, actor: { kind: 'user', id: user.id, name: user.name }, before })
+    await work({ tenant, transaction, actor: { kind: 'user', id: user.id, name: user.name }, before })
   })
 }

@@ -3,6 +3,7 @@ import { conflict, ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Stores } from '../platform/tenant.ts'
+import { lockAddress, saltFor } from './accounts.ts'
 import { proveAddress } from './address-proof.ts'
 import { requirePersonName } from './names.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
@@ -17,26 +18,28 @@ export interface NewUser {
 }
 
 /**
- * Creates a person who may sign in to the dashboard.
+ * Creates an account of a person who may sign in to the dashboard. An address has one verified account, and one more
+ * for each tenant that vouches for it: no tenant learns what the others did.
+ * @param transaction holds the address until its end.
  * @param vouchedBy the tenant that says whose the address is, where nothing proves it; null where it is proved.
- * @throws ServiceError 400 for a malformed e-mail or name or a short password, 409 when the e-mail is taken.
+ * @throws ServiceError 400 for a malformed e-mail or name or a short password, 409 when there is such an account.
  */
 export async function createUser(
-  database: Database,
+  transaction: Database,
   person: NewUser,
   vouchedBy: string | null,
   now: Date,
 ): Promise<string> {
-  return insertUser(database, await checked(person), vouchedBy, now)
+  return insertUser(transaction, await checked(transaction, person), vouchedBy, now)
 }
 
 /**
- * Creates a person whose address is proved. An unverified account of the address becomes this person's.
+ * Creates a person whose address is proved. The unverified accounts of the address become this person's.
  * @param stores the transaction's database.
  * @throws ServiceError as `createUser`.
  */
 export async function createVerifiedUser(stores: Stores, person: NewUser, now: Date): Promise<string> {
-  const known = await checked(person)
+  const known = await checked(stores.database, person)
   const { email, name, password } = known
   const userId = await proveAddress(stores, email, now)
   if (userId === null) return insertUser(stores.database, known, null, now)
@@ -52,13 +55,15 @@ interface CheckedUser {
   password: string | null
 }
 
-/** @throws ServiceError 400 for what cannot be kept. */
-async function checked(person: NewUser): Promise<CheckedUser> {
+/** Holds the address. @throws ServiceError 400 for what cannot be kept. */
+async function checked(transaction: Database, person: NewUser): Promise<CheckedUser> {
   const email = requireEmail(person.email)
   const text = person.name?.trim() ?? ''
   const name = text === '' || text === email ? null : requirePersonName(text)
   if (person.password !== null) requireGoodPassword(person.password)
-  return { email, name, password: person.password === null ? null : await hashPassword(person.password) }
+  await lockAddress(transaction, email)
+  if (person.password === null) return { email, name, password: null }
+  return { email, name, password: await hashPassword(person.password, await saltFor(transaction, email)) }
 }
 
 /** @throws ServiceError 409 when the e-mail is taken. */
@@ -73,7 +78,7 @@ async function insertUser(
   const user = await database
     .insertInto('users')
     .values({ id: userId, email, name: name ?? email, ...trust, created_at: now, updated_at: now })
-    .onConflict((existing) => existing.column('email').doNothing())
+    .onConflict((existing) => existing.doNothing())
     .returning('id')
     .executeTakeFirst()
   if (!user) throw conflict('user_email_taken', 'A user with this e-mail exists already.')
@@ -127,6 +132,9 @@ export async function createTenantUser(
     const userId = await createVerifiedUser({ ...stores, database }, person, now)
     const isNew = await addMember(database, tenantId, { userId, role }, now)
     if (!isNew) await setRole(database, tenantId, userId, role)
+    // Nobody needs it any more, and whoever has seen its link could still try to use it.
+    const invitations = database.deleteFrom('invitations').where('tenant_id', '=', tenantId)
+    await invitations.where('email', '=', requireEmail(person.email)).execute()
     return userId
   }
   const { database } = stores

@@ -1,4 +1,5 @@
-import { changeContact, insertContact, type SourceWrite } from '../contacts/change.ts'
+import { sql } from 'kysely'
+import { changeContact, changedEvents, insertContact, type SourceWrite } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow } from '../contacts/contact-row.ts'
 import { recordFirstTouch } from '../contacts/first-touch.ts'
@@ -72,7 +73,7 @@ async function writeMeant(
   meant: Meant,
   now: Date,
 ): Promise<ContactRow> {
-  const { contact, loser, isEmailUnproven } = meant
+  const { contact, loser, emailLoser, isEmailUnproven } = meant
   // Whoever names a contact by its email becomes a source of that email.
   const email = meant.email ?? (contact?.email === claimed ? claimed : null)
   const takesUserId = userId !== null && meant.userId !== 'unchanged'
@@ -85,6 +86,7 @@ async function writeMeant(
     ...(email === null || isEmailUnproven ? {} : { email }),
   }
   if (loser !== null) await takeAwayUserId(tx, loser)
+  if (emailLoser !== null) await takeAwayEmail(tx, log, emailLoser, write.source, now)
   let row: ContactRow
   if (contact) {
     if (takesUserId) await giveUserId(tx, log, contact, userId, meant, now)
@@ -141,6 +143,24 @@ async function takeAwayUserId(tx: Tenant, { contact_id, external_id }: Holder): 
     .where('source', 'in', ['tracker', 'identify'])
     .where('external_id', '=', external_id)
     .execute()
+}
+
+/** Takes a contact's email away, and from what pages say of it. */
+async function takeAwayEmail(tx: Tenant, log: ChangeLog, before: Holder, source: string, now: Date): Promise<void> {
+  const row = await tx.db
+    .updateTable('contacts')
+    .set({ email: null, properties_provenance: sql`properties_provenance - 'email'`, updated_at: now })
+    .where('contact_id', '=', before.contact_id)
+    .returning(CONTACT_COLUMNS)
+    .executeTakeFirstOrThrow()
+  await tx.db
+    .updateTable('contact_sources')
+    .set({ fields: sql`fields - 'email'` })
+    .where('contact_id', '=', before.contact_id)
+    .where('kind', 'in', ['tracker', 'form'])
+    .execute()
+  log.changed.add(before.contact_id)
+  log.events.push(...changedEvents(before, row, ['email'], source, now))
 }
 
 function sourceOf(trust: Trust) {

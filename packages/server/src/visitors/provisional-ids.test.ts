@@ -131,6 +131,55 @@ describe('an external id that a server gave', () => {
   })
 })
 
+describe('an email that only a page gave to a contact with a user id of a server', () => {
+  let known: string
+  beforeEach(async () => {
+    known = await identify({ user_id: 'u1' })
+    await claim('m', 'u1', { email: 'ada@example.com', city: 'Oslo' })
+    expect((await contactOf(known)).properties).toEqual({ email: 'ada@example.com', city: 'Oslo' })
+  })
+
+  test.each([
+    ['alone', {}],
+    ['with another user id', { user_id: 'u2' }],
+  ])('goes to the contact that a server means with it, %s', async (_what, more) => {
+    const ada = await identify({ email: 'ada@example.com', ...more })
+    expect(ada).not.toBe(known)
+    expect((await contactOf(ada)).properties).toEqual({ email: 'ada@example.com' })
+    const contacts = tenant.handle.db.selectFrom('contacts').where('contact_id', '=', known)
+    const row = await contacts.select(['properties', 'properties_provenance']).executeTakeFirstOrThrow()
+    expect([row.properties, Object.keys(row.properties_provenance ?? {})]).toEqual([{ city: 'Oslo' }, ['city']])
+    const { body } = await tenant.call('GET', `/v1/contacts/${known}?include=unified_profile`)
+    expect(JSON.stringify(body)).not.toContain('ada@example.com')
+    expect([await identify({ user_id: 'u1' }), await identify({ email: 'ada@example.com' })]).toEqual([known, ada])
+    const { events } = (await tenant.call('GET', `/v1/events?contact_id=${known}&event_type=contact_updated`)).body
+    expect(events[0].data).toMatchObject({ changed: ['email'], source: 'identify' })
+    // The page cannot take it back.
+    await claim('m', 'u1', { email: 'ada@example.com' })
+    expect((await contactOf(ada)).properties.email).toBe('ada@example.com')
+    expect((await contactOf(known)).properties.email).toBeUndefined()
+  })
+
+  test('goes to a contact that the server knows by another user id and that has none', async () => {
+    const other = await identify({ user_id: 'u2' })
+    expect(await identify({ user_id: 'u2', email: 'ada@example.com' })).toBe(other)
+    expect((await contactOf(known)).properties.email).toBeUndefined()
+  })
+
+  test('stays when the server sends both, and is firm from then on', async () => {
+    expect(await identify({ user_id: 'u1', email: 'ada@example.com' })).toBe(known)
+    expect(await identify({ email: 'ada@example.com' })).toBe(known)
+  })
+
+  test('goes to one contact, however many servers name it at once', async () => {
+    const ids = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => identify({ email: 'ada@example.com', ...(n % 2 ? { user_id: 'u2' } : {}) })),
+    )
+    expect(new Set(ids).size).toBe(1)
+    expect(ids[0]).not.toBe(known)
+  })
+})
+
 test('many pages and servers at once end with whom the servers named', async () => {
   await claim('first', 'u1', { email: 'mallory@example.com' })
   await Promise.all(

@@ -34,6 +34,8 @@ export interface Meant {
   userId: 'unchanged' | 'provisional' | 'firm'
   /** The contact that loses the user id, which only a page had claimed for it. */
   loser: Holder | null
+  /** The contact that loses the claim's email, which only a page had given it. */
+  emailLoser: Holder | null
   /** The email that a contact without one is given, or that is confirmed. */
   email: string | null
   /** Whether only a page has given the email, even if the user id is proven. */
@@ -47,6 +49,7 @@ export interface Meant {
 const NOTHING = {
   userId: 'unchanged',
   loser: null,
+  emailLoser: null,
   email: null,
   isEmailUnproven: false,
   isEmailLeftOut: false,
@@ -54,7 +57,7 @@ const NOTHING = {
 
 /**
  * Finds the identified contact. Email is the strongest key, then the user id. A contact's email and user id never
- * change, except that a verified claim can take a user id that only a page has claimed.
+ * change, except that a verified claim can take what only a page has claimed.
  */
 export function whoIsMeant(claim: Claim, known: Known): Meant {
   if (claim.trust === 'unverified') return saidByPage(claim, known)
@@ -72,7 +75,11 @@ function saidByPage({ email, userId }: Claim, { byEmail, byUserId }: Known): Mea
   return { ...said, contact: null, userId: takes, email }
 }
 
-function verified({ email, userId, trust }: Claim, { byEmail, byUserId }: Known): Meant {
+function verified(claim: Claim, { byEmail, byUserId }: Known): Meant {
+  const { email, userId, trust } = claim
+  if (byEmail && isEmailBorrowed(byEmail) && byEmail.external_id !== userId) {
+    return { ...verified(claim, { byEmail: undefined, byUserId }), emailLoser: byEmail }
+  }
   const proven = { ...NOTHING, trust }
   const loser = byUserId && byUserId !== byEmail && isLoose(byUserId) ? byUserId : null
   const isFree = userId !== null && (!byUserId || loser !== null)
@@ -112,6 +119,14 @@ function signedUserId(claim: Claim & { userId: string; email: string }, known: K
 /** Whether only a page has linked a contact's user id and email. */
 function isLoose(holder: Holder): boolean {
   return holder.external_id_provisional || isEmailSaidByPage(holder)
+}
+
+/**
+ * Whether only a page has given an email to a contact that the tenant's systems know by its user id. A contact of pages
+ * alone keeps its email: a server that names it means that contact.
+ */
+function isEmailBorrowed(holder: Holder): boolean {
+  return holder.external_id !== null && !holder.external_id_provisional && isEmailSaidByPage(holder)
 }
 
 function isEmailSaidByPage({ email, properties_provenance }: Holder): boolean {

@@ -2,12 +2,16 @@ import type { FastifyRequest } from 'fastify'
 import Type, { type TObject } from 'typebox'
 import { ServiceError } from '../../platform/errors.ts'
 import type { App } from '../../platform/http/app-types.ts'
+import { saltFor } from '../../tenants/accounts.ts'
 import { type Access, personOf } from '../../tenants/authentication.ts'
 import { forgetWaitingSteps, proveByLink } from '../../tenants/password-reset.ts'
+import { withSalt } from '../../tenants/passwords.ts'
+import type { SignedIn } from '../../tenants/sessions.ts'
 import { OIDC_PROVIDER, SIGN_IN_PAGE } from './auth.ts'
 import { type CodeDependencies, checkCode } from './check-code.ts'
 import { forward } from './forward.ts'
 import { codePage } from './links.ts'
+import { mailPasswordLink, type PasswordMailDependencies } from './password-mail.ts'
 import { limitSignIn, signInWithPassword } from './password-sign-in.ts'
 import { Address, Code, LocalPath, Password } from './schema.ts'
 
@@ -18,7 +22,12 @@ const strict = { additionalProperties: false }
 const Nothing = Type.Object({}, strict)
 const OfPassword = Type.Object({ password: Password }, strict)
 const SignInBody = Type.Object(
-  { email: Address, password: Password, rememberMe: Type.Optional(Type.Boolean()) },
+  {
+    email: Address,
+    password: Password,
+    rememberMe: Type.Optional(Type.Boolean()),
+    tenant_id: Type.Optional(Type.String({ maxLength: 100 })),
+  },
   strict,
 )
 const OfAddress = Type.Object({ email: Address }, strict)
@@ -63,8 +72,8 @@ const FORWARDED: readonly Forwarded[] = [
 ]
 
 /** Signing in and out, second factors and passwords: the sign-in library behind our own checks. */
-export function authRoutes(app: App, dependencies: CodeDependencies): void {
-  const { config, auth, rateLimiter, stores, clock } = dependencies
+export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMailDependencies): void {
+  const { config, auth, rateLimiter, stores, clock, log } = dependencies
   const { database } = stores
   // A sign-out needs no body: one that is missing is like an empty one. Round an address people leave spaces.
   const tidy = async (request: FastifyRequest) => {
@@ -84,16 +93,20 @@ export function authRoutes(app: App, dependencies: CodeDependencies): void {
   for (const { path, access, body, fixed } of FORWARDED) {
     app.post(`/api/auth${path}`, takes(body, access), async (request, reply) => {
       await limitSignIn(dependencies, request, reply)
-      const sent = { ...(request.body as object), ...fixed }
-      const answer = await forward(dependencies, request, reply, { method: 'POST', path, body: sent })
-      if (path === CHANGE_PASSWORD) await forgetWaitingSteps(database, personOf(request).user.id)
+      const body = { ...(request.body as object), ...fixed }
+      const call = () => forward(dependencies, request, reply, { method: 'POST', path, body })
+      if (path !== CHANGE_PASSWORD) return labelled(await call(), request.signedIn)
+      const { user } = personOf(request)
+      const answer = await withSalt(await saltFor(database, user.email), call)
+      await forgetWaitingSteps(database, user.id)
       return answer
     })
   }
 
   app.post('/api/auth/sign-in/email', takes(SignInBody, 'public'), async (request, reply) => {
-    await limitSignIn(dependencies, request, reply, { email: request.body.email.toLowerCase() })
-    return signInWithPassword(dependencies, request, reply, request.body)
+    const { body } = request
+    const accounts = await limitSignIn(dependencies, request, reply, { email: body.email.toLowerCase() })
+    return signInWithPassword(dependencies, request, reply, body, accounts)
   })
 
   for (const kind of ['totp', 'backup-code'] as const) {
@@ -103,16 +116,21 @@ export function authRoutes(app: App, dependencies: CodeDependencies): void {
   }
 
   app.post('/api/auth/request-password-reset', takes(OfAddress, 'public'), async (request, reply) => {
-    const { body } = request
-    await limitSignIn(dependencies, request, reply, { email: body.email.toLowerCase() })
-    return forward(dependencies, request, reply, { method: 'POST', path: '/request-password-reset', body })
+    const email = request.body.email.toLowerCase()
+    await limitSignIn(dependencies, request, reply, { email })
+    // Not awaited: how long it takes would tell whether the address is known.
+    mailPasswordLink(dependencies, email).catch((error) =>
+      log.error({ err: error }, 'the mail with the password link could not be sent'),
+    )
+    return { status: true, message: 'If the address has an account, a link for a new password is on its way.' }
   })
 
   app.post('/api/auth/reset-password', takes(NewPasswordBody, 'public'), async (request, reply) => {
     const { body } = request
     await limitSignIn(dependencies, request, reply)
-    await proveByLink(stores, body.token, clock())
-    return forward(dependencies, request, reply, { method: 'POST', path: '/reset-password', body })
+    const salt = await proveByLink(stores, body.token, clock())
+    const call = () => forward(dependencies, request, reply, { method: 'POST', path: '/reset-password', body })
+    return salt === null ? call() : withSalt(salt, call)
   })
 
   app.post(
@@ -152,6 +170,16 @@ export function authRoutes(app: App, dependencies: CodeDependencies): void {
       return reply.send()
     },
   )
+}
+
+/** The library labels a second factor with what it takes for the address of an account. */
+function labelled(answer: Record<string, unknown>, signedIn: SignedIn | null): Record<string, unknown> {
+  const { totpURI } = answer
+  if (typeof totpURI !== 'string' || signedIn === null) return answer
+  return {
+    ...answer,
+    totpURI: totpURI.replace(/[\w-]+%40unverified\.invalid/, encodeURIComponent(signedIn.user.email)),
+  }
 }
 
 function notConfigured(): ServiceError {

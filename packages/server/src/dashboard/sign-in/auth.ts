@@ -2,15 +2,12 @@ import type { BetterAuthPlugin } from 'better-auth'
 import type { Config } from '../../config.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Logger } from '../../platform/log.ts'
-import type { Mailer } from '../../platform/mail.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
-import { proveAddress } from '../../tenants/address-proof.ts'
-import { countPasswordLink } from '../../tenants/mail-limits.ts'
+import { proveByProvider } from '../../tenants/accept-invitation.ts'
 import { forgetWaitingSteps } from '../../tenants/password-reset.ts'
 import { hashPassword, isPassword, PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN } from '../../tenants/passwords.ts'
 import { COOKIE_PREFIX, RENEW_AFTER_SECONDS, SESSION_SECONDS, tenantOfNewSession } from '../../tenants/sessions.ts'
-import { passwordLink } from './links.ts'
 
 /** The library's callback path for providers. */
 const CALLBACK = '/callback/:id'
@@ -32,7 +29,6 @@ export interface AuthDependencies {
   config: Config
   stores: Stores
   secret: () => Promise<string>
-  mailer: Mailer | null
   clock: Clock
   log: Logger
 }
@@ -63,7 +59,7 @@ export function lazyAuth(dependencies: AuthDependencies): () => Promise<Auth> {
   }
 }
 
-async function createAuth({ config, stores, secret, mailer, clock, log }: AuthDependencies): Promise<Auth> {
+async function createAuth({ config, stores, secret, clock, log }: AuthDependencies): Promise<Auth> {
   const [{ betterAuth }, { twoFactor }, { genericOAuth }] = await Promise.all([
     import('better-auth'),
     import('better-auth/plugins/two-factor'),
@@ -71,28 +67,13 @@ async function createAuth({ config, stores, secret, mailer, clock, log }: AuthDe
   ])
   const { oidc } = config
 
-  async function mailPasswordLink(email: string, token: string): Promise<void> {
-    if (mailer === null) return
-    if (!(await countPasswordLink(stores.database, email, config.mailLimits, clock()))) return
-    await mailer.send({
-      to: email,
-      subject: 'Choose a new password',
-      text: `Someone, probably you, asked for a new password for ${email}.\n\nChoose one within an hour: ${passwordLink(config.publicUrl, token)}\n\nIf it was not you, ignore this mail.`,
-    })
-  }
-
   /**
    * Maps the provider's profile. An address that the provider has verified is verified here before its account is
    * looked up.
    */
-  async function readProfile(profile: { email?: unknown; email_verified?: unknown }) {
-    const { email, email_verified: verified } = profile
+  async function readProfile({ email, email_verified: verified, name }: Record<string, unknown>) {
     const emailVerified = verified === true || verified === 'true'
-    if (emailVerified && typeof email === 'string') {
-      await stores.database
-        .transaction()
-        .execute((database) => proveAddress({ ...stores, database }, email.toLowerCase(), clock()))
-    }
+    if (emailVerified && typeof email === 'string') await proveByProvider(stores, { email, name }, clock())
     return { emailVerified }
   }
 
@@ -119,7 +100,14 @@ async function createAuth({ config, stores, secret, mailer, clock, log }: AuthDe
     },
     user: {
       modelName: 'users',
-      fields: { emailVerified: 'email_verified', createdAt: 'created_at', updatedAt: 'updated_at' },
+      // Unique, as the library expects. An address is not.
+      fields: {
+        email: 'library_email',
+        emailVerified: 'email_verified',
+        createdAt: 'created_at',
+        updatedAt: 'updated_at',
+      },
+      additionalFields: { address: { type: 'string', input: false, fieldName: 'email' } },
     },
     account: {
       modelName: 'user_accounts',
@@ -166,12 +154,6 @@ async function createAuth({ config, stores, secret, mailer, clock, log }: AuthDe
       revokeSessionsOnPasswordReset: true,
       onPasswordReset: ({ user }) => forgetWaitingSteps(stores.database, user.id),
       password: { hash: hashPassword, verify: ({ password, hash }) => isPassword(password, hash) },
-      sendResetPassword: async ({ user, token }) => {
-        // Not awaited: how long it takes would tell whether the address is known.
-        mailPasswordLink(user.email, token).catch((error) =>
-          log.error({ err: error }, 'the mail with the password link could not be sent'),
-        )
-      },
     },
     databaseHooks: {
       session: {

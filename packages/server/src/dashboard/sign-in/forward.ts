@@ -53,9 +53,11 @@ export async function forward(
     return parsed
   }
   if (!response.ok) throw refusal(response.status, parsed)
-  // The session's token belongs into the cookie, where no script reads it.
-  const { token: _token, ...shown } = parsed
-  return shown
+  // The session's token belongs into the cookie, where no script reads it. Of the user only the id: what the library
+  // takes for the address may be another.
+  const { token: _token, user, ...shown } = parsed
+  const { id } = (user ?? {}) as { id?: unknown }
+  return id === undefined ? shown : { ...shown, user_id: id }
 }
 
 /** Whether another account replaced this one during the request, because its address was verified. */

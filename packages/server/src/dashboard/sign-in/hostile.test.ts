@@ -61,6 +61,25 @@ test('garbage is refused with a 400 and never breaks anything', async () => {
   expect((await person.call('GET', '/api/me')).status).toBe(200)
 })
 
+test('an address that cannot be one belongs to nobody', async () => {
+  const addresses = [
+    'no address',
+    'a@b',
+    '@',
+    "' OR 1=1 --",
+    'a\u0000@example.com',
+    '\ud800@example.com',
+    'ü@example.com',
+  ]
+  for (const email of addresses) {
+    const browser = new Browser(service)
+    const sign = await browser.call('POST', '/api/auth/sign-in/email', { email, password: PASSWORD })
+    expect([email, [400, 401].includes(sign.status)]).toEqual([email, true])
+    const reset = await browser.call('POST', '/api/auth/request-password-reset', { email })
+    expect([email, [200, 400].includes(reset.status)]).toEqual([email, true])
+  }
+})
+
 test('ten megabytes are cut off', async () => {
   const person = await signedIn(service, tenant.id, 'owner')
   const body = JSON.stringify({ email: 'x'.repeat(10_000_000), password: 'y' })

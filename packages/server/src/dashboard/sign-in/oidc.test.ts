@@ -54,18 +54,29 @@ test('a person of the service signs in at the provider, again and again, and kee
   expect(options.body.oidc).toEqual({ label: 'Example SSO' })
 })
 
-test('an invited person needs no password where there is a provider', async () => {
+test('an invited person needs no password where there is a provider: they sign in there, then accept', async () => {
   const owner = await signedIn(service, tenant.id, 'owner')
   const { body } = await owner.call('POST', '/api/team', { email: 'new@example.com', role: 'viewer' })
   const token = body.link.split('/').at(-1)
   const browser = new Browser(service)
-  const joined = await browser.call('POST', `/api/invitations/${token}/accept`, { name: 'New' })
-  expect(joined.body).toMatchObject({ status: 'success', signed_in: false })
-  comes('new@example.com')
-  await visitProvider(service, browser)
+  const accept = () => browser.call('POST', `/api/invitations/${token}/accept`, {})
+  expect((await accept()).body.error.code).toBe('validation_error')
+  comes('new@example.com', { name: 'New Person' })
+  expect(await visitProvider(service, browser, `/invitation/${token}`)).toBe(`/invitation/${token}`)
+  expect(await me(browser)).toMatchObject({ tenant: null, user: { name: 'New Person', email_verified: true } })
+  expect((await accept()).body).toEqual({ status: 'success', tenant_id: tenant.id, signed_in: true })
   expect(await me(browser)).toMatchObject({ user: { email: 'new@example.com', has_password: false }, role: 'viewer' })
   const guess = { email: 'new@example.com', password: PASSWORD }
   expect((await new Browser(service).call('POST', '/api/auth/sign-in/email', guess)).status).toBe(401)
+})
+
+test('a name from the provider that could not be kept is left out', async () => {
+  const owner = await signedIn(service, tenant.id, 'owner')
+  await owner.call('POST', '/api/team', { email: 'linked@example.com', role: 'viewer' })
+  comes('linked@example.com', { name: 'Click https://evil.example' })
+  const browser = new Browser(service)
+  await visitProvider(service, browser)
+  expect((await me(browser)).user.name).toBe('linked@example.com')
 })
 
 test('nobody becomes a person of the service by having an account at the provider', async () => {

@@ -24,7 +24,7 @@ export function prepareSignIn({ config, stores, secrets, clock, log }: Dependenc
   const mailer = createMailer(config)
   return {
     mailer,
-    auth: lazyAuth({ config, stores, secret, mailer, clock, log }),
+    auth: lazyAuth({ config, stores, secret, clock, log }),
     findChallenged: createChallengeLookup(stores.database, secret, config.publicUrl),
     findSession: createSessionLookup(stores.database, secret, config.publicUrl, clock),
     /** @param url the address that the service listens on, once its port is known. */

@@ -53,6 +53,18 @@ test('an address gets five invitations an hour, new and repeated ones, from all 
   expect((await invite(two, email)).status).toBe(201)
 })
 
+test('a tenant takes at most three of them, and so does a person in all tenants of theirs', async () => {
+  const email = address()
+  const [one, two] = [await owner(), await owner()]
+  const answers: number[] = []
+  for (let n = 0; n < 5; n++) answers.push((await invite(one, email)).status)
+  const made = await one.call('POST', '/api/tenants', { name: 'Another one' })
+  await one.call('POST', '/api/tenant', { tenant_id: made.body.tenant_id })
+  answers.push((await invite(one, email)).status)
+  expect(answers).toEqual([201, 201, 201, 429, 429, 429])
+  expect((await invite(two, email)).status).toBe(201)
+})
+
 test('a person sends ten an hour, whatever tenants they make for it', async () => {
   const person = await owner()
   const answers: number[] = []

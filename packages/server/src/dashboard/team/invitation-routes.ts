@@ -38,7 +38,8 @@ export function invitationRoutes(app: App, dependencies: Dependencies): void {
       const joined = await acceptInvitation(stores, request.params.invitation, signedIn, acceptance, clock())
       const { password } = request.body
       if (joined.isNew && password !== undefined) {
-        await signInWithPassword(dependencies, request, reply, { email: joined.email, password })
+        const { email, tenantId } = joined
+        await signInWithPassword(dependencies, request, reply, { email, password, tenant_id: tenantId })
       }
       const isSignedIn = !joined.isNew || password !== undefined
       return { status: 'success' as const, tenant_id: joined.tenantId, signed_in: isSignedIn }

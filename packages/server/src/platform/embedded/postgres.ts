@@ -1,6 +1,19 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { appendFile, chmod, chown, mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import {
+  appendFile,
+  chmod,
+  chown,
+  copyFile,
+  mkdtemp,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -17,6 +30,7 @@ const DATABASE = 'cds'
 const PORT = 5432
 const READY_WITHIN_MS = 300_000
 const RESTART_AFTER_MS = 500
+const LOG_BYTES_MAX = 10 * 1024 * 1024
 const SAME_REASON_WITHIN_MS = 10_000
 
 export interface EmbeddedPostgres {
@@ -32,6 +46,8 @@ interface Options {
   dataDirectory: string
   /** More than one service needs where many share it. */
   maxConnections?: number
+  /** How often the length of the log is looked at. */
+  checkLogEveryMs?: number
   /** Told what a long step is doing. */
   onProgress?: (message: string) => void
 }
@@ -45,6 +61,7 @@ interface Options {
 export async function startEmbeddedPostgres({
   dataDirectory,
   maxConnections = 64,
+  checkLogEveryMs = 60_000,
   onProgress = () => {},
 }: Options): Promise<EmbeddedPostgres> {
   const user = serverUser()
@@ -59,13 +76,18 @@ export async function startEmbeddedPostgres({
   if (user.isOther) await chown(socketDirectory, user.uid, user.gid)
   const logFile = join(dirname(cluster), 'postgres.log')
   const how = { cluster, maxConnections, binaries, user, socketDirectory, logFile }
+  await emptyLongLog(logFile)
   let server = await launch(how)
+  const checkLog = () =>
+    emptyLongLog(logFile).catch((error) => onProgress(`${logFile} could not be shortened: ${error}`))
+  const checkingLog = setInterval(checkLog, checkLogEveryMs).unref()
   let startedAt = 0
   let stopping = false
   let restarting: Promise<void> = Promise.resolve()
   const connection = { host: socketDirectory, port: PORT, user: ROLE, database: DATABASE }
   const stop = async () => {
     stopping = true
+    clearInterval(checkingLog)
     await restarting
     await end(server)
     await removeSocketDirectory(socketDirectory)
@@ -148,6 +170,7 @@ async function launch(how: Launch): Promise<ChildProcess> {
   const place = { unix_socket_directories: socketDirectory, port: PORT, listen_addresses: '' }
   const settings = { ...SETTINGS, ...place, max_connections: maxConnections }
   const args = ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+  // `a`: the server writes at the end of the file, also after the file was emptied.
   const log = await open(logFile, 'a', 0o600)
   try {
     // A process group of its own: Ctrl-C in a terminal must reach the service only, which then drains and stops it.
@@ -159,6 +182,18 @@ async function launch(how: Launch): Promise<ChildProcess> {
     })
   } finally {
     await log.close()
+  }
+}
+
+/** Keeps what a long log holds in a second file, in place of what that one held, and empties it. */
+async function emptyLongLog(logFile: string): Promise<void> {
+  const { size } = await stat(logFile).catch(() => ({ size: 0 }))
+  if (size <= LOG_BYTES_MAX) return
+  try {
+    await copyFile(logFile, `${logFile}.1`)
+  } finally {
+    // On a full disk too, where there is no room for the copy.
+    await truncate(logFile)
   }
 }
 
@@ -175,6 +210,8 @@ const SETTINGS = {
   checkpoint_completion_target: 0.9,
   autovacuum_naptime: '20s',
   log_min_messages: 'warning',
+  // Details name values of rows, such as e-mail addresses. The service gets them with the error.
+  log_error_verbosity: 'terse',
   timezone: 'UTC',
 }
 

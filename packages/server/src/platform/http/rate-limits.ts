@@ -27,9 +27,11 @@ export interface RateLimiter {
   checkSignIn(ip: string, reply: FastifyReply): void
   /**
    * Counts the attempt for the person, by e-mail address or id: from this address, and from all unknown addresses
-   * together unless the person has signed in from this one before. @throws ServiceError 429 `rate_limited`.
+   * together unless the person has signed in from this one before.
+   * @param knownBy which of the person's accounts have signed in from this address.
+   * @returns whether those that have not may be tried as well. @throws ServiceError 429 `rate_limited`.
    */
-  checkSignInOf(person: string, ip: string, isKnown: boolean, reply: FastifyReply): void
+  checkSignInOf(person: string, ip: string, knownBy: 'all' | 'some' | 'none', reply: FastifyReply): boolean
   /** Requests of a key in the last minute, as this process has counted them; null when nothing is counted. */
   usedByApiKey(keyId: string): number | null
   /** The same of all visitors of a tenant. */
@@ -95,10 +97,15 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     },
     checkFormPerson: (tenantId, person, reply) => count(formPersons, `${tenantId} ${digest(person)}`, reply),
     checkSignIn: (ip, reply) => count(signIns, hostOf(ip), reply),
-    checkSignInOf: (person, ip, isKnown, reply) => {
+    checkSignInOf: (person, ip, knownBy, reply) => {
       count(signInPersons, `${hostOf(ip)} ${digest(person)}`, reply)
+      if (knownBy === 'all' || signInsElsewhere === null) return true
+      const { perMinute, windows } = signInsElsewhere
+      const isFull = windows.usageOf(digest(person), now()).used >= perMinute
+      if (knownBy === 'some' && isFull) return false
       // Headers that differ would tell whoever shares a network with somebody that they have an account.
-      if (!isKnown) count(signInsElsewhere, digest(person), null)
+      count(signInsElsewhere, digest(person), null)
+      return true
     },
     usedByApiKey: (keyId) => usedOf(apiKeys, keyId),
     usedByTenant: (tenantId) => ({

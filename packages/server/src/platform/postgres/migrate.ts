@@ -21,6 +21,7 @@ import * as provedAddresses from './migrations/0020-proved-addresses.ts'
 import * as verifiedIdentification from './migrations/0022-verified-identification.ts'
 import * as bounds from './migrations/0023-bounds.ts'
 import * as operations from './migrations/0024-operations.ts'
+import * as accountsByAddress from './migrations/0025-accounts-by-address.ts'
 import * as sendersOfEventIds from './migrations/0029-senders-of-event-ids.ts'
 import * as skippedActions from './migrations/0031-skipped-actions.ts'
 import * as leasedDeliveries from './migrations/0032-leased-deliveries.ts'
@@ -48,6 +49,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0022-verified-identification': verifiedIdentification,
   '0023-bounds': bounds,
   '0024-operations': operations,
+  '0025-accounts-by-address': accountsByAddress,
   '0029-senders-of-event-ids': sendersOfEventIds,
   '0031-skipped-actions': skippedActions,
   '0032-leased-deliveries': leasedDeliveries,

@@ -668,6 +668,7 @@ export interface Users {
   email_verified: boolean;
   id: string;
   image: string | null;
+  library_email: Generated<string>;
   name: string;
   two_factor_enabled: Generated<boolean>;
   updated_at: Timestamp;

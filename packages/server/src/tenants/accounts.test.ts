@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Browser, PASSWORD, signedIn } from '../../test/people.ts'
+import { createTestTenant, startTestService, type TestService } from '../../test/service.ts'
+import { codeOf } from '../../test/totp.ts'
+import { allowNewPassword } from './password-reset.ts'
+import { saltOf } from './passwords.ts'
+import { createTenantUser } from './users.ts'
+
+const OTHER = 'another password of the person'
+
+let service: TestService
+let now = new Date()
+
+beforeAll(async () => {
+  const settings = {
+    CDS_RATE_LIMITS: 'on',
+    CDS_TRUST_PROXY: '1',
+    CDS_RATE_LIMIT_SIGN_IN_ELSEWHERE_PER_MINUTE: '8',
+    CDS_RATE_LIMIT_SIGN_IN_PER_IP_PER_MINUTE: '1000',
+  }
+  service = await startTestService(settings, { clock: () => now })
+})
+afterAll(() => service.close())
+
+let networks = 0
+let addresses = 0
+const address = () => `person${++addresses}@example.com`
+const outcome = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
+const me = async (browser: Browser) => (await browser.call('GET', '/api/me')).body
+
+/** A tenant, and an account of this address that only this tenant vouches for, signed in. */
+async function vouched(email: string, password: string, ip = `10.30.0.${++networks}`) {
+  const tenant = await createTestTenant(service)
+  const owner = await signedIn(service, tenant.id, 'owner')
+  const { body } = await owner.call('POST', '/api/team', { email, role: 'admin' })
+  const session = new Browser(service)
+  const path = `/api/invitations/${body.link.split('/').at(-1)}/accept`
+  const headers = { ...session.ownSite, 'x-forwarded-for': ip }
+  expect((await session.call('POST', path, { name: 'Ada', password }, headers)).status).toBe(200)
+  return { tenant, owner, session }
+}
+
+/** A tenant, and the verified account of this address. */
+async function verified(email: string, password: string) {
+  const tenant = await createTestTenant(service)
+  await createTenantUser(service.stores, tenant.id, { email, password, role: 'member' }, now)
+  return tenant
+}
+
+async function enter(email: string, password: string, more: object = {}, ip = `10.31.0.${++networks}`) {
+  const browser = new Browser(service)
+  const headers = { ...browser.ownSite, 'x-forwarded-for': ip }
+  const answer = await browser.call('POST', '/api/auth/sign-in/email', { email, password, ...more }, headers)
+  return { browser, ...answer }
+}
+
+test('each password opens its own account of an address', async () => {
+  const email = address()
+  const home = await verified(email, PASSWORD)
+  const { tenant } = await vouched(email, OTHER)
+  expect(await me((await enter(email, PASSWORD)).browser)).toMatchObject({ tenants: [{ tenant_id: home.id }] })
+  expect(await me((await enter(email.toUpperCase(), OTHER)).browser)).toMatchObject({
+    tenants: [{ tenant_id: tenant.id }],
+  })
+  expect(outcome(await enter(email, 'neither of the two'))).toEqual([401, 'invalid_email_or_password'])
+})
+
+test('a password of several accounts asks for the tenant, and tells nobody else which there are', async () => {
+  const email = address()
+  const home = await verified(email, PASSWORD)
+  const [one, two] = [await vouched(email, PASSWORD), await vouched(email, PASSWORD)]
+  const asked = await enter(email, PASSWORD)
+  const ids = [home, one.tenant, two.tenant].map(({ id }) => id)
+  expect(asked.status).toBe(200)
+  expect(asked.body.tenants.map(({ tenant_id }: { tenant_id: string }) => tenant_id).sort()).toEqual(ids.sort())
+  expect((await asked.browser.call('GET', '/api/me')).status).toBe(401)
+  for (const tenant_id of ids) {
+    const { browser } = await enter(email, PASSWORD, { tenant_id })
+    expect(await me(browser)).toMatchObject({ tenant: { tenant_id }, tenants: [{ tenant_id }] })
+  }
+  const elsewhere = await createTestTenant(service)
+  expect(outcome(await enter(email, PASSWORD, { tenant_id: elsewhere.id }))).toEqual([401, 'invalid_email_or_password'])
+  expect(outcome(await enter(email, PASSWORD, { tenant_id: 'x' }))).toEqual([401, 'invalid_email_or_password'])
+  expect(outcome(await enter(email, 'a wrong guess', { tenant_id: home.id }))).toEqual([
+    401,
+    'invalid_email_or_password',
+  ])
+})
+
+test('a second factor protects its own account, and its label names the address', async () => {
+  const email = address()
+  const home = await verified(email, OTHER)
+  const { session } = await vouched(email, PASSWORD)
+  const { body } = await session.call('POST', '/api/auth/two-factor/enable', { password: PASSWORD })
+  expect(decodeURIComponent(body.totpURI)).toContain(`:${email}?`)
+  const code = { code: codeOf(body.totpURI) }
+  expect((await session.call('POST', '/api/auth/two-factor/verify-totp', code)).status).toBe(200)
+  const shown = await session.call('POST', '/api/auth/two-factor/get-totp-uri', { password: PASSWORD })
+  expect(decodeURIComponent(shown.body.totpURI)).toContain(`:${email}?`)
+  expect((await enter(email, PASSWORD)).body.twoFactorRedirect).toBe(true)
+  expect(await me((await enter(email, OTHER)).browser)).toMatchObject({ tenants: [{ tenant_id: home.id }] })
+})
+
+test('all passwords of an address share a salt, so that an attempt costs the same however many accounts there are', async () => {
+  const email = address()
+  const [{ session }, other] = [await vouched(email, PASSWORD), await vouched(email, OTHER)]
+  const change = { currentPassword: PASSWORD, newPassword: 'a changed password' }
+  expect((await session.call('POST', '/api/auth/change-password', change)).status).toBe(200)
+  const salts = async () => {
+    const rows = await service.stores.database
+      .selectFrom('user_accounts')
+      .innerJoin('users', 'users.id', 'user_accounts.user_id')
+      .select('password')
+      .where('email', '=', email)
+      .execute()
+    return rows.map(({ password }) => saltOf(password ?? ''))
+  }
+  expect(await salts()).toHaveLength(2)
+  expect(new Set(await salts()).size).toBe(1)
+  // Also the verified account that a link makes, and an account that is vouched for after it.
+  const { token } = await allowNewPassword(service.stores, email, false, now)
+  const reset = { token, newPassword: 'a third password' }
+  expect((await other.session.call('POST', '/api/auth/reset-password', reset)).status).toBe(200)
+  await vouched(email, PASSWORD)
+  const again = await allowNewPassword(service.stores, email, false, now)
+  const second = { token: again.token, newPassword: 'a fourth password' }
+  expect((await other.session.call('POST', '/api/auth/reset-password', second)).status).toBe(200)
+  expect(await salts()).toHaveLength(2)
+  expect(new Set(await salts()).size).toBe(1)
+  expect((await enter(email, 'a fourth password')).status).toBe(200)
+  expect((await enter(email, PASSWORD)).status).toBe(200)
+})
+
+test('an account that somebody made with the address gives them no more guesses at the verified one, and takes none from its owner', async () => {
+  const email = address()
+  await verified(email, PASSWORD)
+  const home = '10.32.0.1'
+  expect((await enter(email, PASSWORD, {}, home)).status).toBe(200)
+  const intruder = '10.32.1.1'
+  await vouched(email, OTHER, intruder)
+  now = new Date(now.getTime() + 3 * 60_000)
+  for (let i = 0; i < 8; i++) expect((await enter(email, 'a wrong guess', {}, `10.32.2.${i}`)).status).toBe(401)
+  expect((await enter(email, PASSWORD, {}, '10.32.3.1')).status).toBe(429)
+  // From where the other account has signed in, only that one is tried.
+  expect(outcome(await enter(email, PASSWORD, {}, intruder))).toEqual([401, 'invalid_email_or_password'])
+  expect((await enter(email, OTHER, {}, intruder)).status).toBe(200)
+  expect((await enter(email, PASSWORD, {}, home)).status).toBe(200)
+  expect(outcome(await enter(email, OTHER, {}, home))).toEqual([401, 'invalid_email_or_password'])
+})

@@ -1,0 +1,124 @@
+import { sql } from 'kysely'
+import type { Database } from '../platform/postgres/database.ts'
+import { hashPassword, isSameHash, newSalt, saltOf } from './passwords.ts'
+
+/** Distinguishes these locks from others. */
+const LOCK = 25
+
+/** Waits for whoever else creates or verifies an account of this address. @param transaction holds the lock. */
+export async function lockAddress(transaction: Database, email: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${email}, ${LOCK}))`.execute(transaction)
+}
+
+/** The verified account of an address. @returns its id; null for none. */
+export async function verifiedAccount(database: Database, email: string): Promise<string | null> {
+  const accounts = database.selectFrom('users').select('id').where('email', '=', email)
+  return (await accounts.where('email_verified', '=', true).executeTakeFirst())?.id ?? null
+}
+
+/** Whether a tenant has a member with this address. */
+export async function isMember(database: Database, tenantId: string, email: string): Promise<boolean> {
+  const row = await database
+    .selectFrom('users')
+    .innerJoin('tenant_users', 'tenant_users.user_id', 'users.id')
+    .select('users.id')
+    .where('users.email', '=', email)
+    .where('tenant_users.tenant_id', '=', tenantId)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/**
+ * The salt for a new password of an address. All accounts of an address share one, so that a sign-in costs one hash,
+ * however many accounts there are: its time tells nobody whether there is one.
+ */
+export async function saltFor(database: Database, email: string): Promise<string> {
+  const row = await passwordsOf(database, email).limit(1).executeTakeFirst()
+  return row ? saltOf(row.password) : newSalt()
+}
+
+/** An account of an address, as the sign-in library knows it. */
+export interface Account {
+  id: string
+  libraryEmail: string
+}
+
+/**
+ * The accounts of an address that this password opens, the verified one first.
+ * @param only the accounts that may be tried; null for all.
+ */
+export async function accountsOpenedBy(
+  database: Database,
+  { email, password }: { email: string; password: string },
+  only: ReadonlySet<string> | null,
+): Promise<Account[]> {
+  const rows = await passwordsOf(database, email).execute()
+  // More than one salt only where two passwords of the address were set at the same moment.
+  const salts = new Set(rows.map((row) => saltOf(row.password)))
+  if (salts.size === 0) salts.add(newSalt())
+  const hashes: string[] = []
+  for (const salt of salts) hashes.push(await hashPassword(password, salt))
+  return rows
+    .filter((row) => hashes.some((hash) => isSameHash(hash, row.password)) && (only?.has(row.id) ?? true))
+    .map(({ id, library_email }) => ({ id, libraryEmail: library_email }))
+}
+
+function passwordsOf(database: Database, email: string) {
+  return database
+    .selectFrom('users')
+    .innerJoin('user_accounts', 'user_accounts.user_id', 'users.id')
+    .select(['users.id', 'users.library_email', 'user_accounts.password'])
+    .where('users.email', '=', email)
+    .where('user_accounts.password', 'is not', null)
+    .$narrowType<{ password: string }>()
+    .orderBy('users.email_verified', 'desc')
+    .orderBy('users.created_at')
+    .orderBy('users.id')
+}
+
+/** The tenants of some accounts, by name, each with the account that leads there. */
+export async function tenantsOf(
+  database: Database,
+  accounts: readonly Account[],
+): Promise<{ accountId: string; tenant_id: string; name: string }[]> {
+  if (accounts.length === 0) return []
+  const rows = await database
+    .selectFrom('tenant_users')
+    .innerJoin('tenants', 'tenants.tenant_id', 'tenant_users.tenant_id')
+    .select(['tenant_users.user_id', 'tenants.tenant_id', 'tenants.name'])
+    .where(
+      'tenant_users.user_id',
+      'in',
+      accounts.map(({ id }) => id),
+    )
+    .orderBy('tenants.name')
+    .orderBy('tenants.tenant_id')
+    .execute()
+  return rows.map(({ user_id, ...tenant }) => ({ accountId: user_id, ...tenant }))
+}
+
+/** Makes the next session of an account begin in this tenant. */
+export async function beginIn(database: Database, account: Account, tenantId: string, now: Date): Promise<void> {
+  const membership = database.updateTable('tenant_users').where('user_id', '=', account.id)
+  await membership.where('tenant_id', '=', tenantId).set({ chosen_at: now }).execute()
+}
+
+/**
+ * Ends what a tenant said of an account that it vouched for, when it removes the account. Without another tenant, the
+ * account ends with it: the tenant's next invitation of the address makes a new one, whatever exists elsewhere.
+ */
+export async function stopVouching(transaction: Database, tenantId: string, userId: string): Promise<void> {
+  // Waits for a tenant that the account is creating at this moment.
+  const account = transaction.selectFrom('users').select('id').where('id', '=', userId)
+  if (!(await account.where('vouched_by', '=', tenantId).forUpdate().executeTakeFirst())) return
+  await transaction.updateTable('users').set({ vouched_by: null }).where('id', '=', userId).execute()
+  await transaction.deleteFrom('user_verifications').where('value', '=', userId).execute()
+  await transaction
+    .deleteFrom('users')
+    .where('id', '=', userId)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('tenant_users').select('user_id').where('user_id', '=', userId))),
+    )
+    .execute()
+}
