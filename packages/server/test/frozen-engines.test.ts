@@ -146,7 +146,7 @@ describe('a PostgreSQL that has gone silent', () => {
     const { agent_id } = (await tenant.call('POST', '/v1/agents', agent)).body.agent
     const { job_id } = (await tenant.call('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids: [contact] })).body
     await until(() => expect(model.asked).toHaveLength(1))
-    const order = { event_id: newId(), event: 'ordered' }
+    const order = { event_id: crypto.randomUUID(), event: 'ordered' }
     // Sent and frozen at once: what has been acknowledged waits for its projection and its delivery.
     const tracked = await tenant.track({ visitor_id: 'runner', events: [order] })
     proxy.freeze()
@@ -158,8 +158,9 @@ describe('a PostgreSQL that has gone silent', () => {
     const again = await tenant.track({ visitor_id: 'runner', events: [order, { event: 'later' }] })
     expect(again.status).toBe(200)
     const { body } = await tenant.call('GET', `/v1/events?contact_id=${contact}&limit=100`)
-    const names = body.events.map(({ event }: { event: string }) => event).sort()
-    expect(names).toEqual(['later', 'ordered'])
+    const names: string[] = body.events.map(({ event }: { event: string }) => event)
+    // What was refused may have been sent to the server all the same, which carries it out when it is back.
+    expect(names.filter((name) => name !== 'refused').sort()).toEqual(['later', 'ordered'])
     expect(await arrived(bench.receiver, new URL(bench.receiver.url()).pathname, 1)).toHaveLength(1)
     await tenant.contact('oslo@example.com', { city: 'Oslo' })
     const members = async () => (await tenant.call('GET', `/v1/segments/${segmentId}`)).body.segment.contact_count
@@ -187,7 +188,7 @@ test('a ClickHouse that has gone silent answers 503 to reads, and what is record
     await rm(directory, { recursive: true, force: true })
   })
   const tenant = await createTestTenant(service)
-  const ids = [newId(), newId(), newId()]
+  const ids = Array.from({ length: 3 }, () => crypto.randomUUID())
   const track = (event_id: string | undefined) => inTime(tenant.track({ events: [{ event_id, event: 'x' }] }))
   expect(await track(ids[0])).toMatchObject({ status: 200 })
   proxy.freeze()
