@@ -59,6 +59,7 @@ export function parseCompany(body: Type.Static<typeof UpdateCompanyBody>, isNew:
   if (typeof body.domain === 'string' && domain === null) {
     details.push({ path: 'domain', message: 'is not a domain like example.com' })
   }
+  if (body.name?.trim() === '') details.push({ path: 'name', message: 'must not be blank' })
   if (isNew && body.domain === undefined && body.name === undefined) {
     details.push({ path: 'domain', message: 'or name is required' })
   }
