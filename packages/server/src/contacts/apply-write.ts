@@ -113,8 +113,8 @@ export function applyWrite(
   }
   const said = recordAfter(own, write, entry.updated_at, now)
   const recordsAfter = [...records.filter((record) => record !== own), said.record]
-  const held = { properties: before.properties as Properties, records }
-  requireRoomInContact(held, { properties, records: recordsAfter }, write.kind)
+  const held = { email: before.email, properties: before.properties as Properties, records }
+  requireRoomInContact(held, { email, properties, records: recordsAfter }, write.kind)
   return {
     row,
     ...said,
@@ -246,7 +246,7 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
     else fields.set(key, { value, updated_at: at })
   }
   const after: SourceFields = Object.fromEntries(fields)
-  // The e-mail does not count, here as in the contact.
+  // The email counts in the contact only: a first one must fit when keys were removed by hand, which this record keeps.
   const said = Object.entries(after).flatMap(([key, { value }]) =>
     key === 'email' || value === null ? [] : [[key, value] as const],
   )
