@@ -178,7 +178,9 @@ async function applyChanges(
   const { domain = before.domain, name = before.name } = changes
   if (domain === null && name === null) {
     const path = changes.name === null ? 'name' : 'domain'
-    throw validationError([{ path, message: 'cannot be removed: a company needs a name or a domain. Set the other one first' }])
+    throw validationError([
+      { path, message: 'cannot be removed: a company needs a name or a domain. Set the other one first' },
+    ])
   }
   const isNews = changed.length > 0 || domain !== before.domain || name !== before.name
   if (!isNews && said_by_forms.length === before.said_by_forms.length) return before
