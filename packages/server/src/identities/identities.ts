@@ -37,7 +37,7 @@ export async function listIdentities(tenant: Tenant): Promise<IdentityObject[]> 
 }
 
 /** What a search looks at. */
-const SEARCHED = sql`lower(concat_ws(' ', first_name, last_name, role, job_title, address))`
+const SEARCHED = sql`fold_text(concat_ws(' ', first_name, last_name, role, job_title, address))`
 
 /** One page of the identities in which every word of a search occurs, newest first. */
 export async function searchIdentities(

@@ -21,6 +21,7 @@ import * as provedAddresses from './migrations/0020-proved-addresses.ts'
 import * as verifiedIdentification from './migrations/0022-verified-identification.ts'
 import * as bounds from './migrations/0023-bounds.ts'
 import * as operations from './migrations/0024-operations.ts'
+import * as foldedSearch from './migrations/0033-folded-search.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -45,6 +46,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0022-verified-identification': verifiedIdentification,
   '0023-bounds': bounds,
   '0024-operations': operations,
+  '0033-folded-search': foldedSearch,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */
