@@ -38,7 +38,7 @@ export const POSTGRES_QUERIES: Row[] = [
 const EVENT =
   'event_id, event, timestamp, received_at, url, domain, data, contact_id, visitor_id, session_id, referrer, referring_domain, browser, os, device_type, is_bot, origin_mismatch, screen, user_agent, analytics_user_id'
 const EVENTS = 'FROM events WHERE tenant_id = {tenant_id: UUID}'
-const NEWEST = 'ORDER BY timestamp DESC, event_id DESC LIMIT 20'
+const NEWEST = 'ORDER BY timestamp DESC, toUInt128(event_id) DESC LIMIT 20'
 
 /** What the service groups by, and the bare expression. */
 export const GROUPED = {
@@ -65,14 +65,14 @@ export const CLICKHOUSE_QUERIES: Row[] = [
   {
     name: 'batch activity, 25 contacts',
     statements: [
-      `SELECT contact_id, event_id, event, url, timestamp, title ${OWN} AND contact_id IN {contact_ids: Array(UUID)} ORDER BY timestamp DESC, event_id DESC LIMIT 5 BY contact_id`,
+      `SELECT contact_id, event_id, event, url, timestamp, title ${OWN} AND contact_id IN {contact_ids: Array(UUID)} ORDER BY timestamp DESC, toUInt128(event_id) DESC LIMIT 5 BY contact_id`,
       `SELECT contact_id, count() ${OWN} AND contact_id IN {contact_ids: Array(UUID)} GROUP BY contact_id`,
     ],
   },
   {
     name: 'all events of a contact',
     statements: [
-      `SELECT ${EVENT} ${OWN} AND contact_id = {active_id: UUID} ORDER BY timestamp DESC, event_id DESC LIMIT 1000`,
+      `SELECT ${EVENT} ${OWN} AND contact_id = {active_id: UUID} ORDER BY timestamp DESC, toUInt128(event_id) DESC LIMIT 1000`,
       `SELECT count() ${OWN} AND contact_id = {active_id: UUID}`,
     ],
   },

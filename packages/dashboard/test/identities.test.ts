@@ -46,6 +46,11 @@ describe.skipIf(!HAS_BROWSER)('the identities', () => {
     await expect
       .poll(async () => (await tenant.call('GET', `/v1/identities/${identityId}`)).body.identity.jobTitle)
       .toBe('Head of sales')
+    await page.getByLabel('Job title').fill('')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await expect
+      .poll(async () => (await tenant.call('GET', `/v1/identities/${identityId}`)).body.identity.jobTitle)
+      .toBe(null)
     await insertAgent(tenant.handle, identityId, 'Pricing scout')
     await page.reload()
     await page.getByRole('link', { name: 'Pricing scout' }).waitFor()

@@ -64,6 +64,11 @@ function highestFirst(a: Bucket, b: Bucket): number {
   return Buffer.compare(Buffer.from(String(a.key)), Buffer.from(String(b.key)))
 }
 
+/** What a metric adds: a text of a number is no number. */
+export function numberOnly(value: unknown): number | null {
+  return typeof value === 'number' ? value : null
+}
+
 /** A JSON value as a number, where it is one or the text of one. */
 export function numberIn(value: unknown): number | null {
   if (typeof value === 'number') return value

@@ -136,8 +136,7 @@ function Person({ identity, mayWrite }: { identity: Identity; mayWrite: boolean 
   const isChanged = (['firstName', 'lastName', 'jobTitle'] as const).some(
     (name) => draft[name].trim() !== (identity[name] ?? ''),
   )
-  // A job title can be changed, but not be taken away again.
-  const isWhole = draft.firstName.trim() && draft.lastName.trim() && (draft.jobTitle.trim() || !identity.jobTitle)
+  const isWhole = draft.firstName.trim() && draft.lastName.trim()
   const submit = (event: FormEvent) => {
     event.preventDefault()
     saving.mutate()
@@ -160,7 +159,7 @@ function Person({ identity, mayWrite }: { identity: Identity; mayWrite: boolean 
       <Stack gap="sm">
         {field('firstName', 'First name', true)}
         {field('lastName', 'Last name', true)}
-        {field('jobTitle', 'Job title', identity.jobTitle !== null)}
+        {field('jobTitle', 'Job title', false)}
         {saving.isError ? (
           <Text size="sm" c="red" role="alert">
             {messageOf(saving.error)}

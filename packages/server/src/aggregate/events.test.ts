@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { expectedAnswer, isoWeek, type Key, numberIn, rounded } from '../../test/aggregation.ts'
+import { expectedAnswer, isoWeek, type Key, numberOnly, rounded } from '../../test/aggregation.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { SYSTEM_EVENTS } from '../events/filters.ts'
 import { type EventRecord, JOURNAL_FORMAT, NO_CONTACT, serializeEvents } from '../journal/event-record.ts'
@@ -242,7 +242,7 @@ function expected(asked: { group_by: string; metric: string; metric_field: strin
   }
   const numberOf = (record: EventRecord) => {
     const data = JSON.parse(record.data) as Record<string, unknown>
-    return Object.hasOwn(data, asked.metric_field) ? numberIn(data[asked.metric_field]) : null
+    return Object.hasOwn(data, asked.metric_field) ? numberOnly(data[asked.metric_field]) : null
   }
   return expectedAnswer(of, rules, { ...asked, numberOf })
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { expectedAnswer, type Key, numberIn, rounded } from '../../test/aggregation.ts'
+import { expectedAnswer, type Key, numberIn, numberOnly, rounded } from '../../test/aggregation.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from './record-dimensions.ts'
@@ -256,7 +256,7 @@ async function compare(entity: string, asked: Asked) {
     hidesMissing: asked.group_by === 'company_id',
     isTime: asked.group_by === 'created_day',
   }
-  const numberOf = ({ properties }: StoredRecord) => numberIn(properties[asked.metric_field ?? ''])
+  const numberOf = ({ properties }: StoredRecord) => numberOnly(properties[asked.metric_field ?? ''])
   const { buckets, total } = expectedAnswer(matching, rules, { ...asked, numberOf })
   expect(rounded({ buckets: body.buckets, total: body.total })).toEqual(rounded({ buckets, total }))
   expect(body).toMatchObject({ status: 'success', entity, group_by: asked.group_by, metric: asked.metric })

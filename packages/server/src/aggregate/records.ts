@@ -47,7 +47,8 @@ const METRIC_SQL: Record<Exclude<Metric, 'count'>, (number: RawBuilder<unknown>)
 
 function measureOf(properties: Expression<unknown>, { metric, field }: Measure): RawBuilder<string | null> {
   if (metric === 'count') return sql`count(*)`
-  return METRIC_SQL[metric](sql`numeric_property(${properties}, ${field}::text)`)
+  const value = sql`(${properties} -> ${field}::text)`
+  return METRIC_SQL[metric](sql`CASE WHEN jsonb_typeof(${value}) = 'number' THEN ${value}::numeric END`)
 }
 
 interface Group {

@@ -108,7 +108,7 @@ function aggregation<
           minLength: 1,
           maxLength: 200,
           description:
-            'Needed for every metric but count: a property, of events a key of data. Numbers and texts of numbers count; a bucket without any has the value null.',
+            'Needed for every metric but count: a property, of events a key of data. Only JSON numbers count, not texts like "12"; a bucket without any has the value null.',
         }),
       ),
       limit: Type.Optional(

@@ -117,6 +117,7 @@ test.each([
   [{ domain: '10.0.0.1' }, 'domain'],
   [{ domain: 7 }, 'domain'],
   [{ name: '' }, 'name'],
+  [{ name: '  ' }, 'name'],
   [{ name: 'x', properties: { domain: 'x.com' } }, 'properties.domain'],
   [{ name: 'x', properties: { a: { b: 1 } } }, 'properties.a'],
   [{ name: 'x', nonsense: 1 }, 'nonsense'],
@@ -124,4 +125,41 @@ test.each([
   const answer = await tenant.call('POST', '/v1/companies', body)
   expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
   expect(answer.body.error.details[0].path).toBe(path)
+})
+
+describe('a company keeps a name or a domain', () => {
+  const put = (id: string, body: object) => tenant.call('PUT', `/v1/companies/${id}`, body)
+
+  test.each([
+    ['its only one', { domain: 'acme.com' }, { domain: null }, 'domain'],
+    ['its only one, with something else', { name: 'Acme' }, { name: null, properties: { country: 'US' } }, 'name'],
+    ['both at once', { name: 'Acme', domain: 'acme.com' }, { name: null, domain: null }, 'name'],
+    ['the one and a blank for the other', { name: 'Acme', domain: 'acme.com' }, { name: '  ', domain: null }, 'name'],
+    ['one of them as a property', { name: 'Acme' }, { properties: { name: null } }, 'properties.name'],
+  ])('removing %s is 400, and nothing is written', async (_, body, changes, place) => {
+    const company = await create(body)
+    const { status, body: answer } = await put(company.company_id, changes)
+    expect([status, answer.error?.code]).toEqual([400, 'validation_error'])
+    expect(answer.error.details[0].path).toBe(place)
+    expect((await tenant.call('GET', `/v1/companies/${company.company_id}`)).body.company).toEqual(company)
+  })
+
+  test('one can replace the other', async () => {
+    const { company_id } = await create({ domain: 'acme.com' })
+    expect((await put(company_id, { name: 'Acme', domain: null })).body.company).toMatchObject({
+      name: 'Acme',
+      domain: null,
+    })
+    expect((await put(company_id, { domain: 'acme.com', name: null })).status).toBe(200)
+  })
+
+  test('also when two requests each remove one of them', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { company_id } = await create({ name: `Acme ${round}`, domain: `acme${round}.com` })
+      const answers = await Promise.all([put(company_id, { name: null }), put(company_id, { domain: null })])
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
+      const { company } = (await tenant.call('GET', `/v1/companies/${company_id}`)).body
+      expect([company.name, company.domain].filter((value) => value !== null)).toHaveLength(1)
+    }
+  })
 })

@@ -60,7 +60,7 @@ export function parseCompany(body: Type.Static<typeof UpdateCompanyBody>, isNew:
     details.push({ path: 'domain', message: 'is not a domain like example.com' })
   }
   const name = body.name?.trim()
-  if (name === '') details.push({ path: 'name', message: 'must not be only white space' })
+  if (name === '') details.push({ path: 'name', message: 'must not be blank' })
   if (isNew && body.domain === undefined && body.name === undefined) {
     details.push({ path: 'domain', message: 'or name is required' })
   }

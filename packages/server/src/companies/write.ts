@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { mergeProperties, type Properties, type PropertyChanges } from '../contacts/properties.ts'
 import { requireRoomInCompany } from '../contacts/size.ts'
-import { conflict, notFound, type ServiceError } from '../platform/errors.ts'
+import { conflict, notFound, type ServiceError, validationError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -27,7 +27,10 @@ export async function createCompany(tenant: Tenant, changes: CompanyChanges, now
   throw domainTaken(holder?.company_id ?? '')
 }
 
-/** @throws ServiceError 404, 409 `company_domain_taken`, 400 for too many properties, 413 `company_too_large`. */
+/**
+ * @throws ServiceError 404, 409 `company_domain_taken`, 400 for too many properties or neither name nor domain, 413
+ * `company_too_large`.
+ */
 export async function updateCompany(
   tenant: Tenant,
   companyId: string,
@@ -173,6 +176,12 @@ async function applyChanges(
   const { properties, changed } = mergeProperties(stored, changes.properties)
   requireRoomInCompany(stored, properties, isFromForm)
   const { domain = before.domain, name = before.name } = changes
+  if (domain === null && name === null) {
+    const path = changes.name === null ? 'name' : 'domain'
+    throw validationError([
+      { path, message: 'cannot be removed: a company needs a name or a domain. Set the other one first' },
+    ])
+  }
   const isNews = changed.length > 0 || domain !== before.domain || name !== before.name
   if (!isNews && said_by_forms.length === before.said_by_forms.length) return before
   return tx.db

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ContactRow } from './contact-row.ts'
-import { FIRST_TOUCH_KEYS } from './first-touch-keys.ts'
+import { FIRST_TOUCH_KEYS, hasFirstTouch } from './first-touch-keys.ts'
 import { mergeProperties, type Properties, type PropertyChanges, requireFewKeys } from './properties.ts'
 import { isConsent } from './protected-properties.ts'
 import { type SourceKind, type SourceRecord, SYNCED_KINDS } from './record-source.ts'
@@ -55,8 +55,8 @@ export function wantsEmail(before: ContactRow, write: SourceWrite): write is Sou
 
 /**
  * Computes the result of a write to a contact, without touching the database. The latest write wins among sources
- * that may replace each other's values (see source-standing.ts); pages change nothing that is protected; first-touch
- * values, once written, can be changed only by hand. A null withdraws the source's value, and the newest value of
+ * that may replace each other's values (see source-standing.ts); pages change nothing that is protected; the first
+ * touch, once one of its values is written, can be changed and completed only by hand. A null withdraws the source's value, and the newest value of
  * another source replaces it; by hand, a null removes the key.
  *
  * Whether a key is left out depends on the source of its value, never on the value itself, so that nobody can confirm
@@ -113,8 +113,8 @@ export function applyWrite(
   }
   const said = recordAfter(own, write, entry.updated_at, now)
   const recordsAfter = [...records.filter((record) => record !== own), said.record]
-  const held = { properties: before.properties as Properties, records }
-  requireRoomInContact(held, { properties, records: recordsAfter }, write.kind)
+  const held = { email: before.email, properties: before.properties as Properties, records }
+  requireRoomInContact(held, { email, properties, records: recordsAfter }, write.kind)
   return {
     row,
     ...said,
@@ -166,13 +166,14 @@ function winnersOf(
   const properties = before.properties as Properties
   const provenance = before.properties_provenance as Provenance
   const others = records.filter(({ source }) => source !== write.source)
+  const isTouched = hasFirstTouch(properties)
   const winners: [string, Winner | null][] = []
   const outranked: string[] = []
   for (const [key, value] of Object.entries(write.properties)) {
     const isKnown = Object.hasOwn(properties, key)
     const holder = Object.hasOwn(provenance, key) ? provenance[key] : undefined
     const isByHand = write.kind === 'manual'
-    if (isKnown && !isByHand && FIRST_TOUCH_KEYS.includes(key)) {
+    if (isTouched && !isByHand && FIRST_TOUCH_KEYS.includes(key)) {
       outranked.push(key)
       continue
     }
@@ -246,7 +247,7 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
     else fields.set(key, { value, updated_at: at })
   }
   const after: SourceFields = Object.fromEntries(fields)
-  // The e-mail does not count, here as in the contact.
+  // The email counts in the contact only: a first one must fit when keys were removed by hand, which this record keeps.
   const said = Object.entries(after).flatMap(([key, { value }]) =>
     key === 'email' || value === null ? [] : [[key, value] as const],
   )

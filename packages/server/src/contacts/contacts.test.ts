@@ -218,14 +218,6 @@ describe('changing', () => {
     expect(Object.keys(body.contact.properties).sort()).toEqual(['email', ...keys].sort())
     expect(Object.keys(body.unified_profile.profile).sort()).toEqual(['email', ...keys].sort())
   })
-
-  test('500 keys are the most in all, also over several changes', async () => {
-    const keys = (from: number, count: number) =>
-      Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${from + n}`, n]))
-    const id = await tenant.contact('many@example.com', keys(0, 500))
-    const { status } = await tenant.call('PUT', `/v1/contacts/${id}`, { properties: keys(500, 1) })
-    expect(status).toBe(400)
-  })
 })
 
 test('deleting removes the contact and its notes, keeps its events, and makes its visitors anonymous', async () => {

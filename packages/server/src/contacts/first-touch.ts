@@ -1,3 +1,4 @@
+import { EVENT_ID_ORDER } from '../events/table.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import { NO_CONTACT } from '../journal/event-record.ts'
 import { ServiceError } from '../platform/errors.ts'
@@ -5,6 +6,7 @@ import { isStorableText } from '../platform/http/json-body.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { changeContact, lockContact } from './change.ts'
 import { changeContacts, type WriteDependencies } from './change-log.ts'
+import { hasFirstTouch } from './first-touch-keys.ts'
 import type { Properties } from './properties.ts'
 
 const SOURCE = { source: 'tracker', kind: 'tracker' } as const
@@ -22,12 +24,12 @@ interface Earliest {
 /** What is known of a contact's first touch. */
 export interface FirstTouch {
   firstSeenMs: number
-  hasLandingPage: boolean
+  isWritten: boolean
 }
 
 /**
- * Writes the first-touch properties and first_seen_at of a contact from its earliest events. What stands there already
- * stays: the values are those of one visit, so they are written together or not at all.
+ * Writes the first-touch properties and first_seen_at of a contact from its earliest events. The values are those of
+ * one visit, so they are written together, and not at all where any of them stands already.
  * Never rejects.
  * @returns null when nothing can be said: the contact is gone, or a store is away (the next event tries again).
  */
@@ -61,14 +63,14 @@ async function writeFirstTouch(
       await tx.db.updateTable('contacts').set({ first_seen_at }).where('contact_id', '=', contactId).execute()
       log.changed.add(contactId)
     }
-    const isWritten = Object.hasOwn(row.properties as Properties, 'first_landing_page')
-    if (isWritten || earliest.first_url === '') return { firstSeenMs, hasLandingPage: isWritten }
+    const isWritten = hasFirstTouch(row.properties as Properties)
+    if (isWritten || earliest.first_url === '') return { firstSeenMs, isWritten }
     const write = { ...SOURCE, properties: touchOf(earliest) }
     await changeContact(tx, log, row, write, dependencies.clock()).catch((error: unknown) => {
       // A full contact rejects the first touch before anything is written.
       if (!(error instanceof ServiceError) || error.status >= 500) throw error
     })
-    return { firstSeenMs, hasLandingPage: true }
+    return { firstSeenMs, isWritten: true }
   })
 }
 
@@ -82,7 +84,7 @@ export function createFirstTouchWatch(dependencies: WriteDependencies) {
     const key = `${tenant.id}/${contactId}`
     const touch = known.get(key)
     const isEarlier = events.some(({ timestamp }) => touch === undefined || timestamp < touch.firstSeenMs)
-    const maySayMore = !touch?.hasLandingPage && events.some(({ url }) => url !== '')
+    const maySayMore = !touch?.isWritten && events.some(({ url }) => url !== '')
     if (!isEarlier && !maySayMore) return
     const found = await recordFirstTouch(tenant, dependencies, contactId)
     if (known.size >= REMEMBERED) known.clear()
@@ -101,8 +103,9 @@ async function earliestEvent(tenant: Tenant, contactId: string): Promise<Earlies
     .select<Earliest>({
       name: 'events.earliest_of_contact',
       lane: 'light',
-      columns: `toUnixTimestamp64Milli(min(timestamp)) AS first_ms, argMinIf(url, timestamp, url != '') AS first_url,
-      argMinIf(referrer, timestamp, url != '') AS first_referrer`,
+      // One row gives both: of events at the same moment the one with the lowest id.
+      columns: `toUnixTimestamp64Milli(min(timestamp)) AS first_ms,
+      argMinIf((url, referrer), (timestamp, ${EVENT_ID_ORDER}), url != '') AS first, first.1 AS first_url, first.2 AS first_referrer`,
       // The visitors are named for their index: that of contacts is no help for events that have just been moved.
       where: ['contact_id = {contact_id: UUID}', 'is_system = 0', 'visitor_id IN {visitors: Array(String)}'],
       parameters: { contact_id: contactId, visitors: visitors.map(({ visitor_id }) => visitor_id) },

@@ -4,7 +4,7 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { missingLast } from '../platform/postgres/missing-last.ts'
-import { containing, contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
+import { contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
 import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { segmentIds } from '../segments/member-ids.ts'
@@ -154,9 +154,11 @@ function isInSegment(eb: ExpressionBuilder<TenantTables, 'contacts'>, segmentId:
 function textConditions({ search, job_title }: ContactFilters) {
   const conditions = wordsOf(search).map((word) => contains(sql`search_text`, word))
   if (job_title !== undefined) {
-    const pattern = containing(job_title)
     // The first condition is there for its index; the second is what is asked.
-    conditions.push(sql`search_text LIKE lower(${pattern}) AND lower(properties ->> 'jobtitle') LIKE lower(${pattern})`)
+    conditions.push(
+      contains(sql`search_text`, job_title),
+      contains(sql`fold_text(properties ->> 'jobtitle')`, job_title),
+    )
   }
   return conditions
 }

@@ -14,7 +14,7 @@ export const LIFECYCLE_STAGES = [
   'other',
 ] as const
 
-/** Keys of one record; a contact's e-mail is a field of its own and not counted. */
+/** Keys of one record; a contact's email is one of them. */
 const PROPERTIES_MAX = 500
 const KEY_LENGTH_MAX = 128
 /** A longer text belongs into a note; searching and sorting must stay cheap. */
@@ -33,7 +33,7 @@ export const PropertiesInput = Type.Unsafe<PropertyChanges>({
   type: 'object',
   additionalProperties: true,
   description:
-    'Key-value properties. Values are texts, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters.',
+    'Key-value properties. Values are texts, numbers, booleans or lists of these; null removes a key. At most 500 keys of 1 to 128 characters, counting the email of a contact.',
   examples: [{ firstname: 'Ada', lastname: 'Lovelace', company: 'Analytical Engines', lifecyclestage: 'lead' }],
 })
 
@@ -46,8 +46,14 @@ export const PropertiesOutput = Type.Unsafe<Properties>(
 /** Names everything that is wrong with sent properties; an empty list means they can be stored. */
 export function checkProperties(properties: Record<string, unknown>): ErrorDetail[] {
   const keys = Object.keys(properties)
-  if (keys.length > PROPERTIES_MAX) {
-    return [{ path: 'properties', message: `has ${keys.length} keys; at most ${PROPERTIES_MAX} are possible` }]
+  const values = keys.filter((key) => properties[key] !== null).length
+  if (values > PROPERTIES_MAX) {
+    return [{ path: 'properties', message: `has ${values} keys; at most ${PROPERTIES_MAX} are possible` }]
+  }
+  // As many as a full record can give up.
+  if (keys.length - values > PROPERTIES_MAX) {
+    const message = `removes ${keys.length - values} keys; a record has at most ${PROPERTIES_MAX}`
+    return [{ path: 'properties', message }]
   }
   return keys.flatMap((key) => {
     const message = problemOf(key, properties[key])
@@ -93,9 +99,14 @@ export function mergeProperties(current: Properties, changes: PropertyChanges): 
   return { properties, changed }
 }
 
-/** @throws ServiceError 400 when a change would give a record too many keys. */
+/**
+ * @param properties a contact's with its email.
+ * @throws ServiceError 400 when a change would give a record too many keys.
+ */
 export function requireFewKeys(properties: object, record: 'contact' | 'company', max = PROPERTIES_MAX): void {
   const counted = Object.entries(properties).filter(([key, value]) => !isConsentFlag(key, value))
   if (counted.length <= max) return
-  throw validationError([{ path: 'properties', message: `would give the ${record} more than ${max} keys` }])
+  const all = record === 'contact' ? 'keys, counting its email' : 'keys'
+  const message = `would give the ${record} more than ${max} ${all}. Remove some with null, in the same request or before`
+  throw validationError([{ path: 'properties', message }])
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../platform/errors.ts'
+import { propertiesOf } from './contact-row.ts'
 import { type Properties, requireFewKeys } from './properties.ts'
 import { isConsentFlag } from './protected-properties.ts'
 import type { SourceKind, SourceRecord } from './record-source.ts'
@@ -14,8 +15,9 @@ const KEYS_MAX_FROM_PAGES = 400
 /** Every change is recorded as an event: without this limit, small changes to a large contact would fill the disk. */
 const EVENT_PROPERTIES_BYTES_MAX = 32 * KIB
 
-/** A contact's properties and the records of all its sources. */
+/** A contact's email and properties, and the records of all its sources. */
 interface Content {
+  email: string | null
   properties: Properties
   records: readonly SourceRecord[]
 }
@@ -26,7 +28,7 @@ interface Content {
  */
 export function requireRoomInContact(before: Content, after: Content, kind: SourceKind): void {
   const isFromPage = isUnverified(kind)
-  requireRoomForKeys(before.properties, after.properties, 'contact', isFromPage)
+  requireRoomForKeys(propertiesOf(before), propertiesOf(after), 'contact', isFromPage)
   const kibMax = isFromPage ? KIB_MAX_FROM_PAGES : CONTACT_KIB_MAX
   const bytes = contactBytes(after)
   if (bytes <= kibMax * KIB) return

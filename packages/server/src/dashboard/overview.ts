@@ -1,4 +1,5 @@
 import { eventConditions } from '../events/filters.ts'
+import { EVENT_ID_ORDER } from '../events/table.ts'
 import { NO_CONTACT } from '../journal/event-record.ts'
 import { endOfMillisecond } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -99,7 +100,7 @@ async function topSources(tenant: Tenant, { from, to }: Range): Promise<Overview
   const rows = await tenant.events.select<{ source: string; visitors: number }>({
     name: 'dashboard.sources',
     lane: 'heavy',
-    columns: 'visitor_id, argMin(referring_domain, timestamp) AS source',
+    columns: `visitor_id, argMin(referring_domain, (timestamp, ${EVENT_ID_ORDER})) AS source`,
     where: [...where, "visitor_id != ''"],
     parameters,
     groupBy: 'visitor_id, session_id',

@@ -2,6 +2,7 @@ import type Type from 'typebox'
 import type { Tenant } from '../platform/tenant.ts'
 import { type ActivityEvent, isoOf, textOrNull } from './event-object.ts'
 import { type EventFilters, eventConditions } from './filters.ts'
+import { EVENT_ID_ORDER } from './table.ts'
 
 interface Activity {
   events: Type.Static<typeof ActivityEvent>[]
@@ -68,7 +69,7 @@ async function findLatest(tenant: Tenant, filters: EventFilters, limit: number):
     columns: 'contact_id, event_id, toString(timestamp) AS at, count() OVER (PARTITION BY contact_id) AS total',
     where,
     parameters,
-    orderBy: 'timestamp DESC, event_id DESC',
+    orderBy: `timestamp DESC, ${EVENT_ID_ORDER} DESC`,
     limitBy: { rows: limit, columns: 'contact_id' },
   })
 }

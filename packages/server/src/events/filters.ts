@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import { NO_CONTACT } from '../journal/event-record.ts'
+import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { filterText, flag, searchText, timestampBound } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
@@ -201,7 +202,7 @@ function conditionOf(name: string, { comparison, columns }: EventFilter, value: 
         ? comparing(`${column} IN {${name}: Array(String)}`, value)
         : NOTHING
     case 'contains':
-      return comparing(contains(column, name, text), text)
+      return comparing(containsFolded(column, name), text)
     case 'is_contact':
       return isContactId(text) ? comparing(`${column} = {${name}: UUID}`, text) : NOTHING
     case 'is_one_of_contacts': {
@@ -229,16 +230,9 @@ function isContactId(text: string): boolean {
 function wordsCondition(name: string, columns: readonly string[], text: string): Condition {
   const words = wordsOf(text)
   return {
-    where: words.map((word, index) => columns.map((column) => contains(column, `${name}_${index}`, word)).join(' OR ')),
+    where: words.map((_, index) => columns.map((column) => containsFolded(column, `${name}_${index}`)).join(' OR ')),
     parameters: Object.fromEntries(words.map((word, index) => [`${name}_${index}`, word])),
   }
-}
-
-/** Whether a column holds a text in any case. The function for texts of ASCII alone is several times faster. */
-function contains(column: string, name: string, text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are part of ASCII
-  const search = /^[\x00-\x7f]*$/.test(text) ? 'positionCaseInsensitive' : 'positionCaseInsensitiveUTF8'
-  return `${search}(${column}, {${name}: String}) > 0`
 }
 
 /** A bound beyond what ClickHouse can hold includes or excludes the same events as the furthest that it can. */

@@ -1,5 +1,6 @@
 import type { Tenant } from '../platform/tenant.ts'
 import { isoOf, textOrNull } from './event-object.ts'
+import { EVENT_ID_ORDER } from './table.ts'
 
 interface Seen {
   timestamp: string
@@ -15,7 +16,7 @@ export async function firstAndLastEvent(tenant: Tenant): Promise<{ first: Seen |
       columns: 'toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url',
       where: ['is_system = 0', "visitor_id != ''"],
       parameters: {},
-      orderBy: `timestamp ${direction}, event_id ${direction}`,
+      orderBy: `timestamp ${direction}, ${EVENT_ID_ORDER} ${direction}`,
       limit: 1,
     })
     return row ? { timestamp: isoOf(row.timestamp_ms), url: textOrNull(row.url) } : null

@@ -3,6 +3,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { contactOrNull, EVENT_COLUMNS, type EventRow, isoOf, textOrNull, toEventObject } from './event-object.ts'
 import { type EventFilters, eventConditions, readsEverything } from './filters.ts'
 import { joinContacts } from './join.ts'
+import { EVENT_ID_ORDER } from './table.ts'
 
 export interface EventOrder {
   sortBy: 'timestamp' | 'event' | 'createdAt'
@@ -62,7 +63,7 @@ async function selectPage<Row>(tenant: Tenant, filters: EventFilters, order: Eve
   const column = SORT_COLUMNS[order.sortBy]
   const direction = order.direction === 'asc' ? 'ASC' : 'DESC'
   // Ends with the id, so that the order is total and pages never repeat or skip an event.
-  const sorted = [...new Set([column, 'timestamp', 'event_id'])].map((name) => `${name} ${direction}`)
+  const sorted = [...new Set([column, 'timestamp', EVENT_ID_ORDER])].map((name) => `${name} ${direction}`)
   const isLight = !readsEverything(filters) && column === 'timestamp' && offsetOf(page) < OFFSET_LIGHT
   return tenant.events.select<Row>({
     name: 'events.list',

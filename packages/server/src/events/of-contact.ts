@@ -1,6 +1,7 @@
 import type Type from 'typebox'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CompactEvent, isoOf, textOrNull } from './event-object.ts'
+import { EVENT_ID_ORDER } from './table.ts'
 
 interface Row {
   event_id: string
@@ -21,7 +22,7 @@ export async function compactEventsOfContact(tenant: Tenant, contactId: string, 
       columns: 'event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, title',
       where,
       parameters,
-      orderBy: 'timestamp DESC, event_id DESC',
+      orderBy: `timestamp DESC, ${EVENT_ID_ORDER} DESC`,
       limit,
     }),
     tenant.events.select<{ count: number }>({

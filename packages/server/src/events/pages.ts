@@ -3,6 +3,7 @@ import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EVENT_COLUMNS, type EventObject, type EventRow, toEventObject } from './event-object.ts'
 import { type EventFilters, eventConditions } from './filters.ts'
+import { EVENT_ID_ORDER } from './table.ts'
 
 const ROWS_A_PAGE = 10_000
 /** Events of a page that are yielded at a time; other requests run in between. */
@@ -21,7 +22,7 @@ export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncG
       columns: EVENT_COLUMNS,
       where: [...where, ...bounds.where],
       parameters: { ...parameters, ...bounds.parameters },
-      orderBy: 'timestamp DESC, event_id DESC',
+      orderBy: `timestamp DESC, ${EVENT_ID_ORDER} DESC`,
     })
     for (let from = 0; from < rows.length; from += EVENTS_AT_ONCE) {
       yield rows.slice(from, from + EVENTS_AT_ONCE).map(toEventObject)
@@ -49,7 +50,10 @@ export async function* pageBounds(
   for (let after: Key | undefined; ; ) {
     const begin = after
       ? // The first condition is there for the index; the second is what is asked.
-        [`timestamp ${past}= ${AFTER}`, `timestamp ${past} ${AFTER} OR event_id ${past} {after_id: UUID}`]
+        [
+          `timestamp ${past}= ${AFTER}`,
+          `timestamp ${past} ${AFTER} OR ${EVENT_ID_ORDER} ${past} toUInt128({after_id: UUID})`,
+        ]
       : []
     const from: QueryParameters = after ? { after_ms: Number(after.timestamp_ms), after_id: after.event_id } : {}
     const [end] = await tenant.events.select<Key>({
@@ -58,7 +62,7 @@ export async function* pageBounds(
       columns: 'toUnixTimestamp64Milli(timestamp) AS timestamp_ms, event_id',
       where: [...where, ...begin],
       parameters: { ...parameters, ...from },
-      orderBy: `timestamp ${direction}, event_id ${direction}`,
+      orderBy: `timestamp ${direction}, ${EVENT_ID_ORDER} ${direction}`,
       limit: 1,
       offset: rowsAPage - 1,
     })
@@ -67,7 +71,11 @@ export async function* pageBounds(
       return
     }
     yield {
-      where: [...begin, `timestamp ${upTo}= ${END}`, `timestamp ${upTo} ${END} OR event_id ${upTo}= {end_id: UUID}`],
+      where: [
+        ...begin,
+        `timestamp ${upTo}= ${END}`,
+        `timestamp ${upTo} ${END} OR ${EVENT_ID_ORDER} ${upTo}= toUInt128({end_id: UUID})`,
+      ],
       parameters: { ...from, end_ms: Number(end.timestamp_ms), end_id: end.event_id },
     }
     after = end

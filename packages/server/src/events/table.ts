@@ -1,5 +1,8 @@
 import type { TableDefinition } from '../platform/clickhouse/tables.ts'
 
+/** Events at the same moment are in the order of their ids as texts; ClickHouse itself compares a UUID's second half first. */
+export const EVENT_ID_ORDER = 'toUInt128(event_id)'
+
 /**
  * Every event of every tenant. Sorted so that a tenant's list, newest first, is read in order and its total comes from
  * the index; partitioned by receipt, because callers choose `timestamp` and could touch hundreds of partitions.
@@ -44,7 +47,7 @@ export const EVENTS_TABLE: TableDefinition = {
   ],
   addedColumns: ['origin_mismatch Bool'],
   partitionBy: 'toYYYYMM(received_at)',
-  orderBy: '(tenant_id, is_system, timestamp, event_id)',
+  orderBy: `(tenant_id, is_system, timestamp, ${EVENT_ID_ORDER})`,
   shardingKey: 'cityHash64(tenant_id, visitor_id)',
   settings: {
     enable_block_number_column: 1,

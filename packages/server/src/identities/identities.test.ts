@@ -63,6 +63,23 @@ test('an identity is created, read, listed, changed and deleted', async () => {
   }
 })
 
+test.each([null, '', '  '])('a change with the job title %j removes it', async (jobTitle) => {
+  const { identity } = (await create()).body
+  const path = `/v1/identities/${identity.identity_id}`
+  await tenant.call('PUT', path, { jobTitle: 'CEO' })
+  const cleared = await tenant.call('PUT', path, { jobTitle })
+  expect(cleared.status).toBe(200)
+  expect(cleared.body.identity).toMatchObject({ firstName: 'Ada', lastName: 'Lovelace', jobTitle: null })
+  expect((await tenant.call('GET', path)).body.identity).toEqual(cleared.body.identity)
+  const again = await tenant.call('PUT', path, { jobTitle })
+  expect(again.body.identity).toEqual(cleared.body.identity)
+  expect((await auditLog()).map(({ details }) => details)).toEqual([
+    ADA,
+    { job_title: { from: null, to: 'CEO' } },
+    { job_title: { from: 'CEO', to: null } },
+  ])
+})
+
 test('a change that changes nothing leaves updated_at alone, and the audit log too', async () => {
   const { identity } = (await create()).body
   const same = await tenant.call('PUT', `/v1/identities/${identity.identity_id}`, { firstName: ' Ada' })
@@ -124,7 +141,7 @@ describe('what is not an identity is 400, names the place, and writes nothing', 
 
   test.each<[string, object, string]>([
     ['a role', { role: 'x' }, 'role'],
-    ['null', { jobTitle: null }, 'jobTitle'],
+    ['null for a name', { firstName: null }, 'firstName'],
     ['a blank', { firstName: '  ' }, 'firstName'],
     ['a long text', { jobTitle: LONG }, 'jobTitle'],
   ])('in a change: %s', async (_, body, place) => {

@@ -23,7 +23,8 @@ export interface NewIdentity {
 export interface IdentityChanges {
   firstName?: string
   lastName?: string
-  jobTitle?: string
+  /** null removes it. */
+  jobTitle?: string | null
 }
 
 /** All identities, newest first. */
@@ -36,7 +37,7 @@ export async function listIdentities(tenant: Tenant): Promise<IdentityObject[]> 
 }
 
 /** What a search looks at. */
-const SEARCHED = sql`lower(concat_ws(' ', first_name, last_name, role, job_title, address))`
+const SEARCHED = sql`fold_text(concat_ws(' ', first_name, last_name, role, job_title, address))`
 
 /** One page of the identities in which every word of a search occurs, newest first. */
 export async function searchIdentities(
@@ -118,7 +119,7 @@ export async function updateIdentity(
     const wanted = {
       first_name: firstName ?? before.first_name,
       last_name: lastName ?? before.last_name,
-      job_title: jobTitle ?? before.job_title,
+      job_title: jobTitle === undefined ? before.job_title : jobTitle,
     }
     const changed = (['first_name', 'last_name', 'job_title'] as const).filter((key) => wanted[key] !== before[key])
     if (changed.length > 0) {

@@ -16,7 +16,12 @@ export const UpdateIdentityBody = Type.Object(
   {
     firstName: Type.Optional(Name('Ada')),
     lastName: Type.Optional(Name('Lovelace')),
-    jobTitle: Type.Optional(Name('Head of sales')),
+    jobTitle: Type.Optional(
+      Type.Union([Type.String({ maxLength: LENGTH_MAX, examples: ['Head of sales'] }), Type.Null()], {
+        description: 'null or an empty text removes the job title.',
+        'x-expected': `a text of at most ${LENGTH_MAX} characters, or null for none`,
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -28,9 +33,14 @@ export function parseNewIdentity(body: Type.Static<typeof CreateIdentityBody>): 
 }
 
 /** @throws ServiceError 400 naming every wrong place. */
-export function parseIdentityChanges(body: Type.Static<typeof UpdateIdentityBody>): IdentityChanges {
-  requireNames(body)
-  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, value.trim()]))
+export function parseIdentityChanges({
+  jobTitle: sentTitle,
+  ...names
+}: Type.Static<typeof UpdateIdentityBody>): IdentityChanges {
+  const jobTitle = sentTitle?.trim() || null
+  requireNames({ ...names, ...(jobTitle === null ? {} : { jobTitle }) })
+  const trimmed = Object.fromEntries(Object.entries(names).map(([key, value]) => [key, value.trim()]))
+  return { ...trimmed, ...(sentTitle === undefined ? {} : { jobTitle }) }
 }
 
 /** Names stand in the headers of mails: a blank one is no name, and a line break would end the header. */

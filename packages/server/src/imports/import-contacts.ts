@@ -10,6 +10,8 @@ import { openResults, type Results } from './results.ts'
 const SOURCE = { source: 'import', kind: 'import' } as const
 /** Rows of one transaction: enough to share its statements, few enough to hold no lock for long. */
 const ROWS_A_CHUNK = 500
+/** A chunk whose contact has more rows below takes them in, because rows of one transaction are judged together. */
+const ROWS_A_CHUNK_MAX = 1_000
 /** A chunk of long rows ends earlier, so that memory stays flat. */
 const CHARACTERS_A_CHUNK = 4_000_000
 /** While one is read and applied, PostgreSQL writes others. */
@@ -144,18 +146,26 @@ async function* chunksOf(lines: AsyncIterable<string[]>, read: (cells: string[])
   let characters = 0
   for await (const cells of lines) {
     const row = read(cells)
-    chunk.rows.push(row)
-    characters += cells.reduce((sum, cell) => sum + cell.length, 0)
-    if (!(row instanceof ServiceError)) {
-      if (row.externalId !== null) chunk.keys.add(`id ${row.externalId}`)
-      if (row.email !== null) chunk.keys.add(`email ${row.email}`)
+    const keys = keysOf(row)
+    const isFull = chunk.rows.length >= ROWS_A_CHUNK || characters >= CHARACTERS_A_CHUNK
+    const mayGrow = chunk.rows.length < ROWS_A_CHUNK_MAX && characters < CHARACTERS_A_CHUNK
+    if (isFull && !(mayGrow && keys.some((key) => chunk.keys.has(key)))) {
+      yield chunk
+      chunk = begin(chunk.firstRow + chunk.rows.length)
+      characters = 0
     }
-    if (chunk.rows.length < ROWS_A_CHUNK && characters < CHARACTERS_A_CHUNK) continue
-    yield chunk
-    chunk = begin(chunk.firstRow + chunk.rows.length)
-    characters = 0
+    chunk.rows.push(row)
+    for (const key of keys) chunk.keys.add(key)
+    characters += cells.reduce((sum, cell) => sum + cell.length, 0)
   }
   if (chunk.rows.length > 0) yield chunk
+}
+
+/** What a row's contact is found by. */
+function keysOf(row: Row): string[] {
+  if (row instanceof ServiceError) return []
+  const { externalId, email } = row
+  return [...(externalId === null ? [] : [`id ${externalId}`]), ...(email === null ? [] : [`email ${email}`])]
 }
 
 function progressOf(summary: ImportSummary, onProgress: (done: string) => void): () => void {

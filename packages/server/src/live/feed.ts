@@ -1,3 +1,4 @@
+import { EVENT_ID_ORDER } from '../events/table.ts'
 import type { Batch } from '../journal/event-record.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
@@ -85,7 +86,7 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
         happened: new Date(now.getTime() - HAPPENED_WITHIN_MS).toISOString(),
         since: since.toISOString(),
       },
-      orderBy: 'received_at DESC',
+      orderBy: `received_at DESC, timestamp DESC, ${EVENT_ID_ORDER} DESC`,
       limit: EVENTS_A_POLL,
       secondsMax: 5,
     })

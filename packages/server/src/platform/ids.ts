@@ -38,17 +38,13 @@ export function momentOfId(id: string): number | null {
 
 const MOMENT = /^(?<high>[0-9a-f]{8})-(?<low>[0-9a-f]{4})-7/
 
+/** Half of what the sequence can hold: the rest is room for counting. */
 const SEQUENCE_MAX = 2 ** 31
-/** The highest bit of the sequence's part in the second half: left free for counting. */
-const ROOM_FOR_COUNTING = 2 ** 19
 
-/**
- * Makes identifiers that sort in the order in which they are made, also where one millisecond ends meanwhile, and in
- * ClickHouse too, which compares a UUID's second half first.
- */
+/** Makes identifiers that sort in the order in which they are made, also where one millisecond ends meanwhile. */
 export function idsInOrder(): () => string {
   const msecs = Date.now()
-  let seq = randomInt(SEQUENCE_MAX) & ~ROOM_FOR_COUNTING
+  let seq = randomInt(SEQUENCE_MAX)
   return () => asOwnId(v7({ msecs, seq: seq++ }))
 }
 

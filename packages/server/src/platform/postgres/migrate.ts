@@ -25,6 +25,7 @@ import * as accountsByAddress from './migrations/0025-accounts-by-address.ts'
 import * as sendersOfEventIds from './migrations/0029-senders-of-event-ids.ts'
 import * as skippedActions from './migrations/0031-skipped-actions.ts'
 import * as leasedDeliveries from './migrations/0032-leased-deliveries.ts'
+import * as foldedSearch from './migrations/0033-folded-search.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -53,6 +54,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0029-senders-of-event-ids': sendersOfEventIds,
   '0031-skipped-actions': skippedActions,
   '0032-leased-deliveries': leasedDeliveries,
+  '0033-folded-search': foldedSearch,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */

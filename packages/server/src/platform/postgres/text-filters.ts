@@ -3,18 +3,9 @@ import { type RawBuilder, type SqlBool, sql } from 'kysely'
 /** A facet holds the beginning of a value; see the migrations. */
 const FACET_VALUE_LENGTH = 200
 
-/**
- * Whether lower-cased text contains a word, in any case. PostgreSQL and JavaScript differ on a few letters (Σ, İ), and
- * e-mail addresses are lowered by the latter, so either will do.
- */
-export function contains(column: RawBuilder<unknown>, word: string): RawBuilder<SqlBool> {
-  const lowered = sql<SqlBool>`${column} LIKE lower(${containing(word)})`
-  const here = word.toLowerCase()
-  return isAscii(word) ? lowered : sql<SqlBool>`(${lowered} OR ${column} LIKE ${containing(here)})`
-}
-
-function isAscii(text: string): boolean {
-  return Buffer.byteLength(text) === text.length
+/** Whether folded text contains a text, in any case and spelling; ClickHouse's `containsFolded` says the same. */
+export function contains(foldedText: RawBuilder<unknown>, text: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`${foldedText} LIKE fold_text(${containing(text)})`
 }
 
 /** A LIKE pattern in which the caller's `%`, `_` and `\` mean themselves. */

@@ -1,0 +1,98 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { importContacts } from './import-contacts.ts'
+
+let service: TestService
+let tenant: TestTenant
+let directory: string
+
+beforeAll(async () => {
+  service = await sharedService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+  directory = await mkdtemp(join(tmpdir(), 'cds-import-'))
+})
+afterEach(() => rm(directory, { recursive: true, maxRetries: 10 }))
+
+/** @returns what became of each row. */
+async function importText(content: string): Promise<string[]> {
+  const [file, resultsFile] = [join(directory, 'contacts.csv'), join(directory, 'results.csv')]
+  await writeFile(file, content)
+  await importContacts(tenant.handle, service.writing, { file, resultsFile, onProgress: () => {} })
+  const lines = (await readFile(resultsFile, 'utf8')).trimEnd().split('\n').slice(1)
+  return lines.map((line) => line.split(',')[1] ?? '')
+}
+
+/** Everything that the service says of the tenant's contacts, and how often it has recorded a change. */
+async function everything() {
+  const { contacts } = (await tenant.call('GET', '/v1/contacts?sort_by=email&include=provenance')).body
+  const details = []
+  for (const { contact_id } of contacts) {
+    const { body } = await tenant.call('GET', `/v1/contacts/${contact_id}?include=provenance,raw`)
+    details.push({ ...body, timestamp: null })
+  }
+  const changes = await tenant.call('GET', '/v1/events?event_type=contact_updated&count_only=1')
+  return { details, changes: changes.body.count }
+}
+
+describe('a file with two rows about one contact changes nothing when it is imported again', () => {
+  test.each([
+    ['other values', 'email,firstname\nada@example.com,Ada\nada@example.com,Augusta\n'],
+    ['other columns too', 'email,firstname,city\nada@example.com,Ada,London\nada@example.com,Augusta,\n'],
+    ['three rows', 'email,city\nada@example.com,Rome\nada@example.com,Oslo\nada@example.com,Rome\n'],
+    ['other external ids', 'email,external_id\nada@example.com,1\nada@example.com,2\n'],
+    ['one external id', 'external_id,firstname,email\n1,Ada,\n1,Augusta,ada@example.com\n'],
+    ['others between them', 'email,city\nada@example.com,Rome\nbob@example.com,Bonn\nada@example.com,Oslo\n'],
+    ['a company', 'email,city,company_domain\nada@example.com,Rome,acme.com\nada@example.com,Oslo,acme.com\n'],
+  ])('%s', async (_, content) => {
+    const rows = content.trimEnd().split('\n').length - 1
+    expect(await importText(content)).toContain('created')
+    const before = await everything()
+    expect(await importText(content)).toEqual(Array(rows).fill('unchanged'))
+    expect(await everything()).toEqual(before)
+  })
+
+  test('also where they stand at the end of one transaction and the beginning of the next', async () => {
+    const others = Array.from({ length: 499 }, (_, n) => `p${n}@example.com,x\n`).join('')
+    const content = `email,city\n${others}ada@example.com,Rome\nada@example.com,Oslo\nada@example.com,Bonn\n`
+    await importText(content)
+    expect(new Set(await importText(content))).toEqual(new Set(['unchanged']))
+  })
+})
+
+test('of two rows about one contact the later one has the last word, and both are updated when one of them is new', async () => {
+  const content = (city: string) => `email,city\nada@example.com,Rome\nada@example.com,${city}\n`
+  expect(await importText(content('Oslo'))).toEqual(['created', 'updated'])
+  expect(await importText(content('Bonn'))).toEqual(['updated', 'updated'])
+  expect((await everything()).details[0].contact.properties.city).toBe('Bonn')
+})
+
+test('what somebody else has changed since is changed back', async () => {
+  const content = 'email,city\nada@example.com,Rome\nada@example.com,Oslo\n'
+  await importText(content)
+  const [{ contact }] = (await everything()).details
+  await tenant.call('PUT', `/v1/contacts/${contact.contact_id}`, { properties: { city: 'Paris' } })
+  expect(await importText(content)).toEqual(['updated', 'updated'])
+  expect((await everything()).details[0].contact.properties.city).toBe('Oslo')
+})
+
+test('two records of a source about one contact are unchanged when they are sent again', async () => {
+  const records = [
+    { external_id: '1', email: 'ada@example.com', properties: { city: 'Rome' }, raw: { row: 1 } },
+    { external_id: '1', properties: { city: 'Oslo' }, raw: { row: 2 } },
+  ]
+  const push = async () => {
+    const { body } = await tenant.call('POST', '/v1/sources/crm/contacts', { records })
+    return body.results.map(({ status }: { status: string }) => status)
+  }
+  expect(await push()).toEqual(['created', 'updated'])
+  const [{ contact }] = (await everything()).details
+  expect(await push()).toEqual(['unchanged', 'unchanged'])
+  const after = await everything()
+  expect(after.details[0].contact).toEqual(contact)
+  expect(after.changes).toBe(1)
+})

@@ -1,0 +1,70 @@
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { type Browser, signedIn } from '../../test/people.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { COMMANDS } from '../cli/commands.ts'
+import { openTenant } from '../platform/tenant.ts'
+
+let service: TestService
+let tenant: TestTenant
+let admin: Browser
+
+beforeAll(async () => {
+  service = await sharedService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+  admin = await signedIn(service, tenant.id, 'admin')
+})
+
+const claim = (domain: string) => admin.call('POST', '/api/domains', { domain })
+
+/** `cdsctl domain add`. */
+const add = (domain: string, verified: boolean) => {
+  const { stores, config, writing } = service
+  const session = {
+    stores,
+    config,
+    serviceRuns: true,
+    tenant: (id: string) => openTenant(stores, id),
+    writing: () => writing,
+    close: async () => {},
+  }
+  return COMMANDS['domain add']?.run(session, { tenant: tenant.id, domain, verified }, new Date())
+}
+
+describe('a domain under which anybody can have a site cannot be claimed', () => {
+  test.each([
+    ['com', 'example.com'],
+    ['co.uk', 'example.co.uk'],
+    ['CO.UK.', 'example.co.uk'],
+    ['github.io', 'example.github.io'],
+    ['s3.amazonaws.com', 'example.s3.amazonaws.com'],
+    ['anything.ck', 'example.anything.ck'],
+    ['рф', 'example.xn--p1ai'],
+    ['公司.cn', 'example.xn--55qx5d.cn'],
+  ])('%s', async (domain, below) => {
+    const answer = await claim(domain)
+    expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_domain'])
+    expect(answer.body.error.message).toContain(`like ${below}`)
+    for (const verified of [true, false]) {
+      await expect(add(domain, verified)).rejects.toMatchObject({ status: 400, code: 'invalid_domain' })
+    }
+    expect((await admin.call('GET', '/api/domains?verified=false')).body.pagination.total_items).toBe(0)
+    const page = { origin: `https://${below}` }
+    const sent = await tenant.track({ events: [{ event: 'x' }] }, page)
+    expect([sent.status, sent.body.error.code]).toEqual([403, 'domain_not_allowed'])
+  })
+
+  test.each([
+    'example.co.uk',
+    'alice.github.io',
+    'www.ck',
+    'пример.рф',
+    'localhost',
+    'intranet',
+    'wiki.internal',
+    '127.0.0.1',
+  ])('%s can', async (domain) => {
+    expect((await claim(domain)).status).toBe(201)
+  })
+})
