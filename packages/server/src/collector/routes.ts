@@ -1,11 +1,10 @@
-import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { createFirstTouchWatch } from '../contacts/first-touch.ts'
 import type { GroupCommit } from '../journal/group-commit.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
-import { parseJsonBody } from '../platform/http/json-body.ts'
+import { readJsonBody } from '../platform/http/read-body.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { success } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
@@ -51,9 +50,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
 
   app.decorateRequest('siteTenantId', '')
   // text/plain needs no preflight, which saves a page one request.
-  app.addContentTypeParser('text/plain', { parseAs: 'string' }, async (_request: FastifyRequest, body: string) =>
-    body === '' ? undefined : parseJsonBody(body),
-  )
+  app.addContentTypeParser('text/plain', readJsonBody)
   app.addHook('onRequest', async (request, reply) => {
     request.siteTenantId = await tenantOfPage(request, findTenantOfHost)
     allowPage(request, reply)

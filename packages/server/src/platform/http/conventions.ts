@@ -5,8 +5,8 @@ import { ServiceError, validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { asUnavailable } from '../postgres/connect.ts'
 import { compileBodyCheck } from './body-validation.ts'
-import { parseJsonBody } from './json-body.ts'
 import { parseQuery, unknownParameters } from './query-parameters.ts'
+import { readJsonBody } from './read-body.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -51,9 +51,7 @@ export function applyConventions(app: FastifyInstance): void {
   })
 
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_request: FastifyRequest, body: string) =>
-    body === '' ? undefined : parseJsonBody(body),
-  )
+  app.addContentTypeParser('application/json', readJsonBody)
   app.setValidatorCompiler(compileValidator as FastifySchemaCompiler<unknown>)
   // Response schemas document; the handler's object is sent as it is. A test checks every answer against its schema.
   app.setSerializerCompiler(() => JSON.stringify)
@@ -147,8 +145,6 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
       return new ServiceError(415, 'unsupported_media_type', 'Send the body as Content-Type: application/json.', {
         cause,
       })
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ServiceError(400, 'invalid_content_length', 'Content-Length does not match the body.', { cause })
     case 'FST_ERR_BAD_URL':
       return new ServiceError(400, 'invalid_url', 'The path is not valid percent-encoding.', { cause })
     case 'FST_ERR_MAX_PARAM_LENGTH':
