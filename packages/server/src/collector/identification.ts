@@ -1,6 +1,7 @@
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { leftOutWarnings } from '../contacts/left-out.ts'
 import { checkProperties, type PropertyChanges } from '../contacts/properties.ts'
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -92,7 +93,10 @@ function parseClaim(claim: unknown): PageClaim | { problem: string } {
   const { email: sentEmail = null, ...properties } = traits
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
   if (sentEmail !== null && email === null) return { problem: 'traits.email is not a valid e-mail address' }
-  if (userId !== null && (typeof userId !== 'string' || userId === '' || userId.length > USER_ID_LENGTH_MAX)) {
+  if (
+    userId !== null &&
+    (typeof userId !== 'string' || userId === '' || hasMoreCharacters(userId, USER_ID_LENGTH_MAX))
+  ) {
     return { problem: `external_user_id must be a text of 1 to ${USER_ID_LENGTH_MAX} characters` }
   }
   if (email === null && userId === null) return { problem: 'it needs an external_user_id or traits.email' }

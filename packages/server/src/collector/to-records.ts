@@ -1,4 +1,5 @@
 import { type EventRecord, NO_CONTACT } from '../journal/event-record.ts'
+import { firstCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { idsInOrder } from '../platform/ids.ts'
 import { parseTimestamp } from '../platform/time.ts'
@@ -147,10 +148,10 @@ interface Context {
 function readContext(context: Record<string, unknown>): Context {
   return {
     screen: screenOf(context.screen),
-    language: cut(textOf(context.language), CONTEXT_LENGTH_MAX),
-    timezone: cut(textOf(context.timezone), CONTEXT_LENGTH_MAX),
-    referrer: cut(textOf(context.referrer), 16_384),
-    analyticsUserId: cut(textOf(context.analytics_user_id), CONTEXT_LENGTH_MAX),
+    language: firstCharacters(textOf(context.language), CONTEXT_LENGTH_MAX),
+    timezone: firstCharacters(textOf(context.timezone), CONTEXT_LENGTH_MAX),
+    referrer: firstCharacters(textOf(context.referrer), 16_384),
+    analyticsUserId: firstCharacters(textOf(context.analytics_user_id), CONTEXT_LENGTH_MAX),
   }
 }
 
@@ -160,12 +161,7 @@ function screenOf(screen: unknown): string {
     const { width, height } = screen as Record<string, unknown>
     return typeof width === 'number' && typeof height === 'number' ? `${width}x${height}` : ''
   }
-  return cut(textOf(screen), CONTEXT_LENGTH_MAX)
-}
-
-/** The beginning of a text. A cut may fall within a character of two code units; its half is no text. */
-function cut(text: string, length: number): string {
-  return text.slice(0, length).toWellFormed()
+  return firstCharacters(textOf(screen), CONTEXT_LENGTH_MAX)
 }
 
 function textOf(value: unknown): string {

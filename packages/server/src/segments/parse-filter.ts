@@ -1,3 +1,4 @@
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { parseTimestamp } from '../platform/time.ts'
@@ -85,7 +86,7 @@ class FilterReader {
     if (
       typeof property !== 'string' ||
       property === '' ||
-      property.length > KEY_LENGTH_MAX ||
+      hasMoreCharacters(property, KEY_LENGTH_MAX) ||
       !isStorableText(property)
     ) {
       return this.#wrong(`${path}.property`, `must be a text from 1 to ${KEY_LENGTH_MAX} characters`, UNREAD)
@@ -191,7 +192,9 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= TEXT_LENGTH_MAX && isStorableText(value)
+  return (
+    typeof value === 'string' && value !== '' && !hasMoreCharacters(value, TEXT_LENGTH_MAX) && isStorableText(value)
+  )
 }
 
 function isScalar(value: unknown): value is Scalar {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { hasFewerCharacters, hasMoreCharacters } from '../platform/characters.ts'
 import { conflict, notFound, type ServiceError, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -162,7 +163,7 @@ function requireTexts({ name, description }: Partial<NewSegment>): void {
 }
 
 function requireText(path: string, text: string, minLength: number, maxLength: number): void {
-  if (text.length >= minLength && text.length <= maxLength && isStorableText(text)) return
+  if (!hasFewerCharacters(text, minLength) && !hasMoreCharacters(text, maxLength) && isStorableText(text)) return
   const message = `must be a text from ${minLength} to ${maxLength} characters`
   throw validationError([{ path, message }]) satisfies ServiceError
 }

@@ -101,7 +101,7 @@ async function suggestOfEvents(tenant: Tenant, column: string, typed: string, li
     where: [
       ...(column === 'event' ? ['is_system IN (0, 1)'] : []),
       ...where,
-      `${column} != '' AND length(${column}) <= 1000 AND positionCaseInsensitiveUTF8(${column}, {typed: String}) > 0`,
+      `${column} != '' AND lengthUTF8(${column}) <= 1000 AND positionCaseInsensitiveUTF8(${column}, {typed: String}) > 0`,
     ],
     parameters: { ...parameters, typed },
     groupBy: 'value',

@@ -5,6 +5,7 @@ import { changedEvents, createdEvent } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
 import type { SourceKind } from '../contacts/record-source.ts'
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
@@ -171,7 +172,9 @@ async function linkCompanies(
 }
 
 function companyName(company: unknown): string | null {
-  return typeof company === 'string' && company.trim() !== '' && company.length <= 1_000 ? company.trim() : null
+  return typeof company === 'string' && company.trim() !== '' && !hasMoreCharacters(company, 1_000)
+    ? company.trim()
+    : null
 }
 
 function lookUp(states: ReadonlyMap<string, ContactState>, key: string | null): ContactState | undefined {

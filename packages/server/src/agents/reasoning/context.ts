@@ -5,6 +5,7 @@ import type { Properties } from '../../contacts/properties.ts'
 import { summaryOf } from '../../contacts/summary.ts'
 import { sourceRecords, unifiedProfileOf } from '../../contacts/unified-profile.ts'
 import { recentNotes, toNotes } from '../../notes/notes.ts'
+import { firstCharacters } from '../../platform/characters.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type EventsSummary, NO_EVENTS, summariseEvents } from './events-summary.ts'
@@ -77,7 +78,7 @@ export async function readContexts(
           subject: action.subject,
         })),
         notes: toNotes(row.notes).map(({ content, created_at }) => ({
-          content: content.slice(0, TEXT_LENGTH_MAX),
+          content: firstCharacters(content, TEXT_LENGTH_MAX),
           at: created_at,
         })),
       },
