@@ -49,7 +49,6 @@ test.each([
   [{ ...CONTACTS, filters: { lifecycle_stage: 'friend' } }, 'filters.lifecycle_stage', 'lead, prospect'],
   [{ ...CONTACTS, filters: { country: '' } }, 'filters.country', 'text'],
   [{ ...CONTACTS, filters: { country: 7 } }, 'filters.country', 'text'],
-  [{ ...CONTACTS, filters: { country: null } }, 'filters.country', 'text'],
   [{ ...CONTACTS, filters: { created_after: 'soon' } }, 'filters.created_after', 'ISO 8601'],
   [{ ...CONTACTS, filters: { created_before: 1_700_000_000 } }, 'filters.created_before', 'ISO 8601'],
   [{ ...CONTACTS, filters: { created_before: '9999-12-31T23:59:59-01:00' } }, 'filters.created_before', 'ISO 8601'],

@@ -88,7 +88,8 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
       },
       async (request, reply) => {
         const { body, siteTenantId: tenantId } = request
-        if (body.events.length === 0 && body.identify === undefined) {
+        const { events: sent = [] } = body
+        if (sent.length === 0 && body.identify === undefined) {
           throw new ServiceError(400, 'validation_error', 'events: must be a list of 1 to 10 events.', {
             details: [{ path: 'events', message: 'must be a list from 1 to 10 items' }],
           })
@@ -105,7 +106,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
           userAgentHeader: userAgentHeader.slice(0, 2_000),
           userAgent: parseUserAgent(userAgentHeader),
         })
-        const callerIds = body.events.flatMap(({ event_id }) => event_id?.toLowerCase() ?? [])
+        const callerIds = sent.flatMap(({ event_id }) => event_id?.toLowerCase() ?? [])
         const tenant = openTenant(stores, tenantId)
         if (body.identify !== undefined || body.external_contact_id !== undefined) {
           const warnings = await identifyVisitor(tenant, { ...dependencies, externalContactIds }, visitorId, body)

@@ -36,7 +36,7 @@ export function toRecords(body: TrackBody, received: Received): EventRecord[] {
   const context = readContext(body.context ?? {})
   // Events without timestamps of their own have the same: their ids keep them in the order in which they were sent.
   const nextId = idsInOrder()
-  const records = body.events.map((event, index) => {
+  const records = (body.events ?? []).map((event, index) => {
     const problem = (name: string, message: string) => details.push({ path: `events[${index}].${name}`, message })
     const timestamp = timestampOf(event, received.at.getTime(), correction, problem)
     const data = dataOf(event, problem)

@@ -16,7 +16,7 @@ export const LIFECYCLE_STAGES = [
 ] as const
 
 /** Keys of one record; a contact's e-mail is a field of its own and not counted. */
-const PROPERTIES_MAX = 500
+export const PROPERTIES_MAX = 500
 const KEY_LENGTH_MAX = 128
 /** A longer text belongs into a note; searching and sorting must stay cheap. */
 const TEXT_LENGTH_MAX = 65_536

@@ -116,18 +116,20 @@ class FilterReader {
   #event(sent: Record<string, unknown>, path: string): EventMatch {
     this.#onlyKnown(sent, path, [...EVENT_TEXTS, 'within_days', 'min_count'])
     const event: EventMatch = {}
+    // A field that is null is absent, as in every body; no schema describes a filter.
     for (const name of EVENT_TEXTS) {
-      const text = sent[name]
+      const text = sent[name] ?? undefined
       if (text === undefined) continue
       if (isText(text)) event[name] = text
       else this.#wrong(`${path}.${name}`, TEXT_EXPECTED)
     }
-    if (sent.within_days !== undefined) {
-      if (isWhole(sent.within_days, DAYS_MAX)) event.within_days = sent.within_days
+    const { within_days: days, min_count: count } = sent
+    if ((days ?? undefined) !== undefined) {
+      if (isWhole(days, DAYS_MAX)) event.within_days = days
       else this.#wrong(`${path}.within_days`, wholeExpected(DAYS_MAX))
     }
-    if (sent.min_count !== undefined) {
-      if (isWhole(sent.min_count, COUNT_MAX)) event.min_count = sent.min_count
+    if ((count ?? undefined) !== undefined) {
+      if (isWhole(count, COUNT_MAX)) event.min_count = count
       else this.#wrong(`${path}.min_count`, wholeExpected(COUNT_MAX))
     }
     return event
