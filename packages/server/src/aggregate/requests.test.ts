@@ -41,7 +41,6 @@ test.each([
   [{ ...CONTACTS, include: 'system' }, 'include', 'not a known field'],
   [{ ...EVENTS, filter: {} }, 'filter', 'not a known field'],
   [{ ...EVENTS, filters: [] }, 'filters', 'object'],
-  [{ ...EVENTS, filters: null }, 'filters', 'object'],
   [{ ...EVENTS, filters: { country: 'DE' } }, 'filters.country', 'event_type, event_types, domain'],
   [{ ...CONTACTS, filters: { event_type: 'x' } }, 'filters.event_type', 'company, industry, lifecycle_stage'],
   [{ ...CONTACTS, filters: { search: 'x' } }, 'filters.search', 'segment_id'],
