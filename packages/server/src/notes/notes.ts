@@ -5,21 +5,23 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import {
+  bytesSoFar,
+  contentWithin,
+  NEWEST_FIRST,
+  NOTES_BYTES_MAX,
+  notesThatFit,
+  SIZED_COLUMNS,
+  type SizedNote,
+} from './room.ts'
 import type { NoteObject } from './schema.ts'
 
 const COLUMNS = ['note_id', 'contact_id', 'content', 'created_at', 'updated_at'] as const
 
 type NoteRow = Pick<Selectable<TenantTables['notes']>, (typeof COLUMNS)[number]>
 
-/** What the notes of one answer may take, as JSON: a control character takes six bytes of it. */
-const ANSWER_BYTES_MAX = 8 * 1024 * 1024
-const jsonBytes = sql<number>`octet_length(to_json(content)::text)`
-const newestFirst = sql`created_at DESC, note_id DESC`
-/** The note's bytes and those of the newer ones. */
-const bytesSoFar = sql<number>`sum(bytes) OVER (ORDER BY ${newestFirst})::bigint`
-
 interface NotesPage {
-  /** Fewer than the page has when they would exceed what an answer may take. */
+  /** Fewer than the page has when the answer has no room for the rest. */
   notes: NoteObject[]
   /** How many notes the page has. */
   onPage: number
@@ -29,23 +31,21 @@ interface NotesPage {
 /** One page of a contact's notes, newest first. @throws ServiceError 404 for an unknown contact. */
 export async function listNotes(tenant: Tenant, contactId: string, page: Page): Promise<NotesPage> {
   await requireContact(tenant, contactId)
-  // The sizes are known before a content is read: those that do not fit never leave the database.
   const ofPage = tenant.db
     .selectFrom('notes')
     .select(COLUMNS)
-    .select(jsonBytes.as('bytes'))
     .where('contact_id', '=', contactId)
-    .orderBy(newestFirst)
+    .orderBy(NEWEST_FIRST)
     .limit(page.limit)
     .offset(offsetOf(page))
-    .as('of_page')
-  const sized = tenant.db.selectFrom(ofPage).selectAll().select(bytesSoFar.as('bytes_so_far')).as('sized')
+    .as('newest')
+  const sized = tenant.db.selectFrom(ofPage).selectAll().select(bytesSoFar(NEWEST_FIRST)).as('sized')
   const [rows, counted] = await Promise.all([
     tenant.db
       .selectFrom(sized)
-      .select(['note_id', 'contact_id', 'created_at', 'updated_at'])
-      .select(sql<string | null>`CASE WHEN bytes_so_far <= ${ANSWER_BYTES_MAX} THEN content END`.as('content'))
-      .orderBy(newestFirst)
+      .select(SIZED_COLUMNS)
+      .select(contentWithin(NOTES_BYTES_MAX))
+      .orderBy(NEWEST_FIRST)
       .execute(),
     tenant.db
       .selectFrom('notes')
@@ -53,37 +53,34 @@ export async function listNotes(tenant: Tenant, contactId: string, page: Page): 
       .where('contact_id', '=', contactId)
       .executeTakeFirst(),
   ])
-  return { notes: rows.flatMap(toWholeNote), onPage: rows.length, total: Number(counted?.count ?? 0) }
+  const [notes = []] = notesThatFit([rows], new Map())
+  return { notes: notes.map(toNote), onPage: rows.length, total: Number(counted?.count ?? 0) }
 }
 
-/** A note of a page; none when its content did not fit. */
-function toWholeNote({ content, ...row }: Omit<NoteRow, 'content'> & { content: string | null }): NoteObject[] {
-  return content === null ? [] : [toNote({ ...row, content })]
-}
+/** Longer contents come in a query of their own: building JSON of them costs PostgreSQL more than a round trip. */
+const INLINE_BYTES_MAX = 1024 * 1024
 
 /**
  * A column `notes` for a query over contacts: the newest notes of each, at most `limit`. One index range a contact,
- * because a contact may have any number of notes; one query, because a round trip costs more than the notes.
- * @param contacts how many the query answers: they share what the notes of an answer may take.
+ * because a contact may have any number of notes; one query, because a round trip costs more than the usual notes.
+ * @param contacts how many the query answers at most.
  */
 export function recentNotes(limit: number, contacts: number) {
-  const bytesMax = Math.trunc(ANSWER_BYTES_MAX / contacts)
   return (from: ExpressionBuilder<TenantTables, 'contacts'>) => {
     const newest = from
       .selectFrom('notes')
       .select(COLUMNS)
-      .select(jsonBytes.as('bytes'))
       .whereRef('notes.contact_id', '=', 'contacts.contact_id')
-      .orderBy(newestFirst)
+      .orderBy(NEWEST_FIRST)
       .limit(limit)
       .as('newest')
-    const sized = from.selectFrom(newest).selectAll().select(bytesSoFar.as('bytes_so_far')).as('sized')
+    const sized = from.selectFrom(newest).selectAll().select(bytesSoFar(NEWEST_FIRST)).as('sized')
     return jsonArrayFrom(
       from
         .selectFrom(sized)
-        .select(['note_id', 'contact_id', 'created_at', 'updated_at'])
-        .select(sql<string | null>`CASE WHEN bytes_so_far <= ${bytesMax} THEN content END`.as('content'))
-        .orderBy(newestFirst),
+        .select(SIZED_COLUMNS)
+        .select(contentWithin(INLINE_BYTES_MAX / contacts))
+        .orderBy(NEWEST_FIRST),
     ).as('notes')
   }
 }
@@ -97,56 +94,33 @@ export interface RecentNotes {
 
 export const NO_NOTES: RecentNotes = { notes: [], isCut: false }
 
-type JsonNote = Omit<NoteRow, 'content' | 'created_at' | 'updated_at'> & {
-  content: string | null
-  created_at: string | Date
-  updated_at: string | Date
-}
-
 /**
- * The notes of such columns as the API answers them, a list for each contact. Notes that did not fit into the contact's
- * share are read as long as the answer has room; what is still missing is said with `isCut`.
+ * The notes of such columns as the API answers them, for each contact. Contents that the column
+ * lacks are read here.
  */
-export async function toNotes(tenant: Tenant, columns: readonly (readonly JsonNote[])[]): Promise<RecentNotes[]> {
-  const all = columns.flat()
-  const missing = all.filter(({ content }) => content === null).map(({ note_id }) => note_id)
-  const held = all.reduce((sum, { content }) => sum + (content === null ? 0 : jsonBytesOf(content)), 0)
-  const read =
-    missing.length === 0 ? new Map<string, string>() : await readThatFit(tenant, missing, ANSWER_BYTES_MAX - held)
-  return columns.map((column) => {
-    // JSON has no dates, so they arrive as texts.
-    const whole = column.flatMap(({ created_at, updated_at, ...row }) =>
-      toWholeNote({
-        ...row,
-        content: row.content ?? read.get(row.note_id) ?? null,
-        created_at: new Date(created_at),
-        updated_at: new Date(updated_at),
-      }),
-    )
-    return { notes: whole, isCut: whole.length < column.length }
+export async function toNotes(tenant: Tenant, columns: readonly (readonly SizedNote[])[]): Promise<RecentNotes[]> {
+  const unread = columns.flat().filter(({ content }) => content === null)
+  const read = unread.length === 0 ? new Map<string, string>() : await readSome(tenant, unread)
+  const fitting = notesThatFit(columns, read)
+  return columns.map((column, index) => {
+    const notes = fitting[index] ?? []
+    return { notes: notes.map(toNote), isCut: notes.length < column.length }
   })
 }
 
-function jsonBytesOf(text: string): number {
-  return Buffer.byteLength(JSON.stringify(text))
-}
-
-/** The contents of the first notes in the order given, as many as fit. */
-async function readThatFit(tenant: Tenant, noteIds: readonly string[], bytesMax: number): Promise<Map<string, string>> {
+/** The contents of the first of some notes, as many as an answer could have room for. */
+async function readSome(tenant: Tenant, notes: readonly SizedNote[]): Promise<Map<string, string>> {
+  const ids = sql`${notes.map(({ note_id }) => note_id)}::uuid[]`
   const asked = tenant.db
     .selectFrom('notes')
     .select(['note_id', 'content'])
-    .select(
-      sql<number>`sum(${jsonBytes}) OVER (ORDER BY array_position(${noteIds}::uuid[], note_id))::bigint`.as(
-        'bytes_so_far',
-      ),
-    )
-    .where('note_id', '=', sql<string>`ANY(${noteIds}::uuid[])`)
+    .select(bytesSoFar(sql`array_position(${ids}, note_id)`))
+    .where('note_id', '=', sql<string>`ANY(${ids})`)
     .as('asked')
   const rows = await tenant.db
     .selectFrom(asked)
     .select(['note_id', 'content'])
-    .where('bytes_so_far', '<=', bytesMax)
+    .where('bytes_so_far', '<=', NOTES_BYTES_MAX)
     .execute()
   return new Map(rows.map(({ note_id, content }) => [note_id, content]))
 }
@@ -212,13 +186,14 @@ async function requireContact(tenant: Tenant, contactId: string): Promise<void> 
   if (!contact) throw notFound('contact')
 }
 
-function toNote(row: NoteRow): NoteObject {
+/** A row, or what a JSON column holds of it: JSON has no dates, so they arrive as texts. */
+function toNote(row: Omit<NoteRow, 'created_at' | 'updated_at'> & Record<'created_at' | 'updated_at', string | Date>) {
   return {
     note_id: row.note_id,
     _id: row.note_id,
     contact_id: row.contact_id,
     content: row.content,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  }
+    created_at: new Date(row.created_at).toISOString(),
+    updated_at: new Date(row.updated_at).toISOString(),
+  } satisfies NoteObject
 }
