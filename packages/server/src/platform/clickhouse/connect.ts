@@ -38,6 +38,8 @@ export interface QueryBounds {
   secondsMax?: number | undefined
   threads?: number
   memoryBytes?: number
+  /** A larger result is an error. */
+  resultBytesMax?: number
   /** Cancels the query in the engine when it aborts. */
   signal?: AbortSignal | undefined
 }
@@ -117,10 +119,16 @@ async function asUnavailable<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-function settingsOf({ secondsMax = QUERY_SECONDS_MAX, threads, memoryBytes = QUERY_BYTES_MAX }: QueryBounds): string {
+function settingsOf({
+  secondsMax = QUERY_SECONDS_MAX,
+  threads,
+  memoryBytes = QUERY_BYTES_MAX,
+  resultBytesMax,
+}: QueryBounds): string {
   return [
     `max_execution_time = ${Math.trunc(secondsMax)}`,
     `max_memory_usage = ${Math.trunc(memoryBytes)}`,
+    ...(resultBytesMax === undefined ? [] : [`max_result_bytes = ${resultBytesMax}`, "result_overflow_mode = 'throw'"]),
     ...(threads === undefined ? [] : [`max_threads = ${threads}`]),
   ].join(', ')
 }

@@ -1,3 +1,4 @@
+import { answerTooLarge, LOADED_BYTES_MAX } from '../answer-size.ts'
 import { ServiceError } from '../errors.ts'
 import { callerLeft, type Lane, type ReadOptions, type ReadTurns } from '../read-turns.ts'
 import type { ClickHouse } from './connect.ts'
@@ -22,6 +23,8 @@ export interface EventSelect {
   offset?: number
   /** The engine ends the question after so long, with an error; without it, after the usual limit. */
   secondsMax?: number
+  /** A larger answer is refused with `answer_too_large`. Answers to a caller are always bounded. */
+  bytesMax?: number
   /** A question to the rows of this one, which it calls `found`; only its rows are answered then. */
   outer?: Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit'>
 }
@@ -52,11 +55,16 @@ export function tenantEvents({ clickhouse, reads }: Engine, tenantId: string, op
     return { sql, parameters: { ...question.parameters, tenant_id: tenantId }, bounds, end }
   }
 
+  function boundOf({ bytesMax }: EventSelect): { resultBytesMax?: number } {
+    if (bytesMax !== undefined) return { resultBytesMax: bytesMax }
+    return caller ? { resultBytesMax: LOADED_BYTES_MAX } : {}
+  }
+
   return {
     select: async <Row>(question: EventSelect) => {
       const { sql, parameters, bounds, end } = await inTurn(question)
       try {
-        return await clickhouse.query<Row>(sql, parameters, bounds)
+        return await clickhouse.query<Row>(sql, parameters, { ...bounds, ...boundOf(question) })
       } catch (error) {
         throw failureFor(caller, error)
       } finally {
@@ -76,12 +84,15 @@ export function tenantEvents({ clickhouse, reads }: Engine, tenantId: string, op
   }
 }
 
+/** ClickHouse's code for a result beyond its limit. */
+const TOO_MANY_BYTES = 396
 /** ClickHouse's codes for a query that took too long, was expected to, or used too much memory. */
 const TOO_EXPENSIVE = [159, 160, 241, 307]
 
 /** Queries of clients are limited, so reaching a limit is a client error, not a failure. */
 function failureFor(caller: AbortSignal | undefined, error: unknown): unknown {
   if (caller?.aborted) return callerLeft()
+  if (refusalCode(error) === TOO_MANY_BYTES) return answerTooLarge(error)
   if (!caller || !TOO_EXPENSIVE.includes(refusalCode(error) ?? 0)) return error
   const message = 'The query takes too much time or memory. Narrow it, for example with date_after and date_before.'
   return new ServiceError(400, 'query_too_expensive', message, { cause: error })

@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
+import { asRequest, toAnswer } from '../answer-size.ts'
 import { ServiceError, validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { asUnavailable } from '../postgres/connect.ts'
@@ -35,6 +36,7 @@ export function requestIdOf(header: string | string[] | undefined): string {
  */
 export function applyConventions(app: FastifyInstance): void {
   app.decorateRequest('warnings')
+  app.addHook('onRequest', (_request, _reply, next) => asRequest(next))
   app.addHook('onRequest', async (request, reply) => {
     request.warnings = []
     reply.header('x-request-id', request.id)
@@ -54,7 +56,8 @@ export function applyConventions(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', readJsonBody)
   app.setValidatorCompiler(compileValidator as FastifySchemaCompiler<unknown>)
   // Response schemas document; the handler's object is sent as it is. A test checks every answer against its schema.
-  app.setSerializerCompiler(() => JSON.stringify)
+  app.setSerializerCompiler(() => toAnswer)
+  app.setReplySerializer(toAnswer)
 
   app.setErrorHandler((error, request, reply) =>
     sendError(toServiceError(error as FastifyError), error, request, reply),

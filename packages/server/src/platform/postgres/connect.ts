@@ -1,6 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { type ServiceError, storageFull, storeUnavailable } from '../errors.ts'
+import { boundQueries } from './bounded-query.ts'
 
 export type PostgresAddress =
   | { connectionString: string }
@@ -31,7 +32,10 @@ export function connectPostgres<Tables>(address: PostgresAddress, poolSize: numb
   // A dropped idle connection is replaced at the next query; without a listener it would end the process.
   pool.on('error', () => {})
   // The same of one in use: its query fails and says so, but a socket that dies can report more than that query hears.
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    boundQueries(client)
+  })
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return { pool, db, close: () => db.destroy() }
 }
