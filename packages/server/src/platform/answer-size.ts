@@ -11,15 +11,53 @@ export const LOADED_BYTES_MAX = 64 * 1024 * 1024
 
 const CODE = 'answer_too_large'
 
-const requests = new AsyncLocalStorage<true>()
+/** What a page of a file may load, more or less. */
+const PAGE_BYTES = 8 * 1024 * 1024
+const FIRST_PAGE_ROWS = 250
+const GROWTH_MAX = 4
 
-/** Runs what serves a request; its queries load at most LOADED_BYTES_MAX each. The service's own work is not limited so. */
-export function asRequest(work: () => void): void {
-  requests.run(true, work)
+const bounded = new AsyncLocalStorage<{ loadedBytes: number }>()
+
+/**
+ * Runs work whose queries may load LOADED_BYTES_MAX each, and fail with `answer_too_large` beyond it: all that serves a
+ * request, and reading in pages. The service's other work is not limited so.
+ */
+export function boundLoading<T>(work: () => T): T {
+  return bounded.run({ loadedBytes: 0 }, work)
 }
 
-export function isWithinRequest(): boolean {
-  return requests.getStore() === true
+export function isLoadingBound(): boolean {
+  return bounded.getStore() !== undefined
+}
+
+/** Counts what a query has loaded. */
+export function noteLoaded(bytes: number): void {
+  const work = bounded.getStore()
+  if (work) work.loadedBytes += bytes
+}
+
+/**
+ * Reads pages of rows of unknown sizes. The next page has as many rows as the last one's sizes suggest; one that is too
+ * large all the same is read again with fewer.
+ * @returns a function that reads the next page; `readPage` gets the number of rows that it may have.
+ */
+export function createPageReader(rowsMax: number) {
+  let limit = Math.min(rowsMax, FIRST_PAGE_ROWS)
+  return async <Row>(readPage: (limit: number) => Promise<Row[]>): Promise<{ rows: Row[]; isLast: boolean }> => {
+    for (;;) {
+      const asked = limit
+      const work = { loadedBytes: 0 }
+      try {
+        const rows = await bounded.run(work, () => readPage(asked))
+        const fitting = Math.ceil((asked * PAGE_BYTES) / Math.max(work.loadedBytes, 1))
+        limit = Math.min(rowsMax, asked * GROWTH_MAX, fitting)
+        return { rows, isLast: rows.length < asked }
+      } catch (error) {
+        if (!isAnswerTooLarge(error) || asked === 1) throw error
+        limit = Math.ceil(asked / GROWTH_MAX)
+      }
+    }
+  }
 }
 
 /** The JSON of an answer. @throws ServiceError 400 `answer_too_large`. */

@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os'
 import { text as readAll } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ClickHouseClient, ClickHouseLogLevel, createClient, type ResultSet } from '@clickhouse/client'
-import { storageFull, storeUnavailable } from '../errors.ts'
+import { answerTooLarge, noteLoaded } from '../answer-size.ts'
+import { ServiceError, storageFull, storeUnavailable } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { embeddedStatement, type QueryParameters, type Statement } from './parameters.ts'
 import { isOutOfRoom, refusalCode } from './refusal.ts'
@@ -38,7 +39,7 @@ export interface QueryBounds {
   secondsMax?: number | undefined
   threads?: number
   memoryBytes?: number
-  /** A larger result is an error. */
+  /** A larger result fails with `answer_too_large`. */
   resultBytesMax?: number
   /** Cancels the query in the engine when it aborts. */
   signal?: AbortSignal | undefined
@@ -81,7 +82,8 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
   return {
     query: async <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) => {
       const result = await ask(sql, parameters, bounds)
-      return asUnavailable(Array.fromAsync(parsed<Row>(result)).then((parts) => parts.flat()))
+      const rows = parsed<Row>(result, bounds.resultBytesMax)
+      return asUnavailable(Array.fromAsync(rows).then((parts) => parts.flat()))
     },
     stream: async function* <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) {
       yield* parsed<Row>(await ask(sql, parameters, bounds))
@@ -100,9 +102,21 @@ export async function connectClickHouse(address: ClickHouseAddress): Promise<Cli
   }
 }
 
-/** Parses rows in batches, with other requests in between: the embedded engine returns all rows at once. */
-async function* parsed<Row>(result: ResultSet<'JSONEachRow'>): AsyncGenerator<Row[]> {
+/**
+ * Parses rows in batches, with other requests in between: the embedded engine returns all rows at once. Their bytes are
+ * counted here, because with ClickHouse's own limit (max_result_bytes) the embedded engine answers the first rows as if
+ * they were all.
+ */
+async function* parsed<Row>(
+  result: ResultSet<'JSONEachRow'>,
+  bytesMax = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Row[]> {
+  let bytes = 0
   for await (const rows of result.stream<Row>()) {
+    const loaded = rows.reduce((sum, { text }) => sum + text.length, 0)
+    noteLoaded(loaded)
+    bytes += loaded
+    if (bytes > bytesMax) throw answerTooLarge()
     for (let from = 0; from < rows.length; from += ROWS_A_TURN) {
       yield rows.slice(from, from + ROWS_A_TURN).map((row) => row.json())
       if (from + ROWS_A_TURN < rows.length) await nextTurn()
@@ -114,21 +128,16 @@ async function asUnavailable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
+    if (error instanceof ServiceError) throw error
     if (isOutOfRoom(error)) throw storageFull('ClickHouse', error)
     throw refusalCode(error) === null ? storeUnavailable('ClickHouse', error) : error
   }
 }
 
-function settingsOf({
-  secondsMax = QUERY_SECONDS_MAX,
-  threads,
-  memoryBytes = QUERY_BYTES_MAX,
-  resultBytesMax,
-}: QueryBounds): string {
+function settingsOf({ secondsMax = QUERY_SECONDS_MAX, threads, memoryBytes = QUERY_BYTES_MAX }: QueryBounds): string {
   return [
     `max_execution_time = ${Math.trunc(secondsMax)}`,
     `max_memory_usage = ${Math.trunc(memoryBytes)}`,
-    ...(resultBytesMax === undefined ? [] : [`max_result_bytes = ${resultBytesMax}`, "result_overflow_mode = 'throw'"]),
     ...(threads === undefined ? [] : [`max_threads = ${threads}`]),
   ].join(', ')
 }

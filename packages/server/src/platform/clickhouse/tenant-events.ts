@@ -1,4 +1,4 @@
-import { answerTooLarge, LOADED_BYTES_MAX } from '../answer-size.ts'
+import { LOADED_BYTES_MAX } from '../answer-size.ts'
 import { ServiceError } from '../errors.ts'
 import { callerLeft, type Lane, type ReadOptions, type ReadTurns } from '../read-turns.ts'
 import type { ClickHouse } from './connect.ts'
@@ -84,15 +84,12 @@ export function tenantEvents({ clickhouse, reads }: Engine, tenantId: string, op
   }
 }
 
-/** ClickHouse's code for a result beyond its limit. */
-const TOO_MANY_BYTES = 396
 /** ClickHouse's codes for a query that took too long, was expected to, or used too much memory. */
 const TOO_EXPENSIVE = [159, 160, 241, 307]
 
 /** Queries of clients are limited, so reaching a limit is a client error, not a failure. */
 function failureFor(caller: AbortSignal | undefined, error: unknown): unknown {
   if (caller?.aborted) return callerLeft()
-  if (refusalCode(error) === TOO_MANY_BYTES) return answerTooLarge(error)
   if (!caller || !TOO_EXPENSIVE.includes(refusalCode(error) ?? 0)) return error
   const message = 'The query takes too much time or memory. Narrow it, for example with date_after and date_before.'
   return new ServiceError(400, 'query_too_expensive', message, { cause: error })

@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
-import { asRequest, toAnswer } from '../answer-size.ts'
+import { boundLoading, toAnswer } from '../answer-size.ts'
 import { ServiceError, validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { asUnavailable } from '../postgres/connect.ts'
@@ -36,7 +36,7 @@ export function requestIdOf(header: string | string[] | undefined): string {
  */
 export function applyConventions(app: FastifyInstance): void {
   app.decorateRequest('warnings')
-  app.addHook('onRequest', (_request, _reply, next) => asRequest(next))
+  app.addHook('onRequest', (_request, _reply, next) => boundLoading(next))
   app.addHook('onRequest', async (request, reply) => {
     request.warnings = []
     reply.header('x-request-id', request.id)
