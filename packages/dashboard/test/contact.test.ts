@@ -114,6 +114,19 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(browser.problems).toEqual([])
   })
 
+  test('counts characters as the service does: an emoji is one', async () => {
+    const page = await browser.signedIn(tenant, { role: 'member', path })
+    await page.getByRole('button', { name: 'Add a property' }).click()
+    const name = page.getByLabel('Name', { exact: true })
+    await name.focus()
+    await page.keyboard.insertText('🎉'.repeat(130))
+    expect(await name.inputValue()).toBe('🎉'.repeat(128))
+    await name.fill('')
+    await page.keyboard.insertText('x'.repeat(130))
+    expect(await name.inputValue()).toBe('x'.repeat(128))
+    expect(browser.problems).toEqual([])
+  })
+
   test('keeps notes in markdown', async () => {
     const page = await browser.signedIn(tenant, { role: 'member', path: `${path}?tab=notes` })
     await page.getByRole('heading', { name: 'No notes yet' }).waitFor()

@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { acceptInvitation, invitationQuery, meQuery, signInOptionsQuery } from '../api/session.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { upTo } from '../ui/up-to.ts'
 import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
 import { useEnter } from './use-enter.ts'
@@ -77,7 +78,7 @@ function Accept({ token, email, isSignedIn }: { token: string; email: string; is
             autoComplete="name"
             required
             withAsterisk={false}
-            maxLength={200}
+            {...upTo(200)}
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
           />
