@@ -114,6 +114,19 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     expect(browser.problems).toEqual([])
   })
 
+  test('counts characters as the service does: an emoji is one', async () => {
+    const page = await browser.signedIn(tenant, { role: 'member', path })
+    await page.getByRole('button', { name: 'Add a property' }).click()
+    const name = page.getByLabel('Name', { exact: true })
+    await name.focus()
+    await page.keyboard.insertText('🎉'.repeat(130))
+    expect(await name.inputValue()).toBe('🎉'.repeat(128))
+    await name.fill('')
+    await page.keyboard.insertText('x'.repeat(130))
+    expect(await name.inputValue()).toBe('x'.repeat(128))
+    expect(browser.problems).toEqual([])
+  })
+
   test('keeps notes in markdown', async () => {
     const page = await browser.signedIn(tenant, { role: 'member', path: `${path}?tab=notes` })
     await page.getByRole('heading', { name: 'No notes yet' }).waitFor()
@@ -149,7 +162,8 @@ describe.skipIf(!HAS_BROWSER)("a contact's page", () => {
     await page.getByRole('tab', { name: 'Notes 23' }).waitFor()
     await page.getByText('Note 22.').waitFor()
     const shown = page.getByRole('article', { name: 'Note' })
-    expect(await shown.count()).toBe(20)
+    expect(await shown.count()).toBe(10)
+    await page.getByRole('button', { name: 'Earlier notes (13)' }).click()
     await page.getByRole('button', { name: 'Earlier notes (3)' }).click()
     await page.getByText('Note 0.').waitFor()
     expect(await shown.count()).toBe(23)

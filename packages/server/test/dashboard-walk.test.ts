@@ -66,7 +66,6 @@ const ROUTES: Route[] = [
   { method: 'POST', path: '/api/approvals/approve', body: { actions: [NOWHERE] } },
   { method: 'POST', path: '/api/approvals/reject', body: { actions: [NOWHERE] } },
   { method: 'GET', path: '/api/identities' },
-  { method: 'GET', path: '/api/contacts/:contact_id/notes' },
   { method: 'GET', path: '/api/identities/:identity_id/connections' },
   { method: 'PUT', path: '/api/identities/:identity_id/email-account', body: MAILBOX },
   { method: 'DELETE', path: '/api/identities/:identity_id/email-account' },

@@ -19,6 +19,7 @@ import { type Agent, type AgentInput, type Playbooks, refreshAgents } from '../a
 import { propertiesQuery } from '../api/properties.ts'
 import { countUnfinished, type Draft, draftOf, filterOf, newGroup, newProperty, replaceIn } from '../segments/draft.ts'
 import { messageOf } from '../ui/states.tsx'
+import { upTo } from '../ui/up-to.ts'
 import { ACTION_WORDS } from './action-words.ts'
 import { type AgentDraft, inputOf, templateFields } from './agent-draft.ts'
 import { AudienceFields } from './audience-fields.tsx'
@@ -93,7 +94,7 @@ export function AgentForm({ initial, agent, playbooks, submitLabel, save }: Agen
         <TextInput
           label="Name"
           required
-          maxLength={200}
+          {...upTo(200)}
           value={draft.name}
           onChange={(event) => change({ name: event.currentTarget.value })}
         />
@@ -102,7 +103,7 @@ export function AgentForm({ initial, agent, playbooks, submitLabel, save }: Agen
           autosize
           minRows={1}
           maxRows={6}
-          maxLength={5_000}
+          {...upTo(5_000)}
           value={draft.description}
           onChange={(event) => change({ description: event.currentTarget.value })}
         />

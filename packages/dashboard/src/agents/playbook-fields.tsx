@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { type Playbooks, unknownVariablesQuery } from '../api/agents.ts'
 import { Foreign } from '../ui/text.tsx'
+import { upTo } from '../ui/up-to.ts'
 import { type AgentDraft, newVariable } from './agent-draft.ts'
 import classes from './agent-form.module.css'
 
@@ -52,7 +53,7 @@ export function PlaybookFields({ draft, playbooks, onChange }: PlaybookFieldsPro
         autosize
         minRows={10}
         maxRows={28}
-        maxLength={50_000}
+        {...upTo(50_000)}
         value={text}
         onChange={(event) => onChange({ text: event.currentTarget.value })}
         classNames={{ input: classes.playbook ?? '' }}
@@ -106,7 +107,7 @@ export function PlaybookFields({ draft, playbooks, onChange }: PlaybookFieldsPro
                 placeholder="name"
                 value={name}
                 onChange={(event) => change({ name: event.currentTarget.value })}
-                maxLength={64}
+                {...upTo(64)}
                 w="30%"
               />
               <Textarea
@@ -117,7 +118,7 @@ export function PlaybookFields({ draft, playbooks, onChange }: PlaybookFieldsPro
                 maxRows={5}
                 value={value}
                 onChange={(event) => change({ value: event.currentTarget.value })}
-                maxLength={2_000}
+                {...upTo(2_000)}
                 flex={1}
               />
               <ActionIcon

@@ -8,7 +8,8 @@ export type Note = NoteObject
 
 const pathOf = (contactId: string) => `/v1/contacts/${encodeURIComponent(contactId)}/notes`
 
-const PAGE_LENGTH = 20
+/** A page of ten fits into an answer, however long the notes are. */
+const PAGE_LENGTH = 10
 
 /** The notes of a contact, the latest first; pages follow one another. */
 export const notesQuery = (contactId: string) =>
@@ -16,7 +17,7 @@ export const notesQuery = (contactId: string) =>
     queryKey: ['notes', contactId],
     queryFn: ({ signal, pageParam }) =>
       get<{ notes: Note[]; pagination: Type.Static<typeof Pagination> }>(
-        `/api/contacts/${encodeURIComponent(contactId)}/notes`,
+        pathOf(contactId),
         { page: pageParam, limit: PAGE_LENGTH },
         signal,
       ),

@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { WaitingAction } from '../api/approvals.ts'
+import { upTo } from '../ui/up-to.ts'
 
 interface ActionFormProps {
   action: WaitingAction
@@ -25,7 +26,7 @@ export function ActionForm({ action: { type, params }, onApprove, onCancel }: Ac
         <TextInput
           label="Subject"
           required
-          maxLength={200}
+          {...upTo(200)}
           value={draft.subject ?? ''}
           onChange={set('subject')}
           autoFocus
@@ -46,7 +47,7 @@ export function ActionForm({ action: { type, params }, onApprove, onCancel }: Ac
           label={type === 'note' ? 'Note' : 'Message'}
           description={type === 'email_message' || type === 'note' ? 'Markdown.' : undefined}
           required={type !== 'social_connect'}
-          maxLength={LENGTH_MAX[type]}
+          {...upTo(LENGTH_MAX[type])}
           autosize
           minRows={5}
           maxRows={24}

@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack, Textarea } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { upTo } from '../ui/up-to.ts'
 
 interface RejectDialogProps {
   /** How many are rejected; 0 while it is closed. */
@@ -35,7 +36,7 @@ export function RejectDialog({ count, onReject, onClose }: RejectDialogProps) {
           autosize
           minRows={2}
           maxRows={8}
-          maxLength={1_000}
+          {...upTo(1_000)}
           value={reason}
           onChange={(event) => setReason(event.currentTarget.value)}
           data-autofocus

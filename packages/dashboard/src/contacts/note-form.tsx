@@ -2,6 +2,7 @@ import { Alert, Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { messageOf } from '../ui/states.tsx'
+import { upTo } from '../ui/up-to.ts'
 
 const LENGTH_MAX = 100_000
 
@@ -32,7 +33,7 @@ export function NoteForm({ label, action, initial = '', onSave, onCancel }: Note
         autosize
         minRows={2}
         maxRows={20}
-        maxLength={LENGTH_MAX}
+        {...upTo(LENGTH_MAX)}
         dir="auto"
         value={content}
         onChange={(event) => setContent(event.currentTarget.value)}

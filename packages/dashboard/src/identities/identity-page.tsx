@@ -18,6 +18,7 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign } from '../ui/text.tsx'
+import { upTo } from '../ui/up-to.ts'
 import { EmailAccountCard } from './email-account-card.tsx'
 import { SocialCard } from './social-card.tsx'
 
@@ -146,7 +147,7 @@ function Person({ identity, mayWrite }: { identity: Identity; mayWrite: boolean 
       label={label}
       required={isRequired && mayWrite}
       readOnly={!mayWrite}
-      maxLength={200}
+      {...upTo(200)}
       value={draft[name]}
       onChange={({ currentTarget: { value } }) => setDraft((before) => ({ ...before, [name]: value }))}
     />

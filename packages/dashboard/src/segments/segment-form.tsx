@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { propertiesQuery } from '../api/properties.ts'
 import { refreshSegments, type Segment, type SegmentDefinition } from '../api/segments.ts'
 import { messageOf } from '../ui/states.tsx'
+import { upTo } from '../ui/up-to.ts'
 import {
   countUnfinished,
   type Draft,
@@ -65,7 +66,7 @@ export function SegmentForm({ segment, submitLabel, save }: SegmentFormProps) {
               <TextInput
                 label="Name"
                 required
-                maxLength={200}
+                {...upTo(200)}
                 value={name}
                 onChange={(event) => setName(event.currentTarget.value)}
               />
@@ -74,7 +75,7 @@ export function SegmentForm({ segment, submitLabel, save }: SegmentFormProps) {
                 autosize
                 minRows={1}
                 maxRows={6}
-                maxLength={2_000}
+                {...upTo(2_000)}
                 value={description}
                 onChange={(event) => setDescription(event.currentTarget.value)}
               />

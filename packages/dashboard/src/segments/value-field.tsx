@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { suggestionsQuery } from '../api/segments.ts'
+import { upTo } from '../ui/up-to.ts'
 
 const LENGTH_MAX = 1_000
 const SUGGESTION_LENGTH_MAX = 120
@@ -28,7 +29,7 @@ export function ValueText({ label, property, value, onChange, placeholder }: Val
       data={suggestions}
       // The service has filtered them.
       filter={({ options }) => options}
-      maxLength={LENGTH_MAX}
+      {...upTo(LENGTH_MAX)}
       autoComplete="off"
     />
   )

@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react'
 import { createKey, refreshKeys, scopesQuery } from '../api/keys.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { messageOf } from '../ui/states.tsx'
+import { upTo } from '../ui/up-to.ts'
 
 /** A button with the form for a new key, which is shown once when it is made. */
 export function NewKeyButton() {
@@ -62,7 +63,7 @@ function KeyForm({ onMade, onCancel }: { onMade: (apiKey: string) => void; onCan
         label="Name"
         description="So that you know later what uses it."
         required
-        maxLength={200}
+        {...upTo(200)}
         data-autofocus
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}

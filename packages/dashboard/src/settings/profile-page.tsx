@@ -6,6 +6,7 @@ import { useMe } from '../app/may.ts'
 import { NewPassword } from '../sign-in/new-password.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { messageOf } from '../ui/states.tsx'
+import { upTo } from '../ui/up-to.ts'
 import { SettingsPart } from './settings-part.tsx'
 import { TwoFactor } from './two-factor.tsx'
 
@@ -54,7 +55,7 @@ function Name() {
           required
           withAsterisk={false}
           autoComplete="name"
-          maxLength={200}
+          {...upTo(200)}
           value={name}
           onChange={(event) => {
             setName(event.currentTarget.value)

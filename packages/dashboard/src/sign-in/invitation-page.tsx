@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { acceptInvitation, invitationQuery, meQuery, signInOptionsQuery, startOidc } from '../api/session.ts'
 import { ErrorState, LoadingState } from '../ui/states.tsx'
+import { upTo } from '../ui/up-to.ts'
 import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
 import { useEnter } from './use-enter.ts'
@@ -116,7 +117,7 @@ function CreateAccount({ token, email, provesAddress, isSignedIn }: CreateAccoun
           autoComplete="name"
           required
           withAsterisk={false}
-          maxLength={200}
+          {...upTo(200)}
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
         />

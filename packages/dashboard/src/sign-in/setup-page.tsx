@@ -3,6 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Navigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { setUp, signInOptionsQuery } from '../api/session.ts'
+import { upTo } from '../ui/up-to.ts'
 import { EntryFrame } from './entry-frame.tsx'
 import { NewPassword } from './new-password.tsx'
 import { useEnter } from './use-enter.ts'
@@ -64,7 +65,7 @@ function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; 
           autoComplete="organization"
           required
           withAsterisk={false}
-          maxLength={200}
+          {...upTo(200)}
           value={owner.tenant_name}
           onChange={set('tenant_name')}
         />
@@ -74,7 +75,7 @@ function SetupForm({ token, error, onSubmit }: { token: string; error: unknown; 
           autoComplete="name"
           required
           withAsterisk={false}
-          maxLength={200}
+          {...upTo(200)}
           value={owner.name}
           onChange={set('name')}
         />

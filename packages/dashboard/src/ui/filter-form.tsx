@@ -1,5 +1,6 @@
 import { Button, Fieldset, Group, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { upTo } from './up-to.ts'
 
 export type FilterValue = string | number | boolean | undefined
 export type FilterValues = Record<string, FilterValue>
@@ -89,7 +90,7 @@ function FilterInput({ field, isFirst, value, onChange }: FilterInputProps) {
   const list = suggestions ? `suggestions-${name}` : undefined
   return (
     <>
-      <TextInput {...props} onChange={change} type={kind} maxLength={kind === 'text' ? 1_000 : undefined} list={list} />
+      <TextInput {...props} onChange={change} type={kind} {...(kind === 'text' ? upTo(1_000) : {})} list={list} />
       {suggestions ? (
         <datalist id={list}>
           {suggestions.slice(0, 200).map((suggestion) => (

@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { PropertyRow } from './property-row.tsx'
 import { type PropertyValue, propertyText } from './property-value.ts'
 import { messageOf } from './states.tsx'
+import { upTo } from './up-to.ts'
 
 export type PropertyMap = Record<string, PropertyValue>
 
@@ -95,7 +96,7 @@ function AddProperty({ known, onSave }: AddPropertyProps) {
           label="Name"
           required
           withAsterisk={false}
-          maxLength={128}
+          {...upTo(128)}
           autoFocus
           value={name}
           error={exists ? 'has a value above' : undefined}

@@ -16,6 +16,7 @@ import {
 import { useMay } from '../app/may.ts'
 import { messageOf } from './states.tsx'
 import { ToolbarButton } from './toolbar-button.tsx'
+import { upTo } from './up-to.ts'
 import { useMenuButton } from './use-menu-button.ts'
 
 interface SavedViewsProps {
@@ -106,7 +107,7 @@ function SaveForm({ body, views, onDone }: SaveFormProps) {
         description="Everybody of your tenant sees it: the filters, the order and the columns."
         required
         withAsterisk={false}
-        maxLength={100}
+        {...upTo(100)}
         data-autofocus
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}

@@ -19,6 +19,7 @@ import { type FormEvent, useState } from 'react'
 import { createWebhook, refreshWebhooks, type UrlFilter, webhookEventTypesQuery } from '../api/webhooks.ts'
 import { PageHeader } from '../ui/page-header.tsx'
 import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
+import { upTo } from '../ui/up-to.ts'
 import { HeaderFields } from './header-fields.tsx'
 import { SecretShown } from './secret-shown.tsx'
 import { UrlFilterFields } from './url-filter-fields.tsx'
@@ -76,7 +77,7 @@ export function NewWebhookPage() {
                 value={event}
                 onChange={setEvent}
                 data={types.map((type) => type.event)}
-                maxLength={200}
+                {...upTo(200)}
               />
               <TextInput
                 label="Address"
@@ -86,7 +87,7 @@ export function NewWebhookPage() {
                 placeholder="https://example.com/hooks/customers"
                 value={url}
                 onChange={(changed) => setUrl(changed.currentTarget.value)}
-                maxLength={2_000}
+                {...upTo(2_000)}
               />
               <UrlFilterFields value={urlFilter} onChange={setUrlFilter} />
               <HeaderFields value={headers} onChange={setHeaders} />

@@ -1,9 +1,11 @@
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { leftOutWarnings } from '../contacts/left-out.ts'
-import { checkProperties, type PropertyChanges } from '../contacts/properties.ts'
+import type { PropertyChanges } from '../contacts/properties.ts'
 import { underPropertyNames } from '../contacts/property-names.ts'
+import { usableTraits } from '../contacts/traits.ts'
+import { firstCharacters, hasMoreCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
-import { ServiceError } from '../platform/errors.ts'
+import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { FindIdentificationKeys, IdentificationKeys } from '../tenants/identification-settings.ts'
 import type { ExternalContactIds } from '../visitors/external-id.ts'
@@ -13,6 +15,8 @@ import type { Trust } from '../visitors/who-is-meant.ts'
 import type { TrackBody } from './requests.ts'
 
 const USER_ID_LENGTH_MAX = 200
+const WARNINGS_MAX = 20
+const PATH_LENGTH_MAX = 150
 const NOT_SIGNED = 'this tenant requires signed identification. Send identify with a user_hash.'
 
 export interface IdentificationDependencies extends WriteDependencies {
@@ -25,6 +29,8 @@ interface PageClaim {
   userId: string | null
   email: string | null
   properties: PropertyChanges
+  /** What could not be used; the rest holds without it. */
+  warnings: string[]
 }
 
 /**
@@ -41,9 +47,11 @@ export async function identifyVisitor(
   const claim = sent === undefined ? null : parseClaim(sent)
   if (claim && !('problem' in claim)) {
     const trust = trustOf(claim, hash, keys, dependencies.clock())
-    const warnings = trust === 'unverified' ? unsignedWarnings(hash, keys) : []
+    const warnings = [...claim.warnings, ...(trust === 'unverified' ? unsignedWarnings(hash, keys) : [])]
     if (trust === 'unverified' && keys.requiresSignature) return [...warnings, leftOut(NOT_SIGNED)]
-    const identification = { ...claim, trust, visitorIds: [visitorId], isProofRequired: keys.requiresSignature }
+    const { userId, email, properties } = claim
+    const visitorIds = [visitorId]
+    const identification = { userId, email, properties, trust, visitorIds, isProofRequired: keys.requiresSignature }
     const answer = await identify(tenant, dependencies, identification).catch(problemOf)
     return [...warnings, ...(typeof answer === 'string' ? [leftOut(answer)] : warningsOf(answer, trust))]
   }
@@ -86,20 +94,31 @@ function problemOf(error: unknown): string {
 
 function parseClaim(claim: unknown): PageClaim | { problem: string } {
   if (!isObject(claim)) return { problem: 'it must be an object' }
-  const { external_user_id: userId = null, traits = {}, ...unknown } = claim
-  const [unknownName] = Object.keys(unknown)
-  if (unknownName !== undefined) return { problem: `${unknownName.slice(0, 100)} is not a known field` }
+  const { external_user_id: userId = null, traits: sentTraits, ...unknown } = claim
+  const traits = sentTraits ?? {}
   if (!isObject(traits)) return { problem: 'traits must be an object' }
-  const { email: sentEmail = null, ...properties } = underPropertyNames(traits)
+  const { email: sentEmail = null, ...otherTraits } = underPropertyNames(traits)
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
   if (sentEmail !== null && email === null) return { problem: 'traits.email is not a valid e-mail address' }
-  if (userId !== null && (typeof userId !== 'string' || userId === '' || userId.length > USER_ID_LENGTH_MAX)) {
+  if (
+    userId !== null &&
+    (typeof userId !== 'string' || userId === '' || hasMoreCharacters(userId, USER_ID_LENGTH_MAX))
+  ) {
     return { problem: `external_user_id must be a text of 1 to ${USER_ID_LENGTH_MAX} characters` }
   }
   if (email === null && userId === null) return { problem: 'it needs an external_user_id or traits.email' }
-  const [detail] = checkProperties(properties)
-  if (detail) return { problem: `${detail.path.replace(/^properties/, 'traits')} ${detail.message}` }
-  return { userId, email, properties: properties as PropertyChanges }
+  const { properties, problems } = usableTraits(otherTraits)
+  const unknownFields = Object.keys(unknown).map((path) => ({ path, message: 'is not a known field' }))
+  return { userId, email, properties, warnings: partWarnings([...unknownFields, ...problems]) }
+}
+
+/** Names parts of a claim that cannot be used, the first ones one by one. */
+function partWarnings(problems: readonly ErrorDetail[]): string[] {
+  const named = problems
+    .slice(0, WARNINGS_MAX)
+    .map(({ path, message }) => `identify.${firstCharacters(path, PATH_LENGTH_MAX)} was left out: ${message}.`)
+  const more = problems.length - named.length
+  return more > 0 ? [...named, `${more} more parts of identify were left out.`] : named
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

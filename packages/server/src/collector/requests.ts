@@ -34,13 +34,15 @@ export const TrackBody = Type.Object(
     // Checked where it is used: one that cannot be used must not cost the events.
     identify: Type.Optional(
       Type.Unknown({
+        'x-null': 'absent',
         description:
-          'Who the visitor is: {external_user_id?, traits?: {email?, …}}. Traits become properties, translated like the fields of a form (`firstName` is `firstname`), if a page may change them. Unusable values are left out with a warning.',
+          'Who the visitor is: {external_user_id?, traits?: {email?, …}}. Traits become properties, translated like the fields of a form (`firstName` is `firstname`; `address: {city}` is `address.city`), if a page may change them. Unusable values are left out with a warning.',
         examples: [{ external_user_id: 'user-42', traits: { email: 'ada@example.com' } }],
       }),
     ),
     user_hash: Type.Optional(
       Type.Unknown({
+        'x-null': 'absent',
         description:
           'Proves `identify`: the HMAC-SHA256 of external_user_id, else of the lower-case email, keyed with the identity secret, in hexadecimal. A hash that does not match is ignored with a warning.',
         examples: ['5e8f0c3f1d7f4f1a8c9b0e6d2a4c6b8e0f1a3c5d7e9b2d4f6a8c0e1b3d5f7a9c'],
@@ -48,7 +50,9 @@ export const TrackBody = Type.Object(
     ),
     // Whatever a tracker knows about the browser; what is not known here is ignored.
     context: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an object' })),
-    events: Type.Array(Event, { maxItems: 10 }),
+    events: Type.Optional(
+      Type.Array(Event, { maxItems: 10, description: '1 to 10 events; beside `identify` they may be left out.' }),
+    ),
     sent_at: Type.Optional(Type.String({ description: "The sender's clock at sending, to correct its timestamps." })),
   },
   {
@@ -76,4 +80,4 @@ export const RecoverVisitorBody = Type.Object(
 )
 
 export type TrackBody = Type.Static<typeof TrackBody>
-export type TrackedEvent = TrackBody['events'][number]
+export type TrackedEvent = Type.Static<typeof Event>

@@ -1,4 +1,3 @@
-import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { createFirstTouchWatch } from '../contacts/first-touch.ts'
 import type { GroupCommit } from '../journal/group-commit.ts'
@@ -6,8 +5,8 @@ import { senderOf } from '../journal/sent-ids.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
-import { parseJsonBody } from '../platform/http/json-body.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
+import { readJsonBody } from '../platform/http/read-body.ts'
 import { success } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -52,9 +51,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
 
   app.decorateRequest('siteTenantId', '')
   // text/plain needs no preflight, which saves a page one request.
-  app.addContentTypeParser('text/plain', { parseAs: 'string' }, async (_request: FastifyRequest, body: string) =>
-    body === '' ? undefined : parseJsonBody(body),
-  )
+  app.addContentTypeParser('text/plain', readJsonBody)
   app.addHook('onRequest', async (request, reply) => {
     request.siteTenantId = await tenantOfPage(request, findTenantOfHost)
     allowPage(request, reply)
@@ -92,7 +89,8 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
       },
       async (request, reply) => {
         const { body, siteTenantId: tenantId } = request
-        if (body.events.length === 0 && body.identify === undefined) {
+        const { events: sent = [] } = body
+        if (sent.length === 0 && body.identify === undefined) {
           throw new ServiceError(400, 'validation_error', 'events: must be a list of 1 to 10 events.', {
             details: [{ path: 'events', message: 'must be a list from 1 to 10 items' }],
           })

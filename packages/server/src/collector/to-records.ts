@@ -1,5 +1,6 @@
 import { type EventRecord, NO_CONTACT, type SentId } from '../journal/event-record.ts'
 import { canBeEventId } from '../journal/sent-ids.ts'
+import { firstCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { idsInOrder } from '../platform/ids.ts'
 import { parseTimestamp } from '../platform/time.ts'
@@ -37,7 +38,7 @@ export function toRecords(body: TrackBody, received: Received): { events: EventR
   // Events without timestamps of their own have the same: their ids keep them in the order in which they were sent.
   const nextId = idsInOrder()
   const sentIds: SentId[] = []
-  const events = body.events.map((event, index) => {
+  const events = (body.events ?? []).map((event, index) => {
     const problem = (name: string, message: string) => details.push({ path: `events[${index}].${name}`, message })
     const timestamp = timestampOf(event, received.at.getTime(), correction, problem)
     const data = dataOf(event, problem)
@@ -153,10 +154,10 @@ interface Context {
 function readContext(context: Record<string, unknown>): Context {
   return {
     screen: screenOf(context.screen),
-    language: cut(textOf(context.language), CONTEXT_LENGTH_MAX),
-    timezone: cut(textOf(context.timezone), CONTEXT_LENGTH_MAX),
-    referrer: cut(textOf(context.referrer), 16_384),
-    analyticsUserId: cut(textOf(context.analytics_user_id), CONTEXT_LENGTH_MAX),
+    language: firstCharacters(textOf(context.language), CONTEXT_LENGTH_MAX),
+    timezone: firstCharacters(textOf(context.timezone), CONTEXT_LENGTH_MAX),
+    referrer: firstCharacters(textOf(context.referrer), 16_384),
+    analyticsUserId: firstCharacters(textOf(context.analytics_user_id), CONTEXT_LENGTH_MAX),
   }
 }
 
@@ -166,12 +167,7 @@ function screenOf(screen: unknown): string {
     const { width, height } = screen as Record<string, unknown>
     return typeof width === 'number' && typeof height === 'number' ? `${width}x${height}` : ''
   }
-  return cut(textOf(screen), CONTEXT_LENGTH_MAX)
-}
-
-/** The beginning of a text. A cut may fall within a character of two code units; its half is no text. */
-function cut(text: string, length: number): string {
-  return text.slice(0, length).toWellFormed()
+  return firstCharacters(textOf(screen), CONTEXT_LENGTH_MAX)
 }
 
 function textOf(value: unknown): string {

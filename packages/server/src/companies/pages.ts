@@ -1,3 +1,4 @@
+import { createPageReader } from '../platform/answer-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
 import { type CompanyFilters, matchingCompanies, whenItsTurn } from './list.ts'
@@ -7,18 +8,21 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /** All companies that match, some at a time, in the order of their ids. */
 export async function* companyPages(tenant: Tenant, filters: CompanyFilters): AsyncGenerator<CompanyRow[]> {
+  const next = createPageReader(ROWS_A_PAGE)
   for (let after = FIRST_ID; ; ) {
-    const rows = await whenItsTurn(tenant, filters, () =>
-      matchingCompanies(tenant, filters)
-        .select(COMPANY_COLUMNS)
-        .where('companies.company_id', '>', after)
-        .orderBy('companies.company_id')
-        .limit(ROWS_A_PAGE)
-        .execute(),
+    const { rows, isLast } = await next((limit) =>
+      whenItsTurn(tenant, filters, () =>
+        matchingCompanies(tenant, filters)
+          .select(COMPANY_COLUMNS)
+          .where('companies.company_id', '>', after)
+          .orderBy('companies.company_id')
+          .limit(limit)
+          .execute(),
+      ),
     )
     if (rows.length > 0) yield rows
     const last = rows.at(-1)
-    if (!last || rows.length < ROWS_A_PAGE) return
+    if (!last || isLast) return
     after = last.company_id
   }
 }

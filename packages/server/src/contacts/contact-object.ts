@@ -1,5 +1,6 @@
 import Type from 'typebox'
-import { Note, type NoteObject } from '../notes/schema.ts'
+import type { RecentNotes } from '../notes/notes.ts'
+import { Note } from '../notes/schema.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
 import { type Properties, PropertiesOutput } from './properties.ts'
@@ -18,6 +19,11 @@ const FIELDS = {
   created_at: Timestamp,
   updated_at: Timestamp,
   notes: Type.Array(Note),
+  notes_truncated: Type.Optional(
+    Type.Literal(true, {
+      description: 'Older notes did not fit into the answer; GET /v1/contacts/:contact_id/notes has them.',
+    }),
+  ),
   properties_provenance: Type.Optional(Provenance),
 }
 
@@ -39,6 +45,7 @@ type ContactObject = Type.Static<typeof Contact>
 
 const SUMMARY_PROPERTIES = ['email', 'firstname', 'lastname', 'company', 'jobtitle', 'lifecyclestage']
 const SUMMARY = ['properties', 'company_id', 'created_at', ...SUMMARY_PROPERTIES]
+const ALWAYS_SHOWN = ['contact_id', '_id', 'properties_provenance']
 const BLOCKED = ['tenant_id', 'user_id', '__v', 'properties_provenance']
 
 /** What a `fields` parameter asks for. */
@@ -62,7 +69,7 @@ export type ContactRowInSegments = ContactRow & { segment_ids: string[] }
 /** A contact as the API answers it, whole. */
 export function toContactObject(
   row: ContactRowInSegments,
-  notes: NoteObject[],
+  { notes, isCut }: RecentNotes,
   withProvenance: boolean,
 ): ContactObject {
   return {
@@ -77,6 +84,7 @@ export function toContactObject(
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     notes,
+    ...(isCut ? { notes_truncated: true as const } : {}),
     ...(withProvenance ? { properties_provenance: row.properties_provenance as Type.Static<typeof Provenance> } : {}),
   }
 }
@@ -102,7 +110,8 @@ export function project(contact: ContactObject, projection: Projection): Partial
   if (projection.kind === 'full') return contact
   const { names } = projection
   const kept = Object.entries(contact).filter(
-    ([field]) => field === 'contact_id' || field === '_id' || field === 'properties_provenance' || names.has(field),
+    ([field]) =>
+      ALWAYS_SHOWN.includes(field) || names.has(field) || (field === 'notes_truncated' && names.has('notes')),
   )
   const projected: Partial<ContactObject> = Object.fromEntries(kept)
   const keys = Object.keys(contact.properties).filter((key) => names.has(key))

@@ -1,5 +1,5 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import { recentNotes, toNotes } from '../notes/notes.ts'
+import { NO_NOTES, recentNotes, toNotes } from '../notes/notes.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
@@ -75,7 +75,7 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
       .limit(limit)
       .offset(offset)
     return shows(projection, 'notes')
-      ? selected.select(recentNotes(NOTES_IN_LISTS)).execute()
+      ? selected.select(recentNotes(NOTES_IN_LISTS, limit)).execute()
       : (await selected.execute()).map((row) => ({ ...row, notes: [] }))
   }
   const rows = await whenItsTurn(tenant, filters, () => {
@@ -88,7 +88,11 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
       countPresent: () => countRows(present),
     })
   })
-  return rows.map((row) => project(toContactObject(row, toNotes(row.notes), withProvenance), projection))
+  const notes = await toNotes(
+    tenant,
+    rows.map((row) => row.notes),
+  )
+  return rows.map((row, index) => project(toContactObject(row, notes[index] ?? NO_NOTES, withProvenance), projection))
 }
 
 /** How many contacts match. Without a filter nothing is counted: the database keeps that number. */

@@ -1,3 +1,4 @@
+import { createPageReader } from '../platform/answer-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { segmentIds } from '../segments/member-ids.ts'
 import type { ContactRowInSegments } from './contact-object.ts'
@@ -9,19 +10,22 @@ const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /** All contacts that match, some at a time, in the order of their ids: however many there are, memory stays flat. */
 export async function* contactPages(tenant: Tenant, filters: ContactFilters): AsyncGenerator<ContactRowInSegments[]> {
+  const next = createPageReader(ROWS_A_PAGE)
   for (let after = FIRST_ID; ; ) {
-    const rows = await whenItsTurn(tenant, filters, () =>
-      matchingContacts(tenant, filters)
-        .select(CONTACT_COLUMNS)
-        .select(segmentIds)
-        .where('contacts.contact_id', '>', after)
-        .orderBy('contacts.contact_id')
-        .limit(ROWS_A_PAGE)
-        .execute(),
+    const { rows, isLast } = await next((limit) =>
+      whenItsTurn(tenant, filters, () =>
+        matchingContacts(tenant, filters)
+          .select(CONTACT_COLUMNS)
+          .select(segmentIds)
+          .where('contacts.contact_id', '>', after)
+          .orderBy('contacts.contact_id')
+          .limit(limit)
+          .execute(),
+      ),
     )
     if (rows.length > 0) yield rows
     const last = rows.at(-1)
-    if (!last || rows.length < ROWS_A_PAGE) return
+    if (!last || isLast) return
     after = last.contact_id
   }
 }

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { firstCharacters, hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isConsentFlag } from './protected-properties.ts'
 
@@ -15,7 +16,7 @@ export const LIFECYCLE_STAGES = [
 ] as const
 
 /** Keys of one record; a contact's email is one of them. */
-const PROPERTIES_MAX = 500
+export const PROPERTIES_MAX = 500
 const KEY_LENGTH_MAX = 128
 /** A longer text belongs into a note; searching and sorting must stay cheap. */
 const TEXT_LENGTH_MAX = 65_536
@@ -57,12 +58,12 @@ export function checkProperties(properties: Record<string, unknown>): ErrorDetai
   }
   return keys.flatMap((key) => {
     const message = problemOf(key, properties[key])
-    return message === null ? [] : [{ path: `properties.${key.slice(0, KEY_LENGTH_MAX)}`, message }]
+    return message === null ? [] : [{ path: `properties.${firstCharacters(key, KEY_LENGTH_MAX)}`, message }]
   })
 }
 
 function problemOf(key: string, value: unknown): string | null {
-  if (key.length === 0 || key.length > KEY_LENGTH_MAX) return `a key has 1 to ${KEY_LENGTH_MAX} characters`
+  if (key === '' || hasMoreCharacters(key, KEY_LENGTH_MAX)) return `a key has 1 to ${KEY_LENGTH_MAX} characters`
   if (key === 'lifecyclestage' && value !== null && !(LIFECYCLE_STAGES as readonly unknown[]).includes(value)) {
     return `must be one of ${LIFECYCLE_STAGES.join(', ')}`
   }
@@ -72,7 +73,7 @@ function problemOf(key: string, value: unknown): string | null {
 }
 
 function isScalar(value: unknown): value is string | number | boolean {
-  if (typeof value === 'string') return value.length <= TEXT_LENGTH_MAX
+  if (typeof value === 'string') return !hasMoreCharacters(value, TEXT_LENGTH_MAX)
   return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
 }
 

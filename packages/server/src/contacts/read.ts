@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { compactEventsOfContact } from '../events/of-contact.ts'
-import { recentNotes, toNotes } from '../notes/notes.ts'
+import { NO_NOTES, recentNotes, toNotes } from '../notes/notes.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { segmentIds } from '../segments/member-ids.ts'
@@ -25,7 +25,7 @@ export async function readContact(tenant: Tenant, contactId: string, options: Re
     tenant.db
       .selectFrom('contacts')
       .select(CONTACT_COLUMNS)
-      .select(recentNotes(NOTES_IN_CONTACT))
+      .select(recentNotes(NOTES_IN_CONTACT, 1))
       .select(segmentIds)
       .select(sourceRecords)
       .where('contact_id', '=', contactId)
@@ -33,8 +33,9 @@ export async function readContact(tenant: Tenant, contactId: string, options: Re
     options.eventsLimit === null ? {} : compactEventsOfContact(tenant, contactId, options.eventsLimit),
   ])
   if (!row) throw notFound('contact')
+  const [notes = NO_NOTES] = await toNotes(tenant, [row.notes])
   const contact = {
-    ...toContactObject(row, toNotes(row.notes), options.withProvenance),
+    ...toContactObject(row, notes, options.withProvenance),
     _summary: summaryOf(propertiesOf(row)),
   }
   return { contact, unified_profile: unifiedProfileOf(row, row.source_records, options.withRaw), ...events }
@@ -44,11 +45,12 @@ export async function readContact(tenant: Tenant, contactId: string, options: Re
 export async function toWholeContact(tenant: Tenant, row: ContactRow) {
   const found = await tenant.db
     .selectFrom('contacts')
-    .select(recentNotes(NOTES_IN_CONTACT))
+    .select(recentNotes(NOTES_IN_CONTACT, 1))
     .select(segmentIds)
     .where('contact_id', '=', row.contact_id)
     .executeTakeFirst()
-  return toContactObject({ ...row, segment_ids: found?.segment_ids ?? [] }, toNotes(found?.notes ?? []), false)
+  const [notes = NO_NOTES] = await toNotes(tenant, [found?.notes ?? []])
+  return toContactObject({ ...row, segment_ids: found?.segment_ids ?? [] }, notes, false)
 }
 
 /** Contacts by their ids, as lists show them, in the order of the ids; unknown ones are left out. */
@@ -56,11 +58,16 @@ export async function findContacts(tenant: Tenant, contactIds: readonly string[]
   const rows = await tenant.db
     .selectFrom('contacts')
     .select(CONTACT_COLUMNS)
-    .select(recentNotes(NOTES_IN_BATCHES))
+    .select(recentNotes(NOTES_IN_BATCHES, contactIds.length || 1))
     .select(segmentIds)
     .where('contact_id', '=', anyOf(contactIds))
     .execute()
-  const byId = new Map(rows.map((row) => [row.contact_id, toContactObject(row, toNotes(row.notes), false)]))
+  const notes = await toNotes(
+    tenant,
+    rows.map((row) => row.notes),
+  )
+  const contacts = rows.map((row, index) => toContactObject(row, notes[index] ?? NO_NOTES, false))
+  const byId = new Map(contacts.map((contact) => [contact.contact_id, contact]))
   return contactIds.flatMap((id) => byId.get(id) ?? [])
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { firstCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import type { IncomingMessage, MessageAttachment, Participant } from './message.ts'
 import { cleanHtml, textOfHtml } from './sanitise.ts'
@@ -116,11 +117,10 @@ function cleanAttachment({ filename, contentType, bytes }: MessageAttachment): M
 
 /** Header values are one line: whatever stood in them, nothing that is made of them later has a second one. */
 function oneLine(text: string, lengthMax: number): string {
-  return storable(text)
+  const line = storable(text)
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
-    .slice(0, lengthMax)
-    .toWellFormed()
+  return firstCharacters(line, lengthMax)
 }
 
 function truncated(text: string): string {

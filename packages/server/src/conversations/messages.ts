@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import { firstCharacters } from '../platform/characters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { MessageObject } from './conversation-object.ts'
 import type { MessageAttachment } from './message.ts'
@@ -67,11 +68,15 @@ async function readMessages(
     .where('message_id', '=', sql<string>`any(${wanted.map(({ message_id }) => message_id)})`)
     .execute()
   const asked = new Set(wanted.map(identityOf))
+  let bytes = 0
   rows.sort((a, b) => b.sent_at.getTime() - a.sent_at.getTime() || (a.message_id < b.message_id ? 1 : -1))
   const messages = new Map<string, MessageObject[]>()
   for (const row of rows) {
     // Two tools may use one id.
     if (!asked.has(identityOf(row))) continue
+    // A character may take more bytes in JSON than it has.
+    bytes += row.is_whole ? Buffer.byteLength(JSON.stringify([row.text, row.html])) : 0
+    const isCut = !row.is_whole || bytes > ANSWER_BYTES_MAX
     const ofThread = messages.get(row.thread_id) ?? []
     messages.set(row.thread_id, ofThread)
     ofThread.push({
@@ -81,14 +86,14 @@ async function readMessages(
       to: row.recipients as unknown as MessageObject['to'],
       cc: row.cc as unknown as MessageObject['cc'],
       sent_at: row.sent_at.toISOString(),
-      text: row.text,
-      ...(row.html === null ? {} : { html: row.html }),
+      text: isCut ? firstCharacters(row.text, CUT_TEXT_LENGTH) : row.text,
+      ...(row.html === null || isCut ? {} : { html: row.html }),
       attachments: (row.attachments as unknown as MessageAttachment[]).map(({ filename, contentType, bytes }) => ({
         filename,
         content_type: contentType,
         bytes,
       })),
-      ...(row.is_whole ? {} : { truncated: true as const }),
+      ...(isCut ? { truncated: true as const } : {}),
     })
   }
   return messages

@@ -94,6 +94,7 @@ test('a conversation is created, grows, and is left alone by what was sent befor
     ],
     total_items: 1,
     returned: 1,
+    pagination: { page: 1, limit: 20, total_pages: 1, total_items: 1 },
   })
   const { body } = await tenant.call('GET', `/v1/contacts/events/${ada}?sort_dir=asc`)
   const names = body.events.map(({ event }: { event: string }) => event).sort()
@@ -102,6 +103,7 @@ test('a conversation is created, grows, and is left alone by what was sent befor
     status: 'success',
     email_threads: [],
     total_items: 0,
+    pagination: { page: 1, limit: 1_000, total_pages: 0, total_items: 0 },
   })
 })
 
@@ -205,6 +207,10 @@ describe('reading', () => {
     expect(byDefault.conversations[0]).not.toHaveProperty('messages')
     const times = byDefault.conversations.map((each: { last_message_at: string }) => each.last_message_at)
     expect(times).toEqual(times.toSorted().toReversed())
+    const second = await read(ada, 'page=2')
+    expect([second.returned, second.pagination]).toEqual([5, { page: 2, limit: 20, total_pages: 2, total_items: 25 }])
+    const threads = [...byDefault.conversations, ...second.conversations]
+    expect(new Set(threads.map((each: { thread_id: string }) => each.thread_id)).size).toBe(25)
     const some = await read(ada, 'include_messages=1&limit=2')
     expect(some.conversations.map((each: { messages: object[] }) => each.messages.length)).toEqual([5, 5])
     const ids = some.conversations[0].messages.map((each: { message_id: string }) => each.message_id)

@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import { notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { ParticipantKey } from './clean.ts'
@@ -7,25 +8,21 @@ import type { ConversationObject, EmailThreadObject } from './conversation-objec
 import { newestMessages } from './messages.ts'
 import { keysOfContact } from './participants.ts'
 
-/** The compact list is not paged. */
-const EMAIL_THREADS_MAX = 1_000
-
 export interface ConversationOptions {
   includeMessages: boolean
   messagesPerThread: number
-  /** Threads. */
-  limit: number
+  page: Page
 }
 
 /**
  * The conversations in which a contact takes part, by its address or by the id that a tool has for it, the latest first.
- * @returns at most `limit`, and how many there are.
+ * @returns one page, and how many there are.
  * @throws ServiceError 404 for an unknown contact.
  */
 export async function conversationsOf(
   tenant: Tenant,
   contactId: string,
-  { includeMessages, messagesPerThread, limit }: ConversationOptions,
+  { includeMessages, messagesPerThread, page }: ConversationOptions,
 ): Promise<{ conversations: ConversationObject[]; total: number }> {
   const keys = await keysOfExistingContact(tenant, contactId)
   if (keys.length === 0) return { conversations: [], total: 0 }
@@ -35,11 +32,12 @@ export async function conversationsOf(
     .where((from) => takesPart(from, keys))
     .orderBy('last_message_at', 'desc')
     .orderBy('thread_id', 'desc')
-    .limit(limit)
+    .limit(page.limit)
+    .offset(offsetOf(page))
     .execute()
   const threadIds = rows.map(({ thread_id }) => thread_id)
   const [total, messages] = await Promise.all([
-    rows.length < limit ? rows.length : countThreads(tenant, keys),
+    page.page === 1 && rows.length < page.limit ? rows.length : countThreads(tenant, keys),
     includeMessages ? newestMessages(tenant, threadIds, messagesPerThread) : null,
   ])
   const conversations = rows.map((row) => ({
@@ -56,12 +54,13 @@ export async function conversationsOf(
 }
 
 /**
- * The e-mail threads of a contact, the latest first, at most 1,000.
+ * One page of the e-mail threads of a contact, the latest first, and how many there are.
  * @throws ServiceError 404 for an unknown contact.
  */
 export async function emailThreadsOf(
   tenant: Tenant,
   contactId: string,
+  page: Page,
 ): Promise<{ emailThreads: EmailThreadObject[]; total: number }> {
   const keys = await keysOfExistingContact(tenant, contactId)
   if (keys.length === 0) return { emailThreads: [], total: 0 }
@@ -72,9 +71,10 @@ export async function emailThreadsOf(
     .where((from) => takesPart(from, keys))
     .orderBy('last_message_at', 'desc')
     .orderBy('thread_id', 'desc')
-    .limit(EMAIL_THREADS_MAX)
+    .limit(page.limit)
+    .offset(offsetOf(page))
     .execute()
-  const isAll = emailThreads.length < EMAIL_THREADS_MAX
+  const isAll = page.page === 1 && emailThreads.length < page.limit
   return { emailThreads, total: isAll ? emailThreads.length : await countThreads(tenant, keys, 'email') }
 }
 

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { App } from '../platform/http/app-types.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { flag } from '../platform/http/query-parameters.ts'
 import { keyOf } from '../platform/http/records.ts'
 import { Id, Nullable, pathId, success } from '../platform/http/responses.ts'
@@ -23,7 +24,7 @@ const ConversationsQuery = Type.Object({
       description: 'The newest messages of each thread; applies with include_messages=true.',
     }),
   ),
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: LIMIT, description: 'Threads.' })),
+  ...pageParameters(LIMIT, 100),
 })
 
 const Result = Type.Object({
@@ -52,17 +53,21 @@ export function conversationRoutes(app: App, dependencies: WriteDependencies): v
             conversations: Type.Array(Conversation),
             total_items: Type.Integer(),
             returned: Type.Integer(),
+            pagination: Pagination,
           }),
         },
       },
     },
     async ({ tenant, params, query }) => {
+      const page = { page: query.page ?? 1, limit: query.limit ?? LIMIT }
       const { conversations, total } = await conversationsOf(tenant, pathId(params.contact_id, 'contact'), {
         includeMessages: query.include_messages ?? false,
         messagesPerThread: query.messages_per_thread ?? MESSAGES_PER_THREAD,
-        limit: query.limit ?? LIMIT,
+        page,
       })
-      return { status: 'success' as const, conversations, total_items: total, returned: conversations.length }
+      const pagination = paginationOf(page, total)
+      const counts = { total_items: total, returned: conversations.length, pagination }
+      return { status: 'success' as const, conversations, ...counts }
     },
   )
 
@@ -72,15 +77,24 @@ export function conversationRoutes(app: App, dependencies: WriteDependencies): v
       config: { access: 'contacts:read' },
       schema: {
         operationId: 'listEmailThreads',
-        summary: 'List the e-mail threads of a contact in brief, the latest first, at most 1,000',
+        summary: 'List the e-mail threads of a contact in brief, the latest first',
         tags: ['Conversations'],
         params: ContactPath,
-        response: { 200: success({ email_threads: Type.Array(EmailThread), total_items: Type.Integer() }) },
+        querystring: Type.Object(pageParameters(1_000, 1_000)),
+        response: {
+          200: success({
+            email_threads: Type.Array(EmailThread),
+            total_items: Type.Integer(),
+            pagination: Pagination,
+          }),
+        },
       },
     },
-    async ({ tenant, params }) => {
-      const { emailThreads, total } = await emailThreadsOf(tenant, pathId(params.contact_id, 'contact'))
-      return { status: 'success' as const, email_threads: emailThreads, total_items: total }
+    async ({ tenant, params, query: { page = 1, limit = 1_000 } }) => {
+      const contactId = pathId(params.contact_id, 'contact')
+      const { emailThreads, total } = await emailThreadsOf(tenant, contactId, { page, limit })
+      const pagination = paginationOf({ page, limit }, total)
+      return { status: 'success' as const, email_threads: emailThreads, total_items: total, pagination }
     },
   )
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { get } from 'node:http'
 import { parse } from 'csv-parse/sync'
+import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
@@ -189,4 +190,28 @@ test('a contact joined to its events brings its address', async () => {
   await tenant.track({ visitor_id: 'joined', events: [{ event: 'seen_by_csv', data: { plan: '=1' } }] })
   const rows = await rowsOf('/api/events/export.csv?event_type=seen_by_csv&columns=contact_email,data.plan')
   expect(rows).toEqual([{ contact_email: 'joined@example.com', 'data.plan': "'=1" }])
+})
+
+test('records that are too large for a page of the usual length come in shorter pages, each once', async () => {
+  const many = await createTestTenant(service)
+  const reader = await signedIn(service, many.id, 'viewer')
+  const { database, clickhouse } = service.stores
+  await sql`INSERT INTO contacts (tenant_id, contact_id, email, properties, properties_provenance, creation_source,
+      first_seen_at, created_at, updated_at)
+    SELECT ${many.id}, gen_random_uuid(), 'c' || n || '@example.com', filler, '{}', 'manual', now(), now(), now()
+    FROM generate_series(1, 350) AS n, (SELECT jsonb_object_agg('k' || k, repeat('x', 60000)) AS filler
+      FROM generate_series(1, 4) AS k) AS fillers`.execute(database)
+  const contacts = await reader.call('GET', '/api/contacts/export.csv?columns=email')
+  expect(new Set(parse(contacts.body)).size).toBe(351)
+
+  const url = `https://x.example/${'x'.repeat(16_000)}`
+  const lines = Array.from({ length: 2_500 }, (_, index) => {
+    const timestamp = new Date(Date.UTC(2026, 0, 1) + index).toISOString().replace('Z', '')
+    const event = { tenant_id: many.id, event_id: newId(), event: 'long', url, referrer: url, timestamp }
+    return JSON.stringify({ ...event, received_at: timestamp, visitor_id: 'v', data: '{}' })
+  })
+  await clickhouse.insert('events', 'JSONEachRow', lines.join('\n'), newId())
+  const events = await reader.call('GET', '/api/events/export.csv?columns=event_id')
+  const ids: string[][] = parse(events.body)
+  expect([ids.length, new Set(ids.flat()).size]).toEqual([2_501, 2_501])
 })

@@ -16,7 +16,6 @@ import { type IdentityPageDependencies, identityPageRoutes } from './identity-ro
 import { keyRoutes } from './key-routes.ts'
 import { type LimitDependencies, limitRoutes } from './limit-routes.ts'
 import { type LiveDependencies, liveRoutes } from './live-routes.ts'
-import { notePageRoutes } from './note-routes.ts'
 import { overviewRoutes } from './overview-routes.ts'
 import { playbookRoutes } from './playbook-routes.ts'
 import { propertyRoutes } from './property-routes.ts'
@@ -44,7 +43,6 @@ export function pageRoutes(app: App, dependencies: PageDependencies): void {
   overviewRoutes(app, dependencies)
   csvRoutes(app, dependencies)
   companyEventRoutes(app)
-  notePageRoutes(app)
   propertyRoutes(app, dependencies)
   segmentBuilderRoutes(app, dependencies)
   viewRoutes(app, dependencies)

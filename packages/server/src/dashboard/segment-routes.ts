@@ -17,6 +17,7 @@ const Path = Type.Object({ segment_id: Type.String() })
 const OneSegment = success({ segment: Segment })
 // What is wrong in a filter is said by its parser, which names every place.
 const Filter = Type.Unsafe<unknown>({})
+const OptionalFilter = Type.Unsafe<unknown>({ 'x-null': 'absent' })
 const Description = Type.Union([Type.String(), Type.Null()], { 'x-expected': 'a text, or null for none' })
 
 const CreateBody = Type.Object(
@@ -24,7 +25,11 @@ const CreateBody = Type.Object(
   { additionalProperties: false },
 )
 const UpdateBody = Type.Object(
-  { name: Type.Optional(Type.String()), description: Type.Optional(Description), filter: Type.Optional(Filter) },
+  {
+    name: Type.Optional(Type.String()),
+    description: Type.Optional(Description),
+    filter: Type.Optional(OptionalFilter),
+  },
   { additionalProperties: false },
 )
 const PreviewBody = Type.Object({ filter: Filter }, { additionalProperties: false })

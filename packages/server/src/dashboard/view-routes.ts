@@ -10,6 +10,10 @@ import { createView, deleteView, listViews, replaceView } from './views.ts'
 const Path = Type.Object({ view_id: Type.String() })
 const OneView = success({ view: SavedView })
 
+/** All views of a tenant come in one answer: 200 of them fit. */
+const VIEW_BYTES_MAX = 64 * 1024
+const writing = { config: { access: MEMBER }, bodyLimit: VIEW_BYTES_MAX }
+
 /** Saved views: list, create, replace, delete. */
 export function viewRoutes(app: App, { clock }: { clock: Clock }): void {
   app.get(
@@ -23,7 +27,7 @@ export function viewRoutes(app: App, { clock }: { clock: Clock }): void {
 
   app.post(
     '/api/views',
-    { config: { access: MEMBER }, schema: { hide: true, body: ViewBody, response: { 201: OneView } } },
+    { ...writing, schema: { hide: true, body: ViewBody, response: { 201: OneView } } },
     async (request, reply) => {
       const now = clock()
       const view = await audited(
@@ -38,7 +42,7 @@ export function viewRoutes(app: App, { clock }: { clock: Clock }): void {
 
   app.put(
     '/api/views/:view_id',
-    { config: { access: MEMBER }, schema: { hide: true, params: Path, body: ViewBody, response: { 200: OneView } } },
+    { ...writing, schema: { hide: true, params: Path, body: ViewBody, response: { 200: OneView } } },
     async (request) => {
       const now = clock()
       const viewId = pathId(request.params.view_id, 'saved view')

@@ -51,6 +51,12 @@ test('a name is taken once a page, also when two people take it at once', async 
   expect((await member.call('POST', '/api/views', { ...taken, page: 'events' })).status).toBe(201)
 })
 
+test('a view of more than 64 KiB is 413, so that all views fit into one answer', async () => {
+  const query = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`k${n}`, 'x'.repeat(2_000)]))
+  const { status, body } = await member.call('POST', '/api/views', { ...VIEW, name: 'Large', query })
+  expect([status, body.error.code]).toEqual([413, 'body_too_large'])
+})
+
 test.each([
   [{ ...VIEW, name: '' }, 'name'],
   [{ ...VIEW, name: 'x'.repeat(101) }, 'name'],

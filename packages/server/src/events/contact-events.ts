@@ -6,10 +6,12 @@ import type { ContactEvent, EventObject } from './event-object.ts'
 import type { EventFilters } from './filters.ts'
 import { countEvents, findEvents } from './list.ts'
 
-const EVENTS_MAX = 1_000
+export const EVENTS_MAX = 1_000
+/** What the events of one answer may take, as JSON. */
+const EVENTS_BYTES_MAX = 8 * 1024 * 1024
 
 /**
- * The events of a contact that match, at most 1,000, and how many there are. A deleted contact is known by the events
+ * The events of a contact that match, at most 1,000 and 8 MiB, and how many there are. A deleted contact is known by the events
  * that remain, the service's own included.
  * @throws ServiceError 404.
  */
@@ -22,7 +24,12 @@ export async function readContactEvents(
   const ofContact = { ...filters, contact_id: contactId }
   const [known, events, total] = await Promise.all([
     knownContacts(tenant, [contactId]),
-    findEvents(tenant, ofContact, { sortBy: 'timestamp', direction }, EVENTS_MAX),
+    findEvents(
+      tenant,
+      ofContact,
+      { sortBy: 'timestamp', direction },
+      { limit: EVENTS_MAX, bytesMax: EVENTS_BYTES_MAX },
+    ),
     countEvents(tenant, ofContact),
   ])
   const isKnown = known.size > 0 || total > 0 || (await hasAnyEvent(tenant, contactId))

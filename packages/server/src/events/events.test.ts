@@ -155,7 +155,13 @@ test('fields=summary is compact, count_only a number', async () => {
 
 test("types are the tenant's distinct names; the service's own only when asked for", async () => {
   const { body } = await tenant.call('GET', '/v1/events/types')
-  expect(body).toEqual({ status: 'success', types: ['checkout', 'page_view', 'signup'], total_items: 3 })
+  const pagination = { page: 1, limit: 1_000, total_pages: 1, total_items: 3 }
+  const types = ['checkout', 'page_view', 'signup']
+  expect(body).toEqual({ status: 'success', types, total_items: 3, pagination })
+  const second = (await tenant.call('GET', '/v1/events/types?limit=2&page=2')).body
+  expect([second.types, second.total_items, second.pagination.total_pages]).toEqual([['signup'], 3, 2])
+  const past = (await tenant.call('GET', '/v1/events/types?limit=2&page=3')).body
+  expect([past.types, past.total_items]).toEqual([[], 3])
   const system = await tenant.call('GET', '/v1/events/types?include=system')
   expect(system.body.types).toContain('contact_created')
   const wrong = await tenant.call('GET', '/v1/events/types?include=everything')

@@ -1,3 +1,4 @@
+import { isAnswerTooLarge, itemsWithin } from '../platform/answer-size.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { contactOrNull, EVENT_COLUMNS, type EventRow, isoOf, textOrNull, toEventObject } from './event-object.ts'
@@ -12,6 +13,8 @@ export interface EventOrder {
 
 /** Pages further back read all rows before them. */
 const OFFSET_LIGHT = 10_000
+const EVENT_BYTES = 'byteSize(data, url, url_path, title, referrer, text, class, user_agent) AS bytes'
+const EVENT_BYTES_BESIDE_TEXTS = 1_000
 const SORT_COLUMNS = { timestamp: 'timestamp', event: 'event', createdAt: 'received_at' } as const
 
 /** One page of the events that match, each with its contact and company. */
@@ -39,10 +42,32 @@ export async function listEventSummaries(tenant: Tenant, filters: EventFilters, 
   }))
 }
 
-/** The first of the events that match, without what is joined. */
-export async function findEvents(tenant: Tenant, filters: EventFilters, order: EventOrder, limit: number) {
-  const rows = await selectPage<EventRow>(tenant, filters, order, { page: 1, limit }, EVENT_COLUMNS)
-  return rows.map(toEventObject)
+/** The first of the events that match, without what is joined: at most `limit`, and as many as fit into `bytesMax` of JSON. */
+export async function findEvents(
+  tenant: Tenant,
+  filters: EventFilters,
+  order: EventOrder,
+  { limit, bytesMax }: { limit: number; bytesMax: number },
+) {
+  const find = (rows: number) =>
+    selectPage<EventRow>(tenant, filters, order, { page: 1, limit: rows }, EVENT_COLUMNS, bytesMax)
+  const rows = await find(limit).catch(async (error: unknown) => {
+    if (!isAnswerTooLarge(error)) throw error
+    // Their sizes say how many can be read.
+    const sizes = await selectPage<{ bytes: number }>(tenant, filters, order, { page: 1, limit }, EVENT_BYTES)
+    return find(rowsWithin(sizes, bytesMax / 2))
+  })
+  return itemsWithin(rows.map(toEventObject), bytesMax)
+}
+
+/** How many of the first rows fit; the engine needs some more for a row than its texts. */
+function rowsWithin(sizes: readonly { bytes: number }[], bytesMax: number): number {
+  let left = bytesMax
+  const end = sizes.findIndex(({ bytes }) => {
+    left -= Number(bytes) + EVENT_BYTES_BESIDE_TEXTS
+    return left < 0
+  })
+  return end < 0 ? sizes.length : Math.max(1, end)
 }
 
 /** How many events match. */
@@ -58,7 +83,14 @@ export async function countEvents(tenant: Tenant, filters: EventFilters): Promis
   return Number(row?.count ?? 0)
 }
 
-async function selectPage<Row>(tenant: Tenant, filters: EventFilters, order: EventOrder, page: Page, columns: string) {
+async function selectPage<Row>(
+  tenant: Tenant,
+  filters: EventFilters,
+  order: EventOrder,
+  page: Page,
+  columns: string,
+  bytesMax?: number,
+) {
   const { where, parameters } = eventConditions(filters)
   const column = SORT_COLUMNS[order.sortBy]
   const direction = order.direction === 'asc' ? 'ASC' : 'DESC'
@@ -74,5 +106,6 @@ async function selectPage<Row>(tenant: Tenant, filters: EventFilters, order: Eve
     orderBy: sorted.join(', '),
     limit: page.limit,
     offset: offsetOf(page),
+    ...(bytesMax === undefined ? {} : { bytesMax }),
   })
 }

@@ -1,3 +1,4 @@
+import { createPageReader, LOADED_BYTES_MAX } from '../platform/answer-size.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -14,19 +15,26 @@ const EVENTS_AT_ONCE = 250
  * before ended: the table is sorted that way, and the embedded engine would answer a single question with everything.
  */
 export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncGenerator<EventObject[]> {
-  const { where, parameters } = eventConditions(filters)
-  for await (const bounds of pageBounds(tenant, { where, parameters }, 'DESC', ROWS_A_PAGE)) {
-    const rows = await tenant.events.select<EventRow>({
-      name: 'events.page',
-      lane: 'export',
-      columns: EVENT_COLUMNS,
-      where: [...where, ...bounds.where],
-      parameters: { ...parameters, ...bounds.parameters },
-      orderBy: `timestamp DESC, ${EVENT_ID_ORDER} DESC`,
+  const matching = eventConditions(filters)
+  const next = createPageReader(ROWS_A_PAGE)
+  for (let after: Key | undefined; ; ) {
+    const { rows, isLast } = await next(async (limit) => {
+      const bounds = await boundsOfPage(tenant, matching, after, limit)
+      return tenant.events.select<EventRow>({
+        name: 'events.page',
+        lane: 'export',
+        columns: EVENT_COLUMNS,
+        where: [...matching.where, ...bounds.where],
+        parameters: { ...matching.parameters, ...bounds.parameters },
+        orderBy: `timestamp DESC, ${EVENT_ID_ORDER} DESC`,
+        bytesMax: LOADED_BYTES_MAX,
+      })
     })
     for (let from = 0; from < rows.length; from += EVENTS_AT_ONCE) {
       yield rows.slice(from, from + EVENTS_AT_ONCE).map(toEventObject)
     }
+    after = rows.at(-1)
+    if (!after || isLast) return
   }
 }
 
@@ -36,49 +44,35 @@ interface Key {
 }
 
 /**
- * Where each page of events begins and ends, as conditions. The end is found first, in the columns of the order alone:
+ * Where the page after an event begins and ends, as conditions. The end is found first, in the columns of the order alone:
  * a page that ended at its limit would have ClickHouse read every column of a block of each part, which is a thousand
  * times what it answers; between two ends it reads what it answers.
  */
-export async function* pageBounds(
+async function boundsOfPage(
   tenant: Tenant,
   { where, parameters }: Pick<EventSelect, 'where' | 'parameters'>,
-  direction: 'ASC' | 'DESC',
+  after: Key | undefined,
   rowsAPage: number,
-): AsyncGenerator<Pick<EventSelect, 'where' | 'parameters'>> {
-  const [past, upTo] = direction === 'ASC' ? ['>', '<'] : ['<', '>']
-  for (let after: Key | undefined; ; ) {
-    const begin = after
-      ? // The first condition is there for the index; the second is what is asked.
-        [
-          `timestamp ${past}= ${AFTER}`,
-          `timestamp ${past} ${AFTER} OR ${EVENT_ID_ORDER} ${past} toUInt128({after_id: UUID})`,
-        ]
-      : []
-    const from: QueryParameters = after ? { after_ms: Number(after.timestamp_ms), after_id: after.event_id } : {}
-    const [end] = await tenant.events.select<Key>({
-      name: 'events.page_end',
-      lane: 'export',
-      columns: 'toUnixTimestamp64Milli(timestamp) AS timestamp_ms, event_id',
-      where: [...where, ...begin],
-      parameters: { ...parameters, ...from },
-      orderBy: `timestamp ${direction}, ${EVENT_ID_ORDER} ${direction}`,
-      limit: 1,
-      offset: rowsAPage - 1,
-    })
-    if (!end) {
-      yield { where: begin, parameters: from }
-      return
-    }
-    yield {
-      where: [
-        ...begin,
-        `timestamp ${upTo}= ${END}`,
-        `timestamp ${upTo} ${END} OR ${EVENT_ID_ORDER} ${upTo}= toUInt128({end_id: UUID})`,
-      ],
-      parameters: { ...from, end_ms: Number(end.timestamp_ms), end_id: end.event_id },
-    }
-    after = end
+): Promise<Pick<EventSelect, 'where' | 'parameters'>> {
+  const begin = after
+    ? // The first condition is there for the index; the second is what is asked.
+      [`timestamp <= ${AFTER}`, `timestamp < ${AFTER} OR ${EVENT_ID_ORDER} < toUInt128({after_id: UUID})`]
+    : []
+  const from: QueryParameters = after ? { after_ms: Number(after.timestamp_ms), after_id: after.event_id } : {}
+  const [end] = await tenant.events.select<Key>({
+    name: 'events.page_end',
+    lane: 'export',
+    columns: 'toUnixTimestamp64Milli(timestamp) AS timestamp_ms, event_id',
+    where: [...where, ...begin],
+    parameters: { ...parameters, ...from },
+    orderBy: `timestamp DESC, ${EVENT_ID_ORDER} DESC`,
+    limit: 1,
+    offset: rowsAPage - 1,
+  })
+  if (!end) return { where: begin, parameters: from }
+  return {
+    where: [...begin, `timestamp >= ${END}`, `timestamp > ${END} OR ${EVENT_ID_ORDER} >= toUInt128({end_id: UUID})`],
+    parameters: { ...from, end_ms: Number(end.timestamp_ms), end_id: end.event_id },
   }
 }
 

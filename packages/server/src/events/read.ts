@@ -1,4 +1,5 @@
 import { notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EVENT_COLUMNS, type EventRow, toEventObject } from './event-object.ts'
 import { joinContacts } from './join.ts'
@@ -20,16 +21,32 @@ export async function readEvent(tenant: Tenant, eventId: string) {
   return event
 }
 
-/** The distinct names of a tenant's events, in alphabetical order; the service's own are left out unless asked for. */
-export async function listEventTypes(tenant: Tenant, includeSystem: boolean): Promise<string[]> {
-  const rows = await tenant.events.select<{ event: string }>({
+/**
+ * One page of the distinct names of a tenant's events, in alphabetical order, and how many there are: pages can make any
+ * number of them. The service's own are left out unless asked for.
+ */
+export async function listEventTypes(
+  tenant: Tenant,
+  includeSystem: boolean,
+  page: Page,
+): Promise<{ types: string[]; total: number }> {
+  const ofTypes = { lane: 'heavy', where: includeSystem ? [] : ['is_system = 0'], parameters: {} } as const
+  const rows = await tenant.events.select<{ event: string; total: number }>({
+    ...ofTypes,
     name: 'events.types',
-    lane: 'heavy',
-    columns: 'event',
-    where: includeSystem ? [] : ['is_system = 0'],
-    parameters: {},
+    columns: 'event, count() OVER () AS total',
     groupBy: 'event',
     orderBy: 'event',
+    limit: page.limit,
+    offset: offsetOf(page),
   })
-  return rows.map(({ event }) => event)
+  if (rows.length > 0 || page.page === 1) {
+    return { types: rows.map(({ event }) => event), total: Number(rows[0]?.total ?? 0) }
+  }
+  const [counted] = await tenant.events.select<{ total: number }>({
+    ...ofTypes,
+    name: 'events.types_count',
+    columns: 'uniqExact(event) AS total',
+  })
+  return { types: [], total: Number(counted?.total ?? 0) }
 }

@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import type { App } from '../platform/http/app-types.ts'
-import { Pagination, paginationOf } from '../platform/http/pagination.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { oneOf, wordList } from '../platform/http/query-parameters.ts'
 import { Id, pathId, success } from '../platform/http/responses.ts'
-import { readContactEvents, toContactEvent } from './contact-events.ts'
+import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
 import { ContactEvent, EnrichedEvent, PlainEvent, SummaryEvent } from './event-object.ts'
 import { eventFilterSchemas } from './filters.ts'
 import { countEvents, listEventSummaries, listEvents } from './list.ts'
@@ -72,13 +72,17 @@ export function eventRoutes(app: App): void {
         operationId: 'listEventTypes',
         summary: 'List the distinct event names',
         tags: ['Events'],
-        querystring: Type.Object({ include: includeSystem }),
-        response: { 200: success({ types: Type.Array(Type.String()), total_items: Type.Integer() }) },
+        querystring: Type.Object({ ...pageParameters(1_000, 1_000), include: includeSystem }),
+        response: {
+          200: success({ types: Type.Array(Type.String()), total_items: Type.Integer(), pagination: Pagination }),
+        },
       },
     },
-    async ({ tenant, query }) => {
-      const types = await listEventTypes(tenant, query.include?.includes('system') ?? false)
-      return { status: 'success' as const, types, total_items: types.length }
+    async ({ tenant, query: { page = 1, limit = 1_000, include } }) => {
+      const withSystem = include?.includes('system') ?? false
+      const { types, total } = await listEventTypes(tenant, withSystem, { page, limit })
+      const pagination = paginationOf({ page, limit }, total)
+      return { status: 'success' as const, types, total_items: total, pagination }
     },
   )
 
@@ -112,6 +116,8 @@ export function eventRoutes(app: App): void {
       schema: {
         operationId: 'listContactEvents',
         summary: 'List the events of a contact, at most 1,000, also after its deletion',
+        description:
+          'An answer carries at most 8 MiB of events: `returned` says how many. GET /v1/events?contact_id=… pages through all of them.',
         tags: ['Contacts'],
         params: Type.Object({ contact_id: Type.String() }),
         querystring: Type.Object({
@@ -133,10 +139,15 @@ export function eventRoutes(app: App): void {
         },
       },
     },
-    async ({ tenant, params, query: { sort_dir = 'desc', fields, include, ...rest } }) => {
+    async ({ tenant, params, warnings, query: { sort_dir = 'desc', fields, include, ...rest } }) => {
       const contactId = pathId(params.contact_id, 'contact')
       const filters = { ...rest, includeSystem: include?.includes('system') ?? false }
       const { events, total } = await readContactEvents(tenant, contactId, filters, sort_dir)
+      if (events.length < Math.min(total, EVENTS_MAX)) {
+        warnings.push(
+          `Only the first ${events.length} events fit into 8 MiB. GET /v1/events?contact_id=${contactId} pages through all of them.`,
+        )
+      }
       const answer = { contact_id: contactId, total_items: total, returned: events.length }
       const shown = fields === 'summary' ? events.map(toContactEvent) : events
       return { status: 'success' as const, events: shown, ...answer }

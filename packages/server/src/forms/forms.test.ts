@@ -50,6 +50,29 @@ test('a submission creates the contact and the company, and links them', async (
   expect(again.body.company_id).toBe(answer.body.company_id)
 })
 
+test.each([
+  [{ visitor_id: null, company_data: null }],
+  [{ visitor_id: '', company_data: {} }],
+  [{ company_data: { domain: '', name: null } }],
+])('%j beside the contact is as good as absent: the lead is kept', async (blank) => {
+  for (let n = 0; n < 7; n++) {
+    const { status, body } = await submit({ contact_data: { email: `ada${n}@example.com` }, ...blank })
+    expect([status, body.company_id]).toEqual([200, null])
+  }
+  expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(7)
+})
+
+test('fields may nest one level', async () => {
+  const { body } = await submit({
+    contact_data: { email: 'ada@example.com', address: { city: 'Köln', zip: '' } },
+    company_data: { domain: 'acme.com', address: { city: 'Bonn' } },
+  })
+  const { contact } = await contactOf(body.contact_id)
+  expect(contact.properties['address.city']).toBe('Köln')
+  const { company } = (await tenant.call('GET', `/v1/companies/${body.company_id}`)).body
+  expect(company.properties).toEqual({ 'address.city': 'Bonn' })
+})
+
 test('a form fills the blanks of an existing contact, as source form; fields left blank do not change', async () => {
   const id = await tenant.contact('ada@example.com', { firstname: 'Ada', city: 'London' })
   const answer = await submit({
@@ -145,19 +168,23 @@ describe('bad bodies', () => {
     [{ contact_data: { email: 'a@' } }, 'validation_error', 'contact_data.email'],
     [{ contact_data: { email: 5 } }, 'validation_error', 'contact_data.email'],
     [{ contact_data: [] }, 'validation_error', 'contact_data'],
-    [{ contact_data: { email: 'a@example.com', x: {} } }, 'validation_error', 'contact_data.x'],
+    [{ contact_data: { email: 'a@example.com', x: { y: {} } } }, 'validation_error', 'contact_data.x.y'],
     [
       { contact_data: { email: 'a@example.com', lifecycleStage: 'x' } },
       'validation_error',
       'contact_data.lifecyclestage',
     ],
-    [{ contact_data: { email: 'a@example.com' }, company_data: {} }, 'validation_error', 'company_data.domain'],
+    [
+      { contact_data: { email: 'a@example.com' }, company_data: { name: 'Acme' } },
+      'validation_error',
+      'company_data.domain',
+    ],
     [
       { contact_data: { email: 'a@example.com' }, company_data: { domain: '@' } },
       'validation_error',
       'company_data.domain',
     ],
-    [{ contact_data: { email: 'a@example.com' }, visitor_id: '' }, 'validation_error', 'visitor_id'],
+    [{ contact_data: { email: 'a@example.com' }, visitor_id: 7 }, 'validation_error', 'visitor_id'],
     [{ contact_data: { email: 'a@example.com' }, more: 1 }, 'validation_error', 'more'],
   ])('%j is 400 %s naming %s, and nothing is written', async (body, code, path) => {
     const answer = await submit(body)

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { parseCompanyDomain } from '../companies/domain.ts'
 import { checkProperties, type Properties } from '../contacts/properties.ts'
 import { underPropertyNames } from '../contacts/property-names.ts'
+import { flattenTraits } from '../contacts/traits.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import type { FormSubmission } from './submit.ts'
@@ -11,16 +12,17 @@ const Fields = Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an ob
 /** Body of a form submission. */
 export const FormSubmissionBody = Type.Object(
   {
-    visitor_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+    visitor_id: Type.Optional(Type.String({ maxLength: 200 })),
     contact_data: Type.Unsafe<Record<string, unknown>>({
       ...Fields,
-      description: 'What the person filled in; email is required. Names may be in camel case.',
+      description:
+        'What the person filled in; email is required. Names may be in camel case; `address: {city}` becomes `address.city`.',
       examples: [{ email: 'ada@example.com', firstName: 'Ada' }],
     }),
     company_data: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({
         ...Fields,
-        description: 'The company; domain is required when this is sent.',
+        description: 'The company. Its domain is required, unless every field is blank.',
         examples: [{ domain: 'analytical.example', name: 'Analytical Engines' }],
       }),
     ),
@@ -36,13 +38,14 @@ export function parseSubmission(body: Type.Static<typeof FormSubmissionBody>): O
   if (sentEmail === undefined) details.push({ path: 'contact_data.email', message: 'is required' })
   else if (email === null) details.push({ path: 'contact_data.email', message: 'is not a valid e-mail address' })
   details.push(...within('contact_data', checkProperties(properties)))
-  const company = body.company_data ? parseCompany(body.company_data, details) : null
+  const company = parseCompany(toProperties(body.company_data ?? {}), details)
   if (email === null || details.length > 0) throw validationError(details)
-  return { visitorId: body.visitor_id ?? null, email, properties: properties as Properties, company }
+  return { visitorId: body.visitor_id || null, email, properties: properties as Properties, company }
 }
 
 function parseCompany(data: Record<string, unknown>, details: ErrorDetail[]): FormSubmission['company'] {
-  const { domain: sentDomain, name, ...properties } = toProperties(data)
+  if (Object.keys(data).length === 0) return null
+  const { domain: sentDomain, name, ...properties } = data
   const domain = typeof sentDomain === 'string' ? parseCompanyDomain(sentDomain) : null
   if (domain === null) {
     const message = sentDomain === undefined ? 'is required' : 'is not a domain like example.com'
@@ -63,7 +66,7 @@ function parseCompany(data: Record<string, unknown>, details: ErrorDetail[]): Fo
 
 /** A field that was left blank says nothing: it must not erase what is known. */
 function toProperties(data: Record<string, unknown>): Record<string, unknown> {
-  const filled = Object.entries(data).filter(([, value]) => value !== null && value !== '')
+  const filled = Object.entries(flattenTraits(data)).filter(([, value]) => value !== null && value !== '')
   return underPropertyNames(Object.fromEntries(filled))
 }
 

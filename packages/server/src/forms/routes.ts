@@ -5,6 +5,7 @@ import { allowPage, answerPreflight, domainNotAllowed, type FindTenantOfHost } f
 import { sessionOf } from '../collector/session.ts'
 import { parseUserAgent } from '../collector/user-agent.ts'
 import { propertyNameOf } from '../contacts/property-names.ts'
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
@@ -67,7 +68,7 @@ export async function formRoutes(app: App, dependencies: FormDependencies): Prom
     },
     async (request) => {
       const { tenant_id, form_id } = request.params
-      if (form_id === '' || form_id.length > FORM_ID_LENGTH_MAX || !isStorableText(form_id)) {
+      if (form_id === '' || hasMoreCharacters(form_id, FORM_ID_LENGTH_MAX) || !isStorableText(form_id)) {
         throw validationError([
           { path: 'form_id', message: `must be 1 to ${FORM_ID_LENGTH_MAX} characters, without NUL` },
         ])
@@ -87,7 +88,7 @@ function personsOf(body: unknown): string[] {
   // `Email` names the same person as `email`.
   const emails = Object.entries(contact_data ?? {}).filter(([key]) => propertyNameOf(key) === 'email')
   return [
-    ...(typeof visitor_id === 'string' ? [`visitor ${visitor_id.slice(0, 200)}`] : []),
+    ...(typeof visitor_id === 'string' && visitor_id !== '' ? [`visitor ${visitor_id.slice(0, 200)}`] : []),
     ...emails.flatMap(([, email]) =>
       typeof email === 'string' ? [`email ${email.trim().toLowerCase().slice(0, 320)}`] : [],
     ),

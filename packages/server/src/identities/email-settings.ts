@@ -1,3 +1,4 @@
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
@@ -129,7 +130,7 @@ export function secretOf(login: MailLogin): [name: 'password' | 'access_token', 
 }
 
 function isLine(text: string, lengthMax: number): boolean {
-  return text.length > 0 && text.length <= lengthMax && isStorableText(text) && !/\p{Cc}/u.test(text)
+  return text !== '' && !hasMoreCharacters(text, lengthMax) && isStorableText(text) && !/\p{Cc}/u.test(text)
 }
 
 /** 400: a mail server did not let the identity in; each detail says which, and what it answered. */

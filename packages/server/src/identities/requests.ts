@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import type { IdentityChanges, NewIdentity } from './identities.ts'
 
@@ -48,7 +49,7 @@ function requireNames(body: Record<string, string>): void {
   const details: ErrorDetail[] = []
   for (const [path, value] of Object.entries(body)) {
     // The command line has no schema that looks at the length.
-    if (value.trim() === '' || value.length > LENGTH_MAX)
+    if (value.trim() === '' || hasMoreCharacters(value, LENGTH_MAX))
       details.push({ path, message: `must be a text from 1 to ${LENGTH_MAX} characters` })
     else if (/\p{Cc}|\u2028|\u2029/u.test(value.trim())) {
       details.push({ path, message: 'must not hold line breaks or other control characters' })

@@ -1,8 +1,9 @@
 import Type from 'typebox'
 import type { App } from '../platform/http/app-types.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, pathId, success } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
-import { createIdentity, deleteIdentity, listIdentities, readIdentity, updateIdentity } from './identities.ts'
+import { createIdentity, deleteIdentity, readIdentity, searchIdentities, updateIdentity } from './identities.ts'
 import { Identity } from './identity-object.ts'
 import { CreateIdentityBody, parseIdentityChanges, parseNewIdentity, UpdateIdentityBody } from './requests.ts'
 
@@ -17,14 +18,18 @@ export function identityRoutes(app: App, { clock }: { clock: Clock }): void {
       config: { access: 'identities:read' },
       schema: {
         operationId: 'listIdentities',
-        summary: 'List all identities, newest first',
+        summary: 'List the identities, newest first',
         tags: ['Identities'],
-        response: { 200: success({ identities: Type.Array(Identity), total_items: Type.Integer() }) },
+        querystring: Type.Object(pageParameters(100, 100)),
+        response: {
+          200: success({ identities: Type.Array(Identity), total_items: Type.Integer(), pagination: Pagination }),
+        },
       },
     },
-    async ({ tenant }) => {
-      const identities = await listIdentities(tenant)
-      return { status: 'success' as const, identities, total_items: identities.length }
+    async ({ tenant, query: { page = 1, limit = 100 } }) => {
+      const { identities, total } = await searchIdentities(tenant, undefined, { page, limit })
+      const pagination = paginationOf({ page, limit }, total)
+      return { status: 'success' as const, identities, total_items: total, pagination }
     },
   )
 

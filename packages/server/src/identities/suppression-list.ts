@@ -1,6 +1,7 @@
 import { type Actor, audit } from '../audit/log.ts'
 import { changeContact, lockContact } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
@@ -56,7 +57,7 @@ export async function addSuppression(
 ): Promise<SuppressionDescription & { added: boolean }> {
   const address = checkedAddress(wanted.address)
   const { details } = wanted
-  if (details !== null && (details.length > DETAILS_LENGTH_MAX || !isStorableText(details))) {
+  if (details !== null && (hasMoreCharacters(details, DETAILS_LENGTH_MAX) || !isStorableText(details))) {
     throw validationError([{ path: 'details', message: `must be a text of up to ${DETAILS_LENGTH_MAX} characters` }])
   }
   return tenant.transaction(async (tx) => {

@@ -1,5 +1,6 @@
 import { checkProperties } from '../contacts/properties.ts'
 import { propertyNameOf } from '../contacts/property-names.ts'
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, ServiceError, validationError } from '../platform/errors.ts'
 import { parseCompany } from '../sources/requests.ts'
@@ -26,7 +27,8 @@ export function columnsOf(header: readonly string[] | undefined): Columns | stri
   for (const [index, name] of properties.entries()) {
     const place = `column ${index + 1}`
     if (name === '') return `${place} has no name. The first line must name every column`
-    if (name.length > NAME_LENGTH_MAX) return `the name of ${place} is longer than ${NAME_LENGTH_MAX} characters`
+    if (hasMoreCharacters(name, NAME_LENGTH_MAX))
+      return `the name of ${place} is longer than ${NAME_LENGTH_MAX} characters`
     if (name === '__proto__') return `${place} has the reserved name __proto__; rename it`
     const first = seen.get(name)
     if (first !== undefined) return `columns ${first + 1} and ${index + 1} are both '${name}'. Remove or rename one`
@@ -71,7 +73,7 @@ export function recordOf(
   if (sentEmail === undefined && externalId === null) {
     details.push({ path: 'email', message: 'is empty, and there is no external_id to find the contact by' })
   }
-  if (externalId !== null && externalId.length > EXTERNAL_ID_LENGTH_MAX) {
+  if (externalId !== null && hasMoreCharacters(externalId, EXTERNAL_ID_LENGTH_MAX)) {
     details.push({ path: 'external_id', message: `is longer than ${EXTERNAL_ID_LENGTH_MAX} characters` })
   }
   details.push(...checkProperties(properties))

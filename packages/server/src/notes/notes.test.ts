@@ -1,4 +1,5 @@
-import { beforeAll, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 
@@ -58,4 +59,80 @@ test('validation comes before existence, and a note of another contact is 404', 
   const { body } = await tenant.call('POST', path, { content: 'mine' })
   const other = await tenant.contact('other@example.com')
   expect((await tenant.call('DELETE', `/v1/contacts/${other}/notes/${body.note.note_id}`)).status).toBe(404)
+})
+
+/** A contact with so many notes, the newest numbered 1; each of a character that takes six bytes in JSON. */
+async function notedContact(count: number, content = sql<string>`repeat(chr(1), 100000)`): Promise<string> {
+  const contactId = await tenant.contact(`noted${newId()}@example.com`)
+  await sql`INSERT INTO notes (tenant_id, note_id, contact_id, content, created_at, updated_at)
+    SELECT ${tenant.id}, gen_random_uuid(), ${contactId}, n || ' ' || ${content}, now() - n * interval '1 second', now()
+    FROM generate_series(1, ${count}::int) AS n`.execute(service.stores.database)
+  return contactId
+}
+
+const numbers = (notes: { content: string }[]) => notes.map(({ content }) => Number(content.split(' ')[0]))
+const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, n) => first + n)
+
+test('the list pages, newest first', async () => {
+  const id = await notedContact(250, sql`''`)
+  const first = (await tenant.call('GET', `/v1/contacts/${id}/notes`)).body
+  expect(numbers(first.notes)).toEqual(upTo(100))
+  expect(first).toMatchObject({ returned: 100, total_items: 250 })
+  expect(first.pagination).toEqual({ page: 1, limit: 100, total_pages: 3, total_items: 250 })
+  const last = (await tenant.call('GET', `/v1/contacts/${id}/notes?page=13&limit=20`)).body
+  expect(numbers(last.notes)).toEqual(upTo(250, 241))
+  const past = (await tenant.call('GET', `/v1/contacts/${id}/notes?page=4`)).body
+  expect([past.status, past.notes, past.returned]).toEqual(['success', [], 0])
+  for (const query of ['limit=0', 'limit=101', 'page=0', 'limit=x']) {
+    expect((await tenant.call('GET', `/v1/contacts/${id}/notes?${query}`)).status).toBe(400)
+  }
+})
+
+describe('900 notes of 100,000 control characters', () => {
+  let id: string
+
+  beforeAll(async () => {
+    id = await notedContact(900)
+  })
+
+  test('a page that does not fit is truncated, says so, and names the limit that reaches every note', async () => {
+    const { status, body } = await tenant.call('GET', `/v1/contacts/${id}/notes`)
+    expect([status, body.truncated, body.returned]).toEqual([200, true, 13])
+    expect(numbers(body.notes)).toEqual(upTo(13))
+    expect(body.warnings).toEqual([expect.stringContaining('limit=13')])
+    expect(body.pagination).toMatchObject({ limit: 100, total_items: 900 })
+    for (const page of [1, 2, 70]) {
+      const whole = (await tenant.call('GET', `/v1/contacts/${id}/notes?limit=13&page=${page}`)).body
+      expect(whole).not.toHaveProperty('truncated')
+      expect(numbers(whole.notes)).toEqual(upTo(Math.min(900, page * 13), (page - 1) * 13 + 1))
+    }
+  })
+
+  test('the contact itself, its list and a batch carry the newest that fit, and say so', async () => {
+    const { contact } = (await tenant.call('GET', `/v1/contacts/${id}`)).body
+    expect([numbers(contact.notes), contact.notes_truncated]).toEqual([upTo(13), true])
+    const changed = (await tenant.call('PUT', `/v1/contacts/${id}`, { properties: { a: 1 } })).body
+    expect([numbers(changed.contact.notes), changed.contact.notes_truncated]).toEqual([upTo(13), true])
+    const [other] = [await notedContact(5)]
+    const { contacts } = (await tenant.call('POST', '/v1/batch/details', { entity_type: 'contacts', ids: [id, other] }))
+      .body
+    expect(contacts.map((each: { notes: { content: string }[] }) => numbers(each.notes))).toEqual([upTo(8), upTo(5)])
+    expect(contacts.map((each: { notes_truncated?: true }) => each.notes_truncated)).toEqual([true, undefined])
+    const list = (await tenant.call('GET', '/v1/contacts?limit=2&fields=notes')).body
+    const listed = Object.fromEntries(
+      list.contacts.map((each: { contact_id: string; notes: { content: string }[] }) => [each.contact_id, each.notes]),
+    )
+    expect(numbers(listed[other])).toEqual(upTo(5))
+    expect(numbers(listed[id])).toEqual(upTo(8))
+    const withoutNotes = (await tenant.call('GET', '/v1/contacts?fields=summary')).body
+    expect(JSON.stringify(withoutNotes)).not.toContain('notes_truncated')
+  })
+})
+
+test('a hundred long notes of emoji are reached page by page', async () => {
+  const id = await notedContact(100, sql`repeat('🎉', 99990)`)
+  const { body } = await tenant.call('GET', `/v1/contacts/${id}/notes`)
+  expect([body.returned, body.truncated, body.total_items]).toEqual([20, true, 100])
+  const last = (await tenant.call('GET', `/v1/contacts/${id}/notes?limit=13&page=8`)).body
+  expect(numbers(last.notes)).toEqual(upTo(100, 92))
 })

@@ -1,75 +1,129 @@
-import type { ExpressionBuilder, Selectable } from 'kysely'
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import {
+  bytesSoFar,
+  contentWithin,
+  NEWEST_FIRST,
+  NOTES_BYTES_MAX,
+  notesThatFit,
+  SIZED_COLUMNS,
+  type SizedNote,
+} from './room.ts'
 import type { NoteObject } from './schema.ts'
 
 const COLUMNS = ['note_id', 'contact_id', 'content', 'created_at', 'updated_at'] as const
 
 type NoteRow = Pick<Selectable<TenantTables['notes']>, (typeof COLUMNS)[number]>
 
-/** All notes of a contact, newest first. @throws ServiceError 404 for an unknown contact. */
-export async function listNotes(tenant: Tenant, contactId: string): Promise<NoteObject[]> {
-  await requireContact(tenant, contactId)
-  const rows = await selectNotes(tenant, contactId).execute()
-  return rows.map(toNote)
+interface NotesPage {
+  /** Fewer than the page has when the answer has no room for the rest. */
+  notes: NoteObject[]
+  /** How many notes the page has. */
+  onPage: number
+  total: number
 }
 
-/** One page of them, and how many there are. @throws ServiceError 404 for an unknown contact. */
-export async function listNotesPage(
-  tenant: Tenant,
-  contactId: string,
-  page: Page,
-): Promise<{ notes: NoteObject[]; total: number }> {
+/** One page of a contact's notes, newest first. @throws ServiceError 404 for an unknown contact. */
+export async function listNotes(tenant: Tenant, contactId: string, page: Page): Promise<NotesPage> {
   await requireContact(tenant, contactId)
+  const ofPage = tenant.db
+    .selectFrom('notes')
+    .select(COLUMNS)
+    .where('contact_id', '=', contactId)
+    .orderBy(NEWEST_FIRST)
+    .limit(page.limit)
+    .offset(offsetOf(page))
+    .as('newest')
+  const sized = tenant.db.selectFrom(ofPage).selectAll().select(bytesSoFar(NEWEST_FIRST)).as('sized')
   const [rows, counted] = await Promise.all([
-    selectNotes(tenant, contactId).limit(page.limit).offset(offsetOf(page)).execute(),
+    tenant.db
+      .selectFrom(sized)
+      .select(SIZED_COLUMNS)
+      .select(contentWithin(NOTES_BYTES_MAX))
+      .orderBy(NEWEST_FIRST)
+      .execute(),
     tenant.db
       .selectFrom('notes')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('contact_id', '=', contactId)
       .executeTakeFirst(),
   ])
-  return { notes: rows.map(toNote), total: Number(counted?.count ?? 0) }
+  const [notes = []] = notesThatFit([rows], new Map())
+  return { notes: notes.map(toNote), onPage: rows.length, total: Number(counted?.count ?? 0) }
 }
 
-function selectNotes(tenant: Tenant, contactId: string) {
-  return tenant.db
-    .selectFrom('notes')
-    .select(COLUMNS)
-    .where('contact_id', '=', contactId)
-    .orderBy('created_at', 'desc')
-    .orderBy('note_id', 'desc')
-}
+/** Longer contents come in a query of their own: building JSON of them costs PostgreSQL more than a round trip. */
+const INLINE_BYTES_MAX = 1024 * 1024
 
 /**
  * A column `notes` for a query over contacts: the newest notes of each, at most `limit`. One index range a contact,
- * because a contact may have any number of notes; one query, because a round trip costs more than the notes.
+ * because a contact may have any number of notes; one query, because a round trip costs more than the usual notes.
+ * @param contacts how many the query answers at most.
  */
-export function recentNotes(limit: number) {
-  return (from: ExpressionBuilder<TenantTables, 'contacts'>) =>
-    jsonArrayFrom(
+export function recentNotes(limit: number, contacts: number) {
+  return (from: ExpressionBuilder<TenantTables, 'contacts'>) => {
+    const newest = from
+      .selectFrom('notes')
+      .select(COLUMNS)
+      .whereRef('notes.contact_id', '=', 'contacts.contact_id')
+      .orderBy(NEWEST_FIRST)
+      .limit(limit)
+      .as('newest')
+    const sized = from.selectFrom(newest).selectAll().select(bytesSoFar(NEWEST_FIRST)).as('sized')
+    return jsonArrayFrom(
       from
-        .selectFrom('notes')
-        .select(COLUMNS)
-        .whereRef('notes.contact_id', '=', 'contacts.contact_id')
-        .orderBy('notes.created_at', 'desc')
-        .orderBy('notes.note_id', 'desc')
-        .limit(limit),
+        .selectFrom(sized)
+        .select(SIZED_COLUMNS)
+        .select(contentWithin(INLINE_BYTES_MAX / contacts))
+        .orderBy(NEWEST_FIRST),
     ).as('notes')
+  }
 }
 
-/** The notes of such a column as the API answers them. JSON has no dates, so they arrive as texts. */
-export function toNotes(column: readonly JsonNote[]): NoteObject[] {
-  return column.map((row) =>
-    toNote({ ...row, created_at: new Date(row.created_at), updated_at: new Date(row.updated_at) }),
-  )
+/** The newest notes of a contact. */
+export interface RecentNotes {
+  notes: NoteObject[]
+  /** Whether some were left out, because the answer has no room for them. */
+  isCut: boolean
 }
 
-type JsonNote = Omit<NoteRow, 'created_at' | 'updated_at'> & { created_at: string | Date; updated_at: string | Date }
+export const NO_NOTES: RecentNotes = { notes: [], isCut: false }
+
+/**
+ * The notes of such columns as the API answers them, for each contact. Contents that the column
+ * lacks are read here.
+ */
+export async function toNotes(tenant: Tenant, columns: readonly (readonly SizedNote[])[]): Promise<RecentNotes[]> {
+  const unread = columns.flat().filter(({ content }) => content === null)
+  const read = unread.length === 0 ? new Map<string, string>() : await readSome(tenant, unread)
+  const fitting = notesThatFit(columns, read)
+  return columns.map((column, index) => {
+    const notes = fitting[index] ?? []
+    return { notes: notes.map(toNote), isCut: notes.length < column.length }
+  })
+}
+
+/** The contents of the first of some notes, as many as an answer could have room for. */
+async function readSome(tenant: Tenant, notes: readonly SizedNote[]): Promise<Map<string, string>> {
+  const ids = sql`${notes.map(({ note_id }) => note_id)}::uuid[]`
+  const asked = tenant.db
+    .selectFrom('notes')
+    .select(['note_id', 'content'])
+    .select(bytesSoFar(sql`array_position(${ids}, note_id)`))
+    .where('note_id', '=', sql<string>`ANY(${ids})`)
+    .as('asked')
+  const rows = await tenant.db
+    .selectFrom(asked)
+    .select(['note_id', 'content'])
+    .where('bytes_so_far', '<=', NOTES_BYTES_MAX)
+    .execute()
+  return new Map(rows.map(({ note_id, content }) => [note_id, content]))
+}
 
 /** @throws ServiceError 404 for an unknown contact. */
 export async function createNote(tenant: Tenant, contactId: string, content: string, now: Date): Promise<NoteObject> {
@@ -132,13 +186,14 @@ async function requireContact(tenant: Tenant, contactId: string): Promise<void> 
   if (!contact) throw notFound('contact')
 }
 
-function toNote(row: NoteRow): NoteObject {
+/** A row, or what a JSON column holds of it: JSON has no dates, so they arrive as texts. */
+function toNote(row: Omit<NoteRow, 'created_at' | 'updated_at'> & Record<'created_at' | 'updated_at', string | Date>) {
   return {
     note_id: row.note_id,
     _id: row.note_id,
     contact_id: row.contact_id,
     content: row.content,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  }
+    created_at: new Date(row.created_at).toISOString(),
+    updated_at: new Date(row.updated_at).toISOString(),
+  } satisfies NoteObject
 }

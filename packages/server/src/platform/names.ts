@@ -1,3 +1,4 @@
+import { hasMoreCharacters } from './characters.ts'
 import { validationError } from './errors.ts'
 import { isStorableText } from './http/json-body.ts'
 
@@ -7,6 +8,6 @@ import { isStorableText } from './http/json-body.ts'
  */
 export function requireName(path: string, text: string, lengthMax: number): string {
   const name = text.trim()
-  if (name !== '' && name.length <= lengthMax && isStorableText(name)) return name
+  if (name !== '' && !hasMoreCharacters(name, lengthMax) && isStorableText(name)) return name
   throw validationError([{ path, message: `must be a text from 1 to ${lengthMax} characters, not only white space` }])
 }

@@ -1,3 +1,4 @@
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { parseTimestamp } from '../platform/time.ts'
@@ -85,7 +86,7 @@ class FilterReader {
     if (
       typeof property !== 'string' ||
       property === '' ||
-      property.length > KEY_LENGTH_MAX ||
+      hasMoreCharacters(property, KEY_LENGTH_MAX) ||
       !isStorableText(property)
     ) {
       return this.#wrong(`${path}.property`, `must be a text from 1 to ${KEY_LENGTH_MAX} characters`, UNREAD)
@@ -115,18 +116,20 @@ class FilterReader {
   #event(sent: Record<string, unknown>, path: string): EventMatch {
     this.#onlyKnown(sent, path, [...EVENT_TEXTS, 'within_days', 'min_count'])
     const event: EventMatch = {}
+    // A field that is null is absent, as in every body; no schema describes a filter.
     for (const name of EVENT_TEXTS) {
-      const text = sent[name]
+      const text = sent[name] ?? undefined
       if (text === undefined) continue
       if (isText(text)) event[name] = text
       else this.#wrong(`${path}.${name}`, TEXT_EXPECTED)
     }
-    if (sent.within_days !== undefined) {
-      if (isWhole(sent.within_days, DAYS_MAX)) event.within_days = sent.within_days
+    const { within_days: days, min_count: count } = sent
+    if ((days ?? undefined) !== undefined) {
+      if (isWhole(days, DAYS_MAX)) event.within_days = days
       else this.#wrong(`${path}.within_days`, wholeExpected(DAYS_MAX))
     }
-    if (sent.min_count !== undefined) {
-      if (isWhole(sent.min_count, COUNT_MAX)) event.min_count = sent.min_count
+    if ((count ?? undefined) !== undefined) {
+      if (isWhole(count, COUNT_MAX)) event.min_count = count
       else this.#wrong(`${path}.min_count`, wholeExpected(COUNT_MAX))
     }
     return event
@@ -191,7 +194,9 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= TEXT_LENGTH_MAX && isStorableText(value)
+  return (
+    typeof value === 'string' && value !== '' && !hasMoreCharacters(value, TEXT_LENGTH_MAX) && isStorableText(value)
+  )
 }
 
 function isScalar(value: unknown): value is Scalar {

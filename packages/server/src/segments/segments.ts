@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -176,7 +177,7 @@ function columnsOf(filter: SegmentFilter) {
 }
 
 function checkedDescription(text: string | null): string | null {
-  if (text === null || (text.length <= DESCRIPTION_LENGTH_MAX && isStorableText(text))) return text
+  if (text === null || (!hasMoreCharacters(text, DESCRIPTION_LENGTH_MAX) && isStorableText(text))) return text
   const message = `must be a text of at most ${DESCRIPTION_LENGTH_MAX} characters`
   throw validationError([{ path: 'description', message }])
 }

@@ -100,7 +100,7 @@ async function suggestOfEvents(tenant: Tenant, column: string, typed: string, li
     where: [
       ...(column === 'event' ? ['is_system IN (0, 1)'] : []),
       ...where,
-      `${column} != '' AND length(${column}) <= 1000 AND ${containsFolded(column, 'typed')}`,
+      `${column} != '' AND lengthUTF8(${column}) <= 1000 AND ${containsFolded(column, 'typed')}`,
     ],
     parameters: { ...parameters, typed },
     groupBy: 'value',

@@ -7,6 +7,7 @@ import { type ChangeLog, changeContacts, type WriteDependencies } from '../conta
 import type { PropertyChanges } from '../contacts/properties.ts'
 import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
 import type { SystemEvent } from '../journal/append.ts'
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { type Failure, failure } from '../platform/http/records.ts'
 import { newId } from '../platform/ids.ts'
@@ -214,7 +215,9 @@ async function linkCompanies(
 }
 
 function companyName(company: unknown): string | null {
-  return typeof company === 'string' && company.trim() !== '' && company.length <= 1_000 ? company.trim() : null
+  return typeof company === 'string' && company.trim() !== '' && !hasMoreCharacters(company, 1_000)
+    ? company.trim()
+    : null
 }
 
 function lookUp(states: ReadonlyMap<string, ContactState>, key: string | null): ContactState | undefined {

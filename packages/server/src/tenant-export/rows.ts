@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { EVENT_ID_ORDER } from '../events/table.ts'
+import { createPageReader, LOADED_BYTES_MAX } from '../platform/answer-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EXPORTED } from './tables.ts'
 
@@ -7,6 +8,11 @@ const ROWS_A_PAGE = 1_000
 const EVENTS_A_PAGE = 10_000
 
 type Row = Record<string, unknown>
+interface EventKey {
+  timestamp_ms: number
+  event_id: string
+}
+
 type AnyTables = Record<string, Row>
 
 /** The rows of a table, some at a time, in the order of its key: memory stays flat. */
@@ -18,16 +24,18 @@ export async function* tableRows(
   // The table's name comes from a list in the code; the plugin confines it to the tenant as it does every other.
   const db = tenant.db as unknown as Kysely<AnyTables>
   const order = key.map((column) => sql.ref(`${table}.${column}`))
+  const next = createPageReader(rowsAPage)
   for (let last: Row | undefined; ; ) {
     let query = db.selectFrom(table).selectAll(table)
     if (last) {
       const values = key.map((column) => last?.[column])
       query = query.where(sql<boolean>`(${sql.join(order)}) > (${sql.join(values)})`)
     }
-    const rows = await query.orderBy(sql.join(order)).limit(rowsAPage).execute()
+    const inOrder = query.orderBy(sql.join(order))
+    const { rows, isLast } = await next((limit) => inOrder.limit(limit).execute())
     if (rows.length > 0) yield rows.map((row) => shown(row, without))
     last = rows.at(-1)
-    if (rows.length < rowsAPage) return
+    if (isLast) return
   }
 }
 
@@ -41,26 +49,30 @@ function shown(row: Row, without: readonly string[]): Row {
 /** Every event, the service's own too, oldest first, in the columns of its table. */
 export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
   for (const isSystem of [0, 1]) {
-    for (let last: { timestamp_ms: number; event_id: string } | undefined; ; ) {
-      const rows: (Row & { timestamp_ms: number; event_id: string })[] = await tenant.events.select({
-        name: 'export.events',
-        lane: 'export',
-        columns: `* EXCEPT (tenant_id, timestamp, received_at), toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
+    const next = createPageReader(EVENTS_A_PAGE)
+    for (let last: EventKey | undefined; ; ) {
+      const { rows, isLast } = await next((limit) =>
+        tenant.events.select<Row & EventKey>({
+          name: 'export.events',
+          lane: 'export',
+          columns: `* EXCEPT (tenant_id, timestamp, received_at), toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
           toUnixTimestamp64Milli(received_at) AS received_at_ms`,
-        where: [
-          `is_system = ${isSystem}`,
-          ...(last
-            ? // The first condition is there for the index; the second is what is asked.
-              [`timestamp >= ${MOMENT}`, `timestamp > ${MOMENT} OR ${EVENT_ID_ORDER} > toUInt128({after_id: UUID})`]
-            : []),
-        ],
-        parameters: last ? { after_ms: last.timestamp_ms, after_id: last.event_id } : {},
-        orderBy: `timestamp ASC, ${EVENT_ID_ORDER} ASC`,
-        limit: EVENTS_A_PAGE,
-      })
+          where: [
+            `is_system = ${isSystem}`,
+            ...(last
+              ? // The first condition is there for the index; the second is what is asked.
+                [`timestamp >= ${MOMENT}`, `timestamp > ${MOMENT} OR ${EVENT_ID_ORDER} > toUInt128({after_id: UUID})`]
+              : []),
+          ],
+          parameters: last ? { after_ms: last.timestamp_ms, after_id: last.event_id } : {},
+          orderBy: `timestamp ASC, ${EVENT_ID_ORDER} ASC`,
+          limit,
+          bytesMax: LOADED_BYTES_MAX,
+        }),
+      )
       if (rows.length > 0) yield rows.map(toExported)
       const end = rows.at(-1)
-      if (!end || rows.length < EVENTS_A_PAGE) break
+      if (!end || isLast) break
       last = { timestamp_ms: Number(end.timestamp_ms), event_id: end.event_id }
     }
   }

@@ -1,3 +1,4 @@
+import { hasMoreCharacters } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
 
 const LENGTH_MAX = 200
@@ -43,7 +44,7 @@ function requireName(text: string): string {
   const name = text.trim()
   const plain = name.normalize('NFKC')
   if (name === '') throw invalidName('A name cannot be empty.')
-  if (name.length > LENGTH_MAX) throw invalidName(`A name cannot be longer than ${LENGTH_MAX} characters.`)
+  if (hasMoreCharacters(name, LENGTH_MAX)) throw invalidName(`A name cannot be longer than ${LENGTH_MAX} characters.`)
   if (LINE_BREAK.test(plain)) throw invalidName('A name cannot contain line breaks or control characters.')
   if (LINK.test(plain)) throw invalidName('A name cannot contain a link.')
   return name

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
+import { hasFewerCharacters, hasMoreCharacters } from '../platform/characters.ts'
 import { ServiceError } from '../platform/errors.ts'
 
 const derive = promisify<string, Buffer, number, { N: number; r: number; p: number; maxmem: number }, Buffer>(scrypt)
@@ -10,7 +11,7 @@ export const PASSWORD_LENGTH_MAX = 256
 
 /** @throws ServiceError 400 for a password that is too short or too long. */
 export function requireGoodPassword(password: string): void {
-  if (password.length >= PASSWORD_LENGTH_MIN && password.length <= PASSWORD_LENGTH_MAX) return
+  if (!hasFewerCharacters(password, PASSWORD_LENGTH_MIN) && !hasMoreCharacters(password, PASSWORD_LENGTH_MAX)) return
   const message = `A password has ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters.`
   throw new ServiceError(400, 'invalid_password', message, { details: [{ path: 'password', message }] })
 }

@@ -234,16 +234,71 @@ describe('identify in /track', () => {
     [{ external_user_id: 5 }, 'external_user_id'],
     [{ external_user_id: 'u'.repeat(201) }, 'external_user_id'],
     [{ external_user_id: 'u', traits: [] }, 'traits'],
-    [{ external_user_id: 'u', more: 1 }, 'more'],
-    [null, 'object'],
+    [7, 'object'],
     [{}, 'external_user_id'],
-    [{ external_user_id: 'u', traits: { nested: { a: 1 } } }, 'traits.nested'],
   ])('%j cannot be used: the events are kept, with a warning', async (claim, named) => {
     const answer = await visit('v', 'kept', { identify: claim })
     expect(answer.status).toBe(200)
     expect(answer.body.warnings).toEqual([expect.stringContaining(named)])
     const { body } = await tenant.call('GET', '/v1/events')
     expect(body.events).toMatchObject([{ event: 'kept', internal_contact_id: null }])
+  })
+})
+
+describe('parts of an identification', () => {
+  test('that cannot be used are left out with a warning, and the rest holds', async () => {
+    const traits = {
+      email: 'ada@example.com',
+      plan: 'pro',
+      lifecyclestage: 'nonsense',
+      address: { city: 'Köln', geo: { lat: 50 }, tags: ['a'] },
+      orders: [{ id: 1 }],
+      ['k'.repeat(129)]: 1,
+    }
+    const answer = await visit('v', 'kept', { identify: { external_user_id: 'u1', traits, more: 1 } })
+    expect(answer.status).toBe(200)
+    const named = ['more', 'traits.lifecyclestage', 'traits.address.geo', 'traits.orders', `traits.${'k'.repeat(128)}`]
+    expect(answer.body.warnings.map((warning: string) => warning.split(' ')[0]).sort()).toEqual(
+      named.map((name) => `identify.${name}`).sort(),
+    )
+    const { contact_id, created } = await identify({ user_id: 'u1' })
+    expect(created).toBe(false)
+    expect(await eventsOf(contact_id)).toEqual(['kept'])
+    const { contact } = await contactOf(contact_id)
+    expect(contact.properties).toMatchObject({ plan: 'pro', 'address.city': 'Köln', 'address.tags': ['a'] })
+    expect(Object.keys(contact.properties)).not.toContain('orders')
+  })
+
+  test('are named up to twenty times', async () => {
+    const wrong = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`wrong${n}`, [{}]]))
+    const { body } = await visit('v', 'kept', { identify: { traits: { email: 'ada@example.com', ...wrong } } })
+    expect(body.warnings).toHaveLength(21)
+    expect(body.warnings[20]).toContain('10 more')
+  })
+
+  test('a key that is sent with its dot wins over a nested one', async () => {
+    const traits = { email: 'ada@example.com', 'address.city': 'Bonn', address: { city: 'Köln' } }
+    await visit('v', 'kept', { identify: { traits } })
+    const { contact_id } = await identify({ email: 'ada@example.com' })
+    expect((await contactOf(contact_id)).contact.properties['address.city']).toBe('Bonn')
+  })
+
+  test('a server may nest one level too; deeper is 400', async () => {
+    const { contact_id } = await identify({ email: 'ada@example.com', properties: { address: { city: 'Köln' } } })
+    expect((await contactOf(contact_id)).contact.properties['address.city']).toBe('Köln')
+    const deep = { email: 'ada@example.com', properties: { a: { b: { c: 1 } } } }
+    const { status, body } = await tenant.call('POST', '/v1/identify', deep)
+    expect([status, body.error.details[0].path]).toEqual([400, 'properties.a.b'])
+  })
+
+  test('/track takes an identification without events, and refuses to be sent nothing', async () => {
+    const alone = await tenant.track({ visitor_id: 'v', identify: { traits: { email: 'ada@example.com' } } })
+    expect([alone.status, alone.body.accepted]).toEqual([200, 0])
+    const { created } = await identify({ email: 'ada@example.com' })
+    expect(created).toBe(false)
+    for (const body of [{}, { events: null }, { events: [], identify: null }]) {
+      expect((await tenant.track({ visitor_id: 'v', ...body })).status).toBe(400)
+    }
   })
 })
 

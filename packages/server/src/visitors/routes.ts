@@ -1,7 +1,8 @@
 import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
-import { checkProperties, PropertiesInput } from '../contacts/properties.ts'
+import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
 import { VisitorIds } from '../contacts/requests.ts'
+import { flattenTraits } from '../contacts/traits.ts'
 import { parseEmail } from '../platform/email.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
@@ -33,7 +34,7 @@ export function identifyRoutes(app: App, dependencies: WriteDependencies): void 
         operationId: 'identify',
         summary: 'Say who visitors are; their earlier anonymous events move to the contact',
         description:
-          'Finds the contact by email, else by user_id, or creates it. Answers when the earlier anonymous events of the visitors are on the contact.',
+          'Finds the contact by email, else by user_id, or creates it. A nested property is kept flattened: `address: {city}` becomes `address.city`. Answers when the earlier anonymous events of the visitors are on the contact.',
         tags: ['Contacts'],
         body: IdentifyBody,
         response: {
@@ -52,7 +53,7 @@ export function identifyRoutes(app: App, dependencies: WriteDependencies): void 
 
 function parseIdentification(body: Type.Static<typeof IdentifyBody>): Identification {
   const details: ErrorDetail[] = []
-  const { email: sameEmail, ...properties } = body.properties ?? {}
+  const { email: sameEmail, ...properties } = flattenTraits(body.properties ?? {}) as PropertyChanges
   const email = body.email === undefined ? null : parseEmail(body.email)
   if (body.email !== undefined && email === null) {
     details.push({ path: 'email', message: 'is not a valid e-mail address' })

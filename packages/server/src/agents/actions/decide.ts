@@ -1,4 +1,5 @@
 import type { Actor } from '../../audit/log.ts'
+import { hasMoreCharacters } from '../../platform/characters.ts'
 import { conflict, notFound, ServiceError, validationError } from '../../platform/errors.ts'
 import { isStorableText } from '../../platform/http/json-body.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
@@ -89,7 +90,7 @@ export async function rejectAction(
   ref: ActionRef,
   { actor, reason }: Rejection,
 ): Promise<ActionObject> {
-  if (reason !== undefined && (reason.length > REASON_LENGTH_MAX || !isStorableText(reason))) {
+  if (reason !== undefined && (hasMoreCharacters(reason, REASON_LENGTH_MAX) || !isStorableText(reason))) {
     const message = `must be a text of at most ${REASON_LENGTH_MAX} characters`
     throw validationError([{ path: 'reason', message }])
   }

@@ -1,3 +1,4 @@
+import { hasMoreCharacters } from '../../platform/characters.ts'
 import type { ErrorDetail } from '../../platform/errors.ts'
 import { ACTION_TYPES, checkActionParams, isActionType } from '../action-types.ts'
 import type { Playbook } from '../agent.ts'
@@ -24,7 +25,7 @@ export function checkPlaybook(playbook: Playbook, template: string | null): Erro
     details.push(...checkActionParams(type, params, path))
     for (const text of textsOf(params)) details.push(...checkText(path, text, own))
   }
-  if (JSON.stringify(config).length > CONFIG_CHARACTERS_MAX) {
+  if (hasMoreCharacters(JSON.stringify(config), CONFIG_CHARACTERS_MAX)) {
     details.push({ path: 'playbook.config', message: `is longer than ${CONFIG_CHARACTERS_MAX} characters` })
   }
   return details
@@ -59,7 +60,7 @@ function checkVariables(variables: Record<string, unknown>): ErrorDetail[] {
     if (!VARIABLE_NAME.test(name)) {
       return [{ path: at, message: 'a name has 1 to 64 of a-z, 0-9 and _, and begins with a letter' }]
     }
-    const fits = typeof value === 'string' && value.length <= VARIABLE_LENGTH_MAX
+    const fits = typeof value === 'string' && !hasMoreCharacters(value, VARIABLE_LENGTH_MAX)
     return fits ? [] : [{ path: at, message: `must be a text of at most ${VARIABLE_LENGTH_MAX} characters` }]
   })
 }

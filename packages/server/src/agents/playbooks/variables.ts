@@ -1,3 +1,5 @@
+import { hasMoreCharacters } from '../../platform/characters.ts'
+
 /** What stands between double braces: a name, and after a bar what to write when there is no value. */
 const VARIABLE = /\{\{([^{}]*)\}\}/g
 const NAME = /^[a-z_]+(\.[^\s.{}|][^.{}|]{0,127})$/
@@ -97,7 +99,7 @@ function usable(value: ReturnType<VariableValues>): string | null {
   const line = String(value)
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
-  return line === '' || line.length > LENGTH_MAX || LEADS_AWAY.test(line) ? null : line
+  return line === '' || hasMoreCharacters(line, LENGTH_MAX) || LEADS_AWAY.test(line) ? null : line
 }
 
 /** Keeps a value from being read as Markdown. */

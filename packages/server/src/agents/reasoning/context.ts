@@ -4,7 +4,6 @@ import { CONTACT_COLUMNS, propertiesOf } from '../../contacts/contact-row.ts'
 import type { Properties } from '../../contacts/properties.ts'
 import { summaryOf } from '../../contacts/summary.ts'
 import { sourceRecords, unifiedProfileOf } from '../../contacts/unified-profile.ts'
-import { recentNotes, toNotes } from '../../notes/notes.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type EventsSummary, NO_EVENTS, summariseEvents } from './events-summary.ts'
@@ -49,7 +48,7 @@ export async function readContexts(
       .select(CONTACT_COLUMNS.map((column) => `contacts.${column}` as const))
       .select(['companies.name as company_name', 'companies.domain as company_domain'])
       .select('companies.properties as company_properties')
-      .select(recentNotes(NOTES))
+      .select(shortNotes)
       .select(sourceRecords)
       .select(recentActions)
       .where('contacts.contact_id', '=', sql<string>`any(${contactIds}::uuid[])`)
@@ -76,14 +75,25 @@ export async function readContexts(
           executed_at: action.executed_at === null ? null : isoOf(action.executed_at),
           subject: action.subject,
         })),
-        notes: toNotes(row.notes).map(({ content, created_at }) => ({
-          content: content.slice(0, TEXT_LENGTH_MAX),
-          at: created_at,
-        })),
+        notes: row.notes.map(({ content, created_at }) => ({ content, at: isoOf(created_at) })),
       },
     ]
   })
   return new Map(contexts)
+}
+
+/** A column for a query over contacts: the beginnings of the newest notes of each. */
+function shortNotes(from: ExpressionBuilder<TenantTables, 'contacts'>) {
+  return jsonArrayFrom(
+    from
+      .selectFrom('notes')
+      .select('notes.created_at')
+      .select(sql<string>`left(notes.content, ${sql.lit(TEXT_LENGTH_MAX)})`.as('content'))
+      .whereRef('notes.contact_id', '=', 'contacts.contact_id')
+      .orderBy('notes.created_at', 'desc')
+      .orderBy('notes.note_id', 'desc')
+      .limit(NOTES),
+  ).as('notes')
 }
 
 /** A column for a query over contacts: the newest actions of each. */

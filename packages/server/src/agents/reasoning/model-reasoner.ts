@@ -18,7 +18,7 @@ const BATCH = 8
 /** After the first try, for answers 408, 409, 429 and 5xx and for connections that fail; the pauses double from 2 s. */
 const RETRIES_MAX = 3
 const OUTPUT_TOKENS_DEFAULT = 4_000
-const CONVERSATIONS = { includeMessages: true, messagesPerThread: 3, limit: 5 }
+const CONVERSATIONS = { includeMessages: true, messagesPerThread: 3, page: { page: 1, limit: 5 } }
 
 interface Reply {
   text: string

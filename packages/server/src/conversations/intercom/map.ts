@@ -1,3 +1,4 @@
+import { hasMoreCharacters } from '../../platform/characters.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import { parseRecord } from '../../sources/requests.ts'
 import type { IncomingRecord } from '../../sources/write-records.ts'
@@ -16,7 +17,7 @@ type Json = Record<string, unknown>
 /** A contact of Intercom's as a record of the source; null when it has no id. */
 export function contactRecord(contact: Json): IncomingRecord | ServiceError | null {
   const id = textOf(contact.id)
-  if (id === null || id.length > ID_LENGTH_MAX) return null
+  if (id === null || hasMoreCharacters(id, ID_LENGTH_MAX)) return null
   const [firstname, ...rest] = (textOf(contact.name) ?? '').split(/\s+/).filter(Boolean)
   const location = isObject(contact.location) ? contact.location : {}
   const properties = Object.entries({

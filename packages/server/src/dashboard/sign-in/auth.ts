@@ -150,7 +150,8 @@ async function createAuth({ config, stores, secret, clock, log }: AuthDependenci
       enabled: true,
       disableSignUp: true,
       minPasswordLength: PASSWORD_LENGTH_MIN,
-      maxPasswordLength: PASSWORD_LENGTH_MAX,
+      // The library counts code units; our own schemas count characters, which have at most two.
+      maxPasswordLength: 2 * PASSWORD_LENGTH_MAX,
       revokeSessionsOnPasswordReset: true,
       onPasswordReset: ({ user }) => forgetWaitingSteps(stores.database, user.id),
       password: { hash: hashPassword, verify: ({ password, hash }) => isPassword(password, hash) },

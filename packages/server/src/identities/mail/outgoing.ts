@@ -1,3 +1,4 @@
+import { hasMoreCharacters } from '../../platform/characters.ts'
 import { parseEmail } from '../../platform/email.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { isStorableText } from '../../platform/http/json-body.ts'
@@ -35,10 +36,14 @@ export function checkOutgoing(mail: OutgoingMail): OutgoingMail {
   const to = parseEmail(mail.to)
   const subject = mail.subject.replace(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim()
   if (to === null) details.push({ path: 'to', message: 'is not a valid e-mail address' })
-  if (subject === '' || subject.length > SUBJECT_LENGTH_MAX || !isStorableText(mail.subject)) {
+  if (subject === '' || hasMoreCharacters(subject, SUBJECT_LENGTH_MAX) || !isStorableText(mail.subject)) {
     details.push({ path: 'subject', message: `must be a text from 1 to ${SUBJECT_LENGTH_MAX} characters` })
   }
-  if (mail.markdown.trim() === '' || mail.markdown.length > MARKDOWN_LENGTH_MAX || !isStorableText(mail.markdown)) {
+  if (
+    mail.markdown.trim() === '' ||
+    hasMoreCharacters(mail.markdown, MARKDOWN_LENGTH_MAX) ||
+    !isStorableText(mail.markdown)
+  ) {
     details.push({ path: 'markdown', message: `must be a text from 1 to ${MARKDOWN_LENGTH_MAX} characters` })
   }
   if (!MESSAGE_ID.test(mail.messageId)) {

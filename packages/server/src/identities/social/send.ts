@@ -1,3 +1,4 @@
+import { hasFewerCharacters, hasMoreCharacters } from '../../platform/characters.ts'
 import { conflict, notFound, ServiceError, validationError } from '../../platform/errors.ts'
 import { isStorableText } from '../../platform/http/json-body.ts'
 import { isUuid } from '../../platform/ids.ts'
@@ -117,6 +118,6 @@ function checkEnvelope({ recipientProfileUrl, idempotencyKey }: SocialInvitation
 }
 
 function checkText(path: string, text: string, min: number, max: number): void {
-  if (text.length >= min && text.length <= max && isStorableText(text)) return
+  if (!hasFewerCharacters(text, min) && !hasMoreCharacters(text, max) && isStorableText(text)) return
   throw validationError([{ path, message: `must be a text from ${min} to ${max} characters` }])
 }

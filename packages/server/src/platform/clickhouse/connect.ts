@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os'
 import { text as readAll } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type ClickHouseClient, ClickHouseLogLevel, createClient, type ResultSet } from '@clickhouse/client'
-import { storageFull, storeUnavailable } from '../errors.ts'
+import { answerTooLarge, noteLoaded } from '../answer-size.ts'
+import { ServiceError, storageFull, storeUnavailable } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { createLog, type Logger } from '../log.ts'
 import { type Silence, watchForSilence } from '../silence.ts'
@@ -40,6 +41,8 @@ export interface QueryBounds {
   secondsMax?: number | undefined
   threads?: number
   memoryBytes?: number
+  /** A larger result fails with `answer_too_large`. */
+  resultBytesMax?: number
   /** Cancels the query in the engine when it aborts. */
   signal?: AbortSignal | undefined
 }
@@ -74,12 +77,12 @@ export async function connectClickHouse(
   }
 
   /** The rows of a result, some at a time, with other requests in between. */
-  async function* rowsOf<Row>(result: ResultSet<'JSONEachRow'>): AsyncGenerator<Row[]> {
+  async function* rowsOf<Row>(result: ResultSet<'JSONEachRow'>, bytesMax?: number): AsyncGenerator<Row[]> {
     const signal = connections.silence?.signal
     const close = () => result.close()
     signal?.addEventListener('abort', close)
     try {
-      yield* parsed<Row>(result)
+      yield* parsed<Row>(result, bytesMax)
     } catch (error) {
       throw unavailableOr(error)
     } finally {
@@ -107,7 +110,7 @@ export async function connectClickHouse(
 
   return {
     query: async <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) => {
-      const parts = await Array.fromAsync(rowsOf<Row>(await ask(sql, parameters, bounds)))
+      const parts = await Array.fromAsync(rowsOf<Row>(await ask(sql, parameters, bounds), bounds.resultBytesMax))
       return parts.flat()
     },
     stream: async function* <Row>(sql: string, parameters: QueryParameters = {}, bounds: QueryBounds = {}) {
@@ -129,9 +132,21 @@ export async function connectClickHouse(
   }
 }
 
-/** Parses rows in batches, with other requests in between: the embedded engine returns all rows at once. */
-async function* parsed<Row>(result: ResultSet<'JSONEachRow'>): AsyncGenerator<Row[]> {
+/**
+ * Parses rows in batches, with other requests in between: the embedded engine returns all rows at once. Their bytes are
+ * counted here, because with ClickHouse's own limit (max_result_bytes) the embedded engine answers the first rows as if
+ * they were all.
+ */
+async function* parsed<Row>(
+  result: ResultSet<'JSONEachRow'>,
+  bytesMax = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Row[]> {
+  let bytes = 0
   for await (const rows of result.stream<Row>()) {
+    const loaded = rows.reduce((sum, { text }) => sum + text.length, 0)
+    noteLoaded(loaded)
+    bytes += loaded
+    if (bytes > bytesMax) throw answerTooLarge()
     for (let from = 0; from < rows.length; from += ROWS_A_TURN) {
       yield rows.slice(from, from + ROWS_A_TURN).map((row) => row.json())
       if (from + ROWS_A_TURN < rows.length) await nextTurn()
@@ -149,6 +164,7 @@ async function asUnavailable<T>(work: () => Promise<T>): Promise<T> {
 
 /** The 503 for an error that says ClickHouse cannot serve at the moment, or the error itself. */
 function unavailableOr(error: unknown): unknown {
+  if (error instanceof ServiceError) return error
   if (isOutOfRoom(error)) return storageFull('ClickHouse', error)
   return refusalCode(error) === null ? storeUnavailable('ClickHouse', error) : error
 }

@@ -1,3 +1,4 @@
+import { LOADED_BYTES_MAX } from '../answer-size.ts'
 import { ServiceError } from '../errors.ts'
 import { callerLeft, type Lane, type ReadOptions, type ReadTurns } from '../read-turns.ts'
 import type { ClickHouse } from './connect.ts'
@@ -22,6 +23,8 @@ export interface EventSelect {
   offset?: number
   /** The engine ends the question after so long, with an error; without it, after the usual limit. */
   secondsMax?: number
+  /** A larger answer is refused with `answer_too_large`. Answers to a caller are always bounded. */
+  bytesMax?: number
   /** A question to the rows of this one, which it calls `found`; only its rows are answered then. */
   outer?: Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit'>
 }
@@ -61,11 +64,16 @@ export function tenantEvents(
     return { sql, parameters: { ...question.parameters, tenant_id: tenantId }, bounds, end }
   }
 
+  function boundOf({ bytesMax }: EventSelect): { resultBytesMax?: number } {
+    if (bytesMax !== undefined) return { resultBytesMax: bytesMax }
+    return caller ? { resultBytesMax: LOADED_BYTES_MAX } : {}
+  }
+
   return {
     select: async <Row>(question: EventSelect) => {
       const { sql, parameters, bounds, end } = await inTurn(question)
       try {
-        return await clickhouse.query<Row>(sql, parameters, bounds)
+        return await clickhouse.query<Row>(sql, parameters, { ...bounds, ...boundOf(question) })
       } catch (error) {
         throw failureFor(caller, error)
       } finally {

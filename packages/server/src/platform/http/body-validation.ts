@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import type { ErrorDetail } from '../errors.ts'
+import { compileNullRemoval } from './absent-fields.ts'
 
 /** What TypeBox says of one wrong value (the names are JSON Schema's). */
 interface SchemaError {
@@ -17,10 +18,15 @@ Settings.Set({ maxErrors: 100 })
 
 type Check = (body: unknown) => ErrorDetail[]
 
-/** Compiles a body schema to a function that names every wrong place; an empty list means the body is valid. */
+/**
+ * Compiles a body schema to a function that names every wrong place; an empty list means the body is valid. Optional
+ * fields that are null are removed from the body first.
+ */
 export function compileBodyCheck(schema: TSchema): Check {
   const validator = Compile(schema)
+  const removeNulls = compileNullRemoval(schema)
   return (body) => {
+    removeNulls(body)
     if (validator.Check(body)) return []
     const details = describe(schema, validator.Errors(body))
     // Whatever TypeBox says of it, or does not say: what fails the check is never valid.

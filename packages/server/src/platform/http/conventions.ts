@@ -1,12 +1,13 @@
 import { METHODS } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
+import { boundLoading, toAnswer } from '../answer-size.ts'
 import { ServiceError, validationError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { asUnavailable } from '../postgres/connect.ts'
 import { compileBodyCheck } from './body-validation.ts'
-import { parseJsonBody } from './json-body.ts'
 import { parseQuery, unknownParameters } from './query-parameters.ts'
+import { readJsonBody } from './read-body.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,6 +36,7 @@ export function requestIdOf(header: string | string[] | undefined): string {
  */
 export function applyConventions(app: FastifyInstance): void {
   app.decorateRequest('warnings')
+  app.addHook('onRequest', (_request, _reply, next) => boundLoading(next))
   app.addHook('onRequest', async (request, reply) => {
     request.warnings = []
     reply.header('x-request-id', request.id)
@@ -51,12 +53,11 @@ export function applyConventions(app: FastifyInstance): void {
   })
 
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, async (_request: FastifyRequest, body: string) =>
-    body === '' ? undefined : parseJsonBody(body),
-  )
+  app.addContentTypeParser('application/json', readJsonBody)
   app.setValidatorCompiler(compileValidator as FastifySchemaCompiler<unknown>)
   // Response schemas document; the handler's object is sent as it is. A test checks every answer against its schema.
-  app.setSerializerCompiler(() => JSON.stringify)
+  app.setSerializerCompiler(() => toAnswer)
+  app.setReplySerializer(toAnswer)
 
   app.setErrorHandler((error, request, reply) =>
     sendError(toServiceError(error as FastifyError), error, request, reply),
@@ -147,8 +148,6 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
       return new ServiceError(415, 'unsupported_media_type', 'Send the body as Content-Type: application/json.', {
         cause,
       })
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new ServiceError(400, 'invalid_content_length', 'Content-Length does not match the body.', { cause })
     case 'FST_ERR_BAD_URL':
       return new ServiceError(400, 'invalid_url', 'The path is not valid percent-encoding.', { cause })
     case 'FST_ERR_MAX_PARAM_LENGTH':

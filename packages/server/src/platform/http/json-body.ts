@@ -15,8 +15,7 @@ export function parseJsonBody(text: string): unknown {
   } catch (cause) {
     throw new ServiceError(400, 'invalid_json', 'The body is not valid JSON. Send one JSON object.', { cause })
   }
-  // JSON can spell a NUL or a lone surrogate only with an escape, so most bodies need no look at their strings;
-  // the parser has already replaced invalid UTF-8 by U+FFFD.
+  // JSON in UTF-8 can spell a NUL or a lone surrogate only with an escape, so most bodies need no look at their strings.
   checkTree(body, '', 0, text.includes('\\u'))
   return body
 }

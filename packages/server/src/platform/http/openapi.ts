@@ -13,7 +13,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSw
         title: 'Customer Data Service',
         version: '1',
         description:
-          'Contacts, companies, behavioural events and identity for many tenants. Every answer carries `status`; an error names a stable `code` and the `request_id`.',
+          'Contacts, companies, behavioural events and identity for many tenants. Every answer carries `status`; an error names a stable `code` and the `request_id`. In a body, null for an optional field means that the field is absent, unless the field says what null does. Answers are at most 16 MiB: 400 `answer_too_large` beyond.',
       },
       servers: [{ url: config.publicUrl }],
       components: {

@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
+import { hasFewerCharacters, hasMoreCharacters } from '../characters.ts'
 import type { ErrorDetail } from '../errors.ts'
 import { WORDS_MAX, wordsOf } from '../search-words.ts'
 import { parseTimestamp } from '../time.ts'
@@ -136,8 +137,9 @@ function parseValue(property: PropertySchema, text: string): Result {
     if (text === 'false' || text === '0') return { value: false }
     return { problem: 'must be true or false (or 1 or 0)' }
   }
-  if (text.length < (property.minLength ?? 0)) return { problem: 'must not be empty; leave it out for no filter' }
-  if (text.length > (property.maxLength ?? Number.POSITIVE_INFINITY)) {
+  if (hasFewerCharacters(text, property.minLength ?? 0))
+    return { problem: 'must not be empty; leave it out for no filter' }
+  if (hasMoreCharacters(text, property.maxLength ?? Number.POSITIVE_INFINITY)) {
     return { problem: `must be at most ${property.maxLength} characters` }
   }
   if (property['x-search'] && wordsOf(text).length > WORDS_MAX) {

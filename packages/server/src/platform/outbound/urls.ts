@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { hasMoreCharacters } from '../characters.ts'
 import { ServiceError } from '../errors.ts'
 import { refusalOf } from './addresses.ts'
 
@@ -31,7 +32,8 @@ export interface UrlRules {
  * @throws RefusedAddress saying what is wrong.
  */
 export function checkUrl(text: string, { allowPrivate, allowHttp = false }: UrlRules): URL {
-  if (text.length > URL_LENGTH_MAX) throw new RefusedAddress(`The URL is longer than ${URL_LENGTH_MAX} characters.`)
+  if (hasMoreCharacters(text, URL_LENGTH_MAX))
+    throw new RefusedAddress(`The URL is longer than ${URL_LENGTH_MAX} characters.`)
   if (!URL.canParse(text)) throw new RefusedAddress('This is not a URL. Give one like https://example.com/hooks')
   const url = new URL(text)
   const isPlain = allowHttp && url.protocol === 'http:'

@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { type ServiceError, storageFull, storeUnavailable } from '../errors.ts'
 import { createLog, type Logger } from '../log.ts'
+import { boundQueries } from './bounded-query.ts'
 import { watchPostgres } from './silence.ts'
 
 /** `stream`: makes the socket of each connection. */
@@ -54,7 +55,10 @@ export function openPool<Tables>(address: PostgresAddress, poolSize: number): Pi
   // A dropped idle connection is replaced at the next query; without a listener it would end the process.
   pool.on('error', () => {})
   // The same of one in use: its query fails and says so, but a socket that dies can report more than that query hears.
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    boundQueries(client)
+  })
   return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
 }
 

@@ -1,4 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { firstCharacters, hasFewerCharacters } from '../characters.ts'
 
 /** A facet holds the beginning of a value; see the migrations. */
 const FACET_VALUE_LENGTH = 200
@@ -32,9 +33,9 @@ export function exactFacets<Keys extends Readonly<Record<string, string>>>(
     return value === undefined ? [] : [{ key, value }]
   })
   if (asked.length === 0) return []
-  const facets = asked.map(({ key, value }) => `${key}=${[...value].slice(0, FACET_VALUE_LENGTH).join('')}`)
+  const facets = asked.map(({ key, value }) => `${key}=${firstCharacters(value, FACET_VALUE_LENGTH)}`)
   // Of a long value the rest is compared too.
-  const long = asked.filter(({ value }) => value.length >= FACET_VALUE_LENGTH)
+  const long = asked.filter(({ value }) => !hasFewerCharacters(value, FACET_VALUE_LENGTH))
   return [
     sql<SqlBool>`facets @> ${facets}::text[]`,
     ...long.map(({ key, value }) => sql<SqlBool>`properties ->> ${key} = ${value}`),

@@ -1,0 +1,35 @@
+import type { ErrorDetail } from '../platform/errors.ts'
+import { checkProperties, PROPERTIES_MAX, type PropertyChanges } from './properties.ts'
+
+/**
+ * Makes properties of what pages and SDKs say of a person: they nest one level, so `address: {city}` becomes
+ * `address.city`. A key that is sent with its dot wins. What is nested deeper stays, for the check of properties to refuse.
+ */
+export function flattenTraits(traits: Record<string, unknown>): Record<string, unknown> {
+  const entries = Object.entries(traits)
+  const flat = entries.filter(([, value]) => !isObject(value))
+  const nested = entries.flatMap(([key, value]) =>
+    isObject(value) ? Object.entries(value).map(([inner, each]) => [`${key}.${inner}`, each] as const) : [],
+  )
+  return Object.fromEntries([...nested, ...flat])
+}
+
+/** Splits traits into the properties that can be stored and what is wrong with the rest. */
+export function usableTraits(traits: Record<string, unknown>): {
+  properties: PropertyChanges
+  problems: ErrorDetail[]
+} {
+  const usable: [string, unknown][] = []
+  const problems: ErrorDetail[] = []
+  for (const [key, value] of Object.entries(flattenTraits(traits))) {
+    const [problem] = checkProperties({ [key]: value })
+    if (problem) problems.push({ ...problem, path: problem.path.replace(/^properties/, 'traits') })
+    else if (usable.length < PROPERTIES_MAX) usable.push([key, value])
+    else problems.push({ path: `traits.${key}`, message: `is one of more than ${PROPERTIES_MAX}` })
+  }
+  return { properties: Object.fromEntries(usable) as PropertyChanges, problems }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}

@@ -1,0 +1,71 @@
+import { type RawBuilder, sql } from 'kysely'
+
+/** What the notes of one answer may take, as JSON. */
+export const NOTES_BYTES_MAX = 8 * 1024 * 1024
+/** A control character is six bytes in JSON, and no other code unit is more. */
+const JSON_BYTES_A_CODE_UNIT = 6
+
+export const NEWEST_FIRST = sql`created_at DESC, note_id DESC`
+export const SIZED_COLUMNS = ['note_id', 'contact_id', 'created_at', 'updated_at'] as const
+
+/** A column `bytes_so_far`: a content's bytes and those of the contents before it. PostgreSQL need not read them for it. */
+export function bytesSoFar(order: RawBuilder<unknown>) {
+  return sql<number>`sum(octet_length(content)) OVER (ORDER BY ${order})`.as('bytes_so_far')
+}
+
+/** A column `content` beside such a column: null beyond a number of bytes, so that nothing is read that has no room. */
+export function contentWithin(bytesMax: number) {
+  return sql<string | null>`CASE WHEN bytes_so_far <= ${Math.trunc(bytesMax)} THEN content END`.as('content')
+}
+
+/** A note of such a query. */
+export interface SizedNote {
+  note_id: string
+  contact_id: string
+  created_at: string | Date
+  updated_at: string | Date
+  content: string | null
+}
+
+type WholeNote = SizedNote & { content: string }
+
+/**
+ * The first notes of each contact that an answer has room for. Every contact has the same share of it; what the others
+ * leave of theirs goes to the first contacts that need more.
+ * @param read contents that the rows lack, by note.
+ */
+export function notesThatFit(
+  columns: readonly (readonly SizedNote[])[],
+  read: ReadonlyMap<string, string>,
+): WholeNote[][] {
+  const whole = columns.map((column) => beginning(column, read))
+  const codeUnits = whole.flat().reduce((sum, { content }) => sum + content.length, 0)
+  if (codeUnits * JSON_BYTES_A_CODE_UNIT <= NOTES_BYTES_MAX) return whole
+  const kept = whole.map(() => 0)
+  let room = NOTES_BYTES_MAX
+  const keepWithin = (share: number) =>
+    whole.forEach((notes, index) => {
+      let left = Math.min(share, room)
+      for (const { content } of notes.slice(kept[index])) {
+        const bytes = Buffer.byteLength(JSON.stringify(content))
+        left -= bytes
+        if (left < 0) return
+        room -= bytes
+        kept[index] = (kept[index] ?? 0) + 1
+      }
+    })
+  keepWithin(NOTES_BYTES_MAX / columns.length)
+  keepWithin(NOTES_BYTES_MAX)
+  return whole.map((notes, index) => notes.slice(0, kept[index]))
+}
+
+/** The notes before the first that was not read. */
+function beginning(column: readonly SizedNote[], read: ReadonlyMap<string, string>): WholeNote[] {
+  const notes: WholeNote[] = []
+  for (const note of column) {
+    const content = note.content ?? read.get(note.note_id)
+    if (content === undefined) break
+    notes.push({ ...note, content })
+  }
+  return notes
+}

@@ -1,0 +1,98 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { ServiceError } from './errors.ts'
+
+/** The largest JSON answer. Lists whose records are longer answer `answer_too_large` until less is asked for. */
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024
+/**
+ * What one query of a request may load: more than an answer, because of a contact only some fields may be shown. Beyond it
+ * the answer could not be given, so the rows are not kept.
+ */
+export const LOADED_BYTES_MAX = 64 * 1024 * 1024
+
+const CODE = 'answer_too_large'
+
+/** What a page of a file may load, more or less. */
+const PAGE_BYTES = 8 * 1024 * 1024
+const FIRST_PAGE_ROWS = 250
+const GROWTH_MAX = 4
+
+const bounded = new AsyncLocalStorage<{ loadedBytes: number }>()
+
+/**
+ * Runs work whose queries may load LOADED_BYTES_MAX each, and fail with `answer_too_large` beyond it: all that serves a
+ * request, and reading in pages. The service's other work is not limited so.
+ */
+export function boundLoading<T>(work: () => T): T {
+  return bounded.run({ loadedBytes: 0 }, work)
+}
+
+export function isLoadingBound(): boolean {
+  return bounded.getStore() !== undefined
+}
+
+/** Counts what a query has loaded. */
+export function noteLoaded(bytes: number): void {
+  const work = bounded.getStore()
+  if (work) work.loadedBytes += bytes
+}
+
+/**
+ * Reads pages of rows of unknown sizes. The next page has as many rows as the last one's sizes suggest; one that is too
+ * large all the same is read again with fewer.
+ * @returns a function that reads the next page; `readPage` gets the number of rows that it may have.
+ */
+export function createPageReader(rowsMax: number) {
+  let limit = Math.min(rowsMax, FIRST_PAGE_ROWS)
+  return async <Row>(readPage: (limit: number) => Promise<Row[]>): Promise<{ rows: Row[]; isLast: boolean }> => {
+    for (;;) {
+      const asked = limit
+      const work = { loadedBytes: 0 }
+      try {
+        const rows = await bounded.run(work, () => readPage(asked))
+        const fitting = Math.ceil((asked * PAGE_BYTES) / Math.max(work.loadedBytes, 1))
+        limit = Math.min(rowsMax, asked * GROWTH_MAX, fitting)
+        return { rows, isLast: rows.length < asked }
+      } catch (error) {
+        if (!isAnswerTooLarge(error) || asked === 1) throw error
+        limit = Math.ceil(asked / GROWTH_MAX)
+      }
+    }
+  }
+}
+
+/** The JSON of an answer. @throws ServiceError 400 `answer_too_large`. */
+export function toAnswer(payload: unknown): string {
+  let json: string
+  try {
+    json = JSON.stringify(payload)
+  } catch (cause) {
+    // More than a string can hold.
+    if (cause instanceof RangeError) throw answerTooLarge(cause)
+    throw cause
+  }
+  // A code unit is at most three bytes, so most answers need no exact count.
+  if (json.length * 3 > ANSWER_BYTES_MAX && Buffer.byteLength(json) > ANSWER_BYTES_MAX) throw answerTooLarge()
+  return json
+}
+
+/** The first items of a list whose JSON fits into a number of bytes. */
+export function itemsWithin<Item>(items: readonly Item[], bytesMax: number): Item[] {
+  let bytes = 0
+  const end = items.findIndex((item) => {
+    bytes += Buffer.byteLength(JSON.stringify(item)) + 1
+    return bytes > bytesMax
+  })
+  return end < 0 ? [...items] : items.slice(0, end)
+}
+
+/** Whether an error says that an answer would be too large. */
+export function isAnswerTooLarge(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === CODE
+}
+
+/** 400: like a query that is too expensive, it is the caller who can ask for less. */
+export function answerTooLarge(cause?: unknown): ServiceError {
+  const message =
+    'The answer would be larger than 16 MiB. Ask for less at once: a smaller limit, fewer ids, or fewer fields (fields=summary).'
+  return new ServiceError(400, CODE, message, { cause })
+}

@@ -1,0 +1,94 @@
+import { isUtf8 } from 'node:buffer'
+import type { Readable, Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
+import type { FastifyRequest } from 'fastify'
+import { ServiceError } from '../errors.ts'
+import { parseJsonBody } from './json-body.ts'
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  br: createBrotliDecompress,
+  deflate: createInflate,
+}
+const ENCODINGS = 'gzip, br or deflate'
+
+/** A content type parser for JSON, whatever the content type calls it. No body at all is undefined. */
+export async function readJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
+  const bytes = await readBody(request, payload)
+  if (bytes.length === 0) return undefined
+  // Decoding would replace each invalid byte, and a name would be stored that nobody sent.
+  if (!isUtf8(bytes)) throw new ServiceError(400, 'invalid_json', 'The body is not valid UTF-8. Send JSON in UTF-8.')
+  return parseJsonBody(bytes.toString('utf8'))
+}
+
+/**
+ * Reads a request's body, decompressed. The route's limit holds for what arrives and for what it unpacks to; reading
+ * stops at the limit, so a small body that unpacks to a gigabyte costs no more than a large body.
+ * @throws ServiceError 413 `body_too_large`, 415 `unsupported_content_encoding`, 400 `invalid_content_encoding` for a
+ * stream that is truncated or corrupt.
+ */
+async function readBody(request: FastifyRequest, payload: Readable): Promise<Buffer> {
+  const { bodyLimit } = request.routeOptions
+  const limit = bodyLimit ?? 0
+  if (Number(request.headers['content-length']) > limit) throw tooLarge()
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? ''
+  if (encoding === '' || encoding === 'identity') return collect(payload, limit)
+  const createDecoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined
+  if (createDecoder === undefined) throw unknownEncoding(encoding)
+  return collect(payload, limit, createDecoder())
+}
+
+/** Collects the bytes of a stream, or what a decoder makes of them, up to a limit. */
+function collect(payload: Readable, limit: number, decoder?: Transform): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
+  const chunks: Buffer[] = []
+  let arrivedBytes = 0
+  let bytes = 0
+
+  function fail(error: unknown): void {
+    // What still arrives is discarded; Fastify closes the connection of a body that it could not parse.
+    payload.off('data', arrive).resume()
+    decoder?.destroy()
+    reject(error)
+  }
+  function arrive(chunk: Buffer): void {
+    arrivedBytes += chunk.length
+    if (arrivedBytes > limit) fail(tooLarge())
+    else if (!decoder) take(chunk)
+    else if (!decoder.write(chunk)) {
+      payload.pause()
+      decoder.once('drain', () => payload.resume())
+    }
+  }
+  function take(chunk: Buffer): void {
+    bytes += chunk.length
+    if (bytes > limit) fail(tooLarge())
+    else chunks.push(chunk)
+  }
+  const finish = () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
+
+  payload.on('data', arrive)
+  payload.once('end', () => (decoder ? decoder.end() : finish()))
+  payload.once('error', (cause) => fail(new ServiceError(400, 'bad_request', 'The body ended early.', { cause })))
+  decoder?.on('data', take)
+  decoder?.once('end', finish)
+  decoder?.once('error', (cause) => fail(notDecodable(cause)))
+  return promise
+}
+
+function tooLarge(): ServiceError {
+  return new ServiceError(413, 'body_too_large', 'The body is too large for this endpoint. Send less at once.')
+}
+
+function unknownEncoding(encoding: string): ServiceError {
+  const message = `The Content-Encoding ${encoding.slice(0, 100)} is not supported. Use ${ENCODINGS}, or send the body as it is.`
+  return new ServiceError(415, 'unsupported_content_encoding', message, {
+    headers: { 'accept-encoding': 'gzip, br, deflate' },
+  })
+}
+
+function notDecodable(cause: unknown): ServiceError {
+  const message = 'The body is not what its Content-Encoding says: it is corrupt or truncated. Send all of it again.'
+  return new ServiceError(400, 'invalid_content_encoding', message, { cause })
+}

@@ -1,0 +1,116 @@
+import { sql } from 'kysely'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { boundLoading } from '../src/platform/answer-size.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await sharedService()
+})
+
+const outcome = async (path: string) => {
+  const { status, body } = await tenant.call('GET', path)
+  return [status, body.error?.code]
+}
+const OK = [200, undefined]
+const TOO_LARGE = [400, 'answer_too_large']
+
+describe('an answer beyond 16 MiB is refused, and asking for less works', () => {
+  beforeAll(async () => {
+    tenant = await createTestTenant(service)
+  })
+
+  test('where contacts are long', async () => {
+    const longest = sql`(SELECT jsonb_object_agg('k' || n, repeat('x', 60000)) FROM generate_series(1, 4) AS n)`
+    for (let n = 0; n < 80; n++) await tenant.contact(`long${n}@example.com`)
+    await sql`UPDATE contacts SET properties = ${longest} WHERE tenant_id = ${tenant.id}`.execute(
+      service.stores.database,
+    )
+    expect(await outcome('/v1/contacts?limit=100')).toEqual(TOO_LARGE)
+    expect(await outcome('/v1/contacts?limit=50')).toEqual(OK)
+    expect(await outcome('/v1/contacts?limit=100&fields=summary')).toEqual(OK)
+  })
+
+  test('where filters of segments are long', async () => {
+    await sql`INSERT INTO segments (tenant_id, segment_id, name, filter, uses_events, uses_time, created_at, updated_at)
+      SELECT ${tenant.id}, gen_random_uuid(), n, jsonb_build_object('match', 'all', 'conditions',
+        jsonb_build_array(jsonb_build_object('property', 'p', 'operator', 'equals', 'value', repeat(chr(1), 30000)))),
+        false, false, now(), now() FROM generate_series(1, 100) AS n`.execute(service.stores.database)
+    expect(await outcome('/v1/segments?limit=100')).toEqual(TOO_LARGE)
+    expect(await outcome('/v1/segments?limit=10')).toEqual(OK)
+  })
+})
+
+describe('events', () => {
+  beforeAll(async () => {
+    tenant = await createTestTenant(service)
+    await tenant.contact('visitor@example.com', {}, { visitor_id: 'v' })
+  })
+
+  test('of a page with long URLs are refused together, and answered in smaller pages', async () => {
+    const long = '\u0001'.repeat(16_384)
+    const event = { event: 'long', url: long, referrer: long }
+    for (let n = 0; n < 90; n += 10) {
+      const sent = Array.from({ length: 10 }, () => tenant.track({ visitor_id: 'v', events: [event] }))
+      for (const { status } of await Promise.all(sent)) expect(status).toBe(200)
+    }
+    expect(await outcome('/v1/events?limit=100')).toEqual(TOO_LARGE)
+    expect(await outcome('/v1/events?limit=50')).toEqual(OK)
+    expect(await outcome('/v1/events?limit=100&fields=summary')).toEqual(OK)
+  })
+
+  test('of a contact are cut at 8 MiB, newest first, and the answer says where the rest is', async () => {
+    const { body: found } = await tenant.call('GET', '/v1/contacts')
+    const contactId = found.contacts[0].contact_id
+    const data = { filler: 'x'.repeat(30_000) }
+    for (let n = 0; n < 300; n += 6) {
+      const events = Array.from({ length: 6 }, (_, at) => ({ event: 'wide', data: { ...data, n: n + at } }))
+      await tenant.track({ visitor_id: 'v', events })
+    }
+    const path = `/v1/contacts/events/${contactId}?event_type=wide`
+    const { status, body } = await tenant.call('GET', path)
+    expect([status, body.total_items]).toEqual([200, 300])
+    expect(body.returned).toBeGreaterThan(100)
+    expect(body.returned).toBeLessThan(300)
+    expect(body.events).toHaveLength(body.returned)
+    expect(body.events.at(-1).data.n).toBe(300 - body.returned)
+    expect(body.warnings).toEqual([expect.stringContaining(`/v1/events?contact_id=${contactId}`)])
+    const oldest = (await tenant.call('GET', `${path}&sort_dir=asc`)).body
+    expect(oldest.events[0].data.n).toBe(0)
+    const all = (await tenant.call('GET', `/v1/contacts/events/${contactId}`)).body
+    expect([all.total_items, all.events.length]).toEqual([390, all.returned])
+  })
+
+  test('are refused by the engine before they are loaded', async () => {
+    const select = (bytesMax: number) =>
+      tenant.handle.events.select({
+        name: 't',
+        lane: 'light',
+        columns: 'data',
+        where: ['is_system = 0'],
+        parameters: {},
+        bytesMax,
+      })
+    await expect(select(1_000_000)).rejects.toMatchObject({ code: 'answer_too_large' })
+    expect(await select(20_000_000)).toHaveLength(390)
+  })
+})
+
+describe('a query of a request', () => {
+  const bytes = (megabytes: number) =>
+    sql`SELECT repeat('x', 1000000) AS text FROM generate_series(1, ${megabytes}::int)`.execute(service.stores.database)
+  const inRequest = (megabytes: number) => boundLoading(() => bytes(megabytes))
+
+  test('loads at most 64 MiB, and its connection serves on', async () => {
+    for (let n = 0; n < 3; n++) {
+      await expect(inRequest(70)).rejects.toMatchObject({ code: 'answer_too_large' })
+    }
+    expect(await inRequest(60)).toMatchObject({ rows: { length: 60 } })
+  })
+
+  test("is not the service's own work, which pages by itself", async () => {
+    expect(await bytes(70)).toMatchObject({ rows: { length: 70 } })
+  })
+})
