@@ -230,6 +230,8 @@ describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", (
     provider.person = { ...provider.person, sub: '2', email: 'new@example.com' }
     await page.goto(new URL(body.link).pathname)
     await page.getByRole('button', { name: 'Example SSO' }).click()
+    // The form that makes an account has such a button too.
+    await page.getByLabel('Your name').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Join' }).click()
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
     await page.goto('/settings/profile')

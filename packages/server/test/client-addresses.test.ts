@@ -78,7 +78,8 @@ describe('without a proxy', () => {
   })
 
   test('X-Forwarded-Proto is ignored', async () => {
-    const visit = await tenant.track({ events: [{ event: 'x' }] }, { 'x-forwarded-proto': 'https' })
+    const headers = { origin: `http://${tenant.site}`, 'x-forwarded-proto': 'https' }
+    const visit = await tenant.track({ events: [{ event: 'x' }] }, headers)
     expect(visit.headers.get('set-cookie')).not.toContain('Secure')
   })
 })
@@ -97,7 +98,8 @@ test('behind two proxies the address before the second one counts, and the schem
     expect(statuses.at(-1)).toBe(429)
     const tenant = await createTestTenant(service)
     const cookieFor = async (proto: string) => {
-      const visit = await tenant.track({ events: [{ event: 'x' }] }, { 'x-forwarded-proto': proto })
+      const headers = { origin: `http://${tenant.site}`, 'x-forwarded-proto': proto }
+      const visit = await tenant.track({ events: [{ event: 'x' }] }, headers)
       return visit.headers.get('set-cookie')
     }
     expect(await cookieFor('http, https')).toContain('Secure')

@@ -146,7 +146,7 @@ function Person({ identity, mayWrite }: { identity: Identity; mayWrite: boolean 
     <TextInput
       label={label}
       required={isRequired && mayWrite}
-      readOnly={!mayWrite}
+      readOnly={!mayWrite || saving.isPending}
       {...upTo(200)}
       value={draft[name]}
       onChange={({ currentTarget: { value } }) => setDraft((before) => ({ ...before, [name]: value }))}

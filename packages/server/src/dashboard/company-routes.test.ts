@@ -38,19 +38,3 @@ test("a company's events are those of its contacts, and of nobody else's", async
   expect((await stranger.call('GET', events)).body.error.code).toBe('not_found')
   expect((await viewer.call('GET', '/api/companies/none/events')).status).toBe(404)
 })
-
-test("a contact's notes come page by page, the latest first", async () => {
-  const contactId = await tenant.contact('noted@example.com')
-  for (const content of ['one', 'two', 'three']) {
-    await tenant.call('POST', `/v1/contacts/${contactId}/notes`, { content })
-  }
-  const path = `/api/contacts/${contactId}/notes`
-  const page = async (query: string) => {
-    const { body } = await viewer.call('GET', `${path}?${query}`)
-    return [body.notes.map(({ content }: { content: string }) => content), body.pagination]
-  }
-  const pagination = { limit: 2, total_pages: 2, total_items: 3 }
-  expect(await page('limit=2')).toEqual([['three', 'two'], { page: 1, ...pagination }])
-  expect(await page('limit=2&page=2')).toEqual([['one'], { page: 2, ...pagination }])
-  expect((await viewer.call('GET', '/api/contacts/none/notes')).status).toBe(404)
-})
