@@ -37,27 +37,27 @@ interface Row {
 }
 
 interface Batch {
-  rows: Map<string, Row>
+  /** By visitor and place; with the key under which each is remembered. */
+  rows: Map<string, { row: Row; key: string }>
   done: Promise<void>
 }
 
 export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenNetworks {
-  /** When each network was last stored, so that a visitor's next request writes nothing. */
+  /** When each network was last stored, so that a visitor's next request neither hashes nor writes anything. */
   const written = new Map<string, number>()
   const waiting = new Map<string, Batch>()
   const running = new Map<string, Promise<void>>()
 
   /** The first key's hash comes first; without a key there is none, and no identified visitor is recovered. */
-  function hashesOf(tenantId: string, visitorId: string, address: string): Buffer[] {
-    const network = networkOf(address, SITE)
-    return network === null ? [] : secrets.digests(network, `visitor_networks/${tenantId}/${visitorId}`)
+  function hashesOf(tenantId: string, visitorId: string, network: string): Buffer[] {
+    return secrets.digests(network, `visitor_networks/${tenantId}/${visitorId}`)
   }
 
   /** Requests that arrive while one batch is written share the next. */
   function batchOf(tenant: Tenant): Batch {
     const known = waiting.get(tenant.id)
     if (known) return known
-    const rows = new Map<string, Row>()
+    const rows: Batch['rows'] = new Map()
     const before = running.get(tenant.id) ?? Promise.resolve()
     const done = before.then(async () => {
       waiting.delete(tenant.id)
@@ -75,7 +75,8 @@ export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenN
     return batch
   }
 
-  async function write(tenant: Tenant, rows: Row[]): Promise<void> {
+  async function write(tenant: Tenant, noted: { row: Row; key: string }[]): Promise<void> {
+    const rows = noted.map(({ row }) => row)
     // In one order for all, so that two processes wait for each other instead of blocking each other.
     rows.sort((a, b) => (a.visitor_id < b.visitor_id ? -1 : Number(a.visitor_id > b.visitor_id)) || a.place - b.place)
     await tenant.db
@@ -89,22 +90,30 @@ export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenN
       )
       .execute()
     if (written.size + rows.length > REMEMBERED) written.clear()
-    for (const row of rows) written.set(keyOf(tenant, row), row.seen_at.getTime())
+    for (const { row, key } of noted) written.set(key, row.seen_at.getTime())
   }
 
   return {
     note: async (tenant, visitorId, address) => {
-      const [network] = hashesOf(tenant.id, visitorId, address)
-      if (!network) return
-      const place = (network[0] ?? 0) % PLACES
-      const row = { visitor_id: visitorId, place, network, seen_at: clock() }
-      const known = written.get(keyOf(tenant, row))
-      if (known !== undefined && row.seen_at.getTime() - known < WRITTEN_EVERY_MS) return
+      const network = networkOf(address, SITE)
+      if (network === null) return
+      const now = clock()
+      const key = `${tenant.id}/${network}/${visitorId}`
+      const known = written.get(key)
+      if (known !== undefined && now.getTime() - known < WRITTEN_EVERY_MS) return
+      const [hash] = hashesOf(tenant.id, visitorId, network)
+      if (!hash) return
+      const place = (hash[0] ?? 0) % PLACES
       const batch = batchOf(tenant)
-      batch.rows.set(`${place}/${visitorId}`, row)
+      batch.rows.set(`${place}/${visitorId}`, {
+        row: { visitor_id: visitorId, place, network: hash, seen_at: now },
+        key,
+      })
       await batch.done
     },
     wasSeenFrom: async (tenant, visitorId, address) => {
+      const asked = networkOf(address, SITE)
+      if (asked === null) return false
       const since = new Date(clock().getTime() - NETWORK_DAYS * DAY_MS)
       const seen = await tenant.db
         .selectFrom('visitor_networks')
@@ -112,12 +121,8 @@ export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenN
         .where('visitor_id', '=', visitorId)
         .where('seen_at', '>', since)
         .execute()
-      const hashes = hashesOf(tenant.id, visitorId, address)
+      const hashes = hashesOf(tenant.id, visitorId, asked)
       return seen.some(({ network }) => hashes.some((hash) => hash.equals(network)))
     },
   }
-}
-
-function keyOf(tenant: Tenant, { visitor_id, network }: Pick<Row, 'visitor_id' | 'network'>): string {
-  return `${tenant.id}/${network.toString('base64')}/${visitor_id}`
 }
