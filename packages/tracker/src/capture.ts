@@ -6,8 +6,8 @@ import { options, type TrackedEvent } from './options.ts'
 import { cut, redact, serialize } from './text.ts'
 import { discard, enqueue } from './transport.ts'
 
-/** The service refuses data over 32 KiB; what is over this has its data left out. */
-const EVENT_CHARACTERS_MAX = 30_000
+/** The service refuses data over 32 KiB, and the event with it; of an event over this the data are left out. */
+const EVENT_BYTES_MAX = 30_000
 
 let active = false
 /** Without its last brace: the request that it goes into may propose a session in it. */
@@ -47,7 +47,7 @@ export function capture(event: string, data: Record<string, unknown>, page: Part
   const approved = check ? attempt(() => (check as (event: TrackedEvent) => TrackedEvent)(captured)) : captured
   if (!approved) return
   let json = serialize(approved)
-  if (json.length > EVENT_CHARACTERS_MAX) json = serialize({ ...approved, data: { truncated: true } })
+  if (new Blob([json]).size > EVENT_BYTES_MAX) json = serialize({ ...approved, data: { truncated: true } })
   add('', json)
 }
 

@@ -4,13 +4,18 @@ import { options } from './options.ts'
 
 /** Nobody needs deeper data, and a cycle must end. */
 const DEPTH_MAX = 9
-/** An e-mail address, its @ encoded or not, however often: `ada@example.com`, `ada%2540example.com`. */
-const ADDRESS = /.(@|%(25)*40).+\.[a-z%]/i
+/** An e-mail address, its @ and its dot encoded or not, however often: `ada@example.com`, `ada%2540example%2Ecom`. */
+const ADDRESS = /.(@|%(25)*40).+(\.|%(25)*2e)\D/i
 const SENSITIVE = 'pass|token|secret|auth(?!or)|mail|phone|session|api_?key'
+
+/** The first 200 characters, as the service counts them: one of two code units is one. */
+export function firstCharacters(text: string): string {
+  return `${text.match(/.{0,200}/su)}`
+}
 
 /** One line of at most 200 characters. */
 export function cut(text: unknown): string {
-  return `${text ?? ''}`.replace(/\s+/g, ' ').trim().slice(0, 200)
+  return firstCharacters(`${text ?? ''}`.trim().replace(/\s+/g, ' '))
 }
 
 /**

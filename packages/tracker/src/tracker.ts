@@ -4,6 +4,7 @@ import { attempt, guard, on } from './guard.ts'
 import { watchInteractions } from './interactions.ts'
 import { configure, type Options, options } from './options.ts'
 import { watchPages } from './pages.ts'
+import { firstCharacters } from './text.ts'
 import { flush, setAddress } from './transport.ts'
 import { watchVideos } from './videos.ts'
 import { findVisitor } from './visitor.ts'
@@ -76,7 +77,7 @@ function whenActive<Args extends unknown[]>(act: (...args: Args) => void): (...a
 }
 
 function track(name: unknown, data: unknown): void {
-  const event = `${name ?? ''}`.slice(0, 200)
+  const event = firstCharacters(`${name ?? ''}`)
   const isObject = Object(data) === data && !Array.isArray(data)
   if (event) capture(event, isObject ? (data as Record<string, unknown>) : { value: data })
 }

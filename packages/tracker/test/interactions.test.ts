@@ -188,6 +188,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       service.track?.('cycle', cycle)
       service.track?.('number', 5)
       service.track?.('huge', { text: 'x'.repeat(100_000) })
+      service.track?.('wide', { text: '漢'.repeat(12_000) })
       service.track?.('getter', {
         get bad() {
           throw new Error('never seen')
@@ -195,7 +196,7 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
       })
       service.track?.('')
       service.push?.(['nonsense'], null, 7, ['__proto__'], ['constructor', 1], ['track'])
-      service.push?.(['track', 'x'.repeat(300)])
+      service.push?.(['track', 'x'.repeat(300)], ['track', '🎉'.repeat(200)], ['track', `y${'🎉'.repeat(200)}`])
     })
     const events = await site.settled(url, page)
     const byName = Object.fromEntries(events.map(({ event, data }) => [event, data]))
@@ -213,9 +214,10 @@ describe.skipIf(!HAS_BROWSER)('in a real browser', () => {
     })
     expect(byName.number).toEqual({ value: 5 })
     expect(byName.huge).toEqual({ truncated: true })
+    expect(byName.wide).toEqual({ truncated: true })
     expect(byName.cycle.name).toBe('cycle')
     expect(events.map(({ event }) => event)).not.toContain('getter')
-    expect(byName).toHaveProperty('x'.repeat(200))
+    for (const name of ['x'.repeat(200), '🎉'.repeat(200), `y${'🎉'.repeat(199)}`]) expect(byName).toHaveProperty(name)
     expect(site.requests(url).map(({ status }) => status)).not.toContain(400)
     // What came before the identification is the contact's as well.
     const { body } = await tenant.call('GET', '/v1/contacts?search=early@example.com')

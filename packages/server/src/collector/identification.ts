@@ -94,22 +94,26 @@ function problemOf(error: unknown): string {
 
 function parseClaim(claim: unknown): PageClaim | { problem: string } {
   if (!isObject(claim)) return { problem: 'it must be an object' }
-  const { external_user_id: userId = null, traits: sentTraits, ...unknown } = claim
+  const { external_user_id: sentUserId, traits: sentTraits, ...unknown } = claim
   const traits = sentTraits ?? {}
   if (!isObject(traits)) return { problem: 'traits must be an object' }
-  const { email: sentEmail = null, ...otherTraits } = underPropertyNames(traits)
+  const { email: traitsEmail, ...otherTraits } = underPropertyNames(traits)
+  const userId = unlessBlank(sentUserId)
+  const sentEmail = unlessBlank(traitsEmail)
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
   if (sentEmail !== null && email === null) return { problem: 'traits.email is not a valid e-mail address' }
-  if (
-    userId !== null &&
-    (typeof userId !== 'string' || userId === '' || hasMoreCharacters(userId, USER_ID_LENGTH_MAX))
-  ) {
+  if (userId !== null && (typeof userId !== 'string' || hasMoreCharacters(userId, USER_ID_LENGTH_MAX))) {
     return { problem: `external_user_id must be a text of 1 to ${USER_ID_LENGTH_MAX} characters` }
   }
   if (email === null && userId === null) return { problem: 'it needs an external_user_id or traits.email' }
   const { properties, problems } = usableTraits(otherTraits)
   const unknownFields = Object.keys(unknown).map((path) => ({ path, message: 'is not a known field' }))
   return { userId, email, properties, warnings: partWarnings([...unknownFields, ...problems]) }
+}
+
+/** Pages send what they do not know as an empty text (`email: user.email ?? ''`): that says nothing. */
+function unlessBlank(value: unknown): unknown {
+  return typeof value === 'string' && value.trim() === '' ? null : (value ?? null)
 }
 
 /** Names parts of a claim that cannot be used, the first ones one by one. */

@@ -54,6 +54,7 @@ test.each([
   [{ visitor_id: null, company_data: null }],
   [{ visitor_id: '', company_data: {} }],
   [{ company_data: { domain: '', name: null } }],
+  [{ visitor_id: ' ', company_data: { domain: ' ', name: '\t' } }],
 ])('%j beside the contact is as good as absent: the lead is kept', async (blank) => {
   for (let n = 0; n < 7; n++) {
     const { status, body } = await submit({ contact_data: { email: `ada${n}@example.com` }, ...blank })

@@ -40,7 +40,8 @@ export function parseSubmission(body: Type.Static<typeof FormSubmissionBody>): O
   details.push(...within('contact_data', checkProperties(properties)))
   const company = parseCompany(toProperties(body.company_data ?? {}), details)
   if (email === null || details.length > 0) throw validationError(details)
-  return { visitorId: body.visitor_id || null, email, properties: properties as Properties, company }
+  const visitorId = body.visitor_id?.trim() ? body.visitor_id : null
+  return { visitorId, email, properties: properties as Properties, company }
 }
 
 function parseCompany(data: Record<string, unknown>, details: ErrorDetail[]): FormSubmission['company'] {
@@ -66,8 +67,12 @@ function parseCompany(data: Record<string, unknown>, details: ErrorDetail[]): Fo
 
 /** A field that was left blank says nothing: it must not erase what is known. */
 function toProperties(data: Record<string, unknown>): Record<string, unknown> {
-  const filled = Object.entries(flattenTraits(data)).filter(([, value]) => value !== null && value !== '')
+  const filled = Object.entries(flattenTraits(data)).filter(([, value]) => !isBlank(value))
   return underPropertyNames(Object.fromEntries(filled))
+}
+
+function isBlank(value: unknown): boolean {
+  return value === null || (typeof value === 'string' && value.trim() === '')
 }
 
 function within(place: string, details: ErrorDetail[]): ErrorDetail[] {

@@ -88,7 +88,7 @@ function personsOf(body: unknown): string[] {
   // `Email` names the same person as `email`.
   const emails = Object.entries(contact_data ?? {}).filter(([key]) => propertyNameOf(key) === 'email')
   return [
-    ...(typeof visitor_id === 'string' && visitor_id !== '' ? [`visitor ${visitor_id.slice(0, 200)}`] : []),
+    ...(typeof visitor_id === 'string' && visitor_id.trim() !== '' ? [`visitor ${visitor_id.slice(0, 200)}`] : []),
     ...emails.flatMap(([, email]) =>
       typeof email === 'string' ? [`email ${email.trim().toLowerCase().slice(0, 320)}`] : [],
     ),

@@ -269,6 +269,22 @@ describe('parts of an identification', () => {
     expect(Object.keys(contact.properties)).not.toContain('orders')
   })
 
+  test('that are blank say nothing', async () => {
+    const blankEmail = await visit('v', 'kept', {
+      identify: { external_user_id: 'u1', traits: { email: ' ', plan: 'pro' } },
+    })
+    expect(blankEmail.body.warnings).toBeUndefined()
+    const { contact_id } = await identify({ user_id: 'u1' })
+    expect(await eventsOf(contact_id)).toEqual(['kept'])
+    const blankId = await visit('w', 'also', {
+      identify: { external_user_id: '', traits: { email: 'ada@example.com' } },
+    })
+    expect(blankId.body.warnings).toBeUndefined()
+    expect((await identify({ email: 'ada@example.com' })).created).toBe(false)
+    const nobody = await visit('x', 'nobody', { identify: { external_user_id: '', traits: { email: '' } } })
+    expect(nobody.body.warnings).toEqual([expect.stringContaining('needs an external_user_id or traits.email')])
+  })
+
   test('are named up to twenty times', async () => {
     const wrong = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`wrong${n}`, [{}]]))
     const { body } = await visit('v', 'kept', { identify: { traits: { email: 'ada@example.com', ...wrong } } })
