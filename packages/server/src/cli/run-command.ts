@@ -104,7 +104,7 @@ async function run(command: Command, values: Values): Promise<number> {
     const message = code === 'failed' ? explain(error) : (error as Error).message
     if (json) console.log(JSON.stringify({ error: { code, message } }))
     else console.error(`cdsctl: ${message}`)
-    return FAILED
+    return code === 'invalid_option' ? WRONG_CALL : FAILED
   }
 }
 

@@ -64,15 +64,15 @@ test('cdsctl segment create works with and without a running service', async () 
   const refused = await define({ match: 'all', conditions: [{ property: 'x', operator: 'like', value: 1 }] })
   expect(refused).toMatchObject({ exit: 1, error: { code: 'validation_error' } })
   expect(JSON.stringify(refused)).toContain('filter.conditions[0].operator')
-  for (const [filter, problem] of [
-    ['{"match":', /^--filter is not valid JSON: /],
-    ["{'match': 'all'}", /^--filter is not valid JSON: /],
-    ['', /^--filter is not valid JSON: /],
-    ['{"match":"all\\u0000"}', /^--filter cannot be used: match/],
-    ['[]', /^filter: must be an object/],
+  for (const [filter, exit, problem] of [
+    ['{"match":', 2, /^--filter is not valid JSON: /],
+    ["{'match': 'all'}", 2, /^--filter is not valid JSON: /],
+    ['', 2, /^--filter is not valid JSON: /],
+    ['{"match":"all\\u0000"}', 2, /^--filter cannot be used: match/],
+    ['[]', 1, /^filter: must be an object/],
   ] as const) {
     expect(await defineAs(filter), filter).toMatchObject({
-      exit: 1,
+      exit,
       error: { message: expect.stringMatching(problem) },
     })
   }
