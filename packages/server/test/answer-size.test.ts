@@ -83,6 +83,17 @@ describe('events', () => {
     expect([all.total_items, all.events.length]).toEqual([390, all.returned])
   })
 
+  test('of a contact are cut at 8 MiB also where they are several times as long in JSON', async () => {
+    const { body: found } = await tenant.call('GET', '/v1/contacts')
+    const path = `/v1/contacts/events/${found.contacts[0].contact_id}?event_type=long`
+    const { status, body } = await tenant.call('GET', path)
+    expect([status, body.total_items, body.warnings?.length]).toEqual([200, 90, 1])
+    // An event is 200 kB of JSON.
+    expect(body.returned).toBeGreaterThan(10)
+    expect(body.returned).toBeLessThan(43)
+    expect(await outcome(`${path}&fields=summary`)).toEqual(OK)
+  })
+
   test('are refused by the engine before they are loaded', async () => {
     const select = (bytesMax: number) =>
       tenant.handle.events.select({

@@ -40,6 +40,17 @@ describe('routes', () => {
     },
   )
 
+  test.each<[string, string, Record<string, string>]>([
+    ['no JSON', '{', {}],
+    ['of an unknown encoding', '{}', { 'content-encoding': 'zstd' }],
+    ['corrupt', '{}', { 'content-encoding': 'gzip' }],
+    ['of an empty content type', '{}', { 'content-type': '' }],
+    ['too large', ' '.repeat(2 * 1024 * 1024), {}],
+  ])('an unknown route is 404 with a body that is %s', async (_, body, headers) => {
+    const answer = await call(service, 'POST', '/v1/nope', { body, headers })
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'route_not_found'])
+  })
+
   test('another method is 405 with Allow', async () => {
     const { status, body, headers } = await call(service, 'PATCH', '/v1/contacts/x', { body: '{' })
     expect([status, body.error.code]).toEqual([405, 'method_not_allowed'])

@@ -68,6 +68,13 @@ describe.skipIf(platform() !== 'linux')('npm start in a terminal', () => {
     await expectCleanEnd()
   })
 
+  test('Ctrl-C while the data are being created ends it as soon as it has started', async () => {
+    const { process: terminal, ended, output } = await inTerminal(FIRST_STEP)
+    terminal.stdin.write(CTRL_C)
+    expect([await ended, output()]).toEqual([0, expect.stringMatching(/stopping: /)])
+    await expectCleanEnd()
+  })
+
   test('the service ends cleanly with its terminal', async () => {
     const { process: terminal } = await inTerminal()
     const service = childOf(childOf(terminal.pid))

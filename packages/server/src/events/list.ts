@@ -55,9 +55,19 @@ export async function findEvents(
     if (!isAnswerTooLarge(error)) throw error
     // Their sizes say how many can be read.
     const sizes = await selectPage<{ bytes: number }>(tenant, filters, order, { page: 1, limit }, EVENT_BYTES)
-    return find(rowsWithin(sizes, bytesMax / 2))
+    return findFewer(find, rowsWithin(sizes, bytesMax / 2))
   })
   return itemsWithin(rows.map(toEventObject), bytesMax)
+}
+
+/** A control character takes six bytes in JSON, so what was reckoned to fit may still be too much. */
+async function findFewer<Row>(find: (rows: number) => Promise<Row[]>, rows: number): Promise<Row[]> {
+  try {
+    return await find(rows)
+  } catch (error) {
+    if (!isAnswerTooLarge(error) || rows === 1) throw error
+    return findFewer(find, Math.ceil(rows / 2))
+  }
 }
 
 /** How many of the first rows fit; the engine needs some more for a row than its texts. */

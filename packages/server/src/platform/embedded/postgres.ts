@@ -1,4 +1,5 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import {
   appendFile,
@@ -15,8 +16,8 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { promisify } from 'node:util'
 import pg from 'pg'
 import { EmbeddedError } from './embedded-error.ts'
 import { endOrphan, removeSocketDirectory, socketDirectoryPrefix } from './orphan.ts'
@@ -136,24 +137,32 @@ async function createCluster(
   user: ServerUser,
   onProgress: (message: string) => void,
 ): Promise<void> {
-  onProgress('creating the PostgreSQL database')
   const unfinished = `${cluster}.new`
   await rm(unfinished, { recursive: true, force: true })
   const args = ['-D', unfinished, '-U', ROLE, '-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
   args.push('--locale=C', '--data-checksums', '--auth-local=peer', '--auth-host=reject', '--no-instructions')
   try {
-    await promisify(execFile)(initdb, args, { ...asUser(user), env: environment() })
-  } catch (error) {
-    const { stderr } = error as { stderr?: string }
-    throw new EmbeddedError('initdb_failed', `PostgreSQL's data could not be created: ${stderr ?? error}`, {
-      cause: error,
-    })
+    const created = runToEnd(initdb, args, user)
+    onProgress('creating the PostgreSQL database')
+    await created
+  } catch (cause) {
+    const message = `PostgreSQL's data could not be created: ${(cause as Error).message}`
+    throw new EmbeddedError('initdb_failed', message, { cause })
   }
   // The operating system says who is at the other end of the socket: the service itself, and nobody else, is the role.
   const serviceUser = process.getuid?.() === 0 ? 'root' : user.name
   await writeFile(join(unfinished, 'pg_hba.conf'), 'local all all peer map=service\n')
   await appendFile(join(unfinished, 'pg_ident.conf'), `service "${serviceUser}" ${ROLE}\n`)
   await rename(unfinished, cluster)
+}
+
+/** @throws Error with what the program said, unless it ends with 0. */
+async function runToEnd(program: string, args: string[], user: ServerUser): Promise<void> {
+  // A process group of its own: Ctrl-C in a terminal is for the service, which ends once it has started.
+  const how = { ...asUser(user), env: environment(), detached: true }
+  const child = spawn(program, args, { ...how, stdio: ['ignore', 'ignore', 'pipe'] })
+  const [said, [code, signal]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  if (code !== 0) throw new Error(said.trim() || `${program} ended with ${code ?? signal}`)
 }
 
 interface Launch {

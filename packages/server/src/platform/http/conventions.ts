@@ -66,9 +66,18 @@ export function applyConventions(app: FastifyInstance): void {
   app.decorate('unknownPaths', others)
   app.setNotFoundHandler(async (request, reply) => {
     for (const answer of others) if (await answer(request, reply)) return reply
-    const message = `There is no route ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}. See /docs for all routes.`
-    return sendError(new ServiceError(404, 'route_not_found', message), null, request, reply)
+    return sendError(routeNotFound(request), null, request, reply)
   })
+  // The route is unknown whatever the body is: it is not read. Requests without one may be for a page.
+  app.addHook('preParsing', (request, _reply, payload, next) => {
+    const canHaveBody = request.method !== 'GET' && request.method !== 'HEAD'
+    next(request.is404 && canHaveBody ? routeNotFound(request) : null, payload)
+  })
+}
+
+function routeNotFound({ method, url }: FastifyRequest): ServiceError {
+  const message = `There is no route ${method} ${url.split('?')[0]?.slice(0, 200)}. See /docs for all routes.`
+  return new ServiceError(404, 'route_not_found', message)
 }
 
 /** Answers a request whose path no route has, or leaves it: then it answers false. */
