@@ -5,6 +5,7 @@ import { storeUnavailable } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { openPool } from '../platform/postgres/connect.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
+import { createEventEraser } from './erase-events.ts'
 import { EMPTY_RECORD, serializeEvents } from './event-record.ts'
 import { type Projector, startProjector } from './projector.ts'
 
@@ -241,6 +242,29 @@ test('what has gathered is inserted in batches of a bounded size, rows with othe
   expect(await stored()).toEqual([...Array.from({ length: 1_200 }, () => 'large'), 'older'])
   expect(bodies.length).toBe(3)
   expect(Math.max(...bodies)).toBeLessThan(20_000_000)
+})
+
+test('an erasure waits for events of a visitor that ClickHouse does not take, though it takes deletions', async () => {
+  tenant = await createTestTenant(service)
+  const { clickhouse } = service.stores
+  const tooManyParts = new Error('Code: 252. DB::Exception: Too many parts. (TOO_MANY_PARTS)')
+  let accepts = false
+  const full: ClickHouse = {
+    ...clickhouse,
+    insert: (...given) => (accepts ? clickhouse.insert(...given) : Promise.reject(tooManyParts)),
+  }
+  await withProjectors([full], async (projector) => {
+    await commit(['anonymous'], tenant, (rows) => rows.replace('"anonymous"', '"by_ada"').replace('""', '"ada"'))
+    const { erase } = createEventEraser({ ...service.stores, eventsStorage: 'events', projector })
+    const subject = { contactId: newId(), email: null, visitorIds: ['ada'], keys: [] }
+    const found: number[] = []
+    const erasing = () => erase(tenant.id, subject, new Date(), async (events) => void found.push(events))
+    await expect(erasing()).rejects.toMatchObject({ status: 503 })
+    accepts = true
+    await erasing()
+    expect(found).toEqual([1])
+  })
+  expect(await stored()).toEqual([])
 })
 
 /** What says nothing of the rows: here, that the password is wrong. */
