@@ -25,7 +25,7 @@ const FLUSHES_MAX = 2
 const WORTH_ANOTHER_FLUSH = 400
 /** Events that may wait in memory; beyond this callers are told to come again, instead of the process running out. */
 const WAITING_EVENTS_MAX = 200_000
-const WAITING_BYTES_MAX = 256_000_000
+const WAITING_BYTES_MAX = 128_000_000
 
 export interface GroupCommit {
   /**
