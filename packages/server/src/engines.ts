@@ -39,8 +39,13 @@ export interface Engines {
   close(): Promise<void>
 }
 
-/** One holds a batch, one looks what waits, one sets events aside. */
+/** One holds a batch, one looks what waits, one retries what was refused. */
 const PROJECTOR_CONNECTIONS = 3
+/**
+ * A process that is frozen, or whose machine has lost its power, says no goodbye: after this time PostgreSQL takes the locks of its
+ * batch away. An insertion, during which PostgreSQL hears nothing, has failed by then.
+ */
+const HOLDS_BATCH_MS_MAX = 40_000
 
 /** File in the data directory with the address of the running service's PostgreSQL. */
 export const ADDRESS_FILE = 'postgres-address.json'
@@ -84,7 +89,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
     return migrateClickHouse(postgres, found, options)
   })
   const reads = await openReadTurns(found, config)
-  const { db: database } = openPool<DB>(postgres.address, PROJECTOR_CONNECTIONS)
+  const { db: database } = openPool<DB>(postgres.address, PROJECTOR_CONNECTIONS, HOLDS_BATCH_MS_MAX)
   cleanup.push(() => database.destroy())
   const projector = startProjector({ database, clickhouse, log: options.log })
   cleanup.push(() => projector.stop())

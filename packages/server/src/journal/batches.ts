@@ -57,11 +57,18 @@ export async function openBatches(database: Database): Promise<string[]> {
   return rows.flatMap(({ batch_id }) => batch_id ?? [])
 }
 
-/** Tenants with rows that wait or are in a batch. @param apart batches that are not looked at. */
-export async function tenantsThatWait(database: Database, apart: readonly string[]): Promise<Set<string>> {
+/** Tenants with rows that wait or are in a batch. */
+export async function tenantsThatWait(database: Database): Promise<Set<string>> {
+  const { rows } = await sql<{ tenant_id: string }>`
+    SELECT DISTINCT tenant_id FROM journal, unnest(tenant_ids) AS tenant_id`.execute(database)
+  return new Set(rows.map(({ tenant_id }) => tenant_id))
+}
+
+/** Tenants with rows in some batches. */
+export async function tenantsOfBatches(database: Database, batchIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql<{ tenant_id: string }>`
     SELECT DISTINCT tenant_id FROM journal, unnest(tenant_ids) AS tenant_id
-    WHERE batch_id IS NULL OR batch_id <> ALL(${apart}::uuid[])`.execute(database)
+    WHERE batch_id = ANY(${batchIds}::uuid[])`.execute(database)
   return new Set(rows.map(({ tenant_id }) => tenant_id))
 }
 
@@ -80,6 +87,11 @@ export async function lockBatch(transaction: Database, batchId: string): Promise
     .forUpdate()
     .execute()
   return rows.map(({ journal_id, event_count }) => ({ journalId: journal_id, eventCount: event_count }))
+}
+
+/** Keeps the session of a transaction from being taken for a dead one. @throws when it was, and its locks are gone. */
+export async function keepLocks(transaction: Database): Promise<void> {
+  await sql`SELECT 1`.execute(transaction)
 }
 
 export async function readTexts(transaction: Database, journalIds: readonly string[]): Promise<Map<string, string>> {

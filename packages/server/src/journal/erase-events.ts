@@ -35,8 +35,10 @@ interface Dependencies {
 
 export function createEventEraser({ database, clickhouse, eventsStorage, projector }: Dependencies): EventEraser {
   /** What is still in the journal goes where it can be removed: rows of the journal hold the events of many. */
-  async function emptyJournal({ contactId, email }: ErasureSubject): Promise<void> {
+  async function emptyJournal(tenantId: string, { contactId, email }: ErasureSubject): Promise<void> {
     await projector.drain()
+    // It may have left rows where they were: with events of the person's visitors, which name neither of these.
+    await projector.barrier(tenantId)
     const waiting = await database
       .selectFrom('journal')
       .select('journal_id')
@@ -107,7 +109,7 @@ export function createEventEraser({ database, clickhouse, eventsStorage, project
 
   return {
     erase: async (tenantId, subject, receivedUntil, onFound) => {
-      await emptyJournal(subject)
+      await emptyJournal(tenantId, subject)
       await onFound(await eraseOwn(tenantId, subject, receivedUntil))
       if (subject.email !== null) await onFound(await eraseMentions(tenantId, subject.email))
       return { refused_events: await eraseRefused(tenantId, subject) }

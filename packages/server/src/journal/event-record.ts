@@ -135,6 +135,19 @@ export function serializeEvents(events: readonly EventRecord[]): string {
 
 const HEADER = `${JSON.stringify(COLUMNS)}\n`
 
+/** About how many bytes the events of a batch are in the journal: of what can be long, the lengths. */
+export function sizeOf({ events }: Batch): number {
+  let size = 0
+  for (const { url, url_path, title, text, class: classes, referrer, user_agent, data } of events) {
+    const texts = url.length + url_path.length + title.length + text.length + classes.length + referrer.length
+    size += SHORT_TEXTS_BYTES + texts + user_agent.length + data.length
+  }
+  return size
+}
+
+/** The ids and all that is short. */
+const SHORT_TEXTS_BYTES = 500
+
 function serialize(event: EventRecord): string {
   const values = COLUMNS.map((column) => event[column])
   const text = JSON.stringify(values)

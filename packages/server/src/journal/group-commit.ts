@@ -7,7 +7,7 @@ import { asUnavailable } from '../platform/postgres/connect.ts'
 import type { Clock } from '../platform/time.ts'
 import { type ActiveSubscription, deliveriesOf, type NewDelivery, type SubscriptionLookup } from '../webhooks/match.ts'
 import type { JournalRow } from './append.ts'
-import { type Batch, type EventRecord, serializeEvents } from './event-record.ts'
+import { type Batch, type EventRecord, serializeEvents, sizeOf } from './event-record.ts'
 import { assignContacts, distinctVisitors, readVisitors, writeAtOnce } from './flush-queries.ts'
 import { createKnownVisitors } from './known-visitors.ts'
 import type { Projector } from './projector.ts'
@@ -15,6 +15,8 @@ import { leaveOutRepeated } from './sent-ids.ts'
 
 /** Events of one flush: more would make the last request wait for a large insert, less would waste commits. */
 const FLUSH_EVENTS_MAX = 4_000
+/** Of large events fewer: 4,000 of the largest would hold up everybody for ten seconds, and a gigabyte of memory. */
+const FLUSH_BYTES_MAX = 16_000_000
 /**
  * Flushes at once: while one is written to ClickHouse, the next can be committed to PostgreSQL. What an insert costs
  * ClickHouse hardly depends on its size, so another flush starts only when it is worth one.
@@ -23,6 +25,7 @@ const FLUSHES_MAX = 2
 const WORTH_ANOTHER_FLUSH = 400
 /** Events that may wait in memory; beyond this callers are told to come again, instead of the process running out. */
 const WAITING_EVENTS_MAX = 200_000
+const WAITING_BYTES_MAX = 128_000_000
 
 export interface GroupCommit {
   /**
@@ -50,6 +53,7 @@ type Matcher = (events: readonly EventRecord[]) => NewDelivery[]
 
 interface Waiting {
   batch: Batch
+  bytes: number
   resolve(): void
   reject(error: unknown): void
 }
@@ -70,6 +74,7 @@ export function createGroupCommit({
   const knownVisitors = createKnownVisitors()
   const waiting: Waiting[] = []
   let waitingEvents = 0
+  let waitingBytes = 0
   let flushes = 0
   const whenIdle: (() => void)[] = []
 
@@ -86,13 +91,17 @@ export function createGroupCommit({
 
   function takeGroup(): Waiting[] {
     let events = 0
+    let bytes = 0
     let count = 0
-    for (const { batch } of waiting) {
-      if (count > 0 && events + batch.events.length > FLUSH_EVENTS_MAX) break
-      events += batch.events.length
+    for (const next of waiting) {
+      const isFull = events + next.batch.events.length > FLUSH_EVENTS_MAX || bytes + next.bytes > FLUSH_BYTES_MAX
+      if (count > 0 && isFull) break
+      events += next.batch.events.length
+      bytes += next.bytes
       count++
     }
     waitingEvents -= events
+    waitingBytes -= bytes
     return waiting.splice(0, count)
   }
 
@@ -189,13 +198,15 @@ export function createGroupCommit({
   return {
     record: (batch) =>
       new Promise<void>((resolve, reject) => {
-        if (waitingEvents + batch.events.length > WAITING_EVENTS_MAX) {
+        const bytes = sizeOf(batch)
+        if (waitingEvents + batch.events.length > WAITING_EVENTS_MAX || waitingBytes + bytes > WAITING_BYTES_MAX) {
           const message = 'Too many events are waiting to be written. Send them again shortly.'
           reject(new ServiceError(503, 'overloaded', message, { headers: { 'retry-after': '1' } }))
           return
         }
         waitingEvents += batch.events.length
-        waiting.push({ batch, resolve, reject })
+        waitingBytes += bytes
+        waiting.push({ batch, bytes, resolve, reject })
         startFlushes()
       }),
     drain: () =>

@@ -3,6 +3,9 @@ import { createTestTenant, startTestService, type TestService, type TestTenant }
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
+import { openPool } from '../platform/postgres/connect.ts'
+import type { DB } from '../platform/postgres/generated/tables.ts'
+import { createEventEraser } from './erase-events.ts'
 import { EMPTY_RECORD, serializeEvents } from './event-record.ts'
 import { type Projector, startProjector } from './projector.ts'
 
@@ -145,6 +148,49 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     expect(await waiting()).toEqual([])
   })
 
+  test('after an insertion, while ClickHouse then refuses everything for a while', async () => {
+    tenant = await createTestTenant(service)
+    await commit(['one'])
+    await commit(['two'])
+    await withProjectors([ending('after', 1)], (projector) => projector.drain())
+    const { clickhouse } = service.stores
+    let accepts = false
+    const strict: ClickHouse = {
+      ...clickhouse,
+      insert: (...given) => (accepts ? clickhouse.insert(...given) : Promise.reject(refusal)),
+    }
+    await withProjectors([strict], async (projector) => {
+      for (let sweep = 0; sweep < 3; sweep++) await projector.drain()
+      // A read must not take what it finds for everything.
+      await expect(projector.barrier(tenant.id)).rejects.toMatchObject({ status: 503, code: 'store_unavailable' })
+      await projector.barrier((await createTestTenant(service)).id)
+      accepts = true
+      await projector.drain()
+      await projector.barrier(tenant.id)
+    })
+    expect(await stored()).toEqual(['one', 'two'])
+    expect(await waiting()).toEqual([])
+  })
+
+  test('frozen with a batch in hand: PostgreSQL takes it away, and what it does later changes nothing', async () => {
+    tenant = await createTestTenant(service)
+    const { clickhouse } = service.stores
+    const held = holding(clickhouse)
+    // A thousandth of what the service waits.
+    const { db } = openPool<DB>(service.postgres.address, 3, 40)
+    const frozen = startProjector({ database: db, clickhouse: held.clickhouse, log: service.log })
+    await commit(['in hand'])
+    const projecting = frozen.drain()
+    await held.reached
+    await withProjectors([clickhouse], (projector) => projector.barrier(tenant.id))
+    held.release()
+    await projecting
+    await frozen.stop()
+    await db.destroy()
+    expect(await stored()).toEqual(['in hand'])
+    expect(await waiting()).toEqual([])
+  })
+
   test.each([1, 2, 3, 4])('between the %i. and the next insertion of a batch that was divided', async (call) => {
     tenant = await createTestTenant(service)
     await commit(['one', 'two'])
@@ -197,6 +243,32 @@ test('what has gathered is inserted in batches of a bounded size, rows with othe
   expect(bodies.length).toBe(3)
   expect(Math.max(...bodies)).toBeLessThan(20_000_000)
 })
+
+test('an erasure waits for events of a visitor that ClickHouse does not take, though it takes deletions', async () => {
+  tenant = await createTestTenant(service)
+  const { clickhouse } = service.stores
+  const tooManyParts = new Error('Code: 252. DB::Exception: Too many parts. (TOO_MANY_PARTS)')
+  let accepts = false
+  const full: ClickHouse = {
+    ...clickhouse,
+    insert: (...given) => (accepts ? clickhouse.insert(...given) : Promise.reject(tooManyParts)),
+  }
+  await withProjectors([full], async (projector) => {
+    await commit(['anonymous'], tenant, (rows) => rows.replace('"anonymous"', '"by_ada"').replace('""', '"ada"'))
+    const { erase } = createEventEraser({ ...service.stores, eventsStorage: 'events', projector })
+    const subject = { contactId: newId(), email: null, visitorIds: ['ada'], keys: [] }
+    const found: number[] = []
+    const erasing = () => erase(tenant.id, subject, new Date(), async (events) => void found.push(events))
+    await expect(erasing()).rejects.toMatchObject({ status: 503 })
+    accepts = true
+    await erasing()
+    expect(found).toEqual([1])
+  })
+  expect(await stored()).toEqual([])
+})
+
+/** What says nothing of the rows: here, that the password is wrong. */
+const refusal = new Error('Code: 516. DB::Exception: Authentication failed. (AUTHENTICATION_FAILED)')
 
 /** A ClickHouse whose first insertion waits until it is let go. */
 function holding(clickhouse: ClickHouse) {

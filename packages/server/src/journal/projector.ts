@@ -11,13 +11,15 @@ import {
   deleteRows,
   divideBatch,
   formBatch,
+  keepLocks,
   lockBatch,
   openBatches,
   readTexts,
+  tenantsOfBatches,
   tenantsThatWait,
 } from './batches.ts'
 import { JOURNAL_FORMAT } from './event-record.ts'
-import { insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
+import { type Holder, insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
 
 /** Events wait at most so long before they are inserted, unless somebody reads them or they are many. */
 const EVERY_MS = 100
@@ -77,8 +79,9 @@ export function startProjector(dependencies: Dependencies): Projector {
     const outcome = await database.transaction().execute(async (transaction) => {
       const rows = await lockBatch(transaction, batchId)
       if (rows.length === 0) return 'finished'
-      const complete = await textsOf(transaction, rows)
-      const outcome = complete.size === 0 ? 'finished' : await insert(batchId, complete)
+      const holder = holding(transaction)
+      const complete = await textsOf(holder, rows)
+      const outcome = complete.size === 0 ? 'finished' : await insert(holder, batchId, complete)
       if (outcome === 'divided') await divideBatch(transaction, batchId)
       const gone = outcome === 'finished' ? rows : rows.filter(({ journalId }) => !complete.has(journalId))
       await deleteRows(
@@ -91,59 +94,78 @@ export function startProjector(dependencies: Dependencies): Projector {
     if (Array.isArray(outcome)) for (const journalId of outcome) await carry(journalId)
   }
 
+  /** Inserts only while PostgreSQL still grants the locks: a process that was frozen may have lost them to another. */
+  function holding(transaction: Database): Holder {
+    const insert = async (body: string, token: string) => {
+      await keepLocks(transaction)
+      await clickhouse.insert('events', JOURNAL_FORMAT, body, token)
+    }
+    return { transaction, insert, log }
+  }
+
   /** The texts of a batch's rows, in order, without those that are not what was written: they are set aside. */
-  async function textsOf(transaction: Database, rows: BatchRow[]): Promise<Map<string, string>> {
+  async function textsOf(holder: Holder, rows: BatchRow[]): Promise<Map<string, string>> {
     const unknown = rows.filter(({ journalId }) => texts.get(journalId) === undefined)
     const read = await readTexts(
-      transaction,
+      holder.transaction,
       unknown.map(({ journalId }) => journalId),
     )
     const complete = new Map<string, string>()
     for (const { journalId, eventCount } of rows) {
       const text = texts.get(journalId) ?? read.get(journalId) ?? ''
       const row = { journalId, rows: text, eventCount }
-      if (read.has(journalId) && (await setAsideIncomplete(dependencies, row))) continue
+      if (read.has(journalId) && (await setAsideIncomplete(holder, row))) continue
       complete.set(journalId, text)
     }
     return complete
   }
 
   /** @throws what ClickHouse says when it accepts nothing at the moment. */
-  async function insert(batchId: string, rows: Map<string, string>): Promise<'finished' | 'divided' | 'refused'> {
+  async function insert(
+    holder: Holder,
+    batchId: string,
+    rows: Map<string, string>,
+  ): Promise<'finished' | 'divided' | 'refused'> {
     try {
-      for (const { body, token } of bodiesOf(batchId, [...rows.values()])) {
-        await clickhouse.insert('events', JOURNAL_FORMAT, body, token)
-      }
+      for (const { body, token } of bodiesOf(batchId, [...rows.values()])) await holder.insert(body, token)
     } catch (error) {
       counts.failures++
-      if (!isRefused(error)) {
-        if (trouble === null) log.error({ err: error }, 'ClickHouse does not take events; they wait in the journal')
-        trouble = error
-        throw error
-      }
-      if (rows.size > 1) return 'divided'
-      const [[journalId, text] = ['', '']] = rows
-      return insertAlone({ journalId, rows: text }, error)
+      if (isRefused(error)) return divide(holder, batchId, rows, error)
+      if (trouble === null) log.error({ err: error }, 'ClickHouse does not take events; they wait in the journal')
+      trouble = error
+      throw error
     }
     succeed(batchId)
     return 'finished'
   }
 
-  /** A single row was refused. @throws what ClickHouse says when it accepts nothing at the moment. */
-  async function insertAlone(row: JournalRow, error: unknown): Promise<'finished' | 'refused'> {
-    const { journalId } = row
-    // ClickHouse has accepted other rows since it last refused this one, so the cause is in the row.
-    const isItsFault = insertions > (refused.get(journalId) ?? insertions)
-    if (isItsFault || isUnreadable(error)) {
-      await insertEach(dependencies, row, isItsFault ? isRefused : isUnreadable)
-      succeed(journalId)
-      return 'finished'
+  /**
+   * ClickHouse has refused a batch. Its parts have other tokens, so it is divided only when ClickHouse cannot have taken
+   * it before: one whose insertion was interrupted, and is now refused as everything is, would be recorded twice.
+   * @throws what ClickHouse says when it accepts nothing at the moment.
+   */
+  async function divide(
+    holder: Holder,
+    batchId: string,
+    rows: Map<string, string>,
+    error: unknown,
+  ): Promise<'finished' | 'divided' | 'refused'> {
+    const since = refused.get(batchId) ?? insertions
+    // ClickHouse has accepted other batches since it first refused this one, so the cause is in the batch.
+    const isItsFault = insertions > since
+    if (!isItsFault && !isUnreadable(error)) {
+      if (!refused.has(batchId)) log.error({ err: error, batch_id: batchId }, 'ClickHouse refuses a batch of events')
+      refused.set(batchId, since)
+      return 'refused'
     }
-    if (!refused.has(journalId)) {
-      log.error({ err: error, journal_id: journalId }, 'ClickHouse refuses a journal row; it is tried again')
-      refused.set(journalId, insertions)
+    if (rows.size > 1) {
+      if (isItsFault) for (const journalId of rows.keys()) refused.set(journalId, since)
+      return 'divided'
     }
-    return 'refused'
+    const [[journalId, text] = ['', '']] = rows
+    await insertEach(holder, { journalId, rows: text }, isItsFault ? isRefused : isUnreadable)
+    succeed(batchId)
+    return 'finished'
   }
 
   function succeed(batchId: string): void {
@@ -153,22 +175,30 @@ export function startProjector(dependencies: Dependencies): Projector {
     trouble = null
   }
 
-  async function carryOpen(which: 'fresh' | 'refused'): Promise<void> {
+  async function carryOpen(isDue: (refusedAt: number | undefined) => boolean): Promise<void> {
     const open = await openBatches(database)
-    for (const batchId of open) if (refused.has(batchId) === (which === 'refused')) await carry(batchId)
+    for (const batchId of open) if (isDue(refused.get(batchId))) await carry(batchId)
     // Another process has finished those that are gone.
     for (const batchId of [...refused.keys()]) if (!open.includes(batchId)) refused.delete(batchId)
   }
 
+  const isFresh = (refusedAt: number | undefined) => refusedAt === undefined
+  const isDecidable = (refusedAt: number | undefined) => refusedAt !== undefined && refusedAt < insertions
+
   const project = inRounds(async () => {
     startedAt = Date.now()
     // While ClickHouse is away rows gather, instead of becoming many small batches.
-    if (trouble !== null) await carryOpen('fresh')
+    if (trouble !== null) await carryOpen(isFresh)
     while (await formBatch(database));
-    await carryOpen('fresh')
+    await carryOpen(isFresh)
+    // After the others, which show whether ClickHouse accepts anything.
+    await carryOpen(isDecidable)
   })
 
-  const look = inRounds(() => tenantsThatWait(database, [...refused.keys()]))
+  const look = inRounds(() => tenantsThatWait(database))
+
+  const lookAtRefused = inRounds(() => tenantsOfBatches(database, [...refused.keys()]))
+  const retryRefused = inRounds(() => carryOpen((refusedAt) => !isFresh(refusedAt)))
 
   function wake(): void {
     if (stopped || trouble !== null) return
@@ -187,8 +217,7 @@ export function startProjector(dependencies: Dependencies): Projector {
   async function drain(): Promise<void> {
     try {
       await project()
-      // After the others, which show whether ClickHouse accepts anything.
-      if (refused.size > 0) await carryOpen('refused')
+      if (refused.size > 0) await retryRefused()
     } catch (error) {
       log.warn({ err: error }, 'the journal could not be projected; it is tried again')
     }
@@ -215,6 +244,8 @@ export function startProjector(dependencies: Dependencies): Projector {
       await project().catch((error) => {
         throw asUnavailable(error)
       })
+      if (refused.size === 0 || !(await lookAtRefused()).has(tenantId)) return
+      throw asUnavailable(new Error('ClickHouse has refused events of the tenant, and has accepted nothing since'))
     },
     drain,
     counts: () => ({ ...counts }),

@@ -1,10 +1,8 @@
-import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { isOutOfRoom, refusalCode } from '../platform/clickhouse/refusal.ts'
 import { newId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { JournalRow } from './append.ts'
-import { JOURNAL_FORMAT } from './event-record.ts'
 
 /** ClickHouse's error codes for rows that it cannot read, however often they come. */
 const UNREADABLE: ReadonlySet<number> = new Set([
@@ -20,9 +18,10 @@ const ERROR_LENGTH_MAX = 1_000
 /** Used instead of a line number for a whole journal row whose lines are not those that were written. */
 const WHOLE_ROW = -1
 
-interface Dependencies {
-  database: Database
-  clickhouse: ClickHouse
+/** Who has a batch in hand: its transaction, which holds the locks, and how its rows reach ClickHouse meanwhile. */
+export interface Holder {
+  transaction: Database
+  insert(body: string, token: string): Promise<void>
   log: Logger
 }
 
@@ -44,20 +43,20 @@ export function isRefused(error: unknown): boolean {
  * caused by the event rather than the state of ClickHouse.
  */
 export async function insertEach(
-  dependencies: Dependencies,
+  holder: Holder,
   { journalId, rows }: JournalRow,
   isItsFault: (error: unknown) => boolean,
 ): Promise<void> {
   const [names = '', ...events] = linesOf(rows)
   if (events.length === 0)
-    return setAside(dependencies, { journalId, line: WHOLE_ROW, row: rows, error: 'contains no events' })
+    return setAside(holder, { journalId, line: WHOLE_ROW, row: rows, error: 'contains no events' })
   for (const [line, event] of events.entries()) {
     const row = `${names}\n${event}\n`
     try {
-      await dependencies.clickhouse.insert('events', JOURNAL_FORMAT, row, `${journalId}/${line}`)
+      await holder.insert(row, `${journalId}/${line}`)
     } catch (error) {
       if (!isItsFault(error)) throw error
-      await setAside(dependencies, { journalId, line, row, error: String(error) })
+      await setAside(holder, { journalId, line, row, error: String(error) })
     }
   }
 }
@@ -67,13 +66,13 @@ export async function insertEach(
  * or truncated one. @returns whether it was set aside.
  */
 export async function setAsideIncomplete(
-  dependencies: Dependencies,
+  holder: Holder,
   { journalId, rows, eventCount }: JournalRow & { eventCount: number },
 ): Promise<boolean> {
   const found = linesOf(rows).length - 1
   if (found === eventCount) return false
   const error = `contains ${Math.max(found, 0)} events instead of ${eventCount}`
-  await setAside(dependencies, { journalId, line: WHOLE_ROW, row: rows, error })
+  await setAside(holder, { journalId, line: WHOLE_ROW, row: rows, error })
   return true
 }
 
@@ -100,13 +99,13 @@ interface Refused {
   error: string
 }
 
-async function setAside({ database, log }: Dependencies, { journalId, line, row, error }: Refused): Promise<void> {
+async function setAside({ transaction, log }: Holder, { journalId, line, row, error }: Refused): Promise<void> {
   const reason = error.slice(0, ERROR_LENGTH_MAX).toWellFormed()
   log.error(
     { journal_id: journalId, line, reason },
     'an event cannot be stored and is set aside; see cdsctl doctor and cdsctl events retry',
   )
-  await database
+  await transaction
     .insertInto('refused_events')
     .values({ journal_id: journalId, line, row, error: reason })
     .onConflict((known) => known.columns(['journal_id', 'line']).doNothing())

@@ -147,3 +147,19 @@ test('an account that somebody made with the address gives them no more guesses 
   expect((await enter(email, PASSWORD, {}, home)).status).toBe(200)
   expect(outcome(await enter(email, OTHER, {}, home))).toEqual([401, 'invalid_email_or_password'])
 })
+
+test('the attempts that are left elsewhere tell a tenant that vouches for an address of no other account', async () => {
+  const left: number[] = []
+  for (const hasOther of [false, true]) {
+    const email = address()
+    if (hasOther) await verified(email, PASSWORD)
+    const own = `10.33.${Number(hasOther)}.1`
+    await vouched(email, OTHER, own)
+    now = new Date(now.getTime() + 3 * 60_000)
+    for (let i = 0; i < 4; i++) expect((await enter(email, OTHER, {}, own)).status).toBe(200)
+    let attempts = 0
+    while ((await enter(email, 'a wrong guess')).status === 401) attempts++
+    left.push(attempts)
+  }
+  expect(left[1]).toBe(left[0])
+})

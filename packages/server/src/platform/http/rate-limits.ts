@@ -26,8 +26,8 @@ export interface RateLimiter {
   /** Counts a sign-in attempt by address, for any person. @throws ServiceError 429 `rate_limited`. */
   checkSignIn(ip: string, reply: FastifyReply): void
   /**
-   * Counts the attempt for the person, by e-mail address or id: from this address, and from all unknown addresses
-   * together unless the person has signed in from this one before.
+   * Counts the attempt for the person, by e-mail address or id: from this address, and from all addresses together,
+   * which refuses only those that the person has not signed in from before.
    * @param knownBy which of the person's accounts have signed in from this address.
    * @returns whether those that have not may be tried as well. @throws ServiceError 429 `rate_limited`.
    */
@@ -99,10 +99,11 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
     checkSignIn: (ip, reply) => count(signIns, hostOf(ip), reply),
     checkSignInOf: (person, ip, knownBy, reply) => {
       count(signInPersons, `${hostOf(ip)} ${digest(person)}`, reply)
-      if (knownBy === 'all' || signInsElsewhere === null) return true
+      if (signInsElsewhere === null) return true
       const { perMinute, windows } = signInsElsewhere
       const isFull = windows.usageOf(digest(person), now()).used >= perMinute
-      if (knownBy === 'some' && isFull) return false
+      // Counted even when all are known: what is left elsewhere would tell whether the address has more accounts.
+      if (knownBy !== 'none' && isFull) return knownBy === 'all'
       // Headers that differ would tell whoever shares a network with somebody that they have an account.
       count(signInsElsewhere, digest(person), null)
       return true

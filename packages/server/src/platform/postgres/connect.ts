@@ -41,13 +41,21 @@ export function connectPostgres<Tables>(
   return { pool, db, address, close }
 }
 
-/** Opens another pool for a server that is watched already. @param address of `connectPostgres`. */
-export function openPool<Tables>(address: PostgresAddress, poolSize: number): Pick<Postgres<Tables>, 'pool' | 'db'> {
+/**
+ * Opens another pool for a server that is watched already. @param address of `connectPostgres`. @param idleInTransactionMs
+ * how long a transaction may do nothing before the server ends it; without it, for ever.
+ */
+export function openPool<Tables>(
+  address: PostgresAddress,
+  poolSize: number,
+  idleInTransactionMs = 0,
+): Pick<Postgres<Tables>, 'pool' | 'db'> {
   const pool = new pg.Pool({
     ...address,
     max: poolSize,
     application_name: 'customer-data-service',
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     keepAlive: true,
     idleTimeoutMillis: 60_000,
