@@ -9,6 +9,8 @@ import { createFollower, type SegmentFollower } from './follow.ts'
 
 const EVERY_MS = 500
 const PAUSE_MS = 3_000
+/** Half of the time for which a segment is claimed. */
+const RESUMED_WITHIN_MS = 60_000
 /** Who belongs changes by time alone. */
 const TIMED_EVERY_MINUTES = 10
 /** What a crash made the checks forget is found again. */
@@ -29,6 +31,8 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
   const { rows } = await sql<{ now: string }>`SELECT now()::text AS now`.execute(stores.database)
   const startedAt = rows[0]?.now ?? ''
   let resumeAt = 0
+  /** What was being evaluated when a store went away. Nobody else can claim it for a while, so it is tried again first. */
+  let interrupted: { segment: Claimed; until: number } | null = null
 
   /** A segment that cannot be evaluated stays claimed for a while, so that the others have their turn. */
   function giveWay(error: unknown): void {
@@ -40,9 +44,14 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
     if (Date.now() < resumeAt) return
     try {
       while (!stopping.signal.aborted) {
-        const claimed = await claimDue(stores.database, startedAt)
-        if (!claimed) break
-        await evaluateSegment(openTenant(stores, claimed.tenant_id), dependencies, claimed.segment_id).catch(giveWay)
+        if (interrupted === null || Date.now() > interrupted.until) {
+          const segment = await claimDue(stores.database, startedAt)
+          if (!segment) break
+          interrupted = { segment, until: Date.now() + RESUMED_WITHIN_MS }
+        }
+        const { tenant_id, segment_id } = interrupted.segment
+        await evaluateSegment(openTenant(stores, tenant_id), dependencies, segment_id).catch(giveWay)
+        interrupted = null
       }
     } catch (error) {
       resumeAt = Date.now() + PAUSE_MS
@@ -62,19 +71,22 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
   }
 }
 
+interface Claimed {
+  tenant_id: string
+  segment_id: string
+}
+
 /**
  * Takes a segment whose members are to be looked at as a whole: a new one, one that time changes, and, once after each
- * start, one that events change, because a crash may have made a check forget. One that is new and uses events waits
- * a little for what the journal still holds.
+ * start, one that events change, because a crash may have made a check forget.
  */
 async function claimDue(database: WatchDependencies['stores']['database'], startedAt: string) {
-  const { rows } = await sql<{ tenant_id: string; segment_id: string }>`
+  const { rows } = await sql<Claimed>`
     UPDATE segments SET claimed_until = now() + interval '2 minutes'
     WHERE (tenant_id, segment_id) = (
       SELECT tenant_id, segment_id FROM segments
       WHERE (claimed_until IS NULL OR claimed_until < now()) AND (
-        (evaluated_at IS NULL AND NOT (uses_events AND EXISTS (SELECT FROM journal
-          WHERE created_at BETWEEN now() - interval '30 seconds' AND now() - interval '1 second')))
+        evaluated_at IS NULL
         OR (uses_time OR uses_events) AND evaluated_at < ${startedAt}::timestamptz
         OR uses_time AND evaluated_at < now() - make_interval(mins => ${TIMED_EVERY_MINUTES})
         OR uses_events AND evaluated_at < now() - make_interval(mins => ${EVENTS_EVERY_MINUTES}))
