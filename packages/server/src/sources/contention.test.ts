@@ -9,8 +9,7 @@ test('pushes that make the same contacts at once are all answered, and each cont
     const person = Math.floor(random() * 4_000)
     return { external_id: `c${person}`, email: `p${person}@example.com`, properties: { city: 'Rome' } }
   }
-  const push = () =>
-    tenant.call('POST', '/v1/sources/crm/contacts', { records: Array.from({ length: 100 }, record) })
+  const push = () => tenant.call('POST', '/v1/sources/crm/contacts', { records: Array.from({ length: 100 }, record) })
   const answers = await Promise.all(Array.from({ length: 60 }, push))
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
   const created = answers.flatMap(({ body }) =>
