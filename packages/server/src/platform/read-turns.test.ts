@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   type Answer,
@@ -6,7 +7,7 @@ import {
   type TestService,
   type TestTenant,
 } from '../../test/service.ts'
-import type { Lane } from './read-turns.ts'
+import { createReadTurns, type Lane } from './read-turns.ts'
 import { openTenant } from './tenant.ts'
 
 let service: TestService
@@ -42,6 +43,26 @@ async function fill(lane: Lane): Promise<() => void> {
     ends.push((await entering).end)
   }
 }
+
+test.each(['light', 'heavy', 'export', 'postgres'] as const)(
+  'one tenant never has more than half of the lane %s, so another is served at once',
+  async (lane) => {
+    const reads = createReadTurns({ cores: 16, memoryBytes: 1e9, postgresConnections: 32 })
+    const served = { greedy: 0, other: 0 }
+    const enter = (tenantId: keyof typeof served) =>
+      reads.enter(lane, tenantId).then(({ end }) => {
+        served[tenantId]++
+        return end
+      })
+    const greedy = Array.from({ length: 20 }, () => enter('greedy'))
+    const theirs = enter('other')
+    await nextTurn()
+    expect(served.other).toBe(1)
+    expect(served.greedy).toBeGreaterThan(0)
+    expect(reads.lanes[lane].counts().waiting).toBe(20 - served.greedy)
+    for (const entering of [theirs, ...greedy]) (await entering)()
+  },
+)
 
 const HEAVY = '/v1/events?url_contains=x'
 
