@@ -77,7 +77,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
           operationId: 'track',
           summary: 'Record up to 10 events of a visitor',
           description:
-            'Called by pages of a verified domain, as application/json or as text/plain holding JSON. Answers when the events are durable and readable.',
+            'Called by pages of a verified domain, as application/json or as text/plain holding JSON. Answers when the events are durable; every read that starts after the answer sees them.',
           tags: ['Tracker'],
           security: [],
           hide: path !== '/track',

@@ -1,7 +1,8 @@
 import { statfs } from 'node:fs/promises'
 import type { ClickHouse } from './clickhouse/connect.ts'
 import { ServiceError } from './errors.ts'
-import { type PostgresAddress, pingPostgres } from './postgres/connect.ts'
+import type { PostgresAddress } from './postgres/address.ts'
+import { pingPostgres } from './postgres/connect.ts'
 
 const WITHIN_MS = 2_000
 const MEGABYTE = 1_000_000

@@ -38,10 +38,10 @@ export async function saltFor(database: Database, email: string): Promise<string
   return row ? saltOf(row.password) : newSalt()
 }
 
-/** An account of an address, as the sign-in library knows it. */
+/** An account of an address, with the address that better-auth knows it by. */
 export interface Account {
   id: string
-  libraryEmail: string
+  signInEmail: string
 }
 
 /**
@@ -61,14 +61,14 @@ export async function accountsOpenedBy(
   for (const salt of salts) hashes.push(await hashPassword(password, salt))
   return rows
     .filter((row) => hashes.some((hash) => isSameHash(hash, row.password)) && (only?.has(row.id) ?? true))
-    .map(({ id, library_email }) => ({ id, libraryEmail: library_email }))
+    .map(({ id, sign_in_email }) => ({ id, signInEmail: sign_in_email }))
 }
 
 function passwordsOf(database: Database, email: string) {
   return database
     .selectFrom('users')
     .innerJoin('user_accounts', 'user_accounts.user_id', 'users.id')
-    .select(['users.id', 'users.library_email', 'user_accounts.password'])
+    .select(['users.id', 'users.sign_in_email', 'user_accounts.password'])
     .where('users.email', '=', email)
     .where('user_accounts.password', 'is not', null)
     .$narrowType<{ password: string }>()

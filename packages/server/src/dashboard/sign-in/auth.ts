@@ -102,7 +102,7 @@ async function createAuth({ config, stores, secret, clock, log }: AuthDependenci
       modelName: 'users',
       // Unique, as the library expects. An address is not.
       fields: {
-        email: 'library_email',
+        email: 'sign_in_email',
         emailVerified: 'email_verified',
         createdAt: 'created_at',
         updatedAt: 'updated_at',

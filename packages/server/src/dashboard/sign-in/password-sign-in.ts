@@ -67,7 +67,7 @@ export async function signInWithPassword(
   const account = opened.find(({ id }) => isAnywhere || accounts.has(id))
   if (!account) throw new ServiceError(401, 'invalid_email_or_password', 'Invalid email or password')
   if (tenantId !== undefined) await beginIn(database, account, tenantId, dependencies.clock())
-  const body = { email: account.libraryEmail, password, rememberMe }
+  const body = { email: account.signInEmail, password, rememberMe }
   const answer = await forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/email', body })
   await rememberWhere(dependencies, request, answer)
   return answer

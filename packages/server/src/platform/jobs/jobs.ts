@@ -1,7 +1,7 @@
 import { fromKysely, PgBoss, type QueueOptions, type SendOptions } from 'pg-boss'
 import { every } from '../every.ts'
 import type { Logger } from '../log.ts'
-import type { PostgresAddress } from '../postgres/connect.ts'
+import type { PostgresAddress } from '../postgres/address.ts'
 import type { Tenant } from '../tenant.ts'
 
 const SCHEMA = 'pgboss'

@@ -1,16 +1,10 @@
-import type { Socket } from 'node:net'
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { type ServiceError, storageFull, storeUnavailable } from '../errors.ts'
 import { createLog, type Logger } from '../log.ts'
+import type { PostgresAddress } from './address.ts'
 import { boundQueries } from './bounded-query.ts'
 import { watchPostgres } from './silence.ts'
-
-/** `stream`: makes the socket of each connection. */
-export type PostgresAddress = (
-  | { connectionString: string }
-  | { host: string; port: number; user: string; database: string; password?: string }
-) & { stream?: () => Socket }
 
 /** No honest statement of the service takes longer; a runaway one must not hold a connection for ever. */
 const STATEMENT_TIMEOUT_MS = 30_000

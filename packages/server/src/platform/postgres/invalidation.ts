@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Logger } from '../log.ts'
-import type { PostgresAddress } from './connect.ts'
+import type { PostgresAddress } from './address.ts'
 
 const CHANNEL = 'cds_changed'
 /** Sent when webhook deliveries have been added. */

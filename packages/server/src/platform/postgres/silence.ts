@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import pg from 'pg'
 import type { Logger } from '../log.ts'
 import { watchForSilence } from '../silence.ts'
-import type { PostgresAddress } from './connect.ts'
+import type { PostgresAddress } from './address.ts'
 
 /**
  * Watches a server over a connection of its own.

@@ -668,8 +668,8 @@ export interface Users {
   email_verified: boolean;
   id: string;
   image: string | null;
-  library_email: Generated<string>;
   name: string;
+  sign_in_email: Generated<string>;
   two_factor_enabled: Generated<boolean>;
   updated_at: Timestamp;
   vouched_by: string | null;

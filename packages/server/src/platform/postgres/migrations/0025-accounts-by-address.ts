@@ -11,6 +11,6 @@ const STATEMENTS = [
 
   // What the sign-in library takes for the e-mail address. It believes that addresses are unique, and finds the account
   // of a provider's profile by them: it must only ever find the verified one.
-  `ALTER TABLE users ADD COLUMN library_email text NOT NULL UNIQUE
+  `ALTER TABLE users ADD COLUMN sign_in_email text NOT NULL UNIQUE
     GENERATED ALWAYS AS (CASE WHEN email_verified THEN email ELSE id::text || '@unverified.invalid' END) STORED`,
 ]
