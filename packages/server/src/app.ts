@@ -22,7 +22,6 @@ import { identityRoutes } from './identities/routes.ts'
 import type { SocialConnector } from './identities/social/connector.ts'
 import { socialRoutes } from './identities/social/routes.ts'
 import { unsubscribeRoutes } from './identities/unsubscribe/routes.ts'
-import type { EventMover } from './journal/event-mover.ts'
 import type { GroupCommit } from './journal/group-commit.ts'
 import { noteRoutes } from './notes/routes.ts'
 import type { SecretBox } from './platform/crypto/secret-box.ts'
@@ -61,7 +60,6 @@ export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimite
   jobs: Jobs
   social: SocialConnector
   groupCommit: GroupCommit
-  mover: EventMover
   segments: SegmentFollower
   mail: MailDependencies
   findApiKey: FindApiKey

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from './config.ts'
-import { EVENTS_TABLE } from './events/table.ts'
+import { EVENTS_TABLE, OWNER_LINKS_TABLE } from './events/table.ts'
 import { type Projector, startProjector } from './journal/projector.ts'
 import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
 import { checkInstallation, EventsMissing } from './platform/clickhouse/installation.ts'
@@ -147,6 +147,8 @@ async function migrateClickHouse(
     onProgress?.(error.advice)
     return refusingClickHouse(error, clickhouse.close)
   }
-  for (const statement of createTableStatements(EVENTS_TABLE, clickhouseCluster)) await clickhouse.command(statement)
+  for (const table of [EVENTS_TABLE, OWNER_LINKS_TABLE]) {
+    for (const statement of createTableStatements(table, clickhouseCluster)) await clickhouse.command(statement)
+  }
   return clickhouse
 }

@@ -11,16 +11,15 @@ import { startReceiving } from './conversations/receive.ts'
 import { prepareSignIn } from './dashboard/sign-in/start.ts'
 import { startTasks, TASK_QUEUES } from './dashboard/tasks.ts'
 import { type EngineOptions, type Engines, openEngines } from './engines.ts'
-import { EVENTS_TABLE } from './events/table.ts'
+import { EVENTS_TABLE, OWNER_LINKS_TABLE } from './events/table.ts'
 import type { MailDependencies } from './identities/mail/dependencies.ts'
 import type { SocialConnector } from './identities/social/connector.ts'
 import { openConnector, startSocialLogins } from './identities/social/open.ts'
 import { SOCIAL_LOGINS } from './identities/social/sessions.ts'
 import { keepEventIds } from './journal/event-ids.ts'
-import { type EventMover, startEventMover } from './journal/event-mover.ts'
 import { createGroupCommit } from './journal/group-commit.ts'
 import { startLiveFeed } from './live/feed.ts'
-import { onCluster, storageTable } from './platform/clickhouse/tables.ts'
+import { onCluster, storageTable, type TableDefinition } from './platform/clickhouse/tables.ts'
 import type { SecretBox } from './platform/crypto/secret-box.ts'
 import { openSecretBox } from './platform/crypto/secret-key.ts'
 import { type Cleanup, undoAll } from './platform/every.ts'
@@ -48,7 +47,6 @@ export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES, ACTION_QUEUE
 
 /** A running service. */
 export interface Service extends Engines {
-  mover: EventMover
   /** What changes of contacts need. */
   writing: WriteDependencies
   secrets: SecretBox
@@ -99,11 +97,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => invalidation.close())
     const eventIds = await keepEventIds(stores.database, clock, log)
     cleanup.push(() => eventIds.stop())
-    const eventsStorage = `${storageTable(EVENTS_TABLE, config.clickhouseCluster)}${onCluster(config.clickhouseCluster)}`
     const segments = await watchSegments({ stores, clock, log })
     cleanup.push(() => segments.stop())
-    const mover = startEventMover({ ...stores, eventsStorage, log, onMoved: segments.onMoved })
-    cleanup.push(() => mover.stop())
     // What an earlier process accepted and could not project any more.
     await projector.drain()
     const secrets = await openSecretBox(config)
@@ -133,7 +128,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       },
     })
     cleanup.push(() => groupCommit.drain())
-    const writing = { clock, mover, segments: segments.follower, log }
+    const writing = { clock, segments: segments.follower, log }
     const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
     const tokenApi = createApiFetch({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
     cleanup.push(() => tokenApi.close())
@@ -146,7 +141,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => llmOutbound.close())
     const jobs = await openJobs(postgres.address, QUEUES, log)
     cleanup.push(() => jobs.stop())
-    await startTasks({ stores, jobs, writing, projector, eventsStorage, config, log })
+    const storageOf = (table: TableDefinition) =>
+      `${storageTable(table, config.clickhouseCluster)}${onCluster(config.clickhouseCluster)}`
+    const storage = { events: storageOf(EVENTS_TABLE), owner_links: storageOf(OWNER_LINKS_TABLE) }
+    await startTasks({ stores, jobs, writing, projector, storage, config, log })
     const { social } = network
     const socialLogins = await startSocialLogins({ stores, social, jobs, secrets, clock, log })
     cleanup.push(() => socialLogins.stop())
@@ -181,7 +179,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     options.beforeListen?.(app)
     await app.listen({ port: config.port, host: config.host })
     const sending = { outbound, mail, connector, llmOutbound, social, deliveryWorker }
-    const parts = { mover, writing, secrets, jobs, ...sending }
+    const parts = { writing, secrets, jobs, ...sending }
     const url = urlOfServer(app.server, config.host)
     return { ...engines, ...parts, app, url, findSetupLink: () => signIn.findSetupLink(url), close }
   } catch (error) {

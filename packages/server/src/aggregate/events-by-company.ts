@@ -1,10 +1,11 @@
 import { companiesOfContacts } from '../contacts/read.ts'
-import { type EventFilters, eventConditions } from '../events/filters.ts'
-import { NO_CONTACT } from '../journal/event-record.ts'
+import { conditionsOf, type EventFilters } from '../events/filters.ts'
+import { NOBODY } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Bucket, Measure, Metric } from './dimension.ts'
-import { numberIn } from './event-numbers.ts'
-import { type EventSummary, fieldParameters } from './events.ts'
+import { fieldParameters } from './event-numbers.ts'
+import type { EventSummary } from './events.ts'
+import { partColumns } from './events-by-contact.ts'
 
 /** What the events of one contact, and then of one company, add up to. */
 interface Part {
@@ -29,7 +30,7 @@ const CONTACTS_A_LOOKUP = 2_000
 
 /**
  * Events by the company that their contact belongs to now. Which company that is only PostgreSQL knows, so ClickHouse
- * adds up the events of each contact, and its answer, one row a contact, is read and mapped some at a time:
+ * adds up the events of each owner, and its answer, one row an owner with its contact, is read and mapped some at a time:
  * the memory needed grows with the companies, not with the contacts or events.
  */
 export async function aggregateEventsByCompany(
@@ -38,19 +39,16 @@ export async function aggregateEventsByCompany(
   measure: Measure,
   limit: number,
 ): Promise<EventSummary> {
-  const { where, parameters } = eventConditions(filters)
-  const number = numberIn('data')
-  const numbers =
-    measure.metric === 'count'
-      ? ''
-      : `, count(${number}) AS numbers, sum(${number}) AS sum, min(${number}) AS min, max(${number}) AS max`
+  const { where, parameters } = await conditionsOf(tenant, filters)
   const answer = tenant.events.stream<Row>({
-    name: 'aggregate.events_by_contact',
+    name: 'aggregate.events_by_company',
     lane: 'heavy',
-    columns: `contact_id, count() AS records${numbers}`,
+    columns: partColumns(measure),
     where,
     parameters: { ...parameters, ...fieldParameters(measure) },
-    groupBy: 'contact_id',
+    isPerContact: true,
+    // A contact's owners come one by one: what belongs to one company is added up here anyhow.
+    outer: { columns: 'contact_id, * EXCEPT (contact_id, owner_id, is_anonymous)' },
   })
   const companies = new Map<string, Part>()
   let total = 0
@@ -70,7 +68,7 @@ export async function aggregateEventsByCompany(
   for await (const rows of answer) {
     for (const row of rows) {
       total += Number(row.records)
-      if (row.contact_id !== NO_CONTACT) waiting.push(row)
+      if (row.contact_id !== NOBODY) waiting.push(row)
     }
     if (waiting.length >= CONTACTS_A_LOOKUP) await map()
   }

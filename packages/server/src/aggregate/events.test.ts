@@ -3,8 +3,10 @@ import { beforeAll, expect, test } from 'vitest'
 import { expectedAnswer, isoWeek, type Key, numberOnly, rounded } from '../../test/aggregation.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { SYSTEM_EVENTS } from '../events/filters.ts'
-import { type EventRecord, JOURNAL_FORMAT, NO_CONTACT, serializeEvents } from '../journal/event-record.ts'
+import { episodeId } from '../journal/episodes.ts'
+import { type EventRecord, JOURNAL_FORMAT, NOBODY, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
+import { linkOwners } from '../visitors/owners.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
 
 let service: TestService
@@ -37,6 +39,17 @@ const NUMBERS = [
   '"5"',
 ]
 const CONTACTS = Array.from({ length: 5 }, newId)
+/** Visitors: of each contact one that has become it, and one that is nobody yet. */
+const EPISODES = CONTACTS.map((_, index) => episodeId('', `visitor ${index}`, 0))
+const STRANGER = episodeId('', 'stranger', 0)
+/** The last contact was merged into the one before it. */
+const MERGED = CONTACTS[4] ?? ''
+const CONTACT_OF = new Map([
+  ...EPISODES.map((owner, index) => [owner, CONTACTS[Math.min(index, 3)]] as const),
+  [MERGED, CONTACTS[3]],
+])
+const contactOf = ({ owner_id, is_anonymous }: EventRecord) =>
+  CONTACT_OF.get(owner_id) ?? (is_anonymous ? null : owner_id)
 const FIRST_DAY = Date.UTC(2024, 11, 20)
 
 /** Every dimension, the plain way. */
@@ -50,10 +63,10 @@ const KEYS: Record<string, (event: EventRecord) => Key> = {
   element_type: ({ element_type }) => element_type || null,
   element_id: ({ element_id }) => element_id || null,
   class: (event) => event.class || null,
-  contact_id: ({ contact_id }) => (contact_id === NO_CONTACT ? null : contact_id),
+  contact_id: (event) => contactOf(event),
   visitor_id: ({ visitor_id }) => visitor_id || null,
   session_id: ({ session_id }) => session_id || null,
-  company_id: ({ contact_id }) => companyOf.get(contact_id) ?? null,
+  company_id: (event) => companyOf.get(contactOf(event) ?? '') ?? null,
   day: ({ timestamp }) => new Date(timestamp).toISOString().slice(0, 10),
   week: ({ timestamp }) => isoWeek(timestamp),
   month: ({ timestamp }) => new Date(timestamp).toISOString().slice(0, 7),
@@ -83,8 +96,8 @@ const FILTERS: Record<string, (event: EventRecord, value: unknown) => boolean> =
   element_type: ({ element_type }, value) => element_type === value,
   element_id: ({ element_id }, value) => element_id === value,
   class_contains: (event, value) => includes(event.class, value),
-  contact_id: ({ contact_id }, value) => contact_id === value && value !== NO_CONTACT,
-  contact_ids: ({ contact_id }, value) => contact_id !== NO_CONTACT && (value as string[]).includes(contact_id),
+  contact_id: (event, value) => contactOf(event) === value,
+  contact_ids: (event, value) => (value as (string | null)[]).includes(contactOf(event)),
   visitor_id: ({ visitor_id }, value) => visitor_id === value,
   session_id: ({ session_id }, value) => session_id === value,
   analytics_user_id: ({ analytics_user_id }, value) => analytics_user_id === value,
@@ -94,7 +107,7 @@ const FILTERS: Record<string, (event: EventRecord, value: unknown) => boolean> =
   os: ({ os }, value) => os === value,
   is_bot: ({ is_bot }, value) => is_bot === value,
   origin_mismatch: ({ origin_mismatch }, value) => origin_mismatch === value,
-  identified_only: ({ contact_id }, value) => value === false || contact_id !== NO_CONTACT,
+  identified_only: (event, value) => value === false || contactOf(event) !== null,
   date_after: ({ timestamp }, value) => timestamp >= moment(value),
   date_before: ({ timestamp }, value) => timestamp <= moment(value) + (String(value).length === 10 ? 86_399_999 : 0),
 }
@@ -103,7 +116,7 @@ const text = fc.constantFrom(...TEXTS)
 const filled = fc.constantFrom(...TEXTS.filter(Boolean), 'nowhere')
 const part = fc.constantFrom('now', 'NOW', '%', '_', 'ü', '本', '\\', "'", 'shop', 'zzz')
 const contact = fc.constantFrom(...CONTACTS)
-const someId = fc.oneof(contact, fc.constantFrom('nope', NO_CONTACT, newId()))
+const someId = fc.oneof(contact, fc.constantFrom('nope', NOBODY, newId()))
 const time = fc.integer({ min: 0, max: 60 * 86_400_000 }).map((offset) => FIRST_DAY + offset)
 const date = fc.oneof(
   time.map((at) => new Date(at).toISOString()),
@@ -140,7 +153,7 @@ const FILTER_VALUES = {
   date_before: date,
 }
 
-const event = fc.record<Partial<EventRecord>>({
+const event = fc.record<Values>({
   event: fc.constantFrom(...NAMES),
   timestamp: time,
   domain: fc.constantFrom(...HOSTS),
@@ -153,7 +166,7 @@ const event = fc.record<Partial<EventRecord>>({
   visitor_id: fc.constantFrom('', 'v1', 'v2', 'v3'),
   session_id: fc.constantFrom('', 's1', 's2'),
   analytics_user_id: fc.constantFrom('', 'a1', 'A1'),
-  contact_id: fc.oneof(contact, fc.constant(NO_CONTACT)),
+  owner: fc.oneof(contact, fc.constantFrom(...EPISODES), fc.constantFrom(STRANGER, NOBODY)),
   referring_domain: fc.constantFrom('', 'google.com', 'bing.com'),
   browser: fc.constantFrom('', 'Chrome', 'Firefox'),
   os: fc.constantFrom('', 'macOS', 'iOS'),
@@ -164,6 +177,8 @@ const event = fc.record<Partial<EventRecord>>({
     .record({ amount: fc.constantFrom(...NUMBERS), 'a"b': fc.constantFrom(...NUMBERS) }, { requiredKeys: [] })
     .map((data) => JSON.stringify({ ...data, nested: { amount: 5 } })),
 })
+
+type Values = Partial<EventRecord> & { owner?: string }
 
 const request = fc.record({
   group_by: fc.constantFrom(...Object.keys(KEYS)),
@@ -200,13 +215,16 @@ beforeAll(async () => {
       })
       .execute()
   }
+  await tenant.handle.transaction(async (tx) => {
+    for (const [owner, contactId = ''] of CONTACT_OF) await linkOwners(tx, [owner], contactId)
+  })
   records = fc.sample(event, { numRuns: 600, seed: 42 }).map((values) => toRecord(tenant.id, values))
   const strangers = fc.sample(event, { numRuns: 50, seed: 43 }).map((values) => toRecord(newId(), values))
   const body = serializeEvents([...records, ...strangers])
   await service.stores.clickhouse.insert('events', JOURNAL_FORMAT, body, newId())
 })
 
-function toRecord(tenantId: string, values: Partial<EventRecord>): EventRecord {
+function toRecord(tenantId: string, { owner = NOBODY, ...values }: Values): EventRecord {
   const { event = '', domain, url_path, timestamp = 0 } = values
   return {
     received_at: timestamp,
@@ -220,6 +238,8 @@ function toRecord(tenantId: string, values: Partial<EventRecord>): EventRecord {
     is_system: (SYSTEM_EVENTS as readonly string[]).includes(event),
     event_id: newId(),
     url: domain ? `https://${domain}${url_path}` : '',
+    owner_id: owner,
+    is_anonymous: owner === NOBODY || owner === STRANGER || EPISODES.includes(owner),
     tenant_id: tenantId,
   } as EventRecord
 }
@@ -318,7 +338,7 @@ test('companies are found however many contacts have events', async () => {
     await own.handle.db.insertInto('contacts').values(rows).execute()
   }
   const events = contactIds.map((contact_id) =>
-    toRecord(own.id, { ...records[0], event: 'x', contact_id, data: '{"amount":2}' }),
+    toRecord(own.id, { ...records[0], event: 'x', owner: contact_id, data: '{"amount":2}' }),
   )
   await service.stores.clickhouse.insert('events', JOURNAL_FORMAT, serializeEvents(events), newId())
   const asked = { entity: 'events', group_by: 'company_id', metric: 'sum', metric_field: 'amount' }

@@ -1,8 +1,7 @@
-import { type EventFilters, eventConditions } from '../events/filters.ts'
-import { NO_CONTACT } from '../journal/event-record.ts'
+import { conditionsOf, type EventFilters } from '../events/filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type BucketKey, type Dimension, isTime, type Measure, type Metric } from './dimension.ts'
-import { numberIn } from './event-numbers.ts'
+import { fieldParameters, numberIn } from './event-numbers.ts'
 import type { Summary } from './records.ts'
 
 export interface EventSummary extends Summary {
@@ -28,10 +27,10 @@ export async function aggregateEvents(
   measure: Measure,
   limit: number,
 ): Promise<EventSummary> {
-  const { where, parameters } = eventConditions(filters)
+  const { where, parameters } = await conditionsOf(tenant, filters)
   const missing = missingIn(dimension)
   const hidesMissing = dimension.kind === 'id'
-  const order = isTime(dimension) ? 'key DESC' : `value DESC NULLS LAST, ${missing}, ${orderKey(dimension)}`
+  const order = isTime(dimension) ? 'key DESC' : `value DESC NULLS LAST, ${missing}, key`
   const rows = await tenant.events.select<Row>({
     name: 'aggregate.events',
     lane: 'heavy',
@@ -65,20 +64,9 @@ function measureOf({ metric }: Measure): string {
   return metric === 'count' ? 'count()' : `${METRIC_SQL[metric]}(${numberIn('data')})`
 }
 
-/** The placeholders of `numberIn`. */
-export function fieldParameters({ metric, field }: Measure): Record<string, string> {
-  return metric === 'count' ? {} : { field, field_in_json: JSON.stringify(field) }
-}
-
 /** Whether a group's key stands for a missing value. */
-function missingIn({ sql, kind }: Dimension): string {
-  if (sql === 'contact_id') return `(key = toUUID('${NO_CONTACT}'))`
+function missingIn({ kind }: Dimension): string {
   return kind === 'text' || kind === 'id' ? `(key = '')` : '(key IS NULL)'
-}
-
-/** ClickHouse orders UUIDs by their second half; callers see texts. */
-function orderKey({ sql }: Dimension): string {
-  return sql === 'contact_id' ? 'toString(key)' : 'key'
 }
 
 function shownKey({ kind }: Dimension): string {
@@ -89,5 +77,5 @@ function shownKey({ kind }: Dimension): string {
 }
 
 function keyOf(key: string | boolean): BucketKey {
-  return key === '' || key === NO_CONTACT ? null : key
+  return key === '' ? null : key
 }

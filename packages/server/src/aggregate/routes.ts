@@ -8,6 +8,7 @@ import { METRICS } from './dimension.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
 import { aggregateEvents } from './events.ts'
 import { aggregateEventsByCompany } from './events-by-company.ts'
+import { aggregateEventsByContact } from './events-by-contact.ts'
 import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from './record-dimensions.ts'
 import { aggregateCompanies, aggregateContacts } from './records.ts'
 import { AggregateBody, checkAggregation, parseAggregation, scopeOfBody } from './requests.ts'
@@ -64,7 +65,10 @@ export function aggregateRoutes(app: App): void {
   )
 }
 
-async function summaryOf(tenant: Tenant, aggregation: ReturnType<typeof parseAggregation>) {
+type Aggregation = ReturnType<typeof parseAggregation>
+type EventAggregation = Extract<Aggregation, { entity: 'events' }>
+
+async function summaryOf(tenant: Tenant, aggregation: Aggregation) {
   const { measure, limit } = aggregation
   if (aggregation.entity === 'contacts') {
     const dimension = CONTACT_DIMENSIONS[aggregation.dimension]
@@ -74,10 +78,12 @@ async function summaryOf(tenant: Tenant, aggregation: ReturnType<typeof parseAgg
     const dimension = COMPANY_DIMENSIONS[aggregation.dimension]
     return aggregateCompanies(tenant, aggregation.filters, dimension, measure, limit)
   }
-  const { dimension, filters } = aggregation
-  const { distinctGroups, ...summary } =
-    dimension === 'company_id'
-      ? await aggregateEventsByCompany(tenant, filters, measure, limit)
-      : await aggregateEvents(tenant, filters, EVENT_DIMENSIONS[dimension], measure, limit)
+  const { distinctGroups, ...summary } = await eventsBy(tenant, aggregation)
   return { ...summary, distinct_groups: distinctGroups, total_matching: summary.total }
+}
+
+function eventsBy(tenant: Tenant, { dimension, filters, measure, limit }: EventAggregation) {
+  if (dimension === 'contact_id') return aggregateEventsByContact(tenant, filters, measure, limit)
+  if (dimension === 'company_id') return aggregateEventsByCompany(tenant, filters, measure, limit)
+  return aggregateEvents(tenant, filters, EVENT_DIMENSIONS[dimension], measure, limit)
 }

@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { ADDRESS_FILE, openEngines } from '../engines.ts'
-import type { EventMover } from '../journal/event-mover.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { createLog } from '../platform/log.ts'
 import type { PostgresAddress } from '../platform/postgres/address.ts'
@@ -43,7 +42,7 @@ export async function openSession(config: Config): Promise<Session> {
       serviceRuns: false,
       config,
       tenant: (tenantId) => openTenant(stores, tenantId),
-      writing: () => ({ clock: systemClock, mover: LATER, segments: follower(), log }),
+      writing: () => ({ clock: systemClock, segments: follower(), log }),
       close: async () => {
         await projector.drain()
         await close()
@@ -56,14 +55,6 @@ export async function openSession(config: Config): Promise<Session> {
 }
 
 const log = createLog('silent')
-
-/** Moves wait in PostgreSQL; the service's sweeps see to them. */
-const LATER = {
-  move: async () => {},
-  drain: async () => {},
-  settle: async () => {},
-  stop: async () => {},
-} satisfies EventMover
 
 /** What a segment asks of events and ClickHouse cannot answer here, the service checks later. */
 function follower(): SegmentFollower {
@@ -94,7 +85,7 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
     serviceRuns: true,
     config,
     tenant: (tenantId) => openTenant(stores, tenantId),
-    writing: () => ({ clock: systemClock, mover: LATER, segments: follower(), log }),
+    writing: () => ({ clock: systemClock, segments: follower(), log }),
     close: () => postgres.close(),
   }
 }

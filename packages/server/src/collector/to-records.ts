@@ -1,4 +1,4 @@
-import { type EventRecord, NO_CONTACT, type SentId } from '../journal/event-record.ts'
+import { type EventRecord, NOBODY, type SentId } from '../journal/event-record.ts'
 import { canBeEventId } from '../journal/sent-ids.ts'
 import { firstCharacters } from '../platform/characters.ts'
 import { type ErrorDetail, validationError } from '../platform/errors.ts'
@@ -74,7 +74,9 @@ function toRecord(event: TrackedEvent, { id, timestamp, data, context, received 
     received_at: received.at.getTime(),
     visitor_id: received.visitorId,
     session_id: received.sessionId,
-    contact_id: NO_CONTACT,
+    // Whose the event is, is known when it is recorded.
+    owner_id: NOBODY,
+    is_anonymous: true,
     url: event.url ?? '',
     url_path: path,
     domain,

@@ -1,5 +1,4 @@
 import { appendRecords, type SystemEvent, toRecords } from '../journal/append.ts'
-import type { EventMover } from '../journal/event-mover.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { Logger } from '../platform/log.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
@@ -11,7 +10,6 @@ import type { SegmentFollower } from '../segments/follow.ts'
 /** What every change of contacts needs beside the tenant's data. */
 export interface WriteDependencies {
   clock: Clock
-  mover: EventMover
   segments: SegmentFollower
   log: Logger
 }
@@ -22,7 +20,7 @@ export class ChangeLog {
   readonly records: EventRecord[] = []
   /** Contacts whose segments are to be looked at. */
   readonly changed = new Set<string>()
-  /** Contacts that were given visitors, whose earlier events are to be moved. */
+  /** Contacts that were given visitors, with their earlier events. */
   readonly linked = new Set<string>()
   /** What was sent and may not be changed by its source: property keys, and `company_id`. */
   readonly leftOut: string[] = []
@@ -41,23 +39,21 @@ export class ChangeLog {
 const { takeTurn } = createTurns({ perKey: 4, inAll: 12 })
 
 /**
- * Runs a change of contacts in one transaction, with everything that follows from it: memberships in segments, events,
- * moved events of visitors. When it collides with a concurrent change, it is made again from the beginning.
+ * Runs a change of contacts in one transaction, with everything that follows from it: memberships in segments, and
+ * events. When it collides with a concurrent change, it is made again from the beginning.
  */
 export async function changeContacts<T>(
   tenant: Tenant,
-  { mover, segments }: WriteDependencies,
+  { segments }: WriteDependencies,
   work: (tx: Tenant, log: ChangeLog) => Promise<T>,
 ): Promise<T> {
   const transaction = () =>
     tenant.transaction(async (tx) => {
       const log = new ChangeLog()
       const result = await work(tx, log)
-      log.events.push(...(await segments.follow(tx, [...log.changed], log.created())))
+      log.events.push(...(await segments.follow(tx, [...log.changed], log.created(), log.linked)))
       await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records])
-      return { result, linked: [...log.linked] }
+      return result
     })
-  const { result, linked } = await takeTurn(tenant.id, () => repeatOnCollision(transaction))
-  if (linked.length > 0) await mover.move(tenant.id)
-  return result
+  return takeTurn(tenant.id, () => repeatOnCollision(transaction))
 }

@@ -1,5 +1,6 @@
 import type Type from 'typebox'
-import { type EventFilters, eventConditions } from '../events/filters.ts'
+import { conditionsOf, type EventFilters } from '../events/filters.ts'
+import { NOBODY } from '../journal/event-record.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -26,7 +27,7 @@ export function eventFiltersOf(query: Query): EventFilters | null {
     date_before: query.has_event_before,
   }
   const given = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
-  return Object.keys(given).length > 0 ? { ...given, identified_only: true } : null
+  return Object.keys(given).length > 0 ? given : null
 }
 
 /**
@@ -69,14 +70,15 @@ export async function contactFiltersOf(
  * @throws ServiceError 400 `event_filter_too_broad`.
  */
 async function contactsWithEvent(tenant: Tenant, filters: EventFilters, contactsMax: number): Promise<string[]> {
-  const { where, parameters } = eventConditions(filters)
+  const { where, parameters } = await conditionsOf(tenant, filters)
   const rows = await tenant.events.select<{ contact_id: string }>({
     name: 'events.contacts_with_event',
     lane: 'heavy',
-    columns: 'DISTINCT contact_id',
+    columns: 'count() AS records',
     where,
     parameters,
-    limit: contactsMax + 1,
+    isPerContact: true,
+    outer: { columns: 'DISTINCT contact_id', where: `contact_id != toUUID('${NOBODY}')`, limit: contactsMax + 1 },
   })
   if (rows.length > contactsMax) {
     const message = `More than ${contactsMax} contacts have such an event. Narrow it with has_event_after and has_event_before.`

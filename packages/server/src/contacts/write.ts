@@ -3,9 +3,8 @@ import { notFound } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { linkVisitors, unlinkVisitors } from '../visitors/link.ts'
 import { changeContact, emailTaken, findContact, insertContact, lockContact } from './change.ts'
-import { changeContacts, type WriteDependencies } from './change-log.ts'
+import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
 import type { ContactRow } from './contact-row.ts'
-import { recordFirstTouch } from './first-touch.ts'
 import type { PropertyChanges } from './properties.ts'
 
 /** Who writes when a person or a program uses the contacts' endpoints. */
@@ -37,14 +36,12 @@ export async function createContact(
   { email, properties, visitorIds, companyId }: NewContact,
 ): Promise<ContactRow> {
   const now = dependencies.clock()
-  const row = await changeContacts(tenant, dependencies, async (tx, log) => {
+  return changeContacts(tenant, dependencies, async (tx, log) => {
     const write = { ...MANUAL, properties, companyId }
     const row = await insertContact(tx, log, { email, externalId: null }, write, now)
     if (!row) throw emailTaken(await holderOf(tx, email))
-    await linkVisitors(tx, log, visitorIds, row.contact_id, MANUAL.source, now)
-    return row
+    return withVisitors(tx, log, row, visitorIds, now)
   })
-  return visitorIds.length > 0 ? withFirstTouch(tenant, dependencies, row) : row
 }
 
 /**
@@ -58,14 +55,12 @@ export async function updateContact(
   { visitorIds, ...update }: ContactUpdate,
 ): Promise<ContactRow> {
   const now = dependencies.clock()
-  const row = await changeContacts(tenant, dependencies, async (tx, log) => {
+  return changeContacts(tenant, dependencies, async (tx, log) => {
     const before = await lockContact(tx, contactId)
     if (!before) throw notFound('contact')
     const row = await changeContact(tx, log, before, { ...MANUAL, ...update }, now)
-    await linkVisitors(tx, log, visitorIds, contactId, MANUAL.source, now)
-    return row
+    return withVisitors(tx, log, row, visitorIds, now)
   })
-  return visitorIds.length > 0 ? withFirstTouch(tenant, dependencies, row) : row
 }
 
 /** Removes a contact with its notes, source records and conversations that are only its. Its events remain; its visitors become anonymous again. */
@@ -81,9 +76,16 @@ export async function deleteContact(tenant: Tenant, dependencies: WriteDependenc
   })
 }
 
-async function withFirstTouch(tenant: Tenant, dependencies: WriteDependencies, row: ContactRow): Promise<ContactRow> {
-  await recordFirstTouch(tenant, dependencies, row.contact_id)
-  return (await findContact(tenant, row.contact_id)) ?? row
+/** Links visitors to a contact. @returns the contact with the first touch that they brought. */
+async function withVisitors(
+  tx: Tenant,
+  log: ChangeLog,
+  row: ContactRow,
+  visitorIds: readonly string[],
+  now: Date,
+): Promise<ContactRow> {
+  const linked = await linkVisitors(tx, log, visitorIds, row.contact_id, MANUAL.source, now)
+  return linked > 0 ? ((await findContact(tx, row.contact_id)) ?? row) : row
 }
 
 async function holderOf(tx: Tenant, email: string): Promise<string> {

@@ -38,7 +38,8 @@ export function messageEvent(
     event: EVENTS[channel][direction],
     timestamp: Math.min(message.sentAt.getTime(), now.getTime()),
     received_at: now.getTime(),
-    contact_id: contactId,
+    owner_id: contactId,
+    is_anonymous: false,
     data: JSON.stringify({
       source,
       subject,

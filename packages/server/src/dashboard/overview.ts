@@ -1,6 +1,6 @@
 import { eventConditions } from '../events/filters.ts'
 import { EVENT_ID_ORDER } from '../events/table.ts'
-import { NO_CONTACT } from '../journal/event-record.ts'
+import { NOBODY } from '../journal/event-record.ts'
 import { endOfMillisecond } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { daysOf, type Range, rangeBefore } from './days.ts'
@@ -12,8 +12,9 @@ const SOURCES_MAX = 10
 /** The figures of the first page. Every part is one pass over the range, and they run at once. */
 export async function readOverview(tenant: Tenant, range: Range): Promise<Overview> {
   const before = rangeBefore(range)
-  const [figures, pages, sources, created, createdBefore, waiting] = await Promise.all([
+  const [figures, contacts, pages, sources, created, createdBefore, waiting] = await Promise.all([
     readFigures(tenant, range, before),
+    identifiedContacts(tenant, range, before),
     topPages(tenant, range),
     topSources(tenant, range),
     contactsCreated(tenant, range),
@@ -24,10 +25,11 @@ export async function readOverview(tenant: Tenant, range: Range): Promise<Overvi
     from: range.from.toISOString(),
     to: range.to.toISOString(),
     ...figures(true, range),
+    identified_contacts: contacts.now,
     contacts_created: created,
     top_pages: pages,
     sources,
-    previous: { ...figures(false, before), contacts_created: createdBefore },
+    previous: { ...figures(false, before), identified_contacts: contacts.before, contacts_created: createdBefore },
     waiting_for_approval: waiting,
   }
 }
@@ -38,7 +40,6 @@ interface FigureRow {
   day: string
   events: number
   visitors: number
-  contacts: number
 }
 
 /** Both ranges by day and as a whole: visitors of several days count once in the whole. */
@@ -49,14 +50,12 @@ async function readFigures(tenant: Tenant, { from, to }: Range, before: Range) {
     lane: 'heavy',
     // Each day is counted once and the whole is merged from the days: half the time of counting everything twice.
     columns: `timestamp >= parseDateTime64BestEffort({since: String}, 3, 'UTC') AS now, toDate(timestamp) AS date,
-      count() AS n, uniqStateIf(visitor_id, visitor_id != '') AS v,
-      uniqStateIf(contact_id, contact_id != toUUID('${NO_CONTACT}')) AS c`,
+      count() AS n, uniqStateIf(visitor_id, visitor_id != '') AS v`,
     where,
     parameters: { ...parameters, since: from.toISOString() },
     groupBy: 'now, date',
     outer: {
-      columns: `now, if(grouping(date) = 0, toString(date), '') AS day, sum(n) AS events, uniqMerge(v) AS visitors,
-        uniqMerge(c) AS contacts`,
+      columns: `now, if(grouping(date) = 0, toString(date), '') AS day, sum(n) AS events, uniqMerge(v) AS visitors`,
       groupBy: 'GROUPING SETS ((now), (now, date))',
     },
   })
@@ -66,7 +65,6 @@ async function readFigures(tenant: Tenant, { from, to }: Range, before: Range) {
     const whole = byDay.get('')
     return {
       visitors: Number(whole?.visitors ?? 0),
-      identified_contacts: Number(whole?.contacts ?? 0),
       events: Number(whole?.events ?? 0),
       by_day: daysOf(range).map((date) => ({
         date,
@@ -75,6 +73,27 @@ async function readFigures(tenant: Tenant, { from, to }: Range, before: Range) {
       })),
     }
   }
+}
+
+/** How many contacts the events of both ranges belong to. */
+async function identifiedContacts(tenant: Tenant, { from, to }: Range, before: Range) {
+  const { where, parameters } = eventConditions({ date_after: before.from, date_before: to, is_bot: false })
+  const rows = await tenant.events.select<{ now: boolean | number; contacts: number }>({
+    name: 'dashboard.contacts',
+    lane: 'heavy',
+    columns: "timestamp >= parseDateTime64BestEffort({since: String}, 3, 'UTC') AS now",
+    where,
+    parameters: { ...parameters, since: from.toISOString() },
+    groupBy: 'now',
+    isPerContact: true,
+    outer: {
+      columns: 'now, uniq(contact_id) AS contacts',
+      where: `contact_id != toUUID('${NOBODY}')`,
+      groupBy: 'now',
+    },
+  })
+  const of = (now: boolean) => Number(rows.find((row) => Boolean(row.now) === now)?.contacts ?? 0)
+  return { now: of(true), before: of(false) }
 }
 
 async function topPages(tenant: Tenant, { from, to }: Range): Promise<Overview['top_pages']> {

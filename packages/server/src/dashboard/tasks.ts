@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { startErasures } from '../erasure/erase.ts'
 import { ERASE } from '../erasure/erasures.ts'
+import type { JournalTable } from '../journal/append.ts'
 import { createEventEraser } from '../journal/erase-events.ts'
 import type { Projector } from '../journal/projector.ts'
 import { forgetJobs } from '../platform/jobs/forget.ts'
@@ -19,7 +20,8 @@ interface Dependencies {
   jobs: Jobs
   writing: WriteDependencies
   projector: Projector
-  eventsStorage: string
+  /** The tables of ClickHouse that deletions must name. */
+  storage: Record<JournalTable, string>
   config: Config
   log: Logger
 }
@@ -30,7 +32,7 @@ export async function startTasks({
   jobs,
   writing,
   projector,
-  eventsStorage,
+  storage,
   config,
   log,
 }: Dependencies): Promise<void> {
@@ -40,7 +42,7 @@ export async function startTasks({
     stores,
     jobs,
     writing,
-    events: createEventEraser({ ...stores, eventsStorage, projector }),
+    events: createEventEraser({ ...stores, storage, projector }),
     forgetJobs: (tenantId, texts) => forgetJobs(stores.database, tenantId, texts),
     forgetExports: (tenant) => expireExports(tenant, directory),
   })

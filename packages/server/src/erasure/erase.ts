@@ -41,7 +41,7 @@ export async function startErasures(dependencies: ErasureDependencies): Promise<
 export async function runErasure(tenant: Tenant, dependencies: ErasureDependencies, erasureId: string): Promise<void> {
   const row = await tenant.db
     .selectFrom('erasures')
-    .select(['status', 'subject', 'erased_at'])
+    .select(['status', 'subject'])
     .where('erasure_id', '=', erasureId)
     .executeTakeFirst()
   if (!row || row.subject === null) return
@@ -51,10 +51,7 @@ export async function runErasure(tenant: Tenant, dependencies: ErasureDependenci
     for (const erase of ERASERS) await addCounts(tx, erasureId, await erase(tx, subject))
   })
   const now = dependencies.writing.clock()
-  // What its visitors do from then on is nobody's.
-  const refused = await dependencies.events.erase(tenant.id, subject, row.erased_at ?? now, (events) =>
-    addCounts(tenant, erasureId, { events }),
-  )
+  const refused = await dependencies.events.erase(tenant, subject, (events) => addCounts(tenant, erasureId, { events }))
   const jobs = await dependencies.forgetJobs(tenant.id, [
     subject.contactId,
     ...(subject.email === null ? [] : [subject.email]),
@@ -62,7 +59,7 @@ export async function runErasure(tenant: Tenant, dependencies: ErasureDependenci
   const exports = await dependencies.forgetExports(tenant)
   await addCounts(tenant, erasureId, { ...refused, jobs, exports })
   if (row.status === 'running') await finishFirst(tenant, dependencies, erasureId, now)
-  else await finishLast(tenant, dependencies, erasureId, now)
+  else await finishLast(tenant, dependencies, erasureId, subject, now)
 }
 
 /** The contact with all that goes with its row. Its deletion is told to webhooks, as every other is. */
@@ -111,8 +108,14 @@ async function finishFirst(
   })
 }
 
-async function finishLast(tenant: Tenant, { events }: ErasureDependencies, erasureId: string, now: Date) {
-  await events.settle()
+async function finishLast(
+  tenant: Tenant,
+  { events }: ErasureDependencies,
+  erasureId: string,
+  { contactId }: ErasureSubject,
+  now: Date,
+) {
+  await events.settle(tenant, contactId)
   await tenant.db
     .updateTable('erasures')
     .set({ status: 'verified', verified_at: now, subject: null })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { arrived, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
+import { episodeId } from '../journal/episodes.ts'
 import { createEventEraser } from '../journal/erase-events.ts'
 import { EMPTY_RECORD, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
@@ -17,6 +18,8 @@ let tenant: TestTenant
 let admin: Browser
 let dependencies: ErasureDependencies
 
+const ofContact = (owner_id: string) => ({ owner_id, is_anonymous: false })
+const ofEpisode = (visitorId: string) => ({ owner_id: episodeId(tenant.id, visitorId, 0), is_anonymous: true })
 const EMAIL = "grace.o'hopper+1@example.com"
 
 beforeAll(async () => {
@@ -26,7 +29,11 @@ beforeAll(async () => {
   admin = await signedIn(service, tenant.id, 'admin')
   dependencies = {
     ...service,
-    events: createEventEraser({ ...service.stores, eventsStorage: 'events', projector: service.projector }),
+    events: createEventEraser({
+      ...service.stores,
+      storage: { events: 'events', owner_links: 'owner_links' },
+      projector: service.projector,
+    }),
     forgetJobs: (tenantId, texts) => forgetJobs(service.stores.database, tenantId, texts),
     forgetExports: (of) => expireExports(of, exportDirectory(service.config.dataDirectory)),
   }
@@ -95,13 +102,13 @@ test('a contact is erased from every table of both stores, with a receipt that n
   // An anonymous event of the visitor that was in flight when it was identified, and events still in the journal.
   const late = { ...EMPTY_RECORD, tenant_id: tenant.id, event: 'late', timestamp: Date.now(), received_at: Date.now() }
   const rows = serializeEvents([
-    { ...late, event_id: newId(), visitor_id: 'grace' },
-    { ...late, event_id: newId(), contact_id: id, data: JSON.stringify({ email: EMAIL }) },
-    { ...late, event_id: newId(), visitor_id: 'bob', event: 'stays' },
+    { ...late, event_id: newId(), visitor_id: 'grace', ...ofEpisode('grace') },
+    { ...late, event_id: newId(), ...ofContact(id), data: JSON.stringify({ email: EMAIL }) },
+    { ...late, event_id: newId(), visitor_id: 'bob', ...ofEpisode('bob'), event: 'stays' },
   ])
-  const journal = { journal_id: newId(), tenant_ids: [tenant.id], event_count: 3, rows }
+  const journal = { journal_id: newId(), tenant_ids: [tenant.id], row_count: 3, rows }
   await service.stores.database.insertInto('journal').values(journal).execute()
-  const refused = { journal_id: newId(), line: 0, row: rows, error: 'x' }
+  const refused = { journal_id: newId(), line: 0, table_name: 'events', row: rows, error: 'x' }
   await service.stores.database.insertInto('refused_events').values(refused).execute()
   expect((await placesOf(EMAIL)).length).toBeGreaterThan(8)
 
@@ -206,14 +213,14 @@ test('an erasure that is cut off anywhere goes on where it was', async () => {
 test('an erasure waits for a row of the journal that is being cleared away', async () => {
   const { database } = bench.service.stores
   const contactId = await tenant.contact('cleared@example.com')
-  const record = { ...EMPTY_RECORD, tenant_id: tenant.id, event_id: newId(), event: 'cleared', contact_id: contactId }
+  const record = { ...EMPTY_RECORD, tenant_id: tenant.id, event_id: newId(), event: 'cleared', ...ofContact(contactId) }
   const rows = serializeEvents([{ ...record, timestamp: Date.now(), received_at: Date.now() }])
-  const journal = { journal_id: newId(), tenant_ids: [tenant.id], event_count: 1, rows }
+  const journal = { journal_id: newId(), tenant_ids: [tenant.id], row_count: 1, rows }
   await database.insertInto('journal').values(journal).execute()
   const { erasing } = await database.transaction().execute(async (clearing) => {
     await clearing.deleteFrom('journal').where('journal_id', '=', journal.journal_id).execute()
     const subject = { contactId, email: null, visitorIds: [], keys: [] }
-    const erasing = dependencies.events.erase(tenant.id, subject, new Date(), async () => {})
+    const erasing = dependencies.events.erase(tenant.handle, subject, async () => {})
     erasing.catch(() => {})
     const waiting = sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%journal%'`

@@ -31,7 +31,6 @@ export async function eraseFromVisitors(tx: Tenant, { contactId, visitorIds }: E
     .where(sql<boolean>`visitors.visitor_id = ANY(${visitorIds}::text[]) AND contact_id IS NULL`)
     .where('external_contact_id', 'is not', null)
     .executeTakeFirst()
-  await tx.db.deleteFrom('visitor_moves').where('contact_id', '=', contactId).execute()
   return {
     identity_links: Number(links.numDeletedRows),
     fingerprints: Number(fingerprints.numDeletedRows),

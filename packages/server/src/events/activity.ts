@@ -1,7 +1,8 @@
 import type Type from 'typebox'
 import type { Tenant } from '../platform/tenant.ts'
+import { contactsOf, type Owned } from '../visitors/owners.ts'
 import { type ActivityEvent, isoOf, textOrNull } from './event-object.ts'
-import { type EventFilters, eventConditions } from './filters.ts'
+import { conditionsOf, type EventFilters, eventConditions } from './filters.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
 interface Activity {
@@ -9,8 +10,7 @@ interface Activity {
   total_events: number
 }
 
-interface Latest {
-  contact_id: string
+interface Latest extends Owned {
   event_id: string
   at: string
   total: number
@@ -50,27 +50,34 @@ export async function activityOfContacts(
     orderBy: 'received_at DESC',
   })
   const events = new Map(rows.map((row) => [row.event_id, row]))
+  const contacts = await contactsOf(tenant, latest)
   const activity = new Map<string, Activity>()
-  for (const { contact_id, event_id, total } of latest) {
-    const of = activity.get(contact_id) ?? { events: [], total_events: Number(total) }
+  const counted = new Set<string>()
+  for (const { owner_id, event_id, total } of latest) {
+    const contactId = contacts.get(owner_id)
+    if (contactId === undefined) continue
+    const of = activity.get(contactId) ?? { events: [], total_events: 0 }
+    activity.set(contactId, of)
+    if (!counted.has(owner_id)) of.total_events += Number(total)
+    counted.add(owner_id)
     const row = events.get(event_id)
-    if (row) of.events.push(toActivityEvent(row))
-    activity.set(contact_id, of)
+    if (row && of.events.length < limit) of.events.push(toActivityEvent(row))
   }
   return activity
 }
 
-/** Newest first. */
+/** The latest events of each owner, newest first. */
 async function findLatest(tenant: Tenant, filters: EventFilters, limit: number): Promise<Latest[]> {
-  const { where, parameters } = eventConditions(filters)
+  const { where, parameters } = await conditionsOf(tenant, filters)
   return tenant.events.select<Latest>({
     name: 'events.latest_of_contacts',
     lane: 'light',
-    columns: 'contact_id, event_id, toString(timestamp) AS at, count() OVER (PARTITION BY contact_id) AS total',
+    columns:
+      'owner_id, is_anonymous, event_id, toString(timestamp) AS at, count() OVER (PARTITION BY owner_id) AS total',
     where,
     parameters,
     orderBy: `timestamp DESC, ${EVENT_ID_ORDER} DESC`,
-    limitBy: { rows: limit, columns: 'contact_id' },
+    limitBy: { rows: limit, columns: 'owner_id' },
   })
 }
 

@@ -1,6 +1,7 @@
 import Type from 'typebox'
-import { NO_CONTACT } from '../journal/event-record.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { contactsOf, type Owned } from '../visitors/owners.ts'
 
 const Text = Nullable(Type.String())
 
@@ -81,7 +82,7 @@ export const ContactEvent = Type.Object({
 export type EventObject = Type.Static<typeof PlainEvent>
 
 /** What the queries of this folder select; times are milliseconds since 1970. */
-export interface EventRow {
+export interface EventRow extends Owned {
   event_id: string
   event: string
   timestamp_ms: number
@@ -89,7 +90,6 @@ export interface EventRow {
   url: string
   domain: string
   data: string
-  contact_id: string
   visitor_id: string
   session_id: string
   referrer: string
@@ -105,12 +105,18 @@ export interface EventRow {
 }
 
 export const EVENT_COLUMNS = `event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms,
-  toUnixTimestamp64Milli(received_at) AS received_at_ms, url, domain, data, contact_id, visitor_id, session_id,
+  toUnixTimestamp64Milli(received_at) AS received_at_ms, url, domain, data, owner_id, is_anonymous, visitor_id, session_id,
   referrer, referring_domain, browser, os, device_type, is_bot, origin_mismatch, screen, user_agent,
   analytics_user_id`
 
+/** Events as the API answers them, with the ids of the contacts that they belong to now. */
+export async function toEventObjects(tenant: Tenant, rows: readonly EventRow[]): Promise<EventObject[]> {
+  const contacts = await contactsOf(tenant, rows)
+  return rows.map((row) => toEventObject(row, contacts.get(row.owner_id) ?? null))
+}
+
 /** An event as the API answers it, without what is joined. */
-export function toEventObject(row: EventRow): EventObject {
+export function toEventObject(row: EventRow, contactId: string | null): EventObject {
   return {
     event_id: row.event_id,
     _id: row.event_id,
@@ -120,7 +126,7 @@ export function toEventObject(row: EventRow): EventObject {
     url: textOrNull(row.url),
     domain: textOrNull(row.domain),
     data: JSON.parse(row.data || '{}') as Record<string, unknown>,
-    internal_contact_id: contactOrNull(row.contact_id),
+    internal_contact_id: contactId,
     visitor_id: textOrNull(row.visitor_id),
     session_id: textOrNull(row.session_id),
     referrer: textOrNull(row.referrer),
@@ -142,8 +148,4 @@ export function isoOf(milliseconds: number): string {
 
 export function textOrNull(text: string): string | null {
   return text === '' ? null : text
-}
-
-export function contactOrNull(contactId: string): string | null {
-  return contactId === NO_CONTACT ? null : contactId
 }

@@ -1,11 +1,14 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
-import { NO_CONTACT } from '../journal/event-record.ts'
+import { NOBODY } from '../journal/event-record.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
+import { IS_IDENTIFIED } from '../platform/clickhouse/tenant-events.ts'
 import { filterText, flag, searchText, timestampBound } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import { wordsOf } from '../platform/search-words.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { ownersOf } from '../visitors/owners.ts'
 
 /** Names of the events that the service itself records (decisions 4.2). */
 export const SYSTEM_EVENTS = [
@@ -32,8 +35,7 @@ type Comparison =
   | 'equals_host'
   | 'is_one_of'
   | 'contains'
-  | 'is_contact'
-  | 'is_one_of_contacts'
+  | 'belongs_to'
   | 'is_true'
   | 'from'
   | 'until'
@@ -72,13 +74,13 @@ export const EVENT_FILTERS = {
     'is_one_of',
     'event',
   ),
-  contact_id: define(filterText('Events of this contact.', 200), 'is_contact', 'contact_id'),
+  contact_id: define(filterText('Events of this contact.', 200), 'belongs_to', 'owner_id'),
   contact_ids: define(
     Type.Optional(
       Type.Array(Type.String(), { maxItems: CONTACT_IDS_MAX, description: 'Events of one of these contacts.' }),
     ),
-    'is_one_of_contacts',
-    'contact_id',
+    'belongs_to',
+    'owner_id',
   ),
   visitor_id: define(filterText('Events of this visitor.', 200), 'equals', 'visitor_id'),
   session_id: define(filterText('Events of this session.', 200), 'equals', 'session_id'),
@@ -112,7 +114,7 @@ export const EVENT_FILTERS = {
     'is_true',
     'origin_mismatch',
   ),
-  identified_only: define(flag('Only events of a known contact.', false), 'is_identified', 'contact_id'),
+  identified_only: define(flag('Only events of a known contact.', false), 'is_identified', 'owner_id'),
   date_after: define(timestampBound('lower', 'At or after this moment.'), 'from', 'timestamp'),
   date_before: define(timestampBound('upper', 'At or before this moment.'), 'until', 'timestamp'),
   search: define(
@@ -145,14 +147,38 @@ const LATEST_MS = Date.UTC(2250, 0)
 
 type FilterValue = string | boolean | Date | readonly string[]
 
+/** Filters that name contacts: PostgreSQL knows which events are theirs. */
+const CONTACT_FILTERS = ['contact_id', 'contact_ids'] as const
+
+export interface EventConditions {
+  where: string[]
+  parameters: QueryParameters
+}
+
 /** Conditions in ClickHouse's SQL with the values of their placeholders. */
-export function eventConditions(filters: EventFilters): { where: string[]; parameters: QueryParameters } {
+export async function conditionsOf(tenant: Tenant, filters: EventFilters): Promise<EventConditions> {
+  const { contact_id, contact_ids, ...others } = filters
+  const { where, parameters } = eventConditions(others)
+  for (const name of CONTACT_FILTERS) {
+    const named = filters[name]
+    if (named === undefined) continue
+    const owners = await ownersOf(tenant, [named].flat().filter(isContactId))
+    where.push(owners.length > 0 ? `owner_id IN {${name}: Array(UUID)}` : '0')
+    if (owners.length > 0) parameters[name] = owners
+  }
+  return { where, parameters }
+}
+
+/** The same for filters that name no contact. */
+export function eventConditions(
+  filters: Omit<EventFilters, (typeof CONTACT_FILTERS)[number]> & { contact_id?: never; contact_ids?: never },
+): EventConditions {
   const where: string[] = []
   const parameters: QueryParameters = {}
   // The table is sorted by is_system first: saying it, whichever it is, lets the list be read in order.
   if (!filters.includeSystem && !namesSystemEvent(filters)) where.push('is_system = 0')
   for (const [name, filter] of Object.entries(EVENT_FILTERS)) {
-    const value: FilterValue | undefined = filters[name as EventFilterName]
+    const value: FilterValue | undefined = filters[name as Exclude<EventFilterName, 'contact_id' | 'contact_ids'>]
     if (value === undefined) continue
     const condition = conditionOf(name, filter, value)
     where.push(...condition.where)
@@ -167,28 +193,21 @@ const INDEXED = ['contact_id', 'contact_ids', 'visitor_id'] as const
 /** Whether finding matching events may read all events of the tenant. */
 export function readsEverything(filters: EventFilters): boolean {
   if (INDEXED.some((name) => filters[name] !== undefined)) return false
-  return (
-    eventConditions({ ...filters, date_after: undefined, date_before: undefined, includeSystem: true }).where.length > 0
-  )
+  const { contact_id, contact_ids, date_after, date_before, ...others } = filters
+  return eventConditions({ ...others, includeSystem: true }).where.length > 0
 }
 
 function namesSystemEvent({ event_type, event_types = [] }: EventFilters): boolean {
   return [event_type, ...event_types].some((name) => (SYSTEM_EVENTS as readonly unknown[]).includes(name))
 }
 
-interface Condition {
-  where: string[]
-  parameters: QueryParameters
-}
+const NOTHING: EventConditions = { where: ['0'], parameters: {} }
+const ANYTHING: EventConditions = { where: [], parameters: {} }
 
-/** Contacts that cannot exist have no events; ClickHouse would refuse to compare their ids. */
-const NOTHING: Condition = { where: ['0'], parameters: {} }
-const ANYTHING: Condition = { where: [], parameters: {} }
-
-function conditionOf(name: string, { comparison, columns }: EventFilter, value: FilterValue): Condition {
+function conditionOf(name: string, { comparison, columns }: EventFilter, value: FilterValue): EventConditions {
   const [column = ''] = columns
   const text = String(value)
-  const comparing = (condition: string, parameter: string | boolean | readonly string[]): Condition => ({
+  const comparing = (condition: string, parameter: string | boolean | readonly string[]): EventConditions => ({
     where: [condition],
     parameters: { [name]: parameter },
   })
@@ -203,12 +222,6 @@ function conditionOf(name: string, { comparison, columns }: EventFilter, value: 
         : NOTHING
     case 'contains':
       return comparing(containsFolded(column, name), text)
-    case 'is_contact':
-      return isContactId(text) ? comparing(`${column} = {${name}: UUID}`, text) : NOTHING
-    case 'is_one_of_contacts': {
-      const ids = [value].flat().map(String).filter(isContactId)
-      return ids.length > 0 ? comparing(`${column} IN {${name}: Array(UUID)}`, ids) : NOTHING
-    }
     case 'is_true':
       return comparing(`${column} = {${name}: Bool}`, value === true)
     case 'from':
@@ -216,18 +229,20 @@ function conditionOf(name: string, { comparison, columns }: EventFilter, value: 
     case 'until':
       return comparing(`${column} <= ${moment(name)}`, storableTime(value as Date))
     case 'is_identified':
-      return value === true ? { where: [`${column} != toUUID('${NO_CONTACT}')`], parameters: {} } : ANYTHING
+      return value === true ? { where: [IS_IDENTIFIED], parameters: {} } : ANYTHING
+    case 'belongs_to':
+      throw new Error('Whose events are meant, only conditionsOf can say.')
     case 'has_words':
       return wordsCondition(name, columns, text)
   }
 }
 
-/** Whether an id may be a contact's; the stored id that stands for no contact may not. */
+/** Whether an id may be a contact's; the stored id that stands for nobody may not. */
 function isContactId(text: string): boolean {
-  return isUuid(text) && text !== NO_CONTACT
+  return isUuid(text) && text !== NOBODY
 }
 
-function wordsCondition(name: string, columns: readonly string[], text: string): Condition {
+function wordsCondition(name: string, columns: readonly string[], text: string): EventConditions {
   const words = wordsOf(text)
   return {
     where: words.map((_, index) => columns.map((column) => containsFolded(column, `${name}_${index}`)).join(' OR ')),

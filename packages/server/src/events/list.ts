@@ -1,8 +1,9 @@
 import { isAnswerTooLarge, itemsWithin } from '../platform/answer-size.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { contactOrNull, EVENT_COLUMNS, type EventRow, isoOf, textOrNull, toEventObject } from './event-object.ts'
-import { type EventFilters, eventConditions, readsEverything } from './filters.ts'
+import { contactsOf } from '../visitors/owners.ts'
+import { EVENT_COLUMNS, type EventRow, isoOf, textOrNull, toEventObjects } from './event-object.ts'
+import { conditionsOf, type EventFilters, readsEverything } from './filters.ts'
 import { joinContacts } from './join.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
@@ -20,25 +21,21 @@ const SORT_COLUMNS = { timestamp: 'timestamp', event: 'event', createdAt: 'recei
 /** One page of the events that match, each with its contact and company. */
 export async function listEvents(tenant: Tenant, filters: EventFilters, order: EventOrder, page: Page) {
   const rows = await selectPage<EventRow>(tenant, filters, order, page, EVENT_COLUMNS)
-  return joinContacts(tenant, rows.map(toEventObject))
+  return joinContacts(tenant, await toEventObjects(tenant, rows))
 }
 
 /** The same in the compact form, without what is joined. */
 export async function listEventSummaries(tenant: Tenant, filters: EventFilters, order: EventOrder, page: Page) {
-  const columns = 'event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, contact_id'
-  const rows = await selectPage<Pick<EventRow, 'event_id' | 'event' | 'timestamp_ms' | 'url' | 'contact_id'>>(
-    tenant,
-    filters,
-    order,
-    page,
-    columns,
-  )
+  const columns = 'event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, owner_id, is_anonymous'
+  type Row = Pick<EventRow, 'event_id' | 'event' | 'timestamp_ms' | 'url' | 'owner_id' | 'is_anonymous'>
+  const rows = await selectPage<Row>(tenant, filters, order, page, columns)
+  const contacts = await contactsOf(tenant, rows)
   return rows.map((row) => ({
     id: row.event_id,
     event: row.event,
     url: textOrNull(row.url),
     timestamp: isoOf(row.timestamp_ms),
-    contact_id: contactOrNull(row.contact_id),
+    contact_id: contacts.get(row.owner_id) ?? null,
   }))
 }
 
@@ -57,7 +54,7 @@ export async function findEvents(
     const sizes = await selectPage<{ bytes: number }>(tenant, filters, order, { page: 1, limit }, EVENT_BYTES)
     return findFewer(find, rowsWithin(sizes, bytesMax / 2))
   })
-  return itemsWithin(rows.map(toEventObject), bytesMax)
+  return itemsWithin(await toEventObjects(tenant, rows), bytesMax)
 }
 
 /** A control character takes six bytes in JSON, so what was reckoned to fit may still be too much. */
@@ -82,7 +79,7 @@ function rowsWithin(sizes: readonly { bytes: number }[], bytesMax: number): numb
 
 /** How many events match. */
 export async function countEvents(tenant: Tenant, filters: EventFilters): Promise<number> {
-  const { where, parameters } = eventConditions(filters)
+  const { where, parameters } = await conditionsOf(tenant, filters)
   const [row] = await tenant.events.select<{ count: number }>({
     name: 'events.count',
     lane: readsEverything(filters) ? 'heavy' : 'light',
@@ -101,7 +98,7 @@ async function selectPage<Row>(
   columns: string,
   bytesMax?: number,
 ) {
-  const { where, parameters } = eventConditions(filters)
+  const { where, parameters } = await conditionsOf(tenant, filters)
   const column = SORT_COLUMNS[order.sortBy]
   const direction = order.direction === 'asc' ? 'ASC' : 'DESC'
   // Ends with the id, so that the order is total and pages never repeat or skip an event.

@@ -1,6 +1,7 @@
 import type Type from 'typebox'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CompactEvent, isoOf, textOrNull } from './event-object.ts'
+import { conditionsOf } from './filters.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
 interface Row {
@@ -13,8 +14,7 @@ interface Row {
 
 /** The latest events of a contact in their compact form, and how many it has. */
 export async function compactEventsOfContact(tenant: Tenant, contactId: string, limit: number) {
-  const where = ['contact_id = {contact_id: UUID}', 'is_system = 0']
-  const parameters = { contact_id: contactId }
+  const { where, parameters } = await conditionsOf(tenant, { contact_id: contactId })
   const [rows, counted] = await Promise.all([
     tenant.events.select<Row>({
       name: 'events.of_contact',

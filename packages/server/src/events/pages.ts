@@ -2,8 +2,8 @@ import { createPageReader, LOADED_BYTES_MAX } from '../platform/answer-size.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { EVENT_COLUMNS, type EventObject, type EventRow, toEventObject } from './event-object.ts'
-import { type EventFilters, eventConditions } from './filters.ts'
+import { EVENT_COLUMNS, type EventObject, type EventRow, toEventObjects } from './event-object.ts'
+import { conditionsOf, type EventFilters } from './filters.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
 const ROWS_A_PAGE = 10_000
@@ -15,7 +15,7 @@ const EVENTS_AT_ONCE = 250
  * before ended: the table is sorted that way, and the embedded engine would answer a single question with everything.
  */
 export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncGenerator<EventObject[]> {
-  const matching = eventConditions(filters)
+  const matching = await conditionsOf(tenant, filters)
   const next = createPageReader(ROWS_A_PAGE)
   for (let after: Key | undefined; ; ) {
     const { rows, isLast } = await next(async (limit) => {
@@ -31,7 +31,7 @@ export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncG
       })
     })
     for (let from = 0; from < rows.length; from += EVENTS_AT_ONCE) {
-      yield rows.slice(from, from + EVENTS_AT_ONCE).map(toEventObject)
+      yield await toEventObjects(tenant, rows.slice(from, from + EVENTS_AT_ONCE))
     }
     after = rows.at(-1)
     if (!after || isLast) return

@@ -1,7 +1,7 @@
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { EVENT_COLUMNS, type EventRow, toEventObject } from './event-object.ts'
+import { EVENT_COLUMNS, type EventRow, toEventObjects } from './event-object.ts'
 import { joinContacts } from './join.ts'
 
 /** One event with its contact and company. @throws ServiceError 404. */
@@ -16,7 +16,7 @@ export async function readEvent(tenant: Tenant, eventId: string) {
     orderBy: 'received_at',
     limit: 1,
   })
-  const [event] = await joinContacts(tenant, rows.map(toEventObject))
+  const [event] = await joinContacts(tenant, await toEventObjects(tenant, rows))
   if (!event) throw notFound('event')
   return event
 }

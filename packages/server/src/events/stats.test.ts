@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { type EventRecord, JOURNAL_FORMAT, NO_CONTACT, serializeEvents } from '../journal/event-record.ts'
+import { type EventRecord, JOURNAL_FORMAT, NOBODY, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 
 let service: TestService
@@ -27,7 +27,8 @@ function record(tenant_id: string, n: number): EventRecord {
     event_id: newId(),
     event: n % 7 === 0 ? 'page_view' : `e${n % 59}`,
     is_system: false,
-    contact_id: n % 3 === 0 ? newId() : NO_CONTACT,
+    owner_id: n % 3 === 0 ? newId() : NOBODY,
+    is_anonymous: n % 3 !== 0,
     url: domain === '' ? '' : `https://${domain}/`,
     ...{ tenant_id, timestamp, domain, received_at: timestamp, url_path: '', visitor_id: 'v', session_id: 's' },
     ...{ title: '', text: '', class: '', element_id: '', element_type: '', referrer: '', referring_domain: '' },
@@ -86,7 +87,7 @@ test('all three lists, cut to 50 types, 50 domains and the 90 most recent days',
 test.each<[string, (record: EventRecord) => boolean]>([
   ['event_type=page_view', ({ event }) => event === 'page_view'],
   ['domain=D1.example', ({ domain }) => domain === 'd1.example'],
-  ['identified_only=true', ({ contact_id }) => contact_id !== NO_CONTACT],
+  ['identified_only=true', ({ is_anonymous }) => !is_anonymous],
   ['identified_only=false', () => true],
   ['date_after=2025-03-02', (record) => dayOf(record) >= '2025-03-02'],
   ['date_before=2025-03-02', (record) => dayOf(record) <= '2025-03-02'],

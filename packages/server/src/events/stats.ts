@@ -1,5 +1,5 @@
 import type { Tenant } from '../platform/tenant.ts'
-import { type EventFilters, eventConditions } from './filters.ts'
+import { conditionsOf, type EventFilters } from './filters.ts'
 
 /** What statistics can be grouped by. */
 export const STATISTICS = ['type', 'domain', 'day'] as const
@@ -28,7 +28,7 @@ export async function eventStatistics(
   filters: EventFilters,
   asked: readonly Statistic[],
 ): Promise<EventStatistics> {
-  const { where, parameters } = eventConditions(filters)
+  const { where, parameters } = await conditionsOf(tenant, filters)
   // Rows of one grouping have the other columns' defaults, so grouping() says which one a row belongs to.
   const sets = asked.map((statistic) => `(${COLUMNS[statistic]})`).join(', ')
   const statisticOf = asked.map((statistic) => `grouping(${COLUMNS[statistic]}) = 0, '${statistic}'`)

@@ -18,7 +18,8 @@ export const EVENTS_TABLE: TableDefinition = {
     "received_at DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))",
     'visitor_id String CODEC(ZSTD(1))',
     'session_id String CODEC(ZSTD(1))',
-    'contact_id UUID CODEC(ZSTD(1))',
+    'owner_id UUID CODEC(ZSTD(1))',
+    'is_anonymous Bool',
     'url String CODEC(ZSTD(1))',
     'url_path String CODEC(ZSTD(1))',
     'domain LowCardinality(String)',
@@ -39,9 +40,8 @@ export const EVENTS_TABLE: TableDefinition = {
     'analytics_user_id String CODEC(ZSTD(1))',
     'user_agent String CODEC(ZSTD(1))',
     'data String CODEC(ZSTD(1))',
-    // Rows are sorted by time; these skip most of them when one contact, visitor or event is asked for. ClickHouse
-    // leaves an index out for rows that a lightweight update has changed, so a moved event is found at once.
-    'INDEX by_contact contact_id TYPE bloom_filter(0.01) GRANULARITY 4',
+    // Rows are sorted by time; these skip most of them when one owner, visitor or event is asked for.
+    'INDEX by_owner owner_id TYPE bloom_filter(0.01) GRANULARITY 4',
     'INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 4',
     'INDEX by_event event_id TYPE bloom_filter(0.01) GRANULARITY 4',
   ],
@@ -50,12 +50,20 @@ export const EVENTS_TABLE: TableDefinition = {
   orderBy: `(tenant_id, is_system, timestamp, ${EVENT_ID_ORDER})`,
   shardingKey: 'cityHash64(tenant_id, visitor_id)',
   settings: {
-    enable_block_number_column: 1,
-    enable_block_offset_column: 1,
     non_replicated_deduplication_window: 10_000,
     // An acknowledged event leaves the journal, so it must be on the disk here.
     fsync_after_insert: 1,
     // Inserts are frequent and small. Merging more parts at a time halves what merging costs, for some more parts to read.
     merge_selector_base: 20,
   },
+}
+
+/** Who the owners of events have become: the copy of PostgreSQL's table. The highest version of a row counts. */
+export const OWNER_LINKS_TABLE: TableDefinition = {
+  name: 'owner_links',
+  elements: ['tenant_id UUID', 'owner_id UUID', 'contact_id UUID', 'version UInt32'],
+  orderBy: '(tenant_id, owner_id)',
+  latestBy: 'version',
+  isEverywhere: true,
+  settings: { non_replicated_deduplication_window: 10_000, fsync_after_insert: 1 },
 }

@@ -8,6 +8,7 @@ import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
 import { recordFirstTouch } from '../contacts/first-touch.ts'
 import { leftOutWarnings } from '../contacts/left-out.ts'
 import type { Properties } from '../contacts/properties.ts'
+import { beginningOf } from '../journal/beginnings.ts'
 import { EMPTY_RECORD, type EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
@@ -57,7 +58,7 @@ export async function submitForm(
   const { email, properties, company, visitorId } = submission
   const { requiresSignature } = await dependencies.findIdentificationKeys(tenant.id)
   const isUnlinked = requiresSignature && visitorId !== null
-  const { linked, leftOut, ...answer } = await changeContacts(tenant, dependencies, async (tx, log) => {
+  const { leftOut, ...answer } = await changeContacts(tenant, dependencies, async (tx, log) => {
     const upserted = company ? await upsertCompanyOfForm(tx, company, now) : null
     const write: SourceWrite = { ...SOURCE, email, properties, ...(upserted ? { companyId: upserted.companyId } : {}) }
     const known = await tx.db
@@ -72,13 +73,16 @@ export async function submitForm(
     if (!row) throw new Collision()
     const visitorIds = visitorId === null || isUnlinked ? [] : [visitorId]
     const linked = await linkVisitorsThatFit(tx, log, visitorIds, row.contact_id, SOURCE.source, now)
-    log.records.push(toRecord(tenant.id, row.contact_id, submission, now))
+    const record = toRecord(tenant.id, row.contact_id, submission, now)
+    log.records.push(record)
+    // Where the visitor was never seen, its first page is that of the form.
+    const beginning = beginningOf([record])
+    if (linked > 0 && beginning) await recordFirstTouch(tx, log, row.contact_id, beginning, now)
     const ofContact = log.leftOut.map((key) => (key === 'company_id' ? key : `contact_data.${key}`))
     const ofCompany = upserted?.leftOut.map((key) => `company_data.${key}`) ?? []
     const leftOut = [...ofContact, ...ofCompany]
-    return { contact_id: row.contact_id, company_id: upserted?.companyId ?? null, linked, leftOut }
+    return { contact_id: row.contact_id, company_id: upserted?.companyId ?? null, leftOut }
   })
-  if (linked > 0) await recordFirstTouch(tenant, dependencies, answer.contact_id)
   return { ...answer, warnings: [...(isUnlinked ? [UNLINKED] : []), ...leftOutWarnings(leftOut)] }
 }
 
@@ -95,7 +99,8 @@ function toRecord(tenantId: string, contactId: string, submission: FormSubmissio
     received_at: now.getTime(),
     visitor_id: visitorId ?? '',
     session_id: page.sessionId,
-    contact_id: contactId,
+    owner_id: contactId,
+    is_anonymous: false,
     url: page.url,
     url_path: path,
     domain,

@@ -1,7 +1,7 @@
 import { idsInOrder, newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { addDeliveries } from '../webhooks/match.ts'
-import { EMPTY_RECORD, type EventRecord, NO_CONTACT, serializeEvents } from './event-record.ts'
+import { EMPTY_RECORD, type EventRecord, NOBODY, serializeEvents, serializeRows } from './event-record.ts'
 
 /** The events that the service itself records about a tenant's records. */
 export type SystemEventName =
@@ -16,9 +16,13 @@ export type SystemEventName =
   | 'agent_action_executed'
   | 'agent_action_failed'
 
-/** A row of the journal: its id, and events in the journal's format. */
+/** The tables of ClickHouse that the journal's rows are for. */
+export type JournalTable = 'events' | 'owner_links'
+
+/** A row of the journal: its id, and rows of a table in the journal's format. */
 export interface JournalRow {
   journalId: string
+  table: JournalTable
   rows: string
 }
 
@@ -35,12 +39,20 @@ export interface SystemEvent {
  */
 export async function appendRecords(tenant: Tenant, records: readonly EventRecord[]): Promise<void> {
   if (records.length === 0) return
-  const row = { journal_id: newId(), tenant_ids: [tenant.id], event_count: records.length }
+  await append(tenant, 'events', records.length, serializeEvents(records))
+  await addDeliveries(tenant, records)
+}
+
+/** Appends rows of another table, which all have the same columns. */
+export async function appendRows(tenant: Tenant, table: JournalTable, rows: readonly object[]): Promise<void> {
+  if (rows.length > 0) await append(tenant, table, rows.length, serializeRows(rows))
+}
+
+async function append(tenant: Tenant, table_name: JournalTable, row_count: number, rows: string): Promise<void> {
   await tenant.journal
     .insertInto('journal')
-    .values({ ...row, rows: serializeEvents(records) })
+    .values({ journal_id: newId(), table_name, tenant_ids: [tenant.id], row_count, rows })
     .execute()
-  await addDeliveries(tenant, records)
 }
 
 /** The service's own events of one change as they are stored: they have one time, so their ids keep them in their order. */
@@ -63,7 +75,8 @@ export function toRecord(
     is_system: true,
     timestamp: at.getTime(),
     received_at: at.getTime(),
-    contact_id: contactId ?? NO_CONTACT,
+    owner_id: contactId ?? NOBODY,
+    is_anonymous: contactId === null,
     data: JSON.stringify(data),
   }
 }

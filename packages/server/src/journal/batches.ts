@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import type { JournalTable } from './append.ts'
 
 /** A larger insertion would only hold more memory: what an insertion costs hardly depends on its size. */
 const BATCH_BYTES_MAX = 16_000_000
@@ -11,7 +12,8 @@ const FORMING = 815_001
 /** A journal row of a batch, without its text. */
 export interface BatchRow {
   journalId: string
-  eventCount: number
+  table: JournalTable
+  rowCount: number
 }
 
 /**
@@ -81,12 +83,16 @@ export async function lockBatch(transaction: Database, batchId: string): Promise
   await sql`SET LOCAL synchronous_commit = off`.execute(transaction)
   const rows = await transaction
     .selectFrom('journal')
-    .select(['journal_id', 'event_count'])
+    .select(['journal_id', 'table_name', 'row_count'])
     .where('batch_id', '=', batchId)
     .orderBy('journal_id')
     .forUpdate()
     .execute()
-  return rows.map(({ journal_id, event_count }) => ({ journalId: journal_id, eventCount: event_count }))
+  return rows.map(({ journal_id, table_name, row_count }) => ({
+    journalId: journal_id,
+    table: table_name as JournalTable,
+    rowCount: row_count,
+  }))
 }
 
 /** Keeps the session of a transaction from being taken for a dead one. @throws when it was, and its locks are gone. */

@@ -1,9 +1,11 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type ErasureSubject, mentionHint, mentionPattern } from '../erasure/subject.ts'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import { NO_CONTACT } from './event-record.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { ownersOf } from '../visitors/owners.ts'
+import type { JournalTable } from './append.ts'
 import type { Projector } from './projector.ts'
 
 /** Events that mention an address elsewhere than in their contact are removed so many at a time, by their ids. */
@@ -16,38 +18,32 @@ const TEXTS =
 export interface EventEraser {
   /** @returns how many were found. @throws ServiceError 503 when ClickHouse is away: nothing is left out in silence. */
   erase(
-    tenantId: string,
+    tenant: Tenant,
     subject: ErasureSubject,
-    receivedUntil: Date,
     onFound: (events: number) => Promise<void>,
   ): Promise<{ refused_events: number }>
-  /** Has ClickHouse write what remains anew, without what was removed. */
-  settle(): Promise<void>
+  /** Forgets whose the events were, and has ClickHouse write what remains anew, without what was removed. */
+  settle(tenant: Tenant, contactId: string): Promise<void>
 }
 
 interface Dependencies {
   database: Database
   clickhouse: ClickHouse
-  /** The table that deletions must name, with ` ON CLUSTER …` where there is one. */
-  eventsStorage: string
+  /** The tables that deletions must name, with ` ON CLUSTER …` where there is one. */
+  storage: Record<JournalTable, string>
   projector: Projector
 }
 
-export function createEventEraser({ database, clickhouse, eventsStorage, projector }: Dependencies): EventEraser {
+export function createEventEraser({ database, clickhouse, storage, projector }: Dependencies): EventEraser {
   /** What is still in the journal goes where it can be removed: rows of the journal hold the events of many. */
-  async function emptyJournal(tenantId: string, { contactId, email }: ErasureSubject): Promise<void> {
+  async function emptyJournal(tenantId: string, owners: string[], { email }: ErasureSubject): Promise<void> {
     await projector.drain()
     // It may have left rows where they were: with events of the person's visitors, which name neither of these.
     await projector.barrier(tenantId)
     const waiting = await database
       .selectFrom('journal')
       .select('journal_id')
-      .where((eb) =>
-        eb.or([
-          sql<boolean>`strpos(rows, ${contactId}) > 0`,
-          ...(email === null ? [] : [sql<boolean>`rows ~* ${mentionPattern(email)}`]),
-        ]),
-      )
+      .where(concerns('rows', owners, email))
       .limit(1)
       // Whoever has just carried a row clears it away in a moment: that is waited for.
       .forShare()
@@ -55,22 +51,15 @@ export function createEventEraser({ database, clickhouse, eventsStorage, project
     if (waiting) throw storeUnavailable('ClickHouse', new Error('the journal still holds events of the contact'))
   }
 
-  async function eraseOwn(tenantId: string, subject: ErasureSubject, receivedUntil: Date): Promise<number> {
-    const conditions = `tenant_id = {tenant_id: UUID} AND (contact_id = {contact_id: UUID}
-      OR contact_id = toUUID('${NO_CONTACT}') AND visitor_id IN {visitors: Array(String)}
-        AND received_at <= parseDateTime64BestEffort({until: String}, 3, 'UTC'))`
-    const parameters = {
-      tenant_id: tenantId,
-      contact_id: subject.contactId,
-      visitors: subject.visitorIds,
-      until: receivedUntil.toISOString(),
-    }
+  async function eraseOwn(tenantId: string, owners: string[]): Promise<number> {
+    const conditions = 'tenant_id = {tenant_id: UUID} AND owner_id IN {owners: Array(UUID)}'
+    const parameters = { tenant_id: tenantId, owners }
     const [row] = await clickhouse.query<{ count: number }>(
       `SELECT count() AS count FROM events WHERE ${conditions}`,
       parameters,
     )
     const count = Number(row?.count ?? 0)
-    if (count > 0) await clickhouse.command(`DELETE FROM ${eventsStorage} WHERE ${conditions}`, parameters)
+    if (count > 0) await clickhouse.command(`DELETE FROM ${storage.events} WHERE ${conditions}`, parameters)
     return count
   }
 
@@ -86,34 +75,44 @@ export function createEventEraser({ database, clickhouse, eventsStorage, project
       )
       if (rows.length === 0) return count
       await clickhouse.command(
-        `DELETE FROM ${eventsStorage} WHERE tenant_id = {tenant_id: UUID} AND event_id IN {event_ids: Array(UUID)}`,
+        `DELETE FROM ${storage.events} WHERE tenant_id = {tenant_id: UUID} AND event_id IN {event_ids: Array(UUID)}`,
         { tenant_id: tenantId, event_ids: rows.map(({ event_id }) => event_id) },
       )
       count += rows.length
     }
   }
 
-  async function eraseRefused(tenantId: string, { contactId, email }: ErasureSubject): Promise<number> {
+  async function eraseRefused(tenantId: string, owners: string[], { email }: ErasureSubject): Promise<number> {
     const { numDeletedRows } = await database
       .deleteFrom('refused_events')
       .where(sql<boolean>`strpos(row, ${tenantId}) > 0`)
-      .where((eb) =>
-        eb.or([
-          sql<boolean>`strpos(row, ${contactId}) > 0`,
-          ...(email === null ? [] : [sql<boolean>`row ~* ${mentionPattern(email)}`]),
-        ]),
-      )
+      .where(concerns('row', owners, email))
       .executeTakeFirst()
     return Number(numDeletedRows)
   }
 
   return {
-    erase: async (tenantId, subject, receivedUntil, onFound) => {
-      await emptyJournal(tenantId, subject)
-      await onFound(await eraseOwn(tenantId, subject, receivedUntil))
-      if (subject.email !== null) await onFound(await eraseMentions(tenantId, subject.email))
-      return { refused_events: await eraseRefused(tenantId, subject) }
+    erase: async (tenant, subject, onFound) => {
+      const owners = await ownersOf(tenant, [subject.contactId])
+      await emptyJournal(tenant.id, owners, subject)
+      await onFound(await eraseOwn(tenant.id, owners))
+      if (subject.email !== null) await onFound(await eraseMentions(tenant.id, subject.email))
+      return { refused_events: await eraseRefused(tenant.id, owners, subject) }
     },
-    settle: () => clickhouse.command(`ALTER TABLE ${eventsStorage} APPLY DELETED MASK`),
+    settle: async (tenant, contactId) => {
+      await clickhouse.command(
+        `DELETE FROM ${storage.owner_links} WHERE tenant_id = {tenant_id: UUID} AND contact_id = {contact_id: UUID}`,
+        { tenant_id: tenant.id, contact_id: contactId },
+      )
+      await tenant.db.deleteFrom('owner_links').where('contact_id', '=', contactId).execute()
+      for (const table of Object.values(storage)) await clickhouse.command(`ALTER TABLE ${table} APPLY DELETED MASK`)
+    },
   }
+}
+
+/** The condition that a text names one of a person's ids, or the address. */
+function concerns(column: 'row' | 'rows', owners: readonly string[], email: string | null): RawBuilder<boolean> {
+  const named = sql<boolean>`EXISTS (
+    SELECT FROM unnest(${[...owners]}::text[]) AS owner WHERE strpos(${sql.ref(column)}, owner) > 0)`
+  return email === null ? named : sql`(${named} OR ${sql.ref(column)} ~* ${mentionPattern(email)})`
 }

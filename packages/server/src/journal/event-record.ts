@@ -1,6 +1,6 @@
 /**
- * An event as it is stored: one row of the ClickHouse table `events`. A missing text is ''; a missing contact the
- * zero UUID, because nullable columns are slower and cannot be part of a lightweight update's skip index.
+ * An event as it is stored: one row of the ClickHouse table `events`, never rewritten. A missing text is '', because
+ * nullable columns are slower.
  */
 export interface EventRecord {
   tenant_id: string
@@ -14,7 +14,10 @@ export interface EventRecord {
   received_at: number
   visitor_id: string
   session_id: string
-  contact_id: string
+  /** Whom it belongs to: a contact, an anonymous episode of a visitor (see episodes.ts), or nobody. */
+  owner_id: string
+  /** Whether no contact was known when it was recorded. The owner may have become one since: see `owner_links`. */
+  is_anonymous: boolean
   url: string
   url_path: string
   domain: string
@@ -56,14 +59,16 @@ export interface SentId {
   id: string
 }
 
-export const NO_CONTACT = '00000000-0000-0000-0000-000000000000'
+/** Owner of an event that no visitor and no contact has caused. */
+export const NOBODY = '00000000-0000-0000-0000-000000000000'
 
 /** An event of which nothing is known: what a record is made from whose other fields are missing. */
 export const EMPTY_RECORD: Omit<EventRecord, 'tenant_id' | 'event_id' | 'event' | 'timestamp' | 'received_at'> = {
   is_system: false,
   visitor_id: '',
   session_id: '',
-  contact_id: NO_CONTACT,
+  owner_id: NOBODY,
+  is_anonymous: true,
   url: '',
   url_path: '',
   domain: '',
@@ -96,7 +101,8 @@ const COLUMNS = [
   'received_at',
   'visitor_id',
   'session_id',
-  'contact_id',
+  'owner_id',
+  'is_anonymous',
   'url',
   'url_path',
   'domain',
@@ -134,6 +140,12 @@ export function serializeEvents(events: readonly EventRecord[]): string {
 }
 
 const HEADER = `${JSON.stringify(COLUMNS)}\n`
+
+/** Rows of another table in the same form; all have the same columns. */
+export function serializeRows(rows: readonly object[]): string {
+  const lines = [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))]
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+}
 
 /** About how many bytes the events of a batch are in the journal: of what can be long, the lengths. */
 export function sizeOf({ events }: Batch): number {

@@ -1,15 +1,19 @@
 import type pg from 'pg'
 import type { NewDelivery } from '../webhooks/match.ts'
-import { type Batch, NO_CONTACT } from './event-record.ts'
+import { type Beginning, beginningOf } from './beginnings.ts'
+import { episodeId } from './episodes.ts'
+import type { Batch } from './event-record.ts'
 import { eventIdTables, idParameters, rememberIds } from './sent-ids.ts'
 
 const DIVISION_BY_ZERO = '22012'
 
-/** A visitor of a flush, and the contact that its events carry. */
+/** A visitor, and whom its events belong to. */
 export interface FlushVisitor {
   tenantId: string
   visitorId: string
   contactId: string | null
+  /** Of the visitor's anonymous episodes the one that runs, while there is no contact. */
+  episode: number
 }
 
 /** What a flush writes. */
@@ -17,28 +21,51 @@ export interface Flush {
   journalId: string
   rows: string
   eventCount: number
-  visitors: FlushVisitor[]
+  visitors: (FlushVisitor & { beginning: Beginning | null })[]
   batches: readonly Batch[]
   deliveries: readonly NewDelivery[]
   now: Date
 }
 
-const ADD_VISITORS = `INSERT INTO visitors (tenant_id, visitor_id, created_at)
-  SELECT sent.tenant_id, sent.visitor_id, $6::timestamptz FROM unnest($4::uuid[], $5::text[]) AS sent (tenant_id, visitor_id)
+/** The visitors as they were sent, with how their episodes began. */
+const SENT = `SELECT * FROM unnest($4::uuid[], $5::text[], $7::uuid[], $8::integer[], $9::timestamptz[], $10::timestamptz[],
+  $11::text[], $12::text[])
+  AS sent (tenant_id, visitor_id, contact_id, episode, first_seen_at, first_page_at, first_url, first_referrer)`
+
+const ADD_VISITORS = `INSERT INTO visitors
+  (tenant_id, visitor_id, created_at, first_seen_at, first_page_at, first_url, first_referrer)
+  SELECT tenant_id, visitor_id, $6::timestamptz, first_seen_at, first_page_at, first_url, first_referrer FROM sent
   ORDER BY 1, 2 ON CONFLICT DO NOTHING`
+
+/**
+ * An event that arrives late may be the earliest. A visitor that is being identified is passed over: a flush must not
+ * wait for one tenant's transaction.
+ */
+const BEGIN_EARLIER = `UPDATE visitors SET first_seen_at = least(visitors.first_seen_at, earlier.first_seen_at),
+    first_page_at = CASE WHEN earlier.has_page THEN earlier.first_page_at ELSE visitors.first_page_at END,
+    first_url = CASE WHEN earlier.has_page THEN earlier.first_url ELSE visitors.first_url END,
+    first_referrer = CASE WHEN earlier.has_page THEN earlier.first_referrer ELSE visitors.first_referrer END
+  FROM (
+    SELECT sent.*, sent.first_page_at < coalesce(visitor.first_page_at, 'infinity') AS has_page
+    FROM sent JOIN visitors AS visitor ON visitor.tenant_id = sent.tenant_id AND visitor.visitor_id = sent.visitor_id
+    WHERE visitor.contact_id IS NULL AND (sent.first_seen_at < coalesce(visitor.first_seen_at, 'infinity')
+      OR sent.first_page_at < coalesce(visitor.first_page_at, 'infinity'))
+    FOR NO KEY UPDATE OF visitor SKIP LOCKED
+  ) AS earlier
+  WHERE visitors.tenant_id = earlier.tenant_id AND visitors.visitor_id = earlier.visitor_id`
 
 /** Paused or deleted since this process last looked: then there is nothing to deliver. */
 const ADD_DELIVERIES = `INSERT INTO webhook_deliveries
   (tenant_id, delivery_id, subscription_id, event_id, event, record, payload, due_at, created_at)
   SELECT sent.*, $6::timestamptz, $6::timestamptz
-  FROM unnest($11::uuid[], $12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::text[], $17::text[])
+  FROM unnest($16::uuid[], $17::uuid[], $18::uuid[], $19::uuid[], $20::text[], $21::text[], $22::text[])
     AS sent (tenant_id, delivery_id, subscription_id, event_id, event, record, payload)
   WHERE EXISTS (SELECT FROM webhook_subscriptions AS subscription WHERE subscription.tenant_id = sent.tenant_id
     AND subscription.subscription_id = sent.subscription_id AND subscription.paused_at IS NULL)`
 
 /**
  * Writes a whole flush in one statement, which is one round trip and one commit. It holds when what the flush was made
- * of holds: every id that a sender gave is new, and every visitor belongs to the contact that its events carry.
+ * of holds: every id that a sender gave is new, and every visitor is the owner's whom its events carry.
  * @returns false when something does not; then nothing is written.
  */
 export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<boolean> {
@@ -47,23 +74,29 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
   try {
     await client.query({
       name: `journal.flush.${eventIdTables(flush.now).today.table}${delivers ? '.deliver' : ''}`,
-      text: `WITH remembered AS (${rememberIds(flush.now)}), added AS (${ADD_VISITORS}),
+      text: `WITH remembered AS (${rememberIds(flush.now)}), sent AS (${SENT}), added AS (${ADD_VISITORS}),
+        begun AS (${BEGIN_EARLIER}),
         ${delivers ? `delivered AS (${ADD_DELIVERIES}),` : ''}
         checked AS (
           SELECT (SELECT count(*) FROM remembered) = cardinality($1::uuid[]) AND NOT EXISTS (
-            SELECT FROM unnest($4::uuid[], $5::text[], $7::uuid[]) AS sent (tenant_id, visitor_id, contact_id)
+            SELECT FROM sent
             JOIN visitors ON visitors.tenant_id = sent.tenant_id AND visitors.visitor_id = sent.visitor_id
-            WHERE visitors.contact_id IS DISTINCT FROM sent.contact_id
+            WHERE visitors.contact_id IS DISTINCT FROM sent.contact_id OR visitors.episode <> sent.episode
           ) AS holds
         )
-        INSERT INTO journal (journal_id, tenant_ids, event_count, rows)
-        SELECT $8, ARRAY(SELECT DISTINCT unnest($4::uuid[])), $9, $10 FROM checked WHERE 1 / holds::integer = 1`,
+        INSERT INTO journal (journal_id, tenant_ids, row_count, rows)
+        SELECT $13, ARRAY(SELECT DISTINCT unnest($4::uuid[])), $14, $15 FROM checked WHERE 1 / holds::integer = 1`,
       values: [
         ...idParameters(flush.batches),
         visitors.map(({ tenantId }) => tenantId),
         visitors.map(({ visitorId }) => visitorId),
         flush.now,
         visitors.map(({ contactId }) => contactId),
+        visitors.map(({ episode }) => episode),
+        visitors.map(({ beginning }) => dateOf(beginning?.seenAt)),
+        visitors.map(({ beginning }) => dateOf(beginning?.page?.at)),
+        visitors.map(({ beginning }) => beginning?.page?.url ?? null),
+        visitors.map(({ beginning }) => beginning?.page?.referrer ?? null),
         flush.journalId,
         flush.eventCount,
         flush.rows,
@@ -78,6 +111,10 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
   }
 }
 
+function dateOf(milliseconds: number | undefined): Date | null {
+  return milliseconds === undefined ? null : new Date(milliseconds)
+}
+
 function columnsOf(deliveries: readonly NewDelivery[]): (string | null)[][] {
   const keys = ['tenantId', 'deliveryId', 'subscriptionId', 'eventId', 'event', 'record', 'payload'] as const
   return keys.map((key) => deliveries.map((delivery) => delivery[key]))
@@ -86,36 +123,62 @@ function columnsOf(deliveries: readonly NewDelivery[]): (string | null)[][] {
 /** The visitors of some batches as PostgreSQL knows them; those it does not know are anonymous. */
 export async function readVisitors(client: pg.PoolClient, batches: readonly Batch[]): Promise<FlushVisitor[]> {
   const visitors = distinctVisitors(batches)
-  const { rows } = await client.query<{ tenant_id: string; visitor_id: string; contact_id: string | null }>({
-    text: `SELECT tenant_id, visitor_id, contact_id FROM visitors
+  const { rows } = await client.query<{
+    tenant_id: string
+    visitor_id: string
+    contact_id: string | null
+    episode: number
+  }>({
+    text: `SELECT tenant_id, visitor_id, contact_id, episode FROM visitors
       WHERE (tenant_id, visitor_id) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))`,
     values: [visitors.map(({ tenantId }) => tenantId), visitors.map(({ visitorId }) => visitorId)],
   })
-  const contacts = new Map(rows.map((row) => [visitorKey(row.tenant_id, row.visitor_id), row.contact_id]))
-  return visitors.map((visitor) => ({
-    ...visitor,
-    contactId: contacts.get(visitorKey(visitor.tenantId, visitor.visitorId)) ?? null,
-  }))
+  const known = new Map(rows.map((row) => [visitorKey(row.tenant_id, row.visitor_id), row]))
+  return visitors.map((visitor) => {
+    const row = known.get(visitorKey(visitor.tenantId, visitor.visitorId))
+    return row ? { ...visitor, contactId: row.contact_id, episode: row.episode } : visitor
+  })
 }
 
-/** Each visitor of some batches once, not yet known to belong to anybody. */
+/** Each visitor of some batches once, as if it had never been seen. */
 export function distinctVisitors(batches: readonly Batch[]): FlushVisitor[] {
   const visitors = new Map<string, FlushVisitor>()
   for (const { tenantId, visitorId } of batches) {
-    visitors.set(visitorKey(tenantId, visitorId), { tenantId, visitorId, contactId: null })
+    visitors.set(visitorKey(tenantId, visitorId), { tenantId, visitorId, contactId: null, episode: 0 })
   }
   return [...visitors.values()]
 }
 
-/** Puts on each event the contact of its visitor. */
-export function assignContacts(batches: readonly Batch[], visitors: readonly FlushVisitor[]): void {
-  const contacts = new Map(
-    visitors.map((visitor) => [visitorKey(visitor.tenantId, visitor.visitorId), visitor.contactId]),
+/** Puts on each event whom it belongs to. */
+export function assignOwners(batches: readonly Batch[], visitors: readonly FlushVisitor[]): void {
+  const owners = new Map(
+    visitors.map((visitor) => {
+      const { tenantId, visitorId, contactId, episode } = visitor
+      return [
+        visitorKey(tenantId, visitorId),
+        { owner_id: contactId ?? episodeId(tenantId, visitorId, episode), is_anonymous: contactId === null },
+      ]
+    }),
   )
-  for (const batch of batches) {
-    const contactId = contacts.get(visitorKey(batch.tenantId, batch.visitorId)) ?? NO_CONTACT
-    for (const event of batch.events) event.contact_id = contactId
+  for (const { tenantId, visitorId, events } of batches) {
+    const owner = owners.get(visitorKey(tenantId, visitorId))
+    for (const event of events) Object.assign(event, owner)
   }
+}
+
+/** The visitors with how their episodes began, as far as the events of some batches say; an identified one's has ended. */
+export function withBeginnings(visitors: readonly FlushVisitor[], batches: readonly Batch[]): Flush['visitors'] {
+  const beginnings = new Map<string, Beginning>()
+  for (const { tenantId, visitorId, events } of batches) {
+    const key = visitorKey(tenantId, visitorId)
+    const beginning = beginningOf(events, beginnings.get(key))
+    if (beginning) beginnings.set(key, beginning)
+  }
+  return visitors.map((visitor) => ({
+    ...visitor,
+    beginning:
+      visitor.contactId === null ? (beginnings.get(visitorKey(visitor.tenantId, visitor.visitorId)) ?? null) : null,
+  }))
 }
 
 /** Text that stands for a visitor in a Map. */

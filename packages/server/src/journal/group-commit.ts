@@ -8,7 +8,7 @@ import type { Clock } from '../platform/time.ts'
 import { type ActiveSubscription, deliveriesOf, type NewDelivery, type SubscriptionLookup } from '../webhooks/match.ts'
 import type { JournalRow } from './append.ts'
 import { type Batch, type EventRecord, serializeEvents, sizeOf } from './event-record.ts'
-import { assignContacts, distinctVisitors, readVisitors, writeAtOnce } from './flush-queries.ts'
+import { assignOwners, distinctVisitors, readVisitors, withBeginnings, writeAtOnce } from './flush-queries.ts'
 import { createKnownVisitors } from './known-visitors.ts'
 import type { Projector } from './projector.ts'
 import { leaveOutRepeated } from './sent-ids.ts'
@@ -164,11 +164,11 @@ export function createGroupCommit({
   /** The usual case: all ids are new and the visitors are who they were. @returns null when that does not hold. */
   async function commitAtOnce(client: pg.PoolClient, batches: Batch[], deliver: Matcher): Promise<JournalRow | null> {
     const visitors = knownVisitors.guess(distinctVisitors(batches))
-    assignContacts(batches, visitors)
+    assignOwners(batches, visitors)
     const events = batches.flatMap((batch) => batch.events)
-    const row = { journalId: newId(), rows: serializeEvents(events) }
-    const flush = { ...row, eventCount: events.length, visitors, batches, deliveries: deliver(events), now: clock() }
-    const written = await writeAtOnce(client, flush)
+    const row = rowOf(events)
+    const what = { visitors: withBeginnings(visitors, batches), batches, deliveries: deliver(events) }
+    const written = await writeAtOnce(client, { ...row, ...what, eventCount: events.length, now: clock() })
     if (!written) return null
     metrics.eventsAccepted.inc(events.length)
     return row
@@ -180,12 +180,13 @@ export function createGroupCommit({
     await client.query('BEGIN')
     const events = await leaveOutRepeated(client, batches, now)
     const visitors = await readVisitors(client, batches)
-    assignContacts(batches, visitors)
-    const row = { journalId: newId(), rows: serializeEvents(events) }
+    assignOwners(batches, visitors)
+    const row = rowOf(events)
     // The ids are remembered by now, and the visitors are as just read: what is left to write is the rest.
     const rest = batches.map((batch) => ({ ...batch, sentIds: [] }))
-    const flush = { ...row, eventCount: events.length, visitors, batches: rest, deliveries: deliver(events), now }
-    const written = events.length === 0 || (await writeAtOnce(client, flush))
+    const what = { visitors: withBeginnings(visitors, batches), batches: rest, deliveries: deliver(events) }
+    const written =
+      events.length === 0 || (await writeAtOnce(client, { ...row, ...what, eventCount: events.length, now }))
     await client.query(written ? 'COMMIT' : 'ROLLBACK')
     // A visitor was identified between the two statements.
     if (!written) return commitChecked(client, batches, deliver)
@@ -212,4 +213,8 @@ export function createGroupCommit({
     drain: () =>
       flushes === 0 && waiting.length === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.push(resolve)),
   }
+}
+
+function rowOf(events: readonly EventRecord[]): JournalRow {
+  return { journalId: newId(), table: 'events', rows: serializeEvents(events) }
 }

@@ -5,8 +5,10 @@ import { storeUnavailable } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { openPool } from '../platform/postgres/connect.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
+import { linkOwners } from '../visitors/owners.ts'
+import { episodeId } from './episodes.ts'
 import { createEventEraser } from './erase-events.ts'
-import { EMPTY_RECORD, serializeEvents } from './event-record.ts'
+import { EMPTY_RECORD, NOBODY, serializeEvents } from './event-record.ts'
 import { type Projector, startProjector } from './projector.ts'
 
 let service: TestService
@@ -22,7 +24,7 @@ afterAll(() => service?.close())
 async function commit(names: readonly string[], to = tenant, columns?: (rows: string) => string): Promise<string> {
   const record = { ...EMPTY_RECORD, tenant_id: to.id, timestamp: Date.now(), received_at: Date.now() }
   const rows = serializeEvents(names.map((event) => ({ ...record, event_id: newId(), event })))
-  const row = { journal_id: newId(), tenant_ids: [to.id], event_count: names.length, rows: columns?.(rows) ?? rows }
+  const row = { journal_id: newId(), tenant_ids: [to.id], row_count: names.length, rows: columns?.(rows) ?? rows }
   await service.stores.database.insertInto('journal').values(row).execute()
   return row.journal_id
 }
@@ -254,11 +256,17 @@ test('an erasure waits for events of a visitor that ClickHouse does not take, th
     insert: (...given) => (accepts ? clickhouse.insert(...given) : Promise.reject(tooManyParts)),
   }
   await withProjectors([full], async (projector) => {
-    await commit(['anonymous'], tenant, (rows) => rows.replace('"anonymous"', '"by_ada"').replace('""', '"ada"'))
-    const { erase } = createEventEraser({ ...service.stores, eventsStorage: 'events', projector })
-    const subject = { contactId: newId(), email: null, visitorIds: ['ada'], keys: [] }
+    const [owner, contactId] = [episodeId(tenant.id, 'ada', 0), newId()]
+    await tenant.handle.transaction((tx) => linkOwners(tx, [owner], contactId))
+    await commit(['anonymous'], tenant, (rows) => rows.replace(NOBODY, owner))
+    const { erase } = createEventEraser({
+      ...service.stores,
+      storage: { events: 'events', owner_links: 'owner_links' },
+      projector,
+    })
+    const subject = { contactId, email: null, visitorIds: ['ada'], keys: [] }
     const found: number[] = []
-    const erasing = () => erase(tenant.id, subject, new Date(), async (events) => void found.push(events))
+    const erasing = () => erase(tenant.handle, subject, async (events) => void found.push(events))
     await expect(erasing()).rejects.toMatchObject({ status: 503 })
     accepts = true
     await erasing()

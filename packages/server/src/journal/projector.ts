@@ -19,7 +19,7 @@ import {
   tenantsThatWait,
 } from './batches.ts'
 import { JOURNAL_FORMAT } from './event-record.ts'
-import { type Holder, insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
+import { type Holder, type Insertion, insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
 
 /** Events wait at most so long before they are inserted, unless somebody reads them or they are many. */
 const EVERY_MS = 100
@@ -96,26 +96,25 @@ export function startProjector(dependencies: Dependencies): Projector {
 
   /** Inserts only while PostgreSQL still grants the locks: a process that was frozen may have lost them to another. */
   function holding(transaction: Database): Holder {
-    const insert = async (body: string, token: string) => {
+    const insert = async ({ table, body, token }: Insertion) => {
       await keepLocks(transaction)
-      await clickhouse.insert('events', JOURNAL_FORMAT, body, token)
+      await clickhouse.insert(table, JOURNAL_FORMAT, body, token)
     }
     return { transaction, insert, log }
   }
 
-  /** The texts of a batch's rows, in order, without those that are not what was written: they are set aside. */
-  async function textsOf(holder: Holder, rows: BatchRow[]): Promise<Map<string, string>> {
+  /** A batch's rows with their texts, in order, without those that are not what was written: they are set aside. */
+  async function textsOf(holder: Holder, rows: BatchRow[]): Promise<Map<string, JournalRow>> {
     const unknown = rows.filter(({ journalId }) => texts.get(journalId) === undefined)
     const read = await readTexts(
       holder.transaction,
       unknown.map(({ journalId }) => journalId),
     )
-    const complete = new Map<string, string>()
-    for (const { journalId, eventCount } of rows) {
-      const text = texts.get(journalId) ?? read.get(journalId) ?? ''
-      const row = { journalId, rows: text, eventCount }
-      if (read.has(journalId) && (await setAsideIncomplete(holder, row))) continue
-      complete.set(journalId, text)
+    const complete = new Map<string, JournalRow>()
+    for (const { journalId, table, rowCount } of rows) {
+      const row = { journalId, table, rows: texts.get(journalId) ?? read.get(journalId) ?? '' }
+      if (read.has(journalId) && (await setAsideIncomplete(holder, row, rowCount))) continue
+      complete.set(journalId, row)
     }
     return complete
   }
@@ -124,10 +123,10 @@ export function startProjector(dependencies: Dependencies): Projector {
   async function insert(
     holder: Holder,
     batchId: string,
-    rows: Map<string, string>,
+    rows: Map<string, JournalRow>,
   ): Promise<'finished' | 'divided' | 'refused'> {
     try {
-      for (const { body, token } of bodiesOf(batchId, [...rows.values()])) await holder.insert(body, token)
+      for (const insertion of insertionsOf(batchId, [...rows.values()])) await holder.insert(insertion)
     } catch (error) {
       counts.failures++
       if (isRefused(error)) return divide(holder, batchId, rows, error)
@@ -147,7 +146,7 @@ export function startProjector(dependencies: Dependencies): Projector {
   async function divide(
     holder: Holder,
     batchId: string,
-    rows: Map<string, string>,
+    rows: Map<string, JournalRow>,
     error: unknown,
   ): Promise<'finished' | 'divided' | 'refused'> {
     const since = refused.get(batchId) ?? insertions
@@ -162,8 +161,7 @@ export function startProjector(dependencies: Dependencies): Projector {
       if (isItsFault) for (const journalId of rows.keys()) refused.set(journalId, since)
       return 'divided'
     }
-    const [[journalId, text] = ['', '']] = rows
-    await insertEach(holder, { journalId, rows: text }, isItsFault ? isRefused : isUnreadable)
+    for (const row of rows.values()) await insertEach(holder, row, isItsFault ? isRefused : isUnreadable)
     succeed(batchId)
     return 'finished'
   }
@@ -263,13 +261,17 @@ function asUnavailable(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : storeUnavailable('ClickHouse', error)
 }
 
-/** Rows become one insertion if their columns are the same; a row that an older version wrote may have others. */
-function bodiesOf(batchId: string, rows: readonly string[]): { body: string; token: string }[] {
-  const groups = Map.groupBy(rows, (row) => row.slice(0, row.indexOf('\n') + 1))
-  return [...groups].map(([names, group], index) => ({
-    body: names + group.map((row) => withLineBreak(row.slice(names.length))).join(''),
-    token: index === 0 ? batchId : `${batchId}/${index}`,
-  }))
+/** Rows of a table become one insertion if their columns are the same; a row that an older version wrote may have others. */
+function insertionsOf(batchId: string, rows: readonly JournalRow[]): Insertion[] {
+  const namesOf = ({ rows: text }: JournalRow) => text.slice(0, text.indexOf('\n') + 1)
+  const groups = Map.groupBy(rows, (row) => `${row.table} ${namesOf(row)}`)
+  return [...groups.values()].flatMap((group, index) => {
+    const [first] = group
+    if (!first) return []
+    const names = namesOf(first)
+    const body = names + group.map((row) => withLineBreak(row.rows.slice(names.length))).join('')
+    return [{ table: first.table, body, token: index === 0 ? batchId : `${batchId}/${index}` }]
+  })
 }
 
 function withLineBreak(text: string): string {

@@ -34,7 +34,7 @@ const names = async (of = tenant) => {
 }
 
 async function write(rows: string, event_count: number, journalId = newId(), into = service): Promise<string> {
-  const row = { journal_id: journalId, tenant_ids: [tenant.id], event_count, rows }
+  const row = { journal_id: journalId, tenant_ids: [tenant.id], row_count: event_count, rows }
   await into.stores.database.insertInto('journal').values(row).execute()
   return journalId
 }

@@ -2,7 +2,7 @@ import { isOutOfRoom, refusalCode } from '../platform/clickhouse/refusal.ts'
 import { newId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
-import type { JournalRow } from './append.ts'
+import type { JournalRow, JournalTable } from './append.ts'
 
 /** ClickHouse's error codes for rows that it cannot read, however often they come. */
 const UNREADABLE: ReadonlySet<number> = new Set([
@@ -18,10 +18,18 @@ const ERROR_LENGTH_MAX = 1_000
 /** Used instead of a line number for a whole journal row whose lines are not those that were written. */
 const WHOLE_ROW = -1
 
+/** What ClickHouse is given at once. */
+export interface Insertion {
+  table: JournalTable
+  /** Column names, then a row a line. */
+  body: string
+  token: string
+}
+
 /** Who has a batch in hand: its transaction, which holds the locks, and how its rows reach ClickHouse meanwhile. */
 export interface Holder {
   transaction: Database
-  insert(body: string, token: string): Promise<void>
+  insert(insertion: Insertion): Promise<void>
   log: Logger
 }
 
@@ -44,19 +52,19 @@ export function isRefused(error: unknown): boolean {
  */
 export async function insertEach(
   holder: Holder,
-  { journalId, rows }: JournalRow,
+  { journalId, table, rows }: JournalRow,
   isItsFault: (error: unknown) => boolean,
 ): Promise<void> {
   const [names = '', ...events] = linesOf(rows)
   if (events.length === 0)
-    return setAside(holder, { journalId, line: WHOLE_ROW, row: rows, error: 'contains no events' })
+    return setAside(holder, { journalId, table, line: WHOLE_ROW, row: rows, error: 'contains no events' })
   for (const [line, event] of events.entries()) {
     const row = `${names}\n${event}\n`
     try {
-      await holder.insert(row, `${journalId}/${line}`)
+      await holder.insert({ table, body: row, token: `${journalId}/${line}` })
     } catch (error) {
       if (!isItsFault(error)) throw error
-      await setAside(holder, { journalId, line, row, error: String(error) })
+      await setAside(holder, { journalId, table, line, row, error: String(error) })
     }
   }
 }
@@ -67,12 +75,13 @@ export async function insertEach(
  */
 export async function setAsideIncomplete(
   holder: Holder,
-  { journalId, rows, eventCount }: JournalRow & { eventCount: number },
+  { journalId, table, rows }: JournalRow,
+  rowCount: number,
 ): Promise<boolean> {
   const found = linesOf(rows).length - 1
-  if (found === eventCount) return false
-  const error = `contains ${Math.max(found, 0)} events instead of ${eventCount}`
-  await setAside(holder, { journalId, line: WHOLE_ROW, row: rows, error })
+  if (found === rowCount) return false
+  const error = `contains ${Math.max(found, 0)} events instead of ${rowCount}`
+  await setAside(holder, { journalId, table, line: WHOLE_ROW, row: rows, error })
   return true
 }
 
@@ -94,12 +103,13 @@ function tenantsOf(rows: string): string[] {
 
 interface Refused {
   journalId: string
+  table: JournalTable
   line: number
   row: string
   error: string
 }
 
-async function setAside({ transaction, log }: Holder, { journalId, line, row, error }: Refused): Promise<void> {
+async function setAside({ transaction, log }: Holder, { journalId, table, line, row, error }: Refused): Promise<void> {
   const reason = error.slice(0, ERROR_LENGTH_MAX).toWellFormed()
   log.error(
     { journal_id: journalId, line, reason },
@@ -107,7 +117,7 @@ async function setAside({ transaction, log }: Holder, { journalId, line, row, er
   )
   await transaction
     .insertInto('refused_events')
-    .values({ journal_id: journalId, line, row, error: reason })
+    .values({ journal_id: journalId, table_name: table, line, row, error: reason })
     .onConflict((known) => known.columns(['journal_id', 'line']).doNothing())
     .execute()
 }
@@ -130,17 +140,17 @@ export async function retryRefused(database: Database): Promise<number> {
   return database.transaction().execute(async (transaction) => {
     const rows = await transaction
       .selectFrom('refused_events')
-      .select(['journal_id', 'line', 'row'])
+      .select(['journal_id', 'table_name', 'line', 'row'])
       .forUpdate()
       .skipLocked()
       .execute()
     let retried = 0
-    for (const { journal_id, line, row } of rows) {
-      const eventCount = linesOf(row).length - 1
-      if (eventCount < 1) continue
+    for (const { journal_id, table_name, line, row } of rows) {
+      const row_count = linesOf(row).length - 1
+      if (row_count < 1) continue
       await transaction
         .insertInto('journal')
-        .values({ journal_id: newId(), tenant_ids: tenantsOf(row), event_count: eventCount, rows: row })
+        .values({ journal_id: newId(), table_name, tenant_ids: tenantsOf(row), row_count, rows: row })
         .execute()
       await transaction
         .deleteFrom('refused_events')

@@ -1,4 +1,5 @@
-import { contactOrNull, isoOf, textOrNull } from '../events/event-object.ts'
+import { isoOf, textOrNull } from '../events/event-object.ts'
+import type { Owned } from '../visitors/owners.ts'
 
 /** An event as the live feed tells of it. */
 export interface LiveEvent {
@@ -14,26 +15,25 @@ export interface LiveEvent {
 }
 
 /** What the feed needs of an event, recorded here or read from ClickHouse. */
-export interface RecordedEvent {
+export interface RecordedEvent extends Owned {
   event_id: string
   event: string
   timestamp: number
   url: string
   title: string
-  contact_id: string
   visitor_id: string
   browser: string
   is_bot: boolean | number
 }
 
-export function toLiveEvent(record: RecordedEvent): LiveEvent {
+export function toLiveEvent(record: RecordedEvent, contactId: string | null): LiveEvent {
   return {
     event_id: record.event_id,
     event: record.event,
     timestamp: isoOf(record.timestamp),
     url: textOrNull(record.url),
     title: textOrNull(record.title),
-    contact_id: contactOrNull(record.contact_id),
+    contact_id: contactId,
     visitor_id: textOrNull(record.visitor_id),
     browser: textOrNull(record.browser),
     is_bot: Boolean(record.is_bot),

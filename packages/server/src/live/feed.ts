@@ -5,6 +5,7 @@ import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
+import { contactsOf } from '../visitors/owners.ts'
 import { type LiveEvent, type RecordedEvent, toLiveEvent } from './event.ts'
 
 /** Dashboards that one person has open, or connections of one API key. */
@@ -62,20 +63,21 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
   const audiences = new Map<string, Audience>()
   let readersOpen = 0
 
-  function tell(audience: Audience, record: RecordedEvent): void {
+  function tell(audience: Audience, record: RecordedEvent, contactId: string | null): void {
     if (audience.told.has(record.event_id)) return
     remember(audience.told, record.event_id)
-    const event = toLiveEvent(record)
+    const event = toLiveEvent(record, contactId)
     for (const reader of audience.readers.keys()) reader(event)
   }
 
   async function look(tenantId: string, audience: Audience): Promise<void> {
     const now = clock()
     const since = new Date(audience.lookedAt.getTime() - OVERLAP_MS)
-    const rows = await openTenant(stores, tenantId).events.select<RecordedEvent & { timestamp_ms: number }>({
+    const tenant = openTenant(stores, tenantId)
+    const rows = await tenant.events.select<RecordedEvent & { timestamp_ms: number }>({
       name: 'live.others',
       lane: 'light',
-      columns: `event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, title, contact_id, visitor_id,
+      columns: `event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, title, owner_id, is_anonymous, visitor_id,
         browser, is_bot`,
       where: [
         'is_system = 0',
@@ -91,7 +93,10 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
       secondsMax: 5,
     })
     audience.lookedAt = now
-    for (const row of rows.reverse()) tell(audience, { ...row, timestamp: row.timestamp_ms })
+    const contacts = await contactsOf(tenant, rows)
+    for (const row of rows.reverse()) {
+      tell(audience, { ...row, timestamp: row.timestamp_ms }, contacts.get(row.owner_id) ?? null)
+    }
   }
 
   let failing = false
@@ -114,7 +119,8 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
       if (audiences.size === 0) return
       for (const { tenantId, events } of batches) {
         const audience = audiences.get(tenantId)
-        if (audience) for (const event of events) tell(audience, event)
+        if (!audience) continue
+        for (const event of events) tell(audience, event, event.is_anonymous ? null : event.owner_id)
       }
     },
     read: (tenantId, callerId, reader) => {

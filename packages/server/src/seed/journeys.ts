@@ -1,6 +1,7 @@
 import { locate, referringDomain } from '../collector/location.ts'
 import { parseUserAgent } from '../collector/user-agent.ts'
-import { type EventRecord, NO_CONTACT } from '../journal/event-record.ts'
+import { episodeId } from '../journal/episodes.ts'
+import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import type { Random } from './random.ts'
 
@@ -174,7 +175,8 @@ function toRecord({ tenantId, visitor, sessionId, event, url, referrer, data, at
     received_at: at,
     visitor_id: visitor.visitorId,
     session_id: sessionId,
-    contact_id: visitor.contactId ?? NO_CONTACT,
+    owner_id: visitor.contactId ?? episodeId(tenantId, visitor.visitorId, 0),
+    is_anonymous: visitor.contactId === null,
     url,
     url_path: path,
     domain,

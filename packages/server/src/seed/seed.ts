@@ -185,8 +185,8 @@ async function seedEvents(
     const session = sampleSession(random, tenant.id, site, random.pick(visitors), start)
     const wanted = session.filter((event) => event.timestamp <= now.getTime()).slice(0, events - made)
     waiting.push(...wanted)
-    for (const { contact_id, timestamp } of wanted) {
-      firstSeen.set(contact_id, Math.min(timestamp, firstSeen.get(contact_id) ?? timestamp))
+    for (const { owner_id, timestamp } of wanted) {
+      firstSeen.set(owner_id, Math.min(timestamp, firstSeen.get(owner_id) ?? timestamp))
     }
     made += wanted.length
     if (waiting.length < EVENTS_A_ROW && made < events) continue

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { appendRecords, toRecords } from '../journal/append.ts'
 import type { Batch } from '../journal/event-record.ts'
-import { NO_CONTACT } from '../journal/event-record.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
@@ -30,7 +29,6 @@ export interface WatchDependencies {
 export interface Checks {
   /** Cheap, and never throws. */
   onRecorded(batches: readonly Batch[]): void
-  onMoved(tenantId: string, contactIds: readonly string[]): void
   stop(): Promise<void>
 }
 
@@ -125,11 +123,8 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
   return {
     onRecorded: (batches) => {
       for (const { tenantId, events } of batches) {
-        for (const { contact_id } of events) if (contact_id !== NO_CONTACT) note(tenantId, contact_id)
+        for (const { owner_id, is_anonymous } of events) if (!is_anonymous) note(tenantId, owner_id)
       }
-    },
-    onMoved: (tenantId, contactIds) => {
-      for (const contactId of contactIds) note(tenantId, contactId)
     },
     stop: async () => {
       await working.stop()

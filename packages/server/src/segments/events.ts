@@ -1,4 +1,5 @@
-import { eventConditions } from '../events/filters.ts'
+import { conditionsOf, type EventConditions, eventConditions } from '../events/filters.ts'
+import { NOBODY } from '../journal/event-record.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -47,8 +48,8 @@ export function keyOf(match: EventMatch): string {
 }
 
 /**
- * Asks ClickHouse all questions at once. A contact has the events that were recorded for it or moved onto it; the
- * service's own count only where a question names one.
+ * Asks ClickHouse all questions at once. A contact has the events that were recorded for it and those of the visitors
+ * that became it; the service's own count only where a question names one.
  * @throws TooManyHolders where a limit is given and reached.
  */
 export async function askEvents(
@@ -61,9 +62,10 @@ export async function askEvents(
   const distinct = [...new Map(matches.map((match) => [keyOf(match), match])).values()]
   const answers = new EventAnswers()
   for (const group of inGroups(distinct)) {
-    const question = { ...questionOf(group, whom, now), ...bounds }
+    const { limit, ...others } = bounds
+    const question = { ...(await questionOf(tenant, group, whom, now, limit)), ...others }
     const rows = await tenant.events.select<{ contact_id: string; hits: number[] }>(question)
-    if (rows.length === bounds.limit) throw new TooManyHolders()
+    if (rows.length === limit) throw new TooManyHolders()
     for (const [index, match] of group.entries()) {
       answers.add(
         match,
@@ -81,7 +83,7 @@ export function noEvents(matches: readonly EventMatch[]): EventAnswers {
   return answers
 }
 
-function questionOf(group: readonly EventMatch[], whom: Whom, now: Date) {
+async function questionOf(tenant: Tenant, group: readonly EventMatch[], whom: Whom, now: Date, limit?: number) {
   const parameters: QueryParameters = {}
   const conditions = group.map((match, index) => {
     const { within_days, min_count: _, type, ...rest } = match
@@ -96,28 +98,37 @@ function questionOf(group: readonly EventMatch[], whom: Whom, now: Date) {
     const named = where.map((condition) => condition.replace(/\{(\w+):/g, (_match, name) => `{${rename(name)}:`))
     return `(${named.map((condition) => `(${condition})`).join(' AND ')})`
   })
-  const hits = conditions.map((condition, index) => `countIf(${condition}) >= ${group[index]?.min_count ?? 1}`)
-  const { where, parameters: ids } = restrictionTo(whom)
+  const counts = conditions.map((condition) => `countIf(${condition})`)
+  const hits = group.map(({ min_count = 1 }, index) => `sum(counts[${index + 1}]) >= ${min_count}`)
+  const owners = await ownersAmong(tenant, whom)
   return {
     name: 'segments.events',
     // A contact's write waits for the former, with a connection of PostgreSQL in its hand.
     lane: 'contactIds' in whom ? ('light' as const) : ('heavy' as const),
-    columns: `contact_id, [${hits.join(', ')}] AS hits`,
-    where: [...where, conditions.join(' OR ')],
-    parameters: { ...parameters, ...ids },
-    groupBy: 'contact_id',
+    columns: `[${counts.join(', ')}] AS counts`,
+    where: [...owners.where, conditions.join(' OR ')],
+    parameters: { ...parameters, ...owners.parameters },
+    isPerContact: true,
+    outer: {
+      columns: `contact_id, [${hits.join(', ')}] AS hits`,
+      where: contactsAmong(whom),
+      groupBy: 'contact_id',
+      ...(limit === undefined ? {} : { limit }),
+    },
   }
 }
 
-function restrictionTo(whom: Whom): { where: string[]; parameters: QueryParameters } {
-  if ('contactIds' in whom) {
-    return { where: ['contact_id IN {contacts: Array(UUID)}'], parameters: { contacts: whom.contactIds } }
-  }
+/** The events that may be those of the contacts that are asked about. */
+async function ownersAmong(tenant: Tenant, whom: Whom): Promise<EventConditions> {
+  if ('contactIds' in whom) return conditionsOf(tenant, { contact_ids: [...whom.contactIds], includeSystem: true })
+  return { where: [], parameters: { after: whom.after, up_to: whom.upTo } }
+}
+
+function contactsAmong(whom: Whom): string {
+  const isKnown = `contact_id != toUUID('${NOBODY}')`
+  if ('contactIds' in whom) return isKnown
   // As texts, because ClickHouse sorts UUIDs by their second half first.
-  return {
-    where: ['toString(contact_id) > {after: String}', 'toString(contact_id) <= {up_to: String}'],
-    parameters: { after: whom.after, up_to: whom.upTo },
-  }
+  return `${isKnown} AND toString(contact_id) > {after: String} AND toString(contact_id) <= {up_to: String}`
 }
 
 function inGroups(matches: readonly EventMatch[]): EventMatch[][] {

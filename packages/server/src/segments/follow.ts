@@ -15,16 +15,22 @@ export interface SegmentFollower {
   /**
    * Looks at the segments of contacts that have changed; the caller's transaction holds their rows.
    * @param created those among them that the transaction has made: they have no events yet.
+   * @param linked those among them that were given visitors, whose earlier events are theirs from the commit on.
    * @returns the events that tell of who entered and who left.
    */
-  follow(tx: Tenant, contactIds: readonly string[], created: ReadonlySet<string>): Promise<SystemEvent[]>
+  follow(
+    tx: Tenant,
+    contactIds: readonly string[],
+    created: ReadonlySet<string>,
+    linked: ReadonlySet<string>,
+  ): Promise<SystemEvent[]>
   /** The same for a contact that is about to be deleted. */
   leave(tx: Tenant, contactId: string): Promise<SystemEvent[]>
 }
 
 export function createFollower(definitions: Definitions, clock: Clock): SegmentFollower {
   return {
-    follow: async (tx, contactIds, created) => {
+    follow: async (tx, contactIds, created, linked) => {
       if (contactIds.length === 0) return []
       const now = clock()
       const known = await definitions.of(tx)
@@ -38,6 +44,7 @@ export function createFollower(definitions: Definitions, clock: Clock): SegmentF
       }
       // The events of this very change are not in ClickHouse yet.
       if (known.some(({ usesSystemEvents }) => usesSystemEvents)) await queueChecks(tx, contactIds)
+      else if (known.some(({ matches }) => matches.length > 0)) await queueChecks(tx, linked)
       return applyJudgements(tx, known, judgements, now)
     },
     leave: (tx, contactId) => leaveAll(tx, contactId, clock()),

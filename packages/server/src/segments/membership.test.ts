@@ -188,7 +188,7 @@ describe('events', () => {
     const follower = createFollower(rememberDefinitions(), () => new Date())
     const events = await handle.transaction(async (tx) => {
       await tx.db.deleteFrom('segment_members').execute()
-      return follower.follow(tx, [contactId], new Set())
+      return follower.follow(tx, [contactId], new Set(), new Set())
     })
     expect(events).toEqual([])
     await eventually(async () => expect(await segmentsOf(contactId)).toEqual([segmentId]))

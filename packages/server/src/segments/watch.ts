@@ -17,7 +17,7 @@ const TIMED_EVERY_MINUTES = 10
 const EVENTS_EVERY_MINUTES = 360
 
 /** Everything that keeps memberships right while the service runs. */
-export interface Segments extends Pick<Checks, 'onRecorded' | 'onMoved'> {
+export interface Segments extends Pick<Checks, 'onRecorded'> {
   follower: SegmentFollower
   stop(): Promise<void>
 }
@@ -62,7 +62,6 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
   return {
     follower: createFollower(definitions, clock),
     onRecorded: checks.onRecorded,
-    onMoved: checks.onMoved,
     stop: async () => {
       stopping.abort()
       await evaluating.stop()

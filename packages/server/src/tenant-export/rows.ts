@@ -2,13 +2,14 @@ import { type Kysely, sql } from 'kysely'
 import { EVENT_ID_ORDER } from '../events/table.ts'
 import { createPageReader, LOADED_BYTES_MAX } from '../platform/answer-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { contactsOf, type Owned } from '../visitors/owners.ts'
 import type { EXPORTED } from './tables.ts'
 
 const ROWS_A_PAGE = 1_000
 const EVENTS_A_PAGE = 10_000
 
 type Row = Record<string, unknown>
-interface EventKey {
+interface EventKey extends Owned {
   timestamp_ms: number
   event_id: string
 }
@@ -46,7 +47,7 @@ function shown(row: Row, without: readonly string[]): Row {
   )
 }
 
-/** Every event, the service's own too, oldest first, in the columns of its table. */
+/** Every event, the service's own too, oldest first, in the columns of its table, and with the contact that it belongs to. */
 export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
   for (const isSystem of [0, 1]) {
     const next = createPageReader(EVENTS_A_PAGE)
@@ -64,25 +65,29 @@ export async function* eventRows(tenant: Tenant): AsyncGenerator<Row[]> {
                 [`timestamp >= ${MOMENT}`, `timestamp > ${MOMENT} OR ${EVENT_ID_ORDER} > toUInt128({after_id: UUID})`]
               : []),
           ],
-          parameters: last ? { after_ms: last.timestamp_ms, after_id: last.event_id } : {},
+          parameters: last ? { after_ms: Number(last.timestamp_ms), after_id: last.event_id } : {},
           orderBy: `timestamp ASC, ${EVENT_ID_ORDER} ASC`,
           limit,
           bytesMax: LOADED_BYTES_MAX,
         }),
       )
-      if (rows.length > 0) yield rows.map(toExported)
+      if (rows.length > 0) {
+        const contacts = await contactsOf(tenant, rows)
+        yield rows.map((row) => toExported(row, contacts.get(row.owner_id) ?? null))
+      }
       const end = rows.at(-1)
       if (!end || isLast) break
-      last = { timestamp_ms: Number(end.timestamp_ms), event_id: end.event_id }
+      last = end
     }
   }
 }
 
 const MOMENT = "fromUnixTimestamp64Milli({after_ms: Int64}, 'UTC')"
 
-function toExported({ timestamp_ms, received_at_ms, data, ...row }: Row): Row {
+function toExported({ timestamp_ms, received_at_ms, data, ...row }: Row, contactId: string | null): Row {
   return {
     ...row,
+    contact_id: contactId,
     timestamp: new Date(Number(timestamp_ms)).toISOString(),
     received_at: new Date(Number(received_at_ms)).toISOString(),
     data: JSON.parse(String(data) || '{}'),

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { recordFirstTouch } from '../contacts/first-touch.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { linkVisitorsThatFit } from './link.ts'
@@ -50,7 +49,7 @@ async function claimVisitor(
     .executeTakeFirst()
   if (visitor?.external_contact_id === externalContactId) return
   const now = dependencies.clock()
-  const linkedTo = await changeContacts(tenant, dependencies, async (tx, log) => {
+  await changeContacts(tenant, dependencies, async (tx, log) => {
     await lockExternalId(tx, externalContactId)
     const contactId = await lockNamed(tx, externalContactId)
     await tx.db
@@ -58,11 +57,8 @@ async function claimVisitor(
       .values({ visitor_id: visitorId, created_at: now, external_contact_id: externalContactId })
       .onConflict((row) => row.columns(['visitor_id']).doUpdateSet({ external_contact_id: externalContactId }))
       .execute()
-    if (contactId === null) return null
-    const linked = await linkVisitorsThatFit(tx, log, [visitorId], contactId, SOURCE, now)
-    return linked > 0 ? contactId : null
+    if (contactId !== null) await linkVisitorsThatFit(tx, log, [visitorId], contactId, SOURCE, now)
   })
-  if (linkedTo !== null) await recordFirstTouch(tenant, dependencies, linkedTo)
 }
 
 /** The contact with this external user id, else with this contact_id; its row is locked. */

@@ -47,19 +47,6 @@ describe('POST /v1/identify', () => {
     expect(contact).toMatchObject({ creation_source: 'identify', properties: { email: 'ada@example.com' } })
   })
 
-  test('what was moved stays moved when ClickHouse has written the update into its parts', async () => {
-    await visit('v1', 'first')
-    await visit('v2', 'not_his')
-    const { contact_id } = await identify({ visitor_id: 'v1', email: 'ada@example.com' })
-    await service.mover.settle()
-    expect(service.logged.filter((line) => line.includes('could not be settled'))).toEqual([])
-    expect(await eventsOf(contact_id)).toEqual(['first'])
-    const mutations = await service.stores.clickhouse.query<{ command: string }>(
-      'SELECT command FROM system.mutations WHERE database = currentDatabase()',
-    )
-    expect(mutations.map(({ command }) => command)).toContainEqual(expect.stringContaining('APPLY PATCHES'))
-  })
-
   test('several visitors come together on one contact', async () => {
     await visit('a', 'one')
     await visit('b', 'two')
@@ -127,7 +114,6 @@ describe('POST /v1/identify', () => {
     await visit('v', 'anonymous')
     const bob = await identify({ visitor_id: 'v', email: 'bob@example.com' })
     await visit('v', 'as_bob')
-    await service.mover.drain()
     expect(await eventsOf(ada.contact_id)).toEqual(['as_ada'])
     expect(await eventsOf(bob.contact_id)).toEqual(['anonymous', 'as_bob'])
   })

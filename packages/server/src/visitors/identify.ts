@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { changeContact, changedEvents, insertContact, type SourceWrite } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow } from '../contacts/contact-row.ts'
-import { recordFirstTouch } from '../contacts/first-touch.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
@@ -39,17 +38,15 @@ export async function identify(
 ): Promise<Identified> {
   const { userId, visitorIds } = identification
   const now = dependencies.clock()
-  const { linked, ...answer } = await changeContacts(tenant, dependencies, async (tx, log) => {
+  return changeContacts(tenant, dependencies, async (tx, log) => {
     if (userId !== null) await lockExternalId(tx, userId)
     const meant = await findMeant(tx, identification)
     const row = await writeMeant(tx, log, identification, meant, now)
     const { source } = sourceOf(meant.trust)
-    const linked = await linkVisitors(tx, log, visitorIds, row.contact_id, source, now)
+    await linkVisitors(tx, log, visitorIds, row.contact_id, source, now)
     const leftOut = [...(meant.isEmailLeftOut ? ['email'] : []), ...log.leftOut]
-    return { contactId: row.contact_id, created: meant.contact === null, trust: meant.trust, leftOut, linked }
+    return { contactId: row.contact_id, created: meant.contact === null, trust: meant.trust, leftOut }
   })
-  if (linked > 0) await recordFirstTouch(tenant, dependencies, answer.contactId)
-  return answer
 }
 
 async function findMeant(tx: Tenant, identification: Identification): Promise<Meant> {

@@ -107,7 +107,6 @@ test('whatever the interleaving, every event is on the contact that the rules sa
         visitors.map((steps, index) => act(tenant, `v${index}`, steps, histories[index] as History, timed, known)),
       )
       await deleter
-      await service.mover.drain()
       await check(tenant, histories, deleted)
     }),
     { numRuns: 25, endOnFailure: true },

@@ -1,8 +1,14 @@
+import type { Selectable } from 'kysely'
 import type { ChangeLog } from '../contacts/change-log.ts'
+import { recordFirstTouch } from '../contacts/first-touch.ts'
 import { isUnverified } from '../contacts/source-standing.ts'
+import { type Beginning, earlierOf } from '../journal/beginnings.ts'
+import { episodeId } from '../journal/episodes.ts'
 import { conflict } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { linkOwners } from './owners.ts'
 
 /** A person has a few browsers. Everything that happens to a contact, its erasure too, goes over all of its visitors. */
 const VISITORS_MAX = 1_000
@@ -10,8 +16,8 @@ const VISITORS_MAX = 1_000
 const VISITORS_MAX_FROM_PAGES = 500
 
 /**
- * Makes visitors belong to a contact from now on, logs it, and has the anonymous events that they left so far moved
- * onto it. Events that belong to a contact already stay there. Call it in the transaction that names the contact, and
+ * Makes visitors belong to a contact from now on, with their anonymous events, logs it, and records the contact's first
+ * touch. Events that belong to a contact already stay there. Call it in the transaction that names the contact, and
  * lock the contact first: every path takes contacts before visitors, so that none waits for another in a circle.
  * @returns how many visitors changed hands.
  * @throws ServiceError 409 `too_many_visitors`.
@@ -44,7 +50,12 @@ export async function linkVisitorsThatFit(
 }
 
 /** Locks visitors, those that are new too. @returns those that do not belong to the contact. */
-async function lockThoseOfOthers(tx: Tenant, ids: readonly string[], contactId: string, now: Date): Promise<Link[]> {
+async function lockThoseOfOthers(
+  tx: Tenant,
+  ids: readonly string[],
+  contactId: string,
+  now: Date,
+): Promise<LockedVisitor[]> {
   await tx.db
     .insertInto('visitors')
     .values(ids.map((visitor_id) => ({ visitor_id, created_at: now })))
@@ -52,7 +63,7 @@ async function lockThoseOfOthers(tx: Tenant, ids: readonly string[], contactId: 
     .execute()
   const visitors = await tx.db
     .selectFrom('visitors')
-    .select(['visitor_id', 'contact_id'])
+    .select(LOCKED_COLUMNS)
     .where('visitor_id', 'in', ids)
     .orderBy('visitor_id')
     .forUpdate()
@@ -63,7 +74,7 @@ async function lockThoseOfOthers(tx: Tenant, ids: readonly string[], contactId: 
 async function link(
   tx: Tenant,
   log: ChangeLog,
-  linked: readonly Link[],
+  linked: readonly LockedVisitor[],
   contactId: string,
   source: string,
   now: Date,
@@ -72,11 +83,14 @@ async function link(
   const linkedIds = linked.map(({ visitor_id }) => visitor_id)
   await tx.db.updateTable('visitors').set({ contact_id: contactId }).where('visitor_id', 'in', linkedIds).execute()
   await logLinks(tx, linked, contactId, source, now)
-  const anonymous = linked.filter(({ contact_id }) => contact_id === null).map(({ visitor_id }) => visitor_id)
-  if (anonymous.length > 0) await queueMoves(tx, anonymous, contactId)
+  const anonymous = linked.filter(({ contact_id }) => contact_id === null)
+  const episodes = anonymous.map(({ visitor_id, episode }) => episodeId(tx.id, visitor_id, episode))
+  await linkOwners(tx, episodes, contactId)
   log.events.push({ event: 'contact_identified', at: now, contactId, data: { visitor_ids: linkedIds, source } })
   log.changed.add(contactId)
   log.linked.add(contactId)
+  const beginning = anonymous.map(beginningOf).reduce(earlierOf, null)
+  if (beginning) await recordFirstTouch(tx, log, contactId, beginning, now)
   return linked.length
 }
 
@@ -103,24 +117,40 @@ function tooManyVisitors(source: string) {
 export async function unlinkVisitors(tx: Tenant, contactId: string, source: string, now: Date): Promise<void> {
   const visitors = await tx.db
     .updateTable('visitors')
-    .set({ contact_id: null })
+    .set(({ eb }) => ({
+      contact_id: null,
+      episode: eb('episode', '+', 1),
+      first_seen_at: null,
+      first_page_at: null,
+      first_url: null,
+      first_referrer: null,
+    }))
     .where('contact_id', '=', contactId)
     .returning(['visitor_id'])
     .execute()
   if (visitors.length === 0) return
-  await tx.db
-    .updateTable('visitor_moves')
-    .set({ received_until: now })
-    .where('contact_id', '=', contactId)
-    .where('received_until', 'is', null)
-    .execute()
   const links = visitors.map(({ visitor_id }) => ({ visitor_id, contact_id: contactId }))
   await logLinks(tx, links, null, source, now)
 }
 
-interface Link {
-  visitor_id: string
-  contact_id: string | null
+const LOCKED_COLUMNS = [
+  'visitor_id',
+  'contact_id',
+  'episode',
+  'first_seen_at',
+  'first_page_at',
+  'first_url',
+  'first_referrer',
+] as const
+
+type LockedVisitor = Pick<Selectable<TenantTables['visitors']>, (typeof LOCKED_COLUMNS)[number]>
+type Link = Pick<LockedVisitor, 'visitor_id' | 'contact_id'>
+
+function beginningOf({ first_seen_at, first_page_at, first_url, first_referrer }: LockedVisitor): Beginning | null {
+  if (first_seen_at === null) return null
+  const hasPage = first_page_at !== null && first_url !== null
+  const page = hasPage ? { at: first_page_at.getTime(), url: first_url, referrer: first_referrer ?? '' } : null
+  return { seenAt: first_seen_at.getTime(), page }
 }
 
 async function logLinks(tx: Tenant, before: readonly Link[], contactId: string | null, source: string, now: Date) {
@@ -133,25 +163,4 @@ async function logLinks(tx: Tenant, before: readonly Link[], contactId: string |
     linked_at: now,
   }))
   await tx.db.insertInto('identity_links').values(rows).execute()
-}
-
-/**
- * An event is anonymous in ClickHouse because its visitor was when it was recorded: it belongs to whoever the visitor
- * became next. So a move ends where an earlier one of the same visitor, cut off by a deletion, ended.
- */
-async function queueMoves(tx: Tenant, visitorIds: readonly string[], contactId: string): Promise<void> {
-  const earlier = await tx.db
-    .selectFrom('visitor_moves')
-    .select(({ fn }) => ['visitor_id', fn.max('received_until').as('received_until')])
-    .where('visitor_id', 'in', visitorIds)
-    .groupBy('visitor_id')
-    .execute()
-  const ends = new Map(earlier.map((move) => [move.visitor_id, move.received_until]))
-  const moves = visitorIds.map((visitor_id) => ({
-    move_id: newId(),
-    visitor_id,
-    contact_id: contactId,
-    received_after: ends.get(visitor_id) ?? null,
-  }))
-  await tx.db.insertInto('visitor_moves').values(moves).execute()
 }

@@ -129,10 +129,10 @@ export function samplePayload(
   const common = { ...EMPTY_RECORD, tenant_id: tenantId, event_id: eventId, event, timestamp: at, received_at: at }
   const data = JSON.stringify({ ...known?.data, test: true })
   const record: EventRecord = known?.isSystem
-    ? { ...common, is_system: true, contact_id: CONTACT._id, data }
-    : { ...common, ...(known?.isOfPage === false ? {} : PAGE), contact_id: CONTACT._id, data }
+    ? { ...common, is_system: true, owner_id: CONTACT._id, is_anonymous: false, data }
+    : { ...common, ...(known?.isOfPage === false ? {} : PAGE), owner_id: CONTACT._id, is_anonymous: false, data }
   return renderPayload(tenantId, subscriptionId, {
-    event: { ...toEventObject(toRow(record)), contact: CONTACT, company: COMPANY },
+    event: { ...toEventObject(toRow(record), CONTACT._id), contact: CONTACT, company: COMPANY },
     title: record.title,
     path: record.url_path,
   })

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type EventRecord, NO_CONTACT } from '../journal/event-record.ts'
+import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { isSystemEvent } from './catalogue.ts'
@@ -54,7 +54,7 @@ export function deliveriesOf(
     const matching = subscriptions.filter((each) => each.event === event.event && passes(each.urlFilter, event.url))
     // Any page can send an event named contact_created: it is not the service's.
     if (matching.length === 0 || (isSystemEvent(event.event) && !event.is_system)) return []
-    const isJoined = event.contact_id !== NO_CONTACT
+    const isJoined = !event.is_anonymous
     const record = isJoined ? JSON.stringify(event) : null
     return matching.map(({ subscriptionId }) => ({
       tenantId: event.tenant_id,

@@ -1,4 +1,4 @@
-import { type EventRow, toEventObject } from '../events/event-object.ts'
+import { type EventRow, toEventObject, toEventObjects } from '../events/event-object.ts'
 import { joinContacts } from '../events/join.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -11,10 +11,8 @@ interface ToSend {
 
 /** The bodies of some deliveries of one tenant, in their order; contacts and companies are as they are now. */
 export async function buildPayloads(tenant: Tenant, deliveries: readonly ToSend[]): Promise<string[]> {
-  const events = await joinContacts(
-    tenant,
-    deliveries.map(({ record }) => toEventObject(toRow(record))),
-  )
+  const rows = deliveries.map(({ record }) => toRow(record))
+  const events = await joinContacts(tenant, await toEventObjects(tenant, rows))
   return deliveries.flatMap(({ subscriptionId, record }, index) => {
     const event = events[index]
     return event ? renderPayload(tenant.id, subscriptionId, { event, title: record.title, path: record.url_path }) : []
@@ -23,7 +21,7 @@ export async function buildPayloads(tenant: Tenant, deliveries: readonly ToSend[
 
 /** The body for an event without a contact: nothing is joined, so it is known as soon as the event is. */
 export function payloadWithoutContact(tenantId: string, subscriptionId: string, record: EventRecord): string {
-  const event = { ...toEventObject(toRow(record)), contact: null, company: null }
+  const event = { ...toEventObject(toRow(record), null), contact: null, company: null }
   return renderPayload(tenantId, subscriptionId, { event, title: record.title, path: record.url_path })
 }
 

@@ -1,4 +1,5 @@
 import { activityOfContacts } from '../../events/activity.ts'
+import { conditionsOf } from '../../events/filters.ts'
 import { EVENT_ID_ORDER } from '../../events/table.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 
@@ -44,7 +45,7 @@ export async function summariseEvents(
     spans(tenant, 'agents.event_types', contactIds, { name: 'event', title: "''", where: [], rows: TYPES_A_CONTACT }),
     spans(tenant, 'agents.pages', contactIds, {
       name: 'url_path',
-      title: `argMax(title, (timestamp, ${EVENT_ID_ORDER}))`,
+      title: 'title',
       where: ["event = 'page_view'"],
       rows: PAGES_A_CONTACT,
     }),
@@ -84,16 +85,22 @@ async function spans(
   contactIds: readonly string[],
   { name, title, where, rows }: Grouping,
 ): Promise<Row[]> {
-  const moment = (of: string) => `toUnixTimestamp64Milli(${of}(timestamp))`
+  const conditions = await conditionsOf(tenant, { contact_ids: [...contactIds] })
   return tenant.events.select<Row>({
     name: query,
     lane: 'light',
-    columns: `contact_id, ${name} AS name, ${title} AS title, count() AS count, ${moment('min')} AS first_ms, ${moment('max')} AS last_ms`,
-    where: ['is_system = 0', 'contact_id IN {contact_ids: Array(UUID)}', ...where],
-    parameters: { contact_ids: contactIds },
-    groupBy: `contact_id, ${name}`,
-    orderBy: `count DESC, last_ms DESC, name`,
-    limitBy: { rows, columns: 'contact_id' },
+    columns: `${name} AS name, argMaxState(${title}, (timestamp, ${EVENT_ID_ORDER})) AS latest_title, count() AS events, min(timestamp) AS first, max(timestamp) AS last`,
+    where: [...conditions.where, ...where],
+    parameters: conditions.parameters,
+    groupBy: name,
+    isPerContact: true,
+    outer: {
+      columns: `contact_id, name, argMaxMerge(latest_title) AS title, sum(events) AS count,
+        toUnixTimestamp64Milli(min(first)) AS first_ms, toUnixTimestamp64Milli(max(last)) AS last_ms`,
+      groupBy: 'contact_id, name',
+      orderBy: 'count DESC, last_ms DESC, name',
+      limitBy: { rows, columns: 'contact_id' },
+    },
   })
 }
 

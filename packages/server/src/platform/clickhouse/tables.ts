@@ -7,14 +7,18 @@ export interface TableDefinition {
   addedColumns?: readonly string[]
   partitionBy?: string
   orderBy: string
+  /** Of rows with the same `orderBy` the one with the highest value in this column counts. */
+  latestBy?: string
   /** Rows with the same value live on the same shard. */
-  shardingKey: string
+  shardingKey?: string
+  /** Every server of a cluster has all rows, so that each can join them to its own. */
+  isEverywhere?: boolean
   settings: Record<string, string | number>
 }
 
 /** The table that holds the rows on this server: what updates and deletes must name. */
 export function storageTable(table: TableDefinition, cluster: string | null): string {
-  return cluster === null ? table.name : `${table.name}_local`
+  return cluster === null || table.isEverywhere ? table.name : `${table.name}_local`
 }
 
 /** ` ON CLUSTER …` for statements that every server must run, or nothing. */
@@ -26,8 +30,11 @@ export function onCluster(cluster: string | null): string {
 export function createTableStatements(table: TableDefinition, cluster: string | null): string[] {
   const { addedColumns = [] } = table
   const name = storageTable(table, cluster)
-  const engine =
-    cluster === null ? 'MergeTree' : `ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/${name}', '{replica}')`
+  const kind = table.latestBy === undefined ? 'MergeTree' : 'ReplacingMergeTree'
+  const [path, replica] = table.isEverywhere ? ['all', '{shard}-{replica}'] : ['{shard}', '{replica}']
+  const place = cluster === null ? [] : [`'/clickhouse/tables/${path}/{database}/${name}'`, `'${replica}'`]
+  const version = table.latestBy === undefined ? [] : [table.latestBy]
+  const engine = `${cluster === null ? '' : 'Replicated'}${kind}(${[...place, ...version].join(', ')})`
   const settings = Object.entries(settingsFor(table, cluster)).map(([key, value]) => `${key} = ${value}`)
   const storage = [
     `CREATE TABLE IF NOT EXISTS ${name}${onCluster(cluster)} (\n  ${[...table.elements, ...addedColumns].join(',\n  ')}\n)`,
@@ -38,7 +45,7 @@ export function createTableStatements(table: TableDefinition, cluster: string | 
   ].join('\n')
   const addTo = (to: string) =>
     addedColumns.map((column) => `ALTER TABLE ${to}${onCluster(cluster)} ADD COLUMN IF NOT EXISTS ${column}`)
-  if (cluster === null) return [storage, ...addTo(name)]
+  if (cluster === null || table.isEverywhere) return [storage, ...addTo(name)]
   const distributed = `CREATE TABLE IF NOT EXISTS ${table.name}${onCluster(cluster)} AS ${name}
 ENGINE = Distributed('${cluster}', currentDatabase(), '${name}', ${table.shardingKey})`
   return [storage, ...addTo(name), distributed, ...addTo(table.name)]

@@ -146,7 +146,7 @@ test('a delivery whose lease ended belongs to who took it over, and what the fir
   const { subscriptionId } = await bench.subscribe(tenant, { event: 'leased', url: bench.receiver.url('/leased') })
   await deliveryWorker.stop()
   const contactId = await tenant.contact('ada@example.com', { firstname: 'Ada' })
-  await queue(tenant, 'leased', 1, { contact_id: contactId })
+  await queue(tenant, 'leased', 1, { owner_id: contactId, is_anonymous: false })
   const start = bench.now()
   const later = (seconds: number) => new Date(start.getTime() + seconds * 1_000)
   /** Other tests may have left something in the queue. */

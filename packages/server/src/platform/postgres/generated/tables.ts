@@ -406,7 +406,8 @@ export interface Invitations {
 export interface Journal {
   batch_id: string | null;
   created_at: Generated<Timestamp>;
-  event_count: number;
+  row_count: number;
+  table_name: Generated<string>;
   journal_id: string;
   rows: string;
   tenant_ids: string[];
@@ -485,12 +486,20 @@ export interface Notes {
   updated_at: Timestamp;
 }
 
+export interface OwnerLinks {
+  contact_id: string;
+  owner_id: string;
+  tenant_id: string;
+  version: Generated<number>;
+}
+
 export interface RefusedEvents {
   error: string;
   journal_id: string;
   line: number;
   refused_at: Generated<Timestamp>;
   row: string;
+  table_name: string;
 }
 
 export interface SavedViews {
@@ -712,17 +721,6 @@ export interface UserVerifications {
   value: string;
 }
 
-export interface VisitorMoves {
-  contact_id: string;
-  created_at: Generated<Timestamp>;
-  move_id: string;
-  next_at: Generated<Timestamp>;
-  received_after: Timestamp | null;
-  received_until: Timestamp | null;
-  tenant_id: string;
-  visitor_id: string;
-}
-
 export interface VisitorNetworks {
   network: Buffer;
   place: number;
@@ -734,7 +732,12 @@ export interface VisitorNetworks {
 export interface Visitors {
   contact_id: string | null;
   created_at: Timestamp;
+  episode: Generated<number>;
   external_contact_id: string | null;
+  first_page_at: Timestamp | null;
+  first_referrer: string | null;
+  first_seen_at: Timestamp | null;
+  first_url: string | null;
   tenant_id: string;
   visitor_id: string;
 }
@@ -834,6 +837,7 @@ export interface DB {
   mailboxes: Mailboxes;
   messaging_connections: MessagingConnections;
   notes: Notes;
+  owner_links: OwnerLinks;
   refused_events: RefusedEvents;
   saved_views: SavedViews;
   segment_checks: SegmentChecks;
@@ -857,7 +861,6 @@ export interface DB {
   user_used_codes: UserUsedCodes;
   user_verifications: UserVerifications;
   users: Users;
-  visitor_moves: VisitorMoves;
   visitor_networks: VisitorNetworks;
   visitors: Visitors;
   webhook_attempts: WebhookAttempts;

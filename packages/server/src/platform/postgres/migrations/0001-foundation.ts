@@ -197,6 +197,13 @@ const STATEMENTS = [
     tenant_id uuid NOT NULL,
     visitor_id text NOT NULL,
     contact_id uuid,
+    -- Rises when the visitor is unlinked from a contact: what it does from then on is a new episode.
+    episode integer NOT NULL DEFAULT 0,
+    -- How the episode began: its earliest event, and its earliest page.
+    first_seen_at timestamptz,
+    first_page_at timestamptz,
+    first_url text,
+    first_referrer text,
     created_at timestamptz NOT NULL,
     PRIMARY KEY (tenant_id, visitor_id),
     FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE SET NULL (contact_id)
@@ -224,9 +231,10 @@ const STATEMENTS = [
   // very bytes that ClickHouse will be given. Rows with the same batch_id are inserted together.
   `CREATE TABLE journal (
     journal_id uuid PRIMARY KEY,
+    table_name text NOT NULL DEFAULT 'events',
     created_at timestamptz NOT NULL DEFAULT now(),
     tenant_ids uuid[] NOT NULL,
-    event_count integer NOT NULL,
+    row_count integer NOT NULL,
     rows text NOT NULL,
     batch_id uuid
   )`,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Who is who: what visitors claim to be, the log of links, events still to be moved, and fingerprints. */
+/** Who is who: what visitors claim to be, whose their events are, the log of links, and fingerprints. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
@@ -32,26 +32,23 @@ const STATEMENTS = [
   `CREATE TRIGGER identity_links_append_only BEFORE UPDATE ON identity_links
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()`,
 
-  // A visitor's anonymous events that ClickHouse may still hold: those received after received_after and, where the
-  // visitor has been unlinked since, not after received_until.
-  `CREATE TABLE visitor_moves (
+  // Whose the events of an owner are: of an anonymous episode that has become somebody, or of a contact that was merged
+  // into another. ClickHouse has a copy, in which the highest version of a row counts. The contact may be gone; its
+  // events remain.
+  `CREATE TABLE owner_links (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
-    move_id uuid NOT NULL,
-    visitor_id text NOT NULL,
+    owner_id uuid NOT NULL,
     contact_id uuid NOT NULL,
-    received_after timestamptz,
-    received_until timestamptz,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    next_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (tenant_id, move_id)
+    version integer NOT NULL DEFAULT 1,
+    PRIMARY KEY (tenant_id, owner_id)
   )`,
-  'CREATE INDEX visitor_moves_due ON visitor_moves (next_at)',
-  'CREATE INDEX visitor_moves_visitor ON visitor_moves (tenant_id, visitor_id)',
+  'CREATE INDEX owner_links_contact ON owner_links (tenant_id, contact_id)',
 
   // Events that ClickHouse does not take whatever is tried: set aside so that they hold up no others, for a person to see.
   `CREATE TABLE refused_events (
     journal_id uuid NOT NULL,
     line integer NOT NULL,
+    table_name text NOT NULL,
     row text NOT NULL,
     error text NOT NULL,
     refused_at timestamptz NOT NULL DEFAULT now(),

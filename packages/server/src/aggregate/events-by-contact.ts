@@ -1,0 +1,63 @@
+import { conditionsOf, type EventFilters } from '../events/filters.ts'
+import { NOBODY } from '../journal/event-record.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { Measure, Metric } from './dimension.ts'
+import { fieldParameters, numberIn } from './event-numbers.ts'
+import type { EventSummary } from './events.ts'
+
+/** What the events of an owner add up to, so that several owners can be added up to a contact. */
+export function partColumns({ metric }: Measure): string {
+  const number = numberIn('data')
+  const numbers = `count(${number}) AS numbers, sum(${number}) AS sum, min(${number}) AS min, max(${number}) AS max`
+  return metric === 'count' ? 'count() AS records' : `count() AS records, ${numbers}`
+}
+
+/** The figure of a contact, over the parts of its owners. */
+const FIGURES: Record<Metric, string> = {
+  count: 'sum(records)',
+  avg: 'sum(found.sum) / sum(numbers)',
+  sum: 'sum(found.sum)',
+  min: 'min(found.min)',
+  max: 'max(found.max)',
+}
+
+interface Row {
+  key: string
+  value: number | null
+  total: number
+  distinct_groups: number
+}
+
+/** Events by the contact that they belong to now. */
+export async function aggregateEventsByContact(
+  tenant: Tenant,
+  filters: EventFilters,
+  measure: Measure,
+  limit: number,
+): Promise<EventSummary> {
+  const { where, parameters } = await conditionsOf(tenant, filters)
+  const isNobody = `contact_id = toUUID('${NOBODY}')`
+  const rows = await tenant.events.select<Row>({
+    name: 'aggregate.events_by_contact',
+    lane: 'heavy',
+    columns: partColumns(measure),
+    where,
+    parameters: { ...parameters, ...fieldParameters(measure) },
+    isPerContact: true,
+    outer: {
+      columns: `toString(contact_id) AS key, ${FIGURES[measure.metric]} AS value, sum(sum(records)) OVER () AS total,
+        countIf(NOT (${isNobody})) OVER () AS distinct_groups`,
+      groupBy: 'contact_id',
+      // Events of nobody make no bucket; their group comes first and beyond the limit, because the total counts it.
+      orderBy: `${isNobody} DESC, value DESC NULLS LAST, key`,
+      limit: limit + 1,
+    },
+  })
+  const [first] = rows
+  const buckets = rows.filter(({ key }) => key !== NOBODY).slice(0, limit)
+  return {
+    buckets: buckets.map(({ key, value }) => ({ key, value: value === null ? null : Number(value) })),
+    total: Number(first?.total ?? 0),
+    distinctGroups: Number(first?.distinct_groups ?? 0),
+  }
+}

@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import { appendRows } from '../journal/append.ts'
+import { NOBODY } from '../journal/event-record.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
+
+/** One question names so many owners at most: they travel with it. */
+const OWNERS_MAX = 20_000
+
+/** Whom an event belongs to, as it is stored: a contact, or while `is_anonymous` an episode of a visitor. */
+export interface Owned {
+  owner_id: string
+  is_anonymous: boolean | number
+}
+
+/**
+ * The owners whose events are those of some contacts: the contacts themselves, and all that is linked to them. A contact
+ * that was merged into another has no events of its own.
+ * @throws ServiceError 400 `query_too_expensive` when there are more than 20,000.
+ */
+export async function ownersOf(tenant: Tenant, contactIds: readonly string[]): Promise<string[]> {
+  if (contactIds.length === 0) return []
+  const links = await tenant.db
+    .selectFrom('owner_links')
+    .select(['owner_id', 'contact_id'])
+    .where(({ or, eb }) => or([eb('contact_id', '=', anyOf(contactIds)), eb('owner_id', '=', anyOf(contactIds))]))
+    .limit(OWNERS_MAX)
+    .execute()
+  const owners = new Set(contactIds)
+  for (const { owner_id, contact_id } of links) {
+    if (contactIds.includes(contact_id)) owners.add(owner_id)
+    else owners.delete(owner_id)
+  }
+  if (links.length < OWNERS_MAX) return [...owners]
+  const message = `These contacts have more than ${OWNERS_MAX} visitors in all. Ask for fewer contacts at a time.`
+  throw new ServiceError(400, 'query_too_expensive', message)
+}
+
+/** The contacts that some events belong to, by `owner_id`; an owner who is nobody yet is missing. */
+export async function contactsOf(tenant: Tenant, events: Iterable<Owned>): Promise<Map<string, string>> {
+  const contacts = new Map<string, string>()
+  const owners = new Set<string>()
+  for (const { owner_id, is_anonymous } of events) {
+    if (owner_id === NOBODY) continue
+    owners.add(owner_id)
+    if (!is_anonymous) contacts.set(owner_id, owner_id)
+  }
+  if (owners.size === 0) return contacts
+  const links = await tenant.db
+    .selectFrom('owner_links')
+    .select(['owner_id', 'contact_id'])
+    .where('owner_id', '=', anyOf([...owners]))
+    .execute()
+  for (const { owner_id, contact_id } of links) contacts.set(owner_id, contact_id)
+  return contacts
+}
+
+/**
+ * Makes the events of some owners a contact's, from the commit of the caller's transaction on: those recorded, those
+ * under way, and those to come. Hold the lock on what the owners are: visitors, or contacts.
+ */
+export async function linkOwners(tx: Tenant, ownerIds: readonly string[], contactId: string): Promise<void> {
+  if (ownerIds.length === 0) return
+  const rows = await tx.db
+    .insertInto('owner_links')
+    .values(ownerIds.map((owner_id) => ({ owner_id, contact_id: contactId })))
+    .onConflict((known) =>
+      known.columns(['owner_id']).doUpdateSet(({ ref }) => ({
+        contact_id: contactId,
+        version: sql<number>`${ref('owner_links.version')} + 1`,
+      })),
+    )
+    .returning(['owner_id', 'contact_id', 'version'])
+    .execute()
+  await appendRows(
+    tx,
+    'owner_links',
+    rows.map((row) => ({ tenant_id: tx.id, ...row })),
+  )
+}
+
+function anyOf(ids: readonly string[]) {
+  return sql<string>`any(${[...ids]}::uuid[])`
+}
