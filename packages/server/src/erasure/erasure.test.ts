@@ -238,7 +238,7 @@ test('the last look finds what arrived after the first, and comes by itself', as
     bench.service.stores.database,
   )
   expect(rows[0]?.n).toBe(1)
-  const record = { ...EMPTY_RECORD, tenant_id: tenant.id, event_id: newId(), event: 'straggling', contact_id: id }
+  const record = { ...EMPTY_RECORD, tenant_id: tenant.id, event_id: newId(), event: 'straggling', ...ofContact(id) }
   const line = serializeEvents([{ ...record, timestamp: Date.now(), received_at: Date.now() }])
   await bench.service.stores.clickhouse.insert('events', 'JSONCompactEachRowWithNames', line, newId())
   await lastLook(receipt.erasure_id)

@@ -8,7 +8,7 @@ describe('the one definition of a table renders', () => {
     expect(statements[0]).toMatch(/^CREATE TABLE IF NOT EXISTS events \(/)
     expect(statements[0]).toContain('  origin_mismatch Bool\n')
     expect(statements.slice(1)).toEqual(['ALTER TABLE events ADD COLUMN IF NOT EXISTS origin_mismatch Bool'])
-    expect(statements[0]).toContain('ENGINE = MergeTree\n')
+    expect(statements[0]).toContain('ENGINE = MergeTree()\n')
     expect(statements[0]).toContain('non_replicated_deduplication_window = 10000')
     expect(statements[0]).not.toContain('ON CLUSTER')
   })
