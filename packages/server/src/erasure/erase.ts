@@ -115,7 +115,7 @@ async function finishLast(
   { contactId }: ErasureSubject,
   now: Date,
 ) {
-  await events.settle(tenant, contactId)
+  await events.forgetLinks(tenant, contactId)
   await tenant.db
     .updateTable('erasures')
     .set({ status: 'verified', verified_at: now, subject: null })

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { NOBODY } from '../journal/event-record.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
-import { IS_IDENTIFIED } from '../platform/clickhouse/tenant-events.ts'
+import { IS_IDENTIFIED, isOwnedBy } from '../platform/clickhouse/tenant-events.ts'
 import { filterText, flag, searchText, timestampBound } from '../platform/http/query-parameters.ts'
 import { isUuid } from '../platform/ids.ts'
 import { wordsOf } from '../platform/search-words.ts'
@@ -163,7 +163,7 @@ export async function conditionsOf(tenant: Tenant, filters: EventFilters): Promi
     const named = filters[name]
     if (named === undefined) continue
     const owners = await ownersOf(tenant, [named].flat().filter(isContactId))
-    where.push(owners.length > 0 ? `owner_id IN {${name}: Array(UUID)}` : '0')
+    where.push(owners.length > 0 ? isOwnedBy(name) : '0')
     if (owners.length > 0) parameters[name] = owners
   }
   return { where, parameters }

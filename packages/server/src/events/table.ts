@@ -1,11 +1,25 @@
 import type { TableDefinition } from '../platform/clickhouse/tables.ts'
 
+/** What the rollups add up beside the counts of events, by day. */
+export const ROLLUPS = {
+  by_day: { columns: ['event', 'domain'], figures: 'count()' },
+  devices: { columns: ['browser', 'os', 'device_type'], figures: 'count()' },
+  visitors: { columns: [], figures: 'count(), uniq(visitor_id), min(visitor_id)' },
+} as const
+
+function rollupProjection([name, { columns, figures }]: [string, (typeof ROLLUPS)[keyof typeof ROLLUPS]]): string {
+  const keys = ['tenant_id', 'is_system', 'toDate(timestamp)', 'is_bot', ...columns].join(', ')
+  return `PROJECTION ${name} (SELECT ${keys}, ${figures} GROUP BY ${keys})`
+}
+
 /** Events at the same moment are in the order of their ids as texts; ClickHouse itself compares a UUID's second half first. */
 export const EVENT_ID_ORDER = 'toUInt128(event_id)'
 
 /**
- * Every event of every tenant. Sorted so that a tenant's list, newest first, is read in order and its total comes from
- * the index; partitioned by receipt, because callers choose `timestamp` and could touch hundreds of partitions.
+ * Every event of every tenant, never rewritten. Sorted by time, so that a tenant's list, newest first, is read in order
+ * and its total comes from the index. A projection holds the same rows by owner; others add events up by day. Without
+ * partitions a merged table is a few parts instead of one a month, and each part costs every read.
+ * docs/decisions/0002-events-table.md has the measurements.
  */
 export const EVENTS_TABLE: TableDefinition = {
   name: 'events',
@@ -40,20 +54,25 @@ export const EVENTS_TABLE: TableDefinition = {
     'analytics_user_id String CODEC(ZSTD(1))',
     'user_agent String CODEC(ZSTD(1))',
     'data String CODEC(ZSTD(1))',
-    // Rows are sorted by time; these skip most of them when one owner, visitor or event is asked for.
-    'INDEX by_owner owner_id TYPE bloom_filter(0.01) GRANULARITY 4',
-    'INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 4',
-    'INDEX by_event event_id TYPE bloom_filter(0.01) GRANULARITY 4',
+    'origin_mismatch Bool',
+    'INDEX by_event event_id TYPE bloom_filter(0.001) GRANULARITY 8',
+    'INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 8',
+    'INDEX by_receipt received_at TYPE minmax GRANULARITY 1',
+    `PROJECTION by_owner (SELECT * ORDER BY tenant_id, owner_id, timestamp, ${EVENT_ID_ORDER})`,
+    'PROJECTION names (SELECT tenant_id, is_system, event, count() GROUP BY tenant_id, is_system, event)',
+    ...Object.entries(ROLLUPS).map(rollupProjection),
   ],
-  addedColumns: ['origin_mismatch Bool'],
-  partitionBy: 'toYYYYMM(received_at)',
   orderBy: `(tenant_id, is_system, timestamp, ${EVENT_ID_ORDER})`,
-  shardingKey: 'cityHash64(tenant_id, visitor_id)',
+  shardingKey: 'cityHash64(tenant_id, owner_id)',
   settings: {
+    index_granularity: 1_024,
+    // Inserts are frequent and small, and what they leave is merged within seconds.
+    materialize_projections_on_insert: 0,
+    materialize_projections_on_merge: 1,
     non_replicated_deduplication_window: 10_000,
     // An acknowledged event leaves the journal, so it must be on the disk here.
     fsync_after_insert: 1,
-    // Inserts are frequent and small. Merging more parts at a time halves what merging costs, for some more parts to read.
+    // Merging more parts at a time halves what merging costs, for some more parts to read.
     merge_selector_base: 20,
   },
 }

@@ -22,8 +22,8 @@ export interface EventEraser {
     subject: ErasureSubject,
     onFound: (events: number) => Promise<void>,
   ): Promise<{ refused_events: number }>
-  /** Forgets whose the events were, and has ClickHouse write what remains anew, without what was removed. */
-  settle(tenant: Tenant, contactId: string): Promise<void>
+  /** Forgets whose the events were. */
+  forgetLinks(tenant: Tenant, contactId: string): Promise<void>
 }
 
 interface Dependencies {
@@ -59,7 +59,7 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
       parameters,
     )
     const count = Number(row?.count ?? 0)
-    if (count > 0) await clickhouse.command(`DELETE FROM ${storage.events} WHERE ${conditions}`, parameters)
+    if (count > 0) await clickhouse.command(deletion(storage.events, conditions), parameters)
     return count
   }
 
@@ -75,7 +75,7 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
       )
       if (rows.length === 0) return count
       await clickhouse.command(
-        `DELETE FROM ${storage.events} WHERE tenant_id = {tenant_id: UUID} AND event_id IN {event_ids: Array(UUID)}`,
+        deletion(storage.events, 'tenant_id = {tenant_id: UUID} AND event_id IN {event_ids: Array(UUID)}'),
         { tenant_id: tenantId, event_ids: rows.map(({ event_id }) => event_id) },
       )
       count += rows.length
@@ -99,13 +99,12 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
       if (subject.email !== null) await onFound(await eraseMentions(tenant.id, subject.email))
       return { refused_events: await eraseRefused(tenant.id, owners, subject) }
     },
-    settle: async (tenant, contactId) => {
+    forgetLinks: async (tenant, contactId) => {
       await clickhouse.command(
-        `DELETE FROM ${storage.owner_links} WHERE tenant_id = {tenant_id: UUID} AND contact_id = {contact_id: UUID}`,
+        deletion(storage.owner_links, 'tenant_id = {tenant_id: UUID} AND contact_id = {contact_id: UUID}'),
         { tenant_id: tenant.id, contact_id: contactId },
       )
       await tenant.db.deleteFrom('owner_links').where('contact_id', '=', contactId).execute()
-      for (const table of Object.values(storage)) await clickhouse.command(`ALTER TABLE ${table} APPLY DELETED MASK`)
     },
   }
 }
@@ -115,4 +114,9 @@ function concerns(column: 'row' | 'rows', owners: readonly string[], email: stri
   const named = sql<boolean>`EXISTS (
     SELECT FROM unnest(${[...owners]}::text[]) AS owner WHERE strpos(${sql.ref(column)}, owner) > 0)`
   return email === null ? named : sql`(${named} OR ${sql.ref(column)} ~* ${mentionPattern(email)})`
+}
+
+/** Writes the parts that hold such rows anew, without them: a lightweight deletion would leave them in the projections. */
+function deletion(table: string, conditions: string): string {
+  return `ALTER TABLE ${table} DELETE WHERE ${conditions} SETTINGS mutations_sync = 2`
 }

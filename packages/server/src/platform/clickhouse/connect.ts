@@ -43,6 +43,11 @@ export interface QueryBounds {
   memoryBytes?: number
   /** A larger result fails with `answer_too_large`. */
   resultBytesMax?: number
+  /**
+   * Whether the engine may read a projection in place of the table. It is not good at finding out which of the two is
+   * less: a question that no index answers may read a whole projection, out of order.
+   */
+  usesProjections?: boolean
   /** Cancels the query in the engine when it aborts. */
   signal?: AbortSignal | undefined
 }
@@ -169,8 +174,10 @@ function unavailableOr(error: unknown): unknown {
   return refusalCode(error) === null ? storeUnavailable('ClickHouse', error) : error
 }
 
-function settingsOf({ secondsMax = QUERY_SECONDS_MAX, threads, memoryBytes = QUERY_BYTES_MAX }: QueryBounds): string {
+function settingsOf(bounds: QueryBounds): string {
+  const { secondsMax = QUERY_SECONDS_MAX, threads, memoryBytes = QUERY_BYTES_MAX, usesProjections = false } = bounds
   return [
+    `optimize_use_projections = ${usesProjections ? 1 : 0}`,
     `max_execution_time = ${Math.trunc(secondsMax)}`,
     `max_memory_usage = ${Math.trunc(memoryBytes)}`,
     ...(threads === undefined ? [] : [`max_threads = ${threads}`]),

@@ -3,9 +3,6 @@ export interface TableDefinition {
   name: string
   /** Column definitions, indexes and projections: what stands between the parentheses. */
   elements: readonly string[]
-  /** Columns added later: they are added to tables that were created without them. */
-  addedColumns?: readonly string[]
-  partitionBy?: string
   orderBy: string
   /** Of rows with the same `orderBy` the one with the highest value in this column counts. */
   latestBy?: string
@@ -28,7 +25,6 @@ export function onCluster(cluster: string | null): string {
 
 /** The idempotent statements that create a table: MergeTree, or Replicated and Distributed with a cluster. */
 export function createTableStatements(table: TableDefinition, cluster: string | null): string[] {
-  const { addedColumns = [] } = table
   const name = storageTable(table, cluster)
   const kind = table.latestBy === undefined ? 'MergeTree' : 'ReplacingMergeTree'
   const [path, replica] = table.isEverywhere ? ['all', '{shard}-{replica}'] : ['{shard}', '{replica}']
@@ -37,18 +33,15 @@ export function createTableStatements(table: TableDefinition, cluster: string | 
   const engine = `${cluster === null ? '' : 'Replicated'}${kind}(${[...place, ...version].join(', ')})`
   const settings = Object.entries(settingsFor(table, cluster)).map(([key, value]) => `${key} = ${value}`)
   const storage = [
-    `CREATE TABLE IF NOT EXISTS ${name}${onCluster(cluster)} (\n  ${[...table.elements, ...addedColumns].join(',\n  ')}\n)`,
+    `CREATE TABLE IF NOT EXISTS ${name}${onCluster(cluster)} (\n  ${table.elements.join(',\n  ')}\n)`,
     `ENGINE = ${engine}`,
-    ...(table.partitionBy ? [`PARTITION BY ${table.partitionBy}`] : []),
     `ORDER BY ${table.orderBy}`,
     `SETTINGS ${settings.join(', ')}`,
   ].join('\n')
-  const addTo = (to: string) =>
-    addedColumns.map((column) => `ALTER TABLE ${to}${onCluster(cluster)} ADD COLUMN IF NOT EXISTS ${column}`)
-  if (cluster === null || table.isEverywhere) return [storage, ...addTo(name)]
+  if (cluster === null || table.isEverywhere) return [storage]
   const distributed = `CREATE TABLE IF NOT EXISTS ${table.name}${onCluster(cluster)} AS ${name}
 ENGINE = Distributed('${cluster}', currentDatabase(), '${name}', ${table.shardingKey})`
-  return [storage, ...addTo(name), distributed, ...addTo(table.name)]
+  return [storage, distributed]
 }
 
 /** Replicated tables remember insertion tokens by a setting of another name. */

@@ -30,8 +30,10 @@ export interface EventSelect {
    * events. `outer` may name `contact_id`, the zero UUID where it is nobody's.
    */
   isPerContact?: boolean
+  /** Asks only what a projection has added up: see the rollups of the table. */
+  isRollup?: boolean
   /** A question to the rows of this one, which it calls `found`; only its rows are answered then. */
-  outer?: Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit'> & { where?: string }
+  outer?: Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit' | 'offset'> & { where?: string }
 }
 
 /** Who the owners of a tenant's events have become. */
@@ -39,6 +41,14 @@ const LINKS = '(SELECT owner_id, contact_id FROM owner_links FINAL WHERE tenant_
 
 /** The condition that an event belongs to a contact; the one that may ask another question. */
 export const IS_IDENTIFIED = `NOT is_anonymous OR owner_id IN (SELECT owner_id FROM ${LINKS})`
+
+/** The condition that an event belongs to one of the owners in a parameter; the rows are stored in that order too. */
+export function isOwnedBy(parameter: string): string {
+  return `${BY_OWNER}{${parameter}: Array(UUID)}`
+}
+
+const BY_OWNER = 'owner_id IN '
+const isByOwner = (condition: string) => condition.startsWith(BY_OWNER)
 
 const NOBODY = "toUUID('00000000-0000-0000-0000-000000000000')"
 const CONTACT = `multiIf(links.contact_id != ${NOBODY}, links.contact_id, found.is_anonymous, ${NOBODY}, found.owner_id)`
@@ -74,7 +84,8 @@ export function tenantEvents(
     }
     await barrier(tenantId)
     const { share, end } = await reads.enter(question.lane, tenantId, options)
-    const bounds = { ...share, secondsMax: question.secondsMax, signal: caller }
+    const usesProjections = question.isRollup === true || question.where.some(isByOwner)
+    const bounds = { ...share, secondsMax: question.secondsMax, signal: caller, usesProjections }
     return { sql, parameters: { ...question.parameters, tenant_id: tenantId }, bounds, end }
   }
 
@@ -132,7 +143,7 @@ function requireParts({ columns, where, groupBy, orderBy, limitBy, outer }: Even
 
 function renderSelect(question: EventSelect): string {
   requireParts(question)
-  const { name, where, outer, offset, isPerContact, ...rest } = question
+  const { name, where, outer, isPerContact, ...rest } = question
   const columns = isPerContact ? `owner_id, is_anonymous, ${question.columns}` : question.columns
   const groupBy = isPerContact ? ['owner_id, is_anonymous', question.groupBy].filter(Boolean).join(', ') : rest.groupBy
   const conditions = ['tenant_id = {tenant_id: UUID}', ...where.map((condition) => `(${condition})`)]
@@ -140,7 +151,6 @@ function renderSelect(question: EventSelect): string {
     `SELECT ${columns} FROM events WHERE ${conditions.join(' AND ')}`,
     renderGroup({ groupBy }),
     renderEnd(rest),
-    offset ? `OFFSET ${Math.trunc(offset)}` : '',
   ].join(' ')
   if (!outer) return `/* ${name} */ ${select}`
   const found = isPerContact
@@ -154,10 +164,12 @@ function renderGroup({ groupBy }: { groupBy?: string | undefined }): string {
   return groupBy ? `GROUP BY ${groupBy}` : ''
 }
 
-function renderEnd({ orderBy, limitBy, limit }: Pick<EventSelect, 'orderBy' | 'limitBy' | 'limit'>): string {
+function renderEnd(end: Pick<EventSelect, 'orderBy' | 'limitBy' | 'limit' | 'offset'>): string {
+  const { orderBy, limitBy, limit, offset } = end
   return [
     orderBy ? `ORDER BY ${orderBy}` : '',
     limitBy ? `LIMIT ${Math.trunc(limitBy.rows)} BY ${limitBy.columns}` : '',
     limit === undefined ? '' : `LIMIT ${Math.trunc(limit)}`,
+    offset ? `OFFSET ${Math.trunc(offset)}` : '',
   ].join(' ')
 }
