@@ -30,12 +30,12 @@ export const EVENT_DIMENSIONS = {
     description: 'Day (UTC), `YYYY-MM-DD`: the most recent days, in chronological order.',
   },
   week: {
-    sql: 'toMonday(timestamp)',
+    sql: 'toMonday(toDate(timestamp))',
     kind: 'week',
     description: 'ISO week (UTC), `YYYY-Www`: the most recent weeks, in chronological order.',
   },
   month: {
-    sql: 'toStartOfMonth(timestamp)',
+    sql: 'toStartOfMonth(toDate(timestamp))',
     kind: 'month',
     description: 'Month (UTC), `YYYY-MM`: the most recent months, in chronological order.',
   },

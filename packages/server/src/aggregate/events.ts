@@ -1,4 +1,5 @@
 import { conditionsOf, type EventFilters } from '../events/filters.ts'
+import { rollupConditions } from '../events/rollups.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type BucketKey, type Dimension, isTime, type Measure, type Metric } from './dimension.ts'
 import { fieldParameters, numberIn } from './event-numbers.ts'
@@ -27,13 +28,15 @@ export async function aggregateEvents(
   measure: Measure,
   limit: number,
 ): Promise<EventSummary> {
-  const { where, parameters } = await conditionsOf(tenant, filters)
+  const rollup = measure.metric === 'count' ? rollupConditions(filters, [dimension.sql]) : null
+  const { where, parameters } = rollup ?? (await conditionsOf(tenant, filters))
   const missing = missingIn(dimension)
   const hidesMissing = dimension.kind === 'id'
   const order = isTime(dimension) ? 'key DESC' : `value DESC NULLS LAST, ${missing}, key`
   const rows = await tenant.events.select<Row>({
     name: 'aggregate.events',
-    lane: 'heavy',
+    lane: rollup ? 'light' : 'heavy',
+    isRollup: rollup !== null,
     columns: `${dimension.sql} AS key, ${measureOf(measure)} AS value, count() AS records`,
     where,
     parameters: { ...parameters, ...fieldParameters(measure) },

@@ -1,5 +1,6 @@
 import type { Tenant } from '../platform/tenant.ts'
 import { conditionsOf, type EventFilters } from './filters.ts'
+import { rollupConditions } from './rollups.ts'
 
 /** What statistics can be grouped by. */
 export const STATISTICS = ['type', 'domain', 'day'] as const
@@ -28,20 +29,24 @@ export async function eventStatistics(
   filters: EventFilters,
   asked: readonly Statistic[],
 ): Promise<EventStatistics> {
-  const { where, parameters } = await conditionsOf(tenant, filters)
+  const grouped = asked.map((statistic) => COLUMNS[statistic])
+  const rollup = rollupConditions(filters, grouped)
+  const { where, parameters } = rollup ?? (await conditionsOf(tenant, filters))
   // Rows of one grouping have the other columns' defaults, so grouping() says which one a row belongs to.
-  const sets = asked.map((statistic) => `(${COLUMNS[statistic]})`).join(', ')
-  const statisticOf = asked.map((statistic) => `grouping(${COLUMNS[statistic]}) = 0, '${statistic}'`)
-  const keyOf = asked.map((statistic) => `grouping(${COLUMNS[statistic]}) = 0, toString(${COLUMNS[statistic]})`)
+  const statisticOf = asked.map((statistic) => `grouping(${statistic}) = 0, '${statistic}'`)
+  const keyOf = asked.map((statistic) => `grouping(${statistic}) = 0, toString(${statistic})`)
   const rows = await tenant.events.select<Row>({
     name: 'events.stats',
-    lane: 'heavy',
-    columns: `multiIf(${statisticOf.join(', ')}, '') AS statistic, multiIf(${keyOf.join(', ')}, '') AS key, count() AS count`,
+    lane: rollup ? 'light' : 'heavy',
+    isRollup: rollup !== null,
+    columns: `${asked.map((statistic) => `${COLUMNS[statistic]} AS ${statistic}`).join(', ')}, count() AS events`,
     where,
     parameters,
-    groupBy: `GROUPING SETS (${sets})`,
+    groupBy: asked.join(', '),
     outer: {
-      columns: 'statistic, key, count, sum(count) OVER (PARTITION BY statistic) AS total',
+      columns: `multiIf(${statisticOf.join(', ')}, '') AS statistic, multiIf(${keyOf.join(', ')}, '') AS key,
+        sum(events) AS count, sum(count) OVER (PARTITION BY statistic) AS total`,
+      groupBy: `GROUPING SETS (${asked.map((statistic) => `(${statistic})`).join(', ')})`,
       // The most recent days, the other lists by count; events without a domain are no entry, but part of the total.
       orderBy: `statistic, statistic = 'domain' AND key = '', if(statistic = 'day', key, '') DESC, count DESC, key`,
       limitBy: { rows: Math.max(...asked.map((statistic) => ENTRIES_MAX[statistic])), columns: 'statistic' },

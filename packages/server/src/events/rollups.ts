@@ -1,0 +1,43 @@
+import { EVENT_FILTERS, type EventConditions, type EventFilters, eventConditions } from './filters.ts'
+import { ROLLUPS } from './table.ts'
+
+const DAY_MS = 86_400_000
+const DAY = 'toDate(timestamp)'
+const ALWAYS: readonly string[] = ['is_bot', DAY]
+
+/**
+ * The conditions of a question that a rollup answers, whose parts are a hundredth of the events: it groups by some of a
+ * rollup's columns, or by day, and filters by those and by whole days.
+ * @returns null for any other question.
+ */
+export function rollupConditions(filters: EventFilters, groupedBy: readonly string[]): EventConditions | null {
+  const { date_after, date_before, includeSystem, ...others } = filters
+  const names = Object.keys(others).filter((name) => others[name as keyof typeof others] !== undefined)
+  const filtered = names.flatMap((name) => columnsOf(name as keyof typeof EVENT_FILTERS))
+  const needed = [...groupedBy.map(withoutTime), ...filtered].filter((column) => !ALWAYS.includes(column))
+  const { by_day, devices } = ROLLUPS
+  const has = ({ columns }: { columns: readonly string[] }) => needed.every((column) => columns.includes(column))
+  if (![by_day, devices].some(has)) return null
+  if (date_after && date_after.getTime() % DAY_MS !== 0) return null
+  if (date_before && (date_before.getTime() + 1) % DAY_MS !== 0) return null
+  const { contact_id: _, contact_ids: __, ...plain } = others
+  const { where, parameters } = eventConditions({ ...plain, ...(includeSystem ? { includeSystem } : {}) })
+  const bounds = { from_day: [date_after, '>='], to_day: [date_before, '<='] } as const
+  for (const [name, [moment, operator]] of Object.entries(bounds)) {
+    if (!moment) continue
+    where.push(`${DAY} ${operator} toDate({${name}: String})`)
+    parameters[name] = moment.toISOString().slice(0, 10)
+  }
+  return { where, parameters }
+}
+
+/** What a filter compares; one that asks more than whether it is equal cannot be asked of sums. */
+function columnsOf(name: keyof typeof EVENT_FILTERS): readonly string[] {
+  const { comparison, columns } = EVENT_FILTERS[name]
+  return comparison === 'belongs_to' || comparison === 'is_identified' ? ['owner_id'] : columns
+}
+
+/** Weeks and months are made of days. */
+function withoutTime(expression: string): string {
+  return expression.includes(DAY) ? DAY : expression
+}
