@@ -159,7 +159,9 @@ test('a contact is erased from every table of both stores, with a receipt that n
     await lastLook((await erase(contactId)).erasure_id)
     const kept = await tenant.handle.db.selectFrom('visitors').select('visitor_id').execute()
     expect(kept.map(({ visitor_id }) => visitor_id)).toContain('grace')
-    await bench.service.stores.clickhouse.command("ALTER TABLE events DELETE WHERE event = 'kept' SETTINGS mutations_sync = 2")
+    await bench.service.stores.clickhouse.command(
+      "ALTER TABLE events DELETE WHERE event = 'kept' SETTINGS mutations_sync = 2",
+    )
   }
 })
 
@@ -193,7 +195,7 @@ test('an erasure that is cut off anywhere goes on where it was', async () => {
   )
   const broken = () => Promise.reject(new Error('crashed'))
   for (const step of steps) {
-    const crashing = { ...dependencies, [step]: step === 'events' ? { erase: broken, settle: broken } : broken }
+    const crashing = { ...dependencies, [step]: step === 'events' ? { erase: broken, forgetLinks: broken } : broken }
     await expect(runErasure(tenant.handle, { ...crashing, jobs: held }, erasureId)).rejects.toThrow('crashed')
   }
   const status = () => admin.call('GET', `/api/erasures/${erasureId}`).then(({ body }) => body.receipt)
