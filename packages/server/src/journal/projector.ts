@@ -19,7 +19,8 @@ import {
   tenantsThatWait,
 } from './batches.ts'
 import { JOURNAL_FORMAT } from './event-record.ts'
-import { type Holder, type Insertion, insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
+import { type Insertion, insertionsOf } from './insertions.ts'
+import { type Holder, insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
 
 /** Events wait at most so long before they are inserted, unless somebody reads them or they are many. */
 const EVERY_MS = 100
@@ -259,23 +260,6 @@ export function startProjector(dependencies: Dependencies): Projector {
 /** What a reader is told: its events are safe, and cannot be read at the moment. */
 function asUnavailable(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : storeUnavailable('ClickHouse', error)
-}
-
-/** Rows of a table become one insertion if their columns are the same; a row that an older version wrote may have others. */
-function insertionsOf(batchId: string, rows: readonly JournalRow[]): Insertion[] {
-  const namesOf = ({ rows: text }: JournalRow) => text.slice(0, text.indexOf('\n') + 1)
-  const groups = Map.groupBy(rows, (row) => `${row.table} ${namesOf(row)}`)
-  return [...groups.values()].flatMap((group, index) => {
-    const [first] = group
-    if (!first) return []
-    const names = namesOf(first)
-    const body = names + group.map((row) => withLineBreak(row.rows.slice(names.length))).join('')
-    return [{ table: first.table, body, token: index === 0 ? batchId : `${batchId}/${index}` }]
-  })
-}
-
-function withLineBreak(text: string): string {
-  return text === '' || text.endsWith('\n') ? text : `${text}\n`
 }
 
 /** The texts of the latest rows that this process has committed. */

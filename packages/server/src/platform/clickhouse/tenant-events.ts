@@ -36,11 +36,9 @@ export interface EventSelect {
   outer?: Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit' | 'offset'> & { where?: string }
 }
 
-/** Who the owners of a tenant's events have become. */
-const LINKS = '(SELECT owner_id, contact_id FROM owner_links FINAL WHERE tenant_id = {tenant_id: UUID})'
-
 /** The condition that an event belongs to a contact; the one that may ask another question. */
-export const IS_IDENTIFIED = `NOT is_anonymous OR owner_id IN (SELECT owner_id FROM ${LINKS})`
+export const IS_IDENTIFIED =
+  'NOT is_anonymous OR owner_id IN (SELECT owner_id FROM owner_links WHERE tenant_id = {tenant_id: UUID})'
 
 /** The condition that an event belongs to one of the owners in a parameter; the rows are stored in that order too. */
 export function isOwnedBy(parameter: string): string {
@@ -153,11 +151,17 @@ function renderSelect(question: EventSelect): string {
     renderEnd(rest),
   ].join(' ')
   if (!outer) return `/* ${name} */ ${select}`
-  const found = isPerContact
-    ? `(SELECT found.*, ${CONTACT} AS contact_id FROM (${select}) AS found LEFT JOIN ${LINKS} AS links ON links.owner_id = found.owner_id) AS found`
-    : `(${select}) AS found`
+  const found = isPerContact ? withContacts(select, where) : `(${select}) AS found`
   const chosen = outer.where ? `WHERE ${outer.where}` : ''
   return `/* ${name} */ SELECT ${outer.columns} FROM ${found} ${chosen} ${renderGroup(outer)} ${renderEnd(outer)}`
+}
+
+/** Rows of owners with the contact that each has become. */
+function withContacts(select: string, where: readonly string[]): string {
+  const conditions = ['tenant_id = {tenant_id: UUID}', ...where.filter(isByOwner)].join(' AND ')
+  const links = `(SELECT owner_id, contact_id FROM owner_links FINAL WHERE ${conditions}) AS links`
+  return `(SELECT found.*, ${CONTACT} AS contact_id FROM (${select}) AS found
+    LEFT JOIN ${links} ON links.owner_id = found.owner_id) AS found`
 }
 
 function renderGroup({ groupBy }: { groupBy?: string | undefined }): string {
