@@ -33,7 +33,9 @@ test("who a visitor is can be said while ClickHouse is away: its events and its 
   expect((await tenant.call('GET', `/v1/contacts/events/${contact_id}`)).status).toBe(503)
 
   back()
-  const { body } = await tenant.call('GET', `/v1/contacts/events/${contact_id}?sort_dir=asc`)
+  const read = () => tenant.call('GET', `/v1/contacts/events/${contact_id}?sort_dir=asc`)
+  await expect.poll(async () => (await read()).status, { timeout: 20_000 }).toBe(200)
+  const { body } = await read()
   expect(body.events).toMatchObject([
     { url: `https://${tenant.site}/landing?utm_source=ads`, internal_contact_id: contact_id },
     { url: `https://${tenant.site}/pricing`, internal_contact_id: contact_id },
