@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { Collision } from '../platform/postgres/collisions.ts'
+import { recordset, unnest } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 import { compareKeys, readSourceRecords, type SourceRecord, storeSourceRecords } from './record-source.ts'
@@ -30,15 +31,7 @@ export async function lockStates(
   emails: readonly string[],
 ): Promise<ContactState[]> {
   const [known, holders] = [await idsOfExternalIds(tx, source, externalIds), await idsOfEmails(tx, emails)]
-  const ids = [...new Set([...known, ...holders])]
-  if (ids.length === 0) return []
-  const rows = await tx.db
-    .selectFrom('contacts')
-    .select(CONTACT_COLUMNS)
-    .where('contact_id', '=', sql<string>`any(${ids})`)
-    .orderBy('contact_id')
-    .forUpdate()
-    .execute()
+  const rows = await lockRows(tx, [...new Set([...known, ...holders])])
   const contactIds = rows.map(({ contact_id }) => contact_id)
   const records = await readSourceRecords(tx, contactIds, source)
   return rows.map((row) => {
@@ -88,13 +81,25 @@ export async function storeStates(tx: Tenant, source: string, states: Iterable<C
 
 const FOREIGN_KEY_VIOLATION = '23503'
 
+// Each key is looked up by itself, behind a limit that the planner does not look through. Of a tenant that has grown
+// since the last ANALYZE it would rather read every row than ask an index for a few hundred keys.
+
 async function idsOfExternalIds(tx: Tenant, source: string, externalIds: readonly string[]): Promise<string[]> {
   if (externalIds.length === 0) return []
   const rows = await tx.db
-    .selectFrom('contact_sources')
-    .select('contact_id')
-    .where('source', '=', source)
-    .where('external_id', '=', sql<string>`any(${externalIds})`)
+    .selectFrom(unnest(externalIds, 'text'))
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('contact_sources')
+          .select('contact_id')
+          .where('source', '=', source)
+          .whereRef('external_id', '=', 'keys.key')
+          .limit(1)
+          .as('found'),
+      (on) => on.onTrue(),
+    )
+    .select('found.contact_id')
     .execute()
   return rows.map(({ contact_id }) => contact_id)
 }
@@ -102,40 +107,68 @@ async function idsOfExternalIds(tx: Tenant, source: string, externalIds: readonl
 async function idsOfEmails(tx: Tenant, emails: readonly string[]): Promise<string[]> {
   if (emails.length === 0) return []
   const rows = await tx.db
-    .selectFrom('contacts')
-    .select('contact_id')
-    .where('email', '=', sql<string>`any(${emails})`)
+    .selectFrom(unnest(emails, 'text'))
+    .innerJoinLateral(
+      (eb) => eb.selectFrom('contacts').select('contact_id').whereRef('email', '=', 'keys.key').limit(1).as('found'),
+      (on) => on.onTrue(),
+    )
+    .select('found.contact_id')
     .execute()
   return rows.map(({ contact_id }) => contact_id)
+}
+
+/** Locks contacts in the order of their ids. */
+async function lockRows(tx: Tenant, contactIds: readonly string[]): Promise<ContactRow[]> {
+  if (contactIds.length === 0) return []
+  return tx.db
+    .selectFrom(unnest([...contactIds].sort(), 'uuid'))
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('contacts')
+          .select(CONTACT_COLUMNS)
+          .whereRef('contact_id', '=', 'keys.key')
+          .limit(1)
+          .forUpdate()
+          .as('locked'),
+      (on) => on.onTrue(),
+    )
+    .selectAll('locked')
+    .execute()
 }
 
 async function insertRows(tx: Tenant, rows: ContactRow[]): Promise<void> {
   if (rows.length === 0) return
   // In the order of their keys, so that two transactions with the same ones wait for each other, never in a circle.
   rows.sort((a, b) => compareKeys(a.email, b.email))
-  const inserted = await tx.db
+  const { numInsertedOrUpdatedRows } = await tx.db
     .insertInto('contacts')
-    .values(rows)
+    .columns(CONTACT_COLUMNS)
+    .expression((eb) => eb.selectFrom(recordset(rows, 'rows', COLUMN_TYPES)).select(CONTACT_COLUMNS))
     .onConflict((existing) => existing.doNothing())
-    .returning('contact_id')
-    .execute()
-  if (inserted.length < rows.length) throw new Collision()
+    .executeTakeFirstOrThrow()
+  if (Number(numInsertedOrUpdatedRows) < rows.length) throw new Collision()
 }
 
-const CHANGES = sql<'changes'>`changes(contact_id uuid, email text, properties jsonb, properties_provenance jsonb,
-  company_id uuid, updated_at timestamptz, enriched_at timestamptz)`
-
-type Changes = Pick<
-  ContactRow,
-  'contact_id' | 'email' | 'properties' | 'properties_provenance' | 'company_id' | 'updated_at' | 'enriched_at'
->
+const COLUMN_TYPES = {
+  contact_id: 'uuid',
+  email: 'text',
+  external_id: 'text',
+  properties: 'jsonb',
+  properties_provenance: 'jsonb',
+  company_id: 'uuid',
+  creation_source: 'text',
+  first_seen_at: 'timestamptz',
+  created_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  enriched_at: 'timestamptz',
+} as const satisfies Record<keyof ContactRow, string>
 
 async function updateRows(tx: Tenant, rows: readonly ContactRow[]): Promise<void> {
   if (rows.length === 0) return
-  const changes = sql<Changes>`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)`.as<'changes'>(CHANGES)
   await tx.db
     .updateTable('contacts')
-    .from(changes)
+    .from(recordset(rows, 'changes', COLUMN_TYPES))
     .set(({ ref }) => ({
       email: ref('changes.email'),
       properties: ref('changes.properties'),

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { recordset, unnest } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { SourceFields } from './unified-profile.ts'
 
@@ -46,13 +47,23 @@ export async function readSourceRecords(
 ): Promise<Map<string, SourceRecord[]>> {
   if (contactIds.length === 0) return new Map()
   const rows = await tx.db
-    .selectFrom('contact_sources')
-    .select(['contact_id', 'source', 'external_id', 'first_seen_at', 'updated_at', 'synced_at', 'enriched_at'])
-    .select(sql<SourceKind>`kind`.as('kind'))
-    .select(sql<SourceFields>`fields`.as('fields'))
-    .select(sql<number>`coalesce(octet_length(raw::text), 0)`.as('raw_bytes'))
-    .select(sql<unknown>`CASE WHEN source = ${source} THEN raw END`.as('raw'))
-    .where('contact_id', '=', sql<string>`any(${contactIds})`)
+    .selectFrom(unnest(contactIds, 'uuid'))
+    .innerJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('contact_sources')
+          .select(['contact_id', 'source', 'external_id', 'first_seen_at', 'updated_at', 'synced_at', 'enriched_at'])
+          .select(sql<SourceKind>`kind`.as('kind'))
+          .select(sql<SourceFields>`fields`.as('fields'))
+          .select(sql<number>`coalesce(octet_length(raw::text), 0)`.as('raw_bytes'))
+          .select(sql<unknown>`CASE WHEN source = ${source} THEN raw END`.as('raw'))
+          .whereRef('contact_id', '=', 'keys.key')
+          // The planner does not look through it: each contact is looked up by the primary key.
+          .offset(0)
+          .as('said'),
+      (on) => on.onTrue(),
+    )
+    .selectAll('said')
     .execute()
   return Map.groupBy(rows, (row) => row.contact_id)
 }
@@ -66,15 +77,17 @@ export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string
   if (records.size === 0) return
   const rows = [...records]
     .sort(([, a], [, b]) => compareKeys(a.external_id, b.external_id))
-    .map(([contact_id, { raw, raw_bytes: _, fields, ...record }]) => ({
-      contact_id,
+    // As text, so that it is stored as it came: not every JSON text can be taken apart in PostgreSQL.
+    .map(([contact_id, record]) => ({
       ...record,
-      fields: JSON.stringify(fields),
-      raw: raw === null ? null : JSON.stringify(raw),
+      contact_id,
+      raw: record.raw === null ? null : JSON.stringify(record.raw),
     }))
+  const sent = recordset(rows, 'sent', COLUMN_TYPES)
   await tx.db
     .insertInto('contact_sources')
-    .values(rows)
+    .columns([...PLAIN_COLUMNS, 'raw'])
+    .expression((eb) => eb.selectFrom(sent).select(PLAIN_COLUMNS).select(sql<string>`sent.raw::json`.as('raw')))
     .onConflict((row) =>
       row.columns(['contact_id', 'source']).doUpdateSet(({ ref }) => ({
         kind: ref('excluded.kind'),
@@ -88,6 +101,31 @@ export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string
     )
     .execute()
 }
+
+const PLAIN_COLUMNS = [
+  'contact_id',
+  'source',
+  'kind',
+  'external_id',
+  'fields',
+  'first_seen_at',
+  'updated_at',
+  'synced_at',
+  'enriched_at',
+] as const
+
+const COLUMN_TYPES = {
+  contact_id: 'uuid',
+  source: 'text',
+  kind: 'text',
+  external_id: 'text',
+  fields: 'jsonb',
+  raw: 'text',
+  first_seen_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  synced_at: 'timestamptz',
+  enriched_at: 'timestamptz',
+} as const
 
 /** An order of keys that is the same for all transactions. */
 export function compareKeys(a: string | null, b: string | null): number {
