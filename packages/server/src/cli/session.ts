@@ -57,6 +57,9 @@ export async function openSession(config: Config): Promise<Session> {
 
 const log = createLog('silent')
 
+/** An import stages its file on one and writes on three. */
+const CONNECTIONS = 5
+
 /** Moves wait in PostgreSQL; the service's sweeps see to them. */
 const LATER = {
   move: async () => {},
@@ -71,7 +74,7 @@ function follower(): SegmentFollower {
 }
 
 async function besideService(config: Config, inUse: unknown): Promise<Session> {
-  const postgres = connectPostgres<DB>(await addressBesideService(config, inUse), 4)
+  const postgres = connectPostgres<DB>(await addressBesideService(config, inUse), CONNECTIONS)
   const unavailable = () => {
     throw new ServiceError(503, 'clickhouse_in_use', 'The running service alone can read its embedded ClickHouse.')
   }
@@ -86,7 +89,7 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
       cores: unavailable,
       close: unavailable,
     },
-    reads: createReadTurns({ cores: 1, memoryBytes: 0, postgresConnections: 4 }),
+    reads: createReadTurns({ cores: 1, memoryBytes: 0, postgresConnections: CONNECTIONS }),
     barrier: unavailable,
   }
   return {

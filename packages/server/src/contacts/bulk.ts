@@ -30,8 +30,8 @@ export async function lockStates(
   externalIds: readonly string[],
   emails: readonly string[],
 ): Promise<ContactState[]> {
-  const [known, holders] = [await idsOfExternalIds(tx, source, externalIds), await idsOfEmails(tx, emails)]
-  const rows = await lockRows(tx, [...new Set([...known, ...holders])])
+  const known = await findContacts(tx, source, externalIds, emails)
+  const rows = await lockRows(tx, [...new Set([...known.byExternalId.values(), ...known.byEmail.values()])])
   const contactIds = rows.map(({ contact_id }) => contact_id)
   const records = await readSourceRecords(tx, contactIds, source)
   return rows.map((row) => {
@@ -81,12 +81,16 @@ export async function storeStates(tx: Tenant, source: string, states: Iterable<C
 
 const FOREIGN_KEY_VIOLATION = '23503'
 
-// Each key is looked up by itself, behind a limit that the planner does not look through. Of a tenant that has grown
-// since the last ANALYZE it would rather read every row than ask an index for a few hundred keys.
-
-async function idsOfExternalIds(tx: Tenant, source: string, externalIds: readonly string[]): Promise<string[]> {
-  if (externalIds.length === 0) return []
-  const rows = await tx.db
+/** Finds the contacts that a source knows by these ids, and those with these e-mails. @returns contact ids by key. */
+export async function findContacts(
+  tenant: Tenant,
+  source: string,
+  externalIds: readonly string[],
+  emails: readonly string[],
+): Promise<{ byExternalId: Map<string, string>; byEmail: Map<string, string> }> {
+  // Each key is looked up by itself, behind a limit that the planner does not look through. Of a tenant that has grown
+  // since the last ANALYZE it would rather read every row than ask an index for a few hundred keys.
+  const byExternalId = tenant.db
     .selectFrom(unnest(externalIds, 'text'))
     .innerJoinLateral(
       (eb) =>
@@ -99,22 +103,22 @@ async function idsOfExternalIds(tx: Tenant, source: string, externalIds: readonl
           .as('found'),
       (on) => on.onTrue(),
     )
-    .select('found.contact_id')
-    .execute()
-  return rows.map(({ contact_id }) => contact_id)
-}
-
-async function idsOfEmails(tx: Tenant, emails: readonly string[]): Promise<string[]> {
-  if (emails.length === 0) return []
-  const rows = await tx.db
+    .select(['keys.key', 'found.contact_id'])
+  const byEmail = tenant.db
     .selectFrom(unnest(emails, 'text'))
     .innerJoinLateral(
       (eb) => eb.selectFrom('contacts').select('contact_id').whereRef('email', '=', 'keys.key').limit(1).as('found'),
       (on) => on.onTrue(),
     )
-    .select('found.contact_id')
-    .execute()
-  return rows.map(({ contact_id }) => contact_id)
+    .select(['keys.key', 'found.contact_id'])
+  return {
+    byExternalId: byKey(externalIds.length === 0 ? [] : await byExternalId.execute()),
+    byEmail: byKey(emails.length === 0 ? [] : await byEmail.execute()),
+  }
+}
+
+function byKey(rows: readonly { key: string; contact_id: string }[]): Map<string, string> {
+  return new Map(rows.map(({ key, contact_id }) => [key, contact_id]))
 }
 
 /** Locks contacts in the order of their ids. */

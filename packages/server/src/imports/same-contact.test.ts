@@ -61,7 +61,7 @@ describe('a file with two rows about one contact changes nothing when it is impo
     expect(await everything()).toEqual(before)
   })
 
-  const others = Array.from({ length: 6_000 }, (_, n) => `,p${n}@example.com,x\n`).join('')
+  const others = Array.from({ length: 2_500 }, (_, n) => `,p${n}@example.com,x\n`).join('')
   test.each([
     ['one email', ',ada@example.com,Rome\n', ',ada@example.com,Oslo\n'],
     ['one external id', '1,,Rome\n', '1,ada@example.com,Oslo\n'],
