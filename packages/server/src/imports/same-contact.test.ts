@@ -103,6 +103,14 @@ test('every row has its result in its place, however far apart the rows of a con
   expect(lines.map((line) => line.split(',').slice(0, 2).join(','))).toEqual(expected)
 })
 
+test('of more rows about one contact than a transaction holds the last has the last word', async () => {
+  const rows = Array.from({ length: 11_000 }, (_, n) => `${n},ada@example.com,${n}\n`).join('')
+  const statuses = await importText(`external_id,email,turn\n${rows}`)
+  expect([statuses[0], new Set(statuses.slice(1))]).toEqual(['created', new Set(['updated'])])
+  const { contacts } = (await tenant.call('GET', '/v1/contacts?limit=100')).body
+  expect(contacts).toMatchObject([{ properties: { turn: '10999' } }])
+})
+
 test('of two rows about one contact the later one has the last word, and both are updated when one of them is new', async () => {
   const content = (city: string) => `email,city\nada@example.com,Rome\nada@example.com,${city}\n`
   expect(await importText(content('Oslo'))).toEqual(['created', 'updated'])
