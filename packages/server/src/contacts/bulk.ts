@@ -3,7 +3,13 @@ import { Collision } from '../platform/postgres/collisions.ts'
 import { recordset, unnest } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
-import { compareKeys, readSourceRecords, type SourceRecord, storeSourceRecords } from './record-source.ts'
+import {
+  compareKeys,
+  insertSourceRecords,
+  readSourceRecords,
+  type SourceRecord,
+  storeSourceRecords,
+} from './record-source.ts'
 
 /** A contact while a batch of writes by one source is applied to it, in memory. */
 export interface ContactState {
@@ -14,13 +20,23 @@ export interface ContactState {
   isRowDirty: boolean
   /** Whether the source's own record has to be stored. */
   isRecordDirty: boolean
+  /** Whether the source has said something of the contact before. */
+  hasRecord: boolean
   /** The id by which the source knew the contact when the batch began. */
   externalIdBefore: string | null
 }
 
 /** A contact that the batch makes. */
 export function newState(row: ContactRow): ContactState {
-  return { row, records: [], isNew: true, isRowDirty: true, isRecordDirty: true, externalIdBefore: null }
+  return {
+    row,
+    records: [],
+    isNew: true,
+    isRowDirty: true,
+    isRecordDirty: true,
+    hasRecord: false,
+    externalIdBefore: null,
+  }
 }
 
 /** Locks the contacts that a source knows by these ids, and those with these e-mails, in one order for all. */
@@ -35,14 +51,16 @@ export async function lockStates(
   const contactIds = rows.map(({ contact_id }) => contact_id)
   const records = await readSourceRecords(tx, contactIds, source)
   return rows.map((row) => {
-    const own = records.get(row.contact_id) ?? []
+    const said = records.get(row.contact_id) ?? []
+    const own = said.find((record) => record.source === source)
     return {
       row,
-      records: own,
+      records: said,
       isNew: false,
       isRowDirty: false,
       isRecordDirty: false,
-      externalIdBefore: own.find((record) => record.source === source)?.external_id ?? null,
+      hasRecord: own !== undefined,
+      externalIdBefore: own?.external_id ?? null,
     }
   })
 }
@@ -53,32 +71,33 @@ export async function lockStates(
  */
 export async function storeStates(tx: Tenant, source: string, states: Iterable<ContactState>): Promise<void> {
   const all = [...states]
-  try {
-    await insertRows(
-      tx,
-      all.filter(({ isNew }) => isNew).map(({ row }) => row),
-    )
-    await updateRows(
-      tx,
-      all.filter(({ isNew, isRowDirty }) => !isNew && isRowDirty).map(({ row }) => row),
-    )
-  } catch (error) {
-    // A company that was found a moment ago is gone.
-    if ((error as { code?: string }).code === FOREIGN_KEY_VIOLATION) throw new Collision()
-    throw error
-  }
-  const records = new Map<string, SourceRecord>()
+  const created = all.filter(({ isNew }) => isNew).map(({ row }) => row)
+  const changed = all.filter(({ isNew, isRowDirty }) => !isNew && isRowDirty).map(({ row }) => row)
+  const first = new Map<string, SourceRecord>()
+  const further = new Map<string, SourceRecord>()
   const renamed: string[] = []
-  for (const { row, records: said, isRecordDirty, externalIdBefore } of all) {
+  for (const { row, records: said, isRecordDirty, hasRecord, externalIdBefore } of all) {
     const own = said.find((record) => record.source === source)
     if (!own || !isRecordDirty) continue
+    const records = hasRecord ? further : first
     records.set(row.contact_id, own)
     if (externalIdBefore !== null && externalIdBefore !== own.external_id) renamed.push(row.contact_id)
   }
-  await releaseExternalIds(tx, source, renamed)
-  await storeSourceRecords(tx, records)
+  try {
+    await insertRows(tx, created)
+    await updateRows(tx, changed)
+    await releaseExternalIds(tx, source, renamed)
+    await storeSourceRecords(tx, further)
+    await insertSourceRecords(tx, first)
+  } catch (error) {
+    // Another transaction has made one of the contacts, or a company that was found a moment ago is gone.
+    const { code = '' } = error as { code?: string }
+    if ([UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION].includes(code)) throw new Collision()
+    throw error
+  }
 }
 
+const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 
 /** Finds the contacts that a source knows by these ids, and those with these e-mails. @returns contact ids by key. */
@@ -145,13 +164,11 @@ async function insertRows(tx: Tenant, rows: ContactRow[]): Promise<void> {
   if (rows.length === 0) return
   // In the order of their keys, so that two transactions with the same ones wait for each other, never in a circle.
   rows.sort((a, b) => compareKeys(a.email, b.email))
-  const { numInsertedOrUpdatedRows } = await tx.db
+  await tx.db
     .insertInto('contacts')
     .columns(CONTACT_COLUMNS)
     .expression((eb) => eb.selectFrom(recordset(rows, 'rows', COLUMN_TYPES)).select(CONTACT_COLUMNS))
-    .onConflict((existing) => existing.doNothing())
-    .executeTakeFirstOrThrow()
-  if (Number(numInsertedOrUpdatedRows) < rows.length) throw new Collision()
+    .execute()
 }
 
 const COLUMN_TYPES = {

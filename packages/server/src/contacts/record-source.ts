@@ -75,19 +75,7 @@ export async function readSourceRecords(
  */
 export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
   if (records.size === 0) return
-  const rows = [...records]
-    .sort(([, a], [, b]) => compareKeys(a.external_id, b.external_id))
-    // As text, so that it is stored as it came: not every JSON text can be taken apart in PostgreSQL.
-    .map(([contact_id, record]) => ({
-      ...record,
-      contact_id,
-      raw: record.raw === null ? null : JSON.stringify(record.raw),
-    }))
-  const sent = recordset(rows, 'sent', COLUMN_TYPES)
-  await tx.db
-    .insertInto('contact_sources')
-    .columns([...PLAIN_COLUMNS, 'raw'])
-    .expression((eb) => eb.selectFrom(sent).select(PLAIN_COLUMNS).select(sql<string>`sent.raw::json`.as('raw')))
+  await insertion(tx, records)
     .onConflict((row) =>
       row.columns(['contact_id', 'source']).doUpdateSet(({ ref }) => ({
         kind: ref('excluded.kind'),
@@ -100,6 +88,31 @@ export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string
       })),
     )
     .execute()
+}
+
+/** The same for contacts of which the source has said nothing before, in a fraction of the time. */
+export async function insertSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
+  if (records.size > 0) await insertion(tx, records).execute()
+}
+
+function insertion(tx: Tenant, records: ReadonlyMap<string, SourceRecord>) {
+  const rows = [...records]
+    .sort(([, a], [, b]) => compareKeys(a.external_id, b.external_id))
+    // As text, so that it is stored as it came: not every JSON text can be taken apart in PostgreSQL.
+    .map(([contact_id, record]) => ({
+      ...record,
+      contact_id,
+      raw: record.raw === null ? null : JSON.stringify(record.raw),
+    }))
+  return tx.db
+    .insertInto('contact_sources')
+    .columns([...PLAIN_COLUMNS, 'raw'])
+    .expression((eb) =>
+      eb
+        .selectFrom(recordset(rows, 'sent', COLUMN_TYPES))
+        .select(PLAIN_COLUMNS)
+        .select(sql<string>`sent.raw::json`.as('raw')),
+    )
 }
 
 const PLAIN_COLUMNS = [
