@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { Collision } from '../platform/postgres/collisions.ts'
-import { recordset, unnest } from '../platform/postgres/recordset.ts'
+import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 import {
@@ -107,56 +107,34 @@ export async function findContacts(
   externalIds: readonly string[],
   emails: readonly string[],
 ): Promise<{ byExternalId: Map<string, string>; byEmail: Map<string, string> }> {
-  // Each key is looked up by itself, behind a limit that the planner does not look through. Of a tenant that has grown
-  // since the last ANALYZE it would rather read every row than ask an index for a few hundred keys.
   const byExternalId = tenant.db
-    .selectFrom(unnest(externalIds, 'text'))
-    .innerJoinLateral(
-      (eb) =>
-        eb
-          .selectFrom('contact_sources')
-          .select('contact_id')
-          .where('source', '=', source)
-          .whereRef('external_id', '=', 'keys.key')
-          .limit(1)
-          .as('found'),
-      (on) => on.onTrue(),
-    )
-    .select(['keys.key', 'found.contact_id'])
+    .selectFrom('contact_sources')
+    .select(['external_id as key', 'contact_id'])
+    .where('source', '=', source)
+    .where('external_id', '=', sql<string>`any(${externalIds})`)
   const byEmail = tenant.db
-    .selectFrom(unnest(emails, 'text'))
-    .innerJoinLateral(
-      (eb) => eb.selectFrom('contacts').select('contact_id').whereRef('email', '=', 'keys.key').limit(1).as('found'),
-      (on) => on.onTrue(),
-    )
-    .select(['keys.key', 'found.contact_id'])
+    .selectFrom('contacts')
+    .select(['email as key', 'contact_id'])
+    .where('email', '=', sql<string>`any(${emails})`)
   return {
     byExternalId: byKey(externalIds.length === 0 ? [] : await byExternalId.execute()),
     byEmail: byKey(emails.length === 0 ? [] : await byEmail.execute()),
   }
 }
 
-function byKey(rows: readonly { key: string; contact_id: string }[]): Map<string, string> {
-  return new Map(rows.map(({ key, contact_id }) => [key, contact_id]))
+function byKey(rows: readonly { key: string | null; contact_id: string }[]): Map<string, string> {
+  return new Map(rows.flatMap(({ key, contact_id }) => (key === null ? [] : [[key, contact_id]])))
 }
 
 /** Locks contacts in the order of their ids. */
 async function lockRows(tx: Tenant, contactIds: readonly string[]): Promise<ContactRow[]> {
   if (contactIds.length === 0) return []
   return tx.db
-    .selectFrom(unnest([...contactIds].sort(), 'uuid'))
-    .innerJoinLateral(
-      (eb) =>
-        eb
-          .selectFrom('contacts')
-          .select(CONTACT_COLUMNS)
-          .whereRef('contact_id', '=', 'keys.key')
-          .limit(1)
-          .forUpdate()
-          .as('locked'),
-      (on) => on.onTrue(),
-    )
-    .selectAll('locked')
+    .selectFrom('contacts')
+    .select(CONTACT_COLUMNS)
+    .where('contact_id', '=', sql<string>`any(${contactIds})`)
+    .orderBy('contact_id')
+    .forUpdate()
     .execute()
 }
 

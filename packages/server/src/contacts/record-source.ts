@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { recordset, unnest } from '../platform/postgres/recordset.ts'
+import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { SourceFields } from './unified-profile.ts'
 
@@ -47,23 +47,13 @@ export async function readSourceRecords(
 ): Promise<Map<string, SourceRecord[]>> {
   if (contactIds.length === 0) return new Map()
   const rows = await tx.db
-    .selectFrom(unnest(contactIds, 'uuid'))
-    .innerJoinLateral(
-      (eb) =>
-        eb
-          .selectFrom('contact_sources')
-          .select(['contact_id', 'source', 'external_id', 'first_seen_at', 'updated_at', 'synced_at', 'enriched_at'])
-          .select(sql<SourceKind>`kind`.as('kind'))
-          .select(sql<SourceFields>`fields`.as('fields'))
-          .select(sql<number>`coalesce(octet_length(raw::text), 0)`.as('raw_bytes'))
-          .select(sql<unknown>`CASE WHEN source = ${source} THEN raw END`.as('raw'))
-          .whereRef('contact_id', '=', 'keys.key')
-          // The planner does not look through it: each contact is looked up by the primary key.
-          .offset(0)
-          .as('said'),
-      (on) => on.onTrue(),
-    )
-    .selectAll('said')
+    .selectFrom('contact_sources')
+    .select(['contact_id', 'source', 'external_id', 'first_seen_at', 'updated_at', 'synced_at', 'enriched_at'])
+    .select(sql<SourceKind>`kind`.as('kind'))
+    .select(sql<SourceFields>`fields`.as('fields'))
+    .select(sql<number>`coalesce(octet_length(raw::text), 0)`.as('raw_bytes'))
+    .select(sql<unknown>`CASE WHEN source = ${source} THEN raw END`.as('raw'))
+    .where('contact_id', '=', sql<string>`any(${contactIds})`)
     .execute()
   return Map.groupBy(rows, (row) => row.contact_id)
 }

@@ -15,8 +15,3 @@ export function recordset<Row extends object, Alias extends string, Column exten
   const records = sql<Pick<Row, Column>>`json_to_recordset(${JSON.stringify(rows)}::json)`
   return records.as<Alias>(sql.raw(`${alias}(${definitions.join(', ')})`))
 }
-
-/** Keys as a table `keys` of a statement with the column `key`, in their order. */
-export function unnest(keys: readonly string[], type: 'uuid' | 'text'): AliasedRawBuilder<{ key: string }, 'keys'> {
-  return sql<{ key: string }>`unnest(${keys}::${sql.raw(type)}[])`.as<'keys'>(sql`keys(key)`)
-}
