@@ -1,6 +1,7 @@
 /**
  * `npm run bench` prints one table: what the service does, what bounds it measured in the same run, and the ratio.
- * `-- --quick` does the same on little data in under a minute; `-- --fairness` measures that row alone.
+ * `-- --quick` does the same on little data in under a minute; `-- --fairness` and `-- --import`
+ * measure those rows alone.
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,6 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { measureAgents } from './agents.ts'
 import { measureFairness } from './fairness.ts'
+import { measureImport } from './imports.ts'
 import type { Load } from './load.ts'
 import { memoryOf, run, start } from './processes.ts'
 import type { Raw } from './raw.ts'
@@ -24,7 +26,9 @@ const directory = mkdtempSync(join(tmpdir(), 'cds-bench-'))
 chmodSync(directory, 0o755)
 const environment = { CDS_DATA_DIR: directory, PORT, HOST: '127.0.0.1', CDS_RATE_LIMITS: 'off', CDS_LOG_LEVEL: 'warn' }
 try {
-  await (process.argv.includes('--fairness') ? measureFairness(directory, environment) : measure())
+  if (process.argv.includes('--fairness')) await measureFairness(directory, environment)
+  else if (process.argv.includes('--import')) await measureImport(directory, environment)
+  else await measure()
   print()
 } finally {
   rmSync(directory, { recursive: true, force: true })
@@ -61,6 +65,7 @@ async function measure(): Promise<void> {
 
   const small = SMALL_SIZE ? await measureSmall(SMALL_SIZE) : null
   const raw = await loadAndMeasureEngines(SIZE)
+  await measureImport(directory, environment)
   const service = await start(SERVICE, [], environment, READY)
   try {
     reportReads(raw, await readRates(raw, SIZE.seconds), small)

@@ -1,8 +1,15 @@
 import { sql } from 'kysely'
 import { Collision } from '../platform/postgres/collisions.ts'
+import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
-import { compareKeys, readSourceRecords, type SourceRecord, storeSourceRecords } from './record-source.ts'
+import {
+  compareKeys,
+  insertSourceRecords,
+  readSourceRecords,
+  type SourceRecord,
+  storeSourceRecords,
+} from './record-source.ts'
 
 /** A contact while a batch of writes by one source is applied to it, in memory. */
 export interface ContactState {
@@ -13,13 +20,23 @@ export interface ContactState {
   isRowDirty: boolean
   /** Whether the source's own record has to be stored. */
   isRecordDirty: boolean
+  /** Whether the source has said something of the contact before. */
+  hasRecord: boolean
   /** The id by which the source knew the contact when the batch began. */
   externalIdBefore: string | null
 }
 
 /** A contact that the batch makes. */
 export function newState(row: ContactRow): ContactState {
-  return { row, records: [], isNew: true, isRowDirty: true, isRecordDirty: true, externalIdBefore: null }
+  return {
+    row,
+    records: [],
+    isNew: true,
+    isRowDirty: true,
+    isRecordDirty: true,
+    hasRecord: false,
+    externalIdBefore: null,
+  }
 }
 
 /** Locks the contacts that a source knows by these ids, and those with these e-mails, in one order for all. */
@@ -29,27 +46,21 @@ export async function lockStates(
   externalIds: readonly string[],
   emails: readonly string[],
 ): Promise<ContactState[]> {
-  const [known, holders] = [await idsOfExternalIds(tx, source, externalIds), await idsOfEmails(tx, emails)]
-  const ids = [...new Set([...known, ...holders])]
-  if (ids.length === 0) return []
-  const rows = await tx.db
-    .selectFrom('contacts')
-    .select(CONTACT_COLUMNS)
-    .where('contact_id', '=', sql<string>`any(${ids})`)
-    .orderBy('contact_id')
-    .forUpdate()
-    .execute()
+  const known = await findContacts(tx, source, externalIds, emails)
+  const rows = await lockRows(tx, [...new Set([...known.byExternalId.values(), ...known.byEmail.values()])])
   const contactIds = rows.map(({ contact_id }) => contact_id)
   const records = await readSourceRecords(tx, contactIds, source)
   return rows.map((row) => {
-    const own = records.get(row.contact_id) ?? []
+    const said = records.get(row.contact_id) ?? []
+    const own = said.find((record) => record.source === source)
     return {
       row,
-      records: own,
+      records: said,
       isNew: false,
       isRowDirty: false,
       isRecordDirty: false,
-      externalIdBefore: own.find((record) => record.source === source)?.external_id ?? null,
+      hasRecord: own !== undefined,
+      externalIdBefore: own?.external_id ?? null,
     }
   })
 }
@@ -60,82 +71,103 @@ export async function lockStates(
  */
 export async function storeStates(tx: Tenant, source: string, states: Iterable<ContactState>): Promise<void> {
   const all = [...states]
-  try {
-    await insertRows(
-      tx,
-      all.filter(({ isNew }) => isNew).map(({ row }) => row),
-    )
-    await updateRows(
-      tx,
-      all.filter(({ isNew, isRowDirty }) => !isNew && isRowDirty).map(({ row }) => row),
-    )
-  } catch (error) {
-    // A company that was found a moment ago is gone.
-    if ((error as { code?: string }).code === FOREIGN_KEY_VIOLATION) throw new Collision()
-    throw error
-  }
-  const records = new Map<string, SourceRecord>()
+  const created = all.filter(({ isNew }) => isNew).map(({ row }) => row)
+  const changed = all.filter(({ isNew, isRowDirty }) => !isNew && isRowDirty).map(({ row }) => row)
+  const first = new Map<string, SourceRecord>()
+  const further = new Map<string, SourceRecord>()
   const renamed: string[] = []
-  for (const { row, records: said, isRecordDirty, externalIdBefore } of all) {
+  for (const { row, records: said, isRecordDirty, hasRecord, externalIdBefore } of all) {
     const own = said.find((record) => record.source === source)
     if (!own || !isRecordDirty) continue
+    const records = hasRecord ? further : first
     records.set(row.contact_id, own)
     if (externalIdBefore !== null && externalIdBefore !== own.external_id) renamed.push(row.contact_id)
   }
-  await releaseExternalIds(tx, source, renamed)
-  await storeSourceRecords(tx, records)
+  try {
+    await insertRows(tx, created)
+    await updateRows(tx, changed)
+    await releaseExternalIds(tx, source, renamed)
+    await storeSourceRecords(tx, further)
+    await insertSourceRecords(tx, first)
+  } catch (error) {
+    // Another transaction has made one of the contacts, or a company that was found a moment ago is gone.
+    const { code = '' } = error as { code?: string }
+    if ([UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION].includes(code)) throw new Collision()
+    throw error
+  }
 }
 
+const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 
-async function idsOfExternalIds(tx: Tenant, source: string, externalIds: readonly string[]): Promise<string[]> {
-  if (externalIds.length === 0) return []
-  const rows = await tx.db
+/** Finds the contacts that a source knows by these ids, and those with these e-mails. @returns contact ids by key. */
+export async function findContacts(
+  tenant: Tenant,
+  source: string,
+  externalIds: readonly string[],
+  emails: readonly string[],
+): Promise<{ byExternalId: Map<string, string>; byEmail: Map<string, string> }> {
+  const byExternalId = tenant.db
     .selectFrom('contact_sources')
-    .select('contact_id')
+    .select(['external_id as key', 'contact_id'])
     .where('source', '=', source)
     .where('external_id', '=', sql<string>`any(${externalIds})`)
-    .execute()
-  return rows.map(({ contact_id }) => contact_id)
+  const byEmail = tenant.db
+    .selectFrom('contacts')
+    .select(['email as key', 'contact_id'])
+    .where('email', '=', sql<string>`any(${emails})`)
+  return {
+    byExternalId: byKey(externalIds.length === 0 ? [] : await byExternalId.execute()),
+    byEmail: byKey(emails.length === 0 ? [] : await byEmail.execute()),
+  }
 }
 
-async function idsOfEmails(tx: Tenant, emails: readonly string[]): Promise<string[]> {
-  if (emails.length === 0) return []
-  const rows = await tx.db
+function byKey(rows: readonly { key: string | null; contact_id: string }[]): Map<string, string> {
+  return new Map(rows.flatMap(({ key, contact_id }) => (key === null ? [] : [[key, contact_id]])))
+}
+
+/** Locks contacts in the order of their ids. */
+async function lockRows(tx: Tenant, contactIds: readonly string[]): Promise<ContactRow[]> {
+  if (contactIds.length === 0) return []
+  return tx.db
     .selectFrom('contacts')
-    .select('contact_id')
-    .where('email', '=', sql<string>`any(${emails})`)
+    .select(CONTACT_COLUMNS)
+    .where('contact_id', '=', sql<string>`any(${contactIds})`)
+    .orderBy('contact_id')
+    .forUpdate()
     .execute()
-  return rows.map(({ contact_id }) => contact_id)
 }
 
 async function insertRows(tx: Tenant, rows: ContactRow[]): Promise<void> {
   if (rows.length === 0) return
   // In the order of their keys, so that two transactions with the same ones wait for each other, never in a circle.
   rows.sort((a, b) => compareKeys(a.email, b.email))
-  const inserted = await tx.db
+  await tx.db
     .insertInto('contacts')
-    .values(rows)
-    .onConflict((existing) => existing.doNothing())
-    .returning('contact_id')
+    .columns(CONTACT_COLUMNS)
+    .expression((eb) => eb.selectFrom(recordset(rows, 'rows', COLUMN_TYPES)).select(CONTACT_COLUMNS))
     .execute()
-  if (inserted.length < rows.length) throw new Collision()
 }
 
-const CHANGES = sql<'changes'>`changes(contact_id uuid, email text, properties jsonb, properties_provenance jsonb,
-  company_id uuid, updated_at timestamptz, enriched_at timestamptz)`
-
-type Changes = Pick<
-  ContactRow,
-  'contact_id' | 'email' | 'properties' | 'properties_provenance' | 'company_id' | 'updated_at' | 'enriched_at'
->
+const COLUMN_TYPES = {
+  contact_id: 'uuid',
+  email: 'text',
+  external_id: 'text',
+  properties: 'jsonb',
+  properties_provenance: 'jsonb',
+  company_id: 'uuid',
+  creation_source: 'text',
+  first_seen_at: 'timestamptz',
+  created_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  enriched_at: 'timestamptz',
+} as const satisfies Record<keyof ContactRow, string>
 
 async function updateRows(tx: Tenant, rows: readonly ContactRow[]): Promise<void> {
   if (rows.length === 0) return
-  const changes = sql<Changes>`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)`.as<'changes'>(CHANGES)
   await tx.db
     .updateTable('contacts')
-    .from(changes)
+    .from(recordset(rows, 'changes', COLUMN_TYPES))
     .set(({ ref }) => ({
       email: ref('changes.email'),
       properties: ref('changes.properties'),

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { SourceFields } from './unified-profile.ts'
 
@@ -64,17 +65,7 @@ export async function readSourceRecords(
  */
 export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
   if (records.size === 0) return
-  const rows = [...records]
-    .sort(([, a], [, b]) => compareKeys(a.external_id, b.external_id))
-    .map(([contact_id, { raw, raw_bytes: _, fields, ...record }]) => ({
-      contact_id,
-      ...record,
-      fields: JSON.stringify(fields),
-      raw: raw === null ? null : JSON.stringify(raw),
-    }))
-  await tx.db
-    .insertInto('contact_sources')
-    .values(rows)
+  await insertion(tx, records)
     .onConflict((row) =>
       row.columns(['contact_id', 'source']).doUpdateSet(({ ref }) => ({
         kind: ref('excluded.kind'),
@@ -88,6 +79,56 @@ export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string
     )
     .execute()
 }
+
+/** The same for contacts of which the source has said nothing before, in a fraction of the time. */
+export async function insertSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
+  if (records.size > 0) await insertion(tx, records).execute()
+}
+
+function insertion(tx: Tenant, records: ReadonlyMap<string, SourceRecord>) {
+  const rows = [...records]
+    .sort(([, a], [, b]) => compareKeys(a.external_id, b.external_id))
+    // As text, so that it is stored as it came: not every JSON text can be taken apart in PostgreSQL.
+    .map(([contact_id, record]) => ({
+      ...record,
+      contact_id,
+      raw: record.raw === null ? null : JSON.stringify(record.raw),
+    }))
+  return tx.db
+    .insertInto('contact_sources')
+    .columns([...PLAIN_COLUMNS, 'raw'])
+    .expression((eb) =>
+      eb
+        .selectFrom(recordset(rows, 'sent', COLUMN_TYPES))
+        .select(PLAIN_COLUMNS)
+        .select(sql<string>`sent.raw::json`.as('raw')),
+    )
+}
+
+const PLAIN_COLUMNS = [
+  'contact_id',
+  'source',
+  'kind',
+  'external_id',
+  'fields',
+  'first_seen_at',
+  'updated_at',
+  'synced_at',
+  'enriched_at',
+] as const
+
+const COLUMN_TYPES = {
+  contact_id: 'uuid',
+  source: 'text',
+  kind: 'text',
+  external_id: 'text',
+  fields: 'jsonb',
+  raw: 'text',
+  first_seen_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  synced_at: 'timestamptz',
+  enriched_at: 'timestamptz',
+} as const
 
 /** An order of keys that is the same for all transactions. */
 export function compareKeys(a: string | null, b: string | null): number {
