@@ -61,7 +61,7 @@ async function writeFirstTouch(
     if (firstSeenMs < row.first_seen_at.getTime()) {
       const first_seen_at = new Date(firstSeenMs)
       await tx.db.updateTable('contacts').set({ first_seen_at }).where('contact_id', '=', contactId).execute()
-      log.changed.add(contactId)
+      log.noteChange(contactId, ['first_seen_at'])
     }
     const isWritten = hasFirstTouch(row.properties as Properties)
     if (isWritten || earliest.first_url === '') return { firstSeenMs, isWritten }

@@ -67,6 +67,8 @@ export const NOT_EXPORTED: readonly Name[] = [
   'contact_counts',
   'segment_counts',
   'segment_checks',
+  'segment_event_holders',
+  'segment_unused_matches',
   'visitor_moves',
   'visitor_networks',
   'event_ids_0',

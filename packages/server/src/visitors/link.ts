@@ -75,7 +75,7 @@ async function link(
   const anonymous = linked.filter(({ contact_id }) => contact_id === null).map(({ visitor_id }) => visitor_id)
   if (anonymous.length > 0) await queueMoves(tx, anonymous, contactId)
   log.events.push({ event: 'contact_identified', at: now, contactId, data: { visitor_ids: linkedIds, source } })
-  log.changed.add(contactId)
+  log.noteChange(contactId, [])
   log.linked.add(contactId)
   return linked.length
 }

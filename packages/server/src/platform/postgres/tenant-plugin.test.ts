@@ -126,11 +126,29 @@ test('an upsert finds the existing row by tenant', () => {
   expect(query.compile().sql).toContain('on conflict ("tenant_id", "visitor_id") do nothing')
 })
 
+test('rows that are inserted from a select get the tenant', () => {
+  const copied = db
+    .insertInto('visitors')
+    .columns(['visitor_id', 'created_at'])
+    .expression(db.selectFrom('notes').select(['content', 'created_at']))
+  const { sql: text, parameters } = copied.compile()
+  expect(text).toMatch(
+    /^insert into "visitors" \("visitor_id", "created_at", "tenant_id"\) select .*, cast\(\$1 as uuid\)/,
+  )
+  expect(text).toContain('from "notes" where "notes"."tenant_id" = $2')
+  expect(new Set(parameters)).toEqual(new Set(['T']))
+})
+
 test('what cannot be confined is refused', () => {
   const raw = db.selectFrom('contacts').select(sql`(SELECT count(*) FROM contacts)`.as('x'))
   expect(() => raw.compile()).toThrow(/must not name a table/)
   const moved = db.updateTable('notes').set({ tenant_id: 'other' } as never)
   expect(() => moved.compile()).toThrow(/must not change tenant_id/)
-  const copied = db.insertInto('notes').expression((eb) => eb.selectFrom('notes').selectAll()) as { compile(): unknown }
-  expect(() => copied.compile()).toThrow(/values/)
+  const notes = db.selectFrom('notes').select('note_id')
+  const copies = [
+    db.insertInto('notes').expression(db.selectFrom('notes').selectAll()),
+    db.insertInto('notes').columns(['note_id']).expression(notes.union(notes)),
+    db.insertInto('notes').defaultValues(),
+  ] as { compile(): unknown }[]
+  for (const copied of copies) expect(() => copied.compile()).toThrow(/values/)
 })

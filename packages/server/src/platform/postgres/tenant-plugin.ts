@@ -1,8 +1,11 @@
 import {
+  AliasNode,
   AndNode,
   BinaryOperationNode,
+  CastNode,
   ColumnNode,
   type ColumnUpdateNode,
+  DataTypeNode,
   IdentifierNode,
   type InsertQueryNode,
   type JoinNode,
@@ -20,6 +23,8 @@ import {
   type RawNode,
   ReferenceNode,
   type RootOperationNode,
+  SelectionNode,
+  SelectQueryNode,
   TableNode,
   ValueListNode,
   ValueNode,
@@ -108,10 +113,15 @@ class TenantTransformer extends OperationNodeTransformer {
   protected override transformInsertQuery(node: InsertQueryNode, queryId?: QueryId): InsertQueryNode {
     return this.#inside(node.with, () => {
       const insert = super.transformInsertQuery(node, queryId)
-      if (!insert.values || !ValuesNode.is(insert.values)) {
-        throw new Error('Through a tenant handle rows are inserted with values(), not from a select.')
-      }
       const columns = [...(insert.columns ?? []), ColumnNode.create(TENANT_ID)]
+      if (insert.values && SelectQueryNode.is(insert.values) && insert.columns && !insert.values.setOperations) {
+        return { ...insert, columns, values: SelectQueryNode.cloneWithSelections(insert.values, [this.#tenant()]) }
+      }
+      if (!insert.values || !ValuesNode.is(insert.values)) {
+        throw new Error(
+          'Through a tenant handle rows are inserted with values(), or into named columns from one select.',
+        )
+      }
       const values = ValuesNode.create(
         insert.values.values.map((row) =>
           PrimitiveValueListNode.is(row)
@@ -163,6 +173,11 @@ class TenantTransformer extends OperationNodeTransformer {
     }
     if (!TableNode.is(node) || this.#isExpression(node)) return []
     return [this.#equalsTenant(node)]
+  }
+
+  #tenant(): SelectionNode {
+    const id = CastNode.create(ValueNode.create(this.#tenantId), DataTypeNode.create('uuid'))
+    return SelectionNode.create(AliasNode.create(id, IdentifierNode.create(TENANT_ID)))
   }
 
   #isExpression(table: TableNode): boolean {
