@@ -130,8 +130,16 @@ export function eventsOf(filter: SegmentFilter): EventMatch[] {
   })
 }
 
+const keys = new WeakMap<EventMatch, string>()
+
 /** Conditions that mean the same events, as often, have one key, whichever segment asks. */
 export function keyOf(match: EventMatch): string {
+  const key = keys.get(match) ?? hashOf(match)
+  keys.set(match, key)
+  return key
+}
+
+function hashOf(match: EventMatch): string {
   const meant = Object.entries({ min_count: 1, ...match }).sort(([a], [b]) => (a < b ? -1 : 1))
   const hash = createHash('sha256').update(JSON.stringify(meant)).digest('hex')
   return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join('-')

@@ -79,17 +79,27 @@ test('a write is judged at once, by what is known of events, while ClickHouse is
   expect([await segmentsOf(ada), await segmentsOf(bob)]).toEqual([[buyers], []])
   await updateContact(handle, writing, ada, { properties: { lifecyclestage: 'customer' }, visitorIds: [] })
   expect(await segmentsOf(ada)).toEqual([])
-  expect(await tenant.handle.db.selectFrom('segment_checks').select('contact_id').execute()).toEqual([])
 })
 
-test('a write during the first evaluation is judged by a check', async () => {
-  const ada = await person('ada')
+test('a write before the first evaluation is judged by a check, which asks first', async () => {
+  const [ada, bob] = [await person('ada'), await person('bob')]
   await visit('ada', 'purchase')
-  const segment = { name: 'Some', description: null, filter: { match: 'all', conditions: [did('purchase'), LEAD] } }
+  const idle: SegmentCondition = { event: { type: 'purchase' }, operator: 'did_not' }
+  const segment = { name: 'Some', description: null, filter: { match: 'all', conditions: [idle, LEAD] } }
   const { segmentId } = await createSegment(tenant.handle, segment, new Date(), true)
-  const { body } = await tenant.call('PUT', `/v1/contacts/${ada}`, { properties: { lifecyclestage: 'lead' } })
-  expect(body.contact.segment_ids).toEqual([])
-  await eventually(async () => expect(await segmentsOf(ada)).toEqual([segmentId]))
+  for (const contactId of [ada, bob]) {
+    const { body } = await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { lifecyclestage: 'lead' } })
+    expect(body.contact.segment_ids).toEqual([])
+  }
+  await eventually(async () => expect(await segmentsOf(bob)).toEqual([segmentId]))
+  expect(await segmentsOf(ada)).toEqual([])
+  for (const [contactId, times] of [
+    [ada, 0],
+    [bob, 1],
+  ]) {
+    const { body } = await tenant.call('GET', `/v1/events?contact_id=${contactId}&event_type=segment_entered`)
+    expect(body.events).toHaveLength(Number(times))
+  }
 })
 
 test('segments with the same condition share what is known; what no segment asks any more is forgotten', async () => {
