@@ -14,8 +14,8 @@ export type ContactChanges = ReadonlyMap<string, ReadonlySet<string> | 'everythi
 /** Keeps memberships in step with the contacts, in the transactions that change them. */
 export interface SegmentFollower {
   /**
-   * Looks at the segments of contacts that have changed; the caller's transaction holds their rows. Of events counts
-   * what is known: whatever changes that has the contact checked.
+   * Looks at the segments of contacts that have changed; the caller's transaction holds their rows. ClickHouse is not
+   * asked: what is known of events is right, because every new event has its contact checked.
    * @returns the events that tell of who entered and who left.
    */
   follow(tx: Tenant, changes: ContactChanges): Promise<SystemEvent[]>

@@ -87,35 +87,32 @@ export async function storeAnswersOfRange(
   const keys = group.map(keyOf)
   const held = tx.db
     .selectFrom([
+      'contacts',
       sql`unnest(${contactIds}::uuid[], ${hits}::text[])`.as<'answered'>(sql`answered (contact_id, hits)`),
       sql`unnest(${keys}::uuid[]) WITH ORDINALITY`.as<'asked'>(sql`asked (match_key, place)`),
     ])
-    .select([sql<string>`answered.contact_id`.as('contact_id'), sql<string>`asked.match_key`.as('match_key')])
+    .select(['contacts.contact_id', sql<string>`asked.match_key`.as('match_key')])
+    .where(sql<boolean>`contacts.contact_id = answered.contact_id`)
     .where(sql<boolean>`substr(answered.hits, asked.place::int, 1) = '1'`)
     .as('held')
-  const contact = tx.db.selectFrom('contacts').select(ONE)
-  const check = tx.db
+  const checked = tx.db
     .selectFrom('segment_checks')
     .select(ONE)
     .where('checked_at', '>=', sql<Date>`${askedAt}::timestamptz`)
-  const isStored = sql<boolean>`contacts.contact_id = segment_event_holders.contact_id`
   await tx.db
     .deleteFrom('segment_event_holders')
     .where('contact_id', '>', after)
     .where('contact_id', '<=', upTo)
     .where('match_key', '=', sql<string>`ANY(${keys}::uuid[])`)
-    .where(({ not, exists, or, selectFrom }) =>
-      or([not(exists(selectFrom(held).select(ONE).where(IS_HELD))), not(exists(contact.where(isStored)))]),
-    )
+    .where(({ not, exists, selectFrom }) => not(exists(selectFrom(held).select(ONE).where(IS_HELD))))
     .where(({ not, exists }) =>
-      not(exists(check.where(sql<boolean>`segment_checks.contact_id = segment_event_holders.contact_id`))),
+      not(exists(checked.where(sql<boolean>`segment_checks.contact_id = segment_event_holders.contact_id`))),
     )
     .execute()
   const rows = tx.db
     .selectFrom(held)
-    .innerJoin('contacts', 'contacts.contact_id', 'held.contact_id')
     .select(['held.contact_id', 'held.match_key'])
-    .where(({ not, exists }) => not(exists(check.where(sql<boolean>`segment_checks.contact_id = held.contact_id`))))
+    .where(({ not, exists }) => not(exists(checked.where(sql<boolean>`segment_checks.contact_id = held.contact_id`))))
     .orderBy('held.contact_id')
     .orderBy('held.match_key')
   await tx.db
