@@ -1,4 +1,5 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type ContactRange, FIRST_ID } from './contact-ranges.ts'
 import type { Definition, Definitions } from './definitions.ts'
@@ -43,27 +44,60 @@ export async function storeAnswers(
   answers: EventAnswers,
 ): Promise<void> {
   const pairs = answers.pairs()
-  const held = sql`unnest(${pairs.contactIds}::uuid[], ${pairs.keys}::uuid[])`.as<'held'>(
-    sql`held (contact_id, match_key)`,
-  )
-  await tx.db
-    .deleteFrom('segment_event_holders')
+  const held = tx.db
+    .selectFrom(
+      sql`unnest(${pairs.contactIds}::uuid[], ${pairs.keys}::uuid[])`.as<'held'>(sql`held (contact_id, match_key)`),
+    )
+    .select([sql<string>`held.contact_id`.as('contact_id'), sql<string>`held.match_key`.as('match_key')])
+  const known = tx.db
+    .selectFrom('segment_event_holders')
+    .select(['contact_id', 'match_key'])
     .where('contact_id', '=', sql<string>`ANY(${contactIds}::uuid[])`)
     .where('match_key', '=', sql<string>`ANY(${matches.map(keyOf)}::uuid[])`)
-    .where(({ not, exists, selectFrom }) => not(exists(selectFrom(held).select(ONE).where(IS_HELD))))
-    .execute()
+  await deleteHolders(tx, await known.except(held).execute())
+  await insertHolders(tx, held.orderBy(sql`1`).orderBy(sql`2`))
+}
+
+interface Pair {
+  contact_id: string
+  match_key: string
+}
+
+/**
+ * By lists of ids: the planner cannot know how many rows an EXCEPT or a list has to be joined, and may compare each with
+ * each.
+ */
+async function deleteHolders(tx: Tenant, pairs: readonly Pair[], askedAt?: string): Promise<void> {
+  for (const [key, of] of Map.groupBy(pairs, ({ match_key }) => match_key)) {
+    const ids = of.map(({ contact_id }) => contact_id).sort()
+    await tx.db
+      .deleteFrom('segment_event_holders')
+      .where('contact_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+      .where('match_key', '=', key)
+      .$if(askedAt !== undefined, (query) =>
+        query.where(({ not, exists }) => not(exists(checkOf(tx, 'segment_event_holders.contact_id', askedAt ?? '')))),
+      )
+      .execute()
+  }
+}
+
+async function insertHolders(tx: Tenant, pairs: SelectQueryBuilder<TenantTables, never, Pair>): Promise<void> {
   await tx.db
     .insertInto('segment_event_holders')
     .columns(['contact_id', 'match_key'])
-    .expression(tx.db.selectFrom(held).select(PAIR).orderBy(sql`1, 2`))
+    .expression(pairs)
     .onConflict((known) => known.columns(['contact_id', 'match_key']).doNothing())
     .execute()
 }
 
-const ONE = sql`1`.as('one')
-const PAIR = [sql<string>`held.contact_id`.as('contact_id'), sql<string>`held.match_key`.as('match_key')] as const
-const IS_HELD = sql<boolean>`held.contact_id = segment_event_holders.contact_id
-  AND held.match_key = segment_event_holders.match_key`
+/** The check that was made of a contact since then, and is to be repeated. */
+function checkOf(tx: Tenant, contactId: string, since: string) {
+  return tx.db
+    .selectFrom('segment_checks')
+    .select(sql`1`.as('one'))
+    .where('checked_at', '>=', sql<Date>`${since}::timestamptz`)
+    .where(sql<boolean>`segment_checks.contact_id = ${sql.ref(contactId)}`)
+}
 
 /** What ClickHouse has answered of the contacts from one id to another, as PostgreSQL reads it. */
 export interface AnsweredRange extends ContactRange {
@@ -94,33 +128,18 @@ export async function storeAnswersOfRange(
     .select(['contacts.contact_id', sql<string>`asked.match_key`.as('match_key')])
     .where(sql<boolean>`contacts.contact_id = answered.contact_id`)
     .where(sql<boolean>`substr(answered.hits, asked.place::int, 1) = '1'`)
-    .as('held')
-  const checked = tx.db
-    .selectFrom('segment_checks')
-    .select(ONE)
-    .where('checked_at', '>=', sql<Date>`${askedAt}::timestamptz`)
-  await tx.db
-    .deleteFrom('segment_event_holders')
+  const known = tx.db
+    .selectFrom('segment_event_holders')
+    .select(['contact_id', 'match_key'])
     .where('contact_id', '>', after)
     .where('contact_id', '<=', upTo)
     .where('match_key', '=', sql<string>`ANY(${keys}::uuid[])`)
-    .where(({ not, exists, selectFrom }) => not(exists(selectFrom(held).select(ONE).where(IS_HELD))))
-    .where(({ not, exists }) =>
-      not(exists(checked.where(sql<boolean>`segment_checks.contact_id = segment_event_holders.contact_id`))),
-    )
-    .execute()
-  const rows = tx.db
-    .selectFrom(held)
-    .select(['held.contact_id', 'held.match_key'])
-    .where(({ not, exists }) => not(exists(checked.where(sql<boolean>`segment_checks.contact_id = held.contact_id`))))
-    .orderBy('held.contact_id')
-    .orderBy('held.match_key')
-  await tx.db
-    .insertInto('segment_event_holders')
-    .columns(['contact_id', 'match_key'])
-    .expression(rows)
-    .onConflict((known) => known.columns(['contact_id', 'match_key']).doNothing())
-    .execute()
+  await deleteHolders(tx, await known.except(held).execute(), askedAt)
+  const unchecked = held
+    .where(({ not, exists }) => not(exists(checkOf(tx, 'contacts.contact_id', askedAt))))
+    .orderBy('contacts.contact_id')
+    .orderBy('match_key')
+  await insertHolders(tx, unchecked)
 }
 
 /** Forgets what events a contact has that is about to be deleted. */
@@ -156,27 +175,19 @@ export async function deleteUnused(tenant: Tenant, definitions: Definitions, sig
       // Held, so that no segment begins to ask one of them before this ends.
       const used = new Set(keysOf(await definitions.of(tx)))
       const unused = noted.filter(({ match_key }) => !used.has(match_key)).map(({ match_key }) => match_key)
-      const some = tx.db
+      const some = await tx.db
         .selectFrom('segment_event_holders')
         .select(['contact_id', 'match_key'])
         .where('contact_id', '>=', after)
         .where('match_key', '=', sql<string>`ANY(${unused}::uuid[])`)
         .orderBy('contact_id')
         .limit(ROWS_AT_ONCE)
-      return tx.db
-        .deleteFrom('segment_event_holders')
-        .where((eb) => eb(eb.refTuple('contact_id', 'match_key'), 'in', some.$asTuple('contact_id', 'match_key')))
-        .returning('contact_id')
         .execute()
+      await deleteHolders(tx, some)
+      return some
     })
-    if (deleted.length === ROWS_AT_ONCE) {
-      after =
-        deleted
-          .map(({ contact_id }) => contact_id)
-          .sort()
-          .at(-1) ?? after
-      continue
-    }
+    after = deleted.at(-1)?.contact_id ?? after
+    if (deleted.length === ROWS_AT_ONCE) continue
     for (const { match_key, since } of noted) {
       await tenant.db
         .deleteFrom('segment_unused_matches')
