@@ -121,12 +121,10 @@ export async function storeAnswersOfRange(
   const keys = group.map(keyOf)
   const held = tx.db
     .selectFrom([
-      'contacts',
       sql`unnest(${contactIds}::uuid[], ${hits}::text[])`.as<'answered'>(sql`answered (contact_id, hits)`),
       sql`unnest(${keys}::uuid[]) WITH ORDINALITY`.as<'asked'>(sql`asked (match_key, place)`),
     ])
-    .select(['contacts.contact_id', sql<string>`asked.match_key`.as('match_key')])
-    .where(sql<boolean>`contacts.contact_id = answered.contact_id`)
+    .select([sql<string>`answered.contact_id`.as('contact_id'), sql<string>`asked.match_key`.as('match_key')])
     .where(sql<boolean>`substr(answered.hits, asked.place::int, 1) = '1'`)
   const known = tx.db
     .selectFrom('segment_event_holders')
@@ -135,11 +133,15 @@ export async function storeAnswersOfRange(
     .where('contact_id', '<=', upTo)
     .where('match_key', '=', sql<string>`ANY(${keys}::uuid[])`)
   await deleteHolders(tx, await known.except(held).execute(), askedAt)
-  const unchecked = held
-    .where(({ not, exists }) => not(exists(checkOf(tx, 'contacts.contact_id', askedAt))))
-    .orderBy('contacts.contact_id')
-    .orderBy('match_key')
-  await insertHolders(tx, unchecked)
+  // Only of these are the contacts read: most of the time there is none.
+  const missing = tx.db
+    .selectFrom(held.except(known).as('missing'))
+    .innerJoin('contacts', 'contacts.contact_id', 'missing.contact_id')
+    .select(['missing.contact_id', 'missing.match_key'])
+    .where(({ not, exists }) => not(exists(checkOf(tx, 'missing.contact_id', askedAt))))
+    .orderBy('missing.contact_id')
+    .orderBy('missing.match_key')
+  await insertHolders(tx, missing)
 }
 
 /** Forgets what events a contact has that is about to be deleted. */
