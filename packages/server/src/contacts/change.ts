@@ -4,7 +4,7 @@ import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { applyWrite, blankContact, type SourceWrite, wantsEmail } from './apply-write.ts'
 import type { ChangeLog } from './change-log.ts'
-import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
+import { CONTACT_COLUMNS, type ContactRow, changedKeys, propertiesOf } from './contact-row.ts'
 import type { Properties } from './properties.ts'
 import { readSourceRecords, type SourceRecord, storeSourceRecords } from './record-source.ts'
 import { fitInEvent } from './size.ts'
@@ -45,7 +45,7 @@ export async function insertContact(
   log.leftOut.push(...leftOut)
   await storeRecord(tx, row.contact_id, record)
   log.events.push(createdEvent(row, write.source, now))
-  log.changed.add(row.contact_id)
+  log.noteChange(row.contact_id, 'everything')
   return row
 }
 
@@ -78,7 +78,7 @@ export async function changeContact(
       .returning(CONTACT_COLUMNS)
       .executeTakeFirstOrThrow()
       .catch(explainUnknownCompany)
-    log.changed.add(contactId)
+    log.noteChange(contactId, changedKeys(before, row))
   }
   if (saysSomething(write)) await storeRecord(tx, contactId, applied.record)
   if (isNews) log.events.push(...changedEvents(before, row, changed, write.source, now))

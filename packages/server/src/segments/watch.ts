@@ -6,9 +6,12 @@ import { type Checks, startChecks, type WatchDependencies } from './checks.ts'
 import { rememberDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
 import { createFollower, type SegmentFollower } from './follow.ts'
+import { deleteUnused } from './holders.ts'
 
 const EVERY_MS = 500
 const PAUSE_MS = 3_000
+/** Nobody waits for it. */
+const CLEAN_EVERY_MS = 3_000
 /** Half of the time for which a segment is claimed. */
 const RESUMED_WITHIN_MS = 60_000
 /** Who belongs changes by time alone. */
@@ -65,12 +68,24 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
     }
   })
 
+  const cleaning = every(CLEAN_EVERY_MS, async () => {
+    try {
+      const rows = await stores.database.selectFrom('segment_unused_matches').select('tenant_id').distinct().execute()
+      for (const { tenant_id } of rows) {
+        await deleteUnused(openTenant(stores, tenant_id), definitions, stopping.signal)
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'what no segment asks any more could not be deleted; it is tried again shortly')
+    }
+  })
+
   return {
     follower: createFollower(definitions, clock),
     onRecorded: checks.onRecorded,
     stop: async () => {
       stopping.abort()
       await evaluating.stop()
+      await cleaning.stop()
       await checks.stop()
     },
   }

@@ -4,6 +4,7 @@ import { type AppliedWrite, applyWrite, blankContact, type SourceWrite, wantsEma
 import { type ContactState, lockStates, newState, storeStates } from '../contacts/bulk.ts'
 import { changedEvents, createdEvent } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { changedKeys } from '../contacts/contact-row.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
 import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
 import type { SystemEvent } from '../journal/append.ts'
@@ -58,7 +59,9 @@ export async function writeRecords(
     for (const { events } of batch.touched.values()) log.events.push(...events)
     await linkCompanies(tx, log, batch, results, now)
     await storeStates(tx, source.source, batch.touched.keys())
-    for (const { row, isRowDirty } of batch.touched.keys()) if (isRowDirty) log.changed.add(row.contact_id)
+    for (const [{ row, isNew, isRowDirty }, { before }] of batch.touched) {
+      if (isRowDirty) log.noteChange(row.contact_id, isNew ? 'everything' : changedKeys(before.row, row))
+    }
     return results
   })
 }

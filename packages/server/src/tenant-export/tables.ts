@@ -68,6 +68,8 @@ export const NOT_EXPORTED: readonly Name[] = [
   'contact_counts',
   'segment_counts',
   'segment_checks',
+  'segment_event_holders',
+  'segment_unused_matches',
   'visitor_networks',
   'event_ids_0',
   'event_ids_1',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { changeContact, changedEvents, insertContact, type SourceWrite } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { CONTACT_COLUMNS, type ContactRow } from '../contacts/contact-row.ts'
+import { CONTACT_COLUMNS, type ContactRow, changedKeys } from '../contacts/contact-row.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
@@ -156,7 +156,7 @@ async function takeAwayEmail(tx: Tenant, log: ChangeLog, before: Holder, source:
     .where('contact_id', '=', before.contact_id)
     .where('kind', 'in', ['tracker', 'form'])
     .execute()
-  log.changed.add(before.contact_id)
+  log.noteChange(before.contact_id, changedKeys(before, row))
   log.events.push(...changedEvents(before, row, ['email'], source, now))
 }
 

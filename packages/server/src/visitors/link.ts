@@ -87,7 +87,7 @@ async function link(
   const episodes = anonymous.map(({ visitor_id, episode }) => episodeId(tx.id, visitor_id, episode))
   await linkOwners(tx, episodes, contactId)
   log.events.push({ event: 'contact_identified', at: now, contactId, data: { visitor_ids: linkedIds, source } })
-  log.changed.add(contactId)
+  log.noteChange(contactId, [])
   log.linked.add(contactId)
   const beginning = anonymous.map(beginningOf).reduce(earlierOf, null)
   if (beginning) await recordFirstTouch(tx, log, contactId, beginning, now)

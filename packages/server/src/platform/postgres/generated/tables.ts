@@ -515,6 +515,7 @@ export interface SavedViews {
 }
 
 export interface SegmentChecks {
+  checked_at: Timestamp | null;
   contact_id: string;
   not_before: Generated<Timestamp>;
   requested_at: Generated<Timestamp>;
@@ -525,6 +526,12 @@ export interface SegmentCounts {
   contacts: Int8;
   counter: number;
   segment_id: string;
+  tenant_id: string;
+}
+
+export interface SegmentEventHolders {
+  contact_id: string;
+  match_key: string;
   tenant_id: string;
 }
 
@@ -555,6 +562,12 @@ export interface SegmentSilentChanges {
   members: Int8;
   segment_id: string;
   tenant_id: string;
+}
+
+export interface SegmentUnusedMatches {
+  match_key: string;
+  tenant_id: string;
+  unused_since: Generated<Timestamp>;
 }
 
 export interface SentMails {
@@ -842,8 +855,10 @@ export interface DB {
   saved_views: SavedViews;
   segment_checks: SegmentChecks;
   segment_counts: SegmentCounts;
+  segment_event_holders: SegmentEventHolders;
   segment_members: SegmentMembers;
   segment_silent_changes: SegmentSilentChanges;
+  segment_unused_matches: SegmentUnusedMatches;
   segments: Segments;
   sent_mails: SentMails;
   service_secrets: ServiceSecrets;
