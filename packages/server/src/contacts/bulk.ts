@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { EMAIL, idOfSource, survivorsOf } from './aliases.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 import { compareKeys, readSourceRecords, type SourceRecord, storeSourceRecords } from './record-source.ts'
 
@@ -15,11 +16,14 @@ export interface ContactState {
   isRecordDirty: boolean
   /** The id by which the source knew the contact when the batch began. */
   externalIdBefore: string | null
+  /** The keys of contacts that were merged into it, as far as the batch names them. */
+  aliases: { externalIds: string[]; emails: string[] }
 }
 
 /** A contact that the batch makes. */
 export function newState(row: ContactRow): ContactState {
-  return { row, records: [], isNew: true, isRowDirty: true, isRecordDirty: true, externalIdBefore: null }
+  const aliases = { externalIds: [], emails: [] }
+  return { row, records: [], isNew: true, isRowDirty: true, isRecordDirty: true, externalIdBefore: null, aliases }
 }
 
 /** Locks the contacts that a source knows by these ids, and those with these e-mails, in one order for all. */
@@ -30,7 +34,9 @@ export async function lockStates(
   emails: readonly string[],
 ): Promise<ContactState[]> {
   const [known, holders] = [await idsOfExternalIds(tx, source, externalIds), await idsOfEmails(tx, emails)]
-  const ids = [...new Set([...known, ...holders])]
+  const byExternalId = await survivorsOf(tx, idOfSource(source), externalIds)
+  const byEmail = await survivorsOf(tx, EMAIL, emails)
+  const ids = [...new Set([...known, ...holders, ...byExternalId.values(), ...byEmail.values()])]
   if (ids.length === 0) return []
   const rows = await tx.db
     .selectFrom('contacts')
@@ -50,6 +56,7 @@ export async function lockStates(
       isRowDirty: false,
       isRecordDirty: false,
       externalIdBefore: own.find((record) => record.source === source)?.external_id ?? null,
+      aliases: { externalIds: keysTo(byExternalId, row.contact_id), emails: keysTo(byEmail, row.contact_id) },
     }
   })
 }
@@ -86,6 +93,10 @@ export async function storeStates(tx: Tenant, source: string, states: Iterable<C
   await storeSourceRecords(tx, records)
 }
 
+function keysTo(survivors: ReadonlyMap<string, string>, contactId: string): string[] {
+  return [...survivors].flatMap(([key, survivorId]) => (survivorId === contactId ? [key] : []))
+}
+
 const FOREIGN_KEY_VIOLATION = '23503'
 
 async function idsOfExternalIds(tx: Tenant, source: string, externalIds: readonly string[]): Promise<string[]> {
@@ -120,6 +131,9 @@ async function insertRows(tx: Tenant, rows: ContactRow[]): Promise<void> {
     .returning('contact_id')
     .execute()
   if (inserted.length < rows.length) throw new Collision()
+  // The insertion waits for a merge under way of the contact that had the email.
+  const emails = rows.flatMap(({ email }) => email ?? [])
+  if ((await survivorsOf(tx, EMAIL, emails)).size > 0) throw new Collision()
 }
 
 const CHANGES = sql<'changes'>`changes(contact_id uuid, email text, properties jsonb, properties_provenance jsonb,

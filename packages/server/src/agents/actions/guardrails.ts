@@ -1,5 +1,6 @@
 import type { ExpressionBuilder } from 'kysely'
 import type { Properties } from '../../contacts/properties.ts'
+import { isYes } from '../../contacts/protected-properties.ts'
 import { lastInboundFrom } from '../../conversations/read.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
@@ -280,15 +281,6 @@ async function hasApproved(tenant: Tenant, { contactId }: GuardedAction): Promis
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
-}
-
-/**
- * Other systems write such marks as texts, numbers or dates, and a form's ticked box says `on`: whatever does not plainly
- * say no is a yes, because a message that should not have been sent cannot be taken back.
- */
-function isYes(value: Properties[string] | undefined): boolean {
-  const text = String(value ?? '')
-  return !['', 'false', '0', 'no', 'n', 'off', 'none', 'null'].includes(text.trim().toLowerCase())
 }
 
 function detailsOf(text: string | null): string {
