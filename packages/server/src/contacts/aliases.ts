@@ -54,6 +54,16 @@ export async function survivorOfContact(tenant: Tenant, contactId: string): Prom
   return row?.survivor_id ?? null
 }
 
+/** The contacts that were merged into this one. */
+export async function mergedInto(tenant: Tenant, contactId: string): Promise<string[]> {
+  const rows = await tenant.db
+    .selectFrom('contact_merges')
+    .select('contact_id')
+    .where('survivor_id', '=', contactId)
+    .execute()
+  return rows.map(({ contact_id }) => contact_id)
+}
+
 /**
  * Locks the contact that a lookup leads to.
  * @throws Collision when it leads elsewhere by the time the lock is there.

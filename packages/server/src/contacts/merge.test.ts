@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createSegment } from '../segments/segments.ts'
 
 const ADA = 'ada@example.com'
 const OLD = 'ada.old@example.com'
@@ -108,8 +109,8 @@ async function furnish() {
           {
             message_id: 'm',
             direction: 'inbound',
-            from: { external_id: 'ic-2' },
-            to: [],
+            from: { address: OLD, name: 'A.' },
+            to: [{ name: 'Support' }],
             sent_at: '2026-01-31T08:00:00Z',
             text: 'Hello',
           },
@@ -145,7 +146,7 @@ describe('POST /v1/contacts/:contact_id/merge', () => {
     expect(notes.map(({ content }: { content: string }) => content)).toEqual(['of the old one', 'of Ada'])
     const { events } = (await tenant.call('GET', `/v1/contacts/events/${ada}`)).body
     expect(events.map(({ event }: { event: string }) => event).sort()).toEqual([
-      'conversation_message',
+      'chat_message_received',
       'docs',
       'pricing',
       'pricing',
@@ -292,10 +293,13 @@ describe('POST /v1/contacts/:contact_id/unmerge', () => {
       conditions: [{ property, operator: 'equals', value }],
     })
     await tenant.handle.transaction(async (tx) => {
-      const { createSegment } = await import('../segments/segments.ts')
-      await createSegment(tx, { name: 'Analysts', filter: filter('jobtitle', 'Analyst') as never }, new Date())
+      await createSegment(
+        tx,
+        { name: 'Analysts', description: '', filter: filter('jobtitle', 'Analyst') as never },
+        new Date(),
+      )
       const did = { match: 'all', conditions: [{ event: { type: 'pricing' }, operator: 'did' }] }
-      await createSegment(tx, { name: 'Priced', filter: did as never }, new Date())
+      await createSegment(tx, { name: 'Priced', description: '', filter: did as never }, new Date())
     })
     const settled = async () => {
       const { segments } = (await tenant.call('GET', '/v1/segments')).body

@@ -1,7 +1,7 @@
 import { forgetConversations } from '../conversations/forget.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { linkVisitors, unlinkVisitors } from '../visitors/link.ts'
-import { emailTaken, missingContact } from './aliases.ts'
+import { EMAIL, emailTaken, missingContact, survivorOf } from './aliases.ts'
 import { changeContact, findContact, holderOfEmail, insertContact, lockContact } from './change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
 import type { ContactRow } from './contact-row.ts'
@@ -39,7 +39,7 @@ export async function createContact(
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const write = { ...MANUAL, properties, companyId }
     const row = await insertContact(tx, log, { email, externalId: null }, write, now)
-    if (!row) throw emailTaken((await holderOfEmail(tx, email)) ?? '')
+    if (!row) throw await emailTakenBy(tx, email)
     return withVisitors(tx, log, row, visitorIds, now)
   })
 }
@@ -86,4 +86,9 @@ async function withVisitors(
 ): Promise<ContactRow> {
   const linked = await linkVisitors(tx, log, visitorIds, row.contact_id, MANUAL.source, now)
   return linked > 0 ? ((await findContact(tx, row.contact_id)) ?? row) : row
+}
+
+/** Asked for a merge first: the contact that has just been inserted has the email too. */
+async function emailTakenBy(tx: Tenant, email: string) {
+  return emailTaken((await survivorOf(tx, { ...EMAIL, key: email })) ?? (await holderOfEmail(tx, email)) ?? '')
 }
