@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
@@ -94,6 +95,17 @@ describe('a merge is refused', () => {
       expect(await stateOf([a, b])).toEqual(before)
     }
   })
+})
+
+test('a contact holds 250 merged contacts, and no more', async () => {
+  const [a = '', b = '', c = ''] = await contacts('a', 'b', 'c')
+  await sql`INSERT INTO contact_merges (tenant_id, contact_id, into_contact_id, survivor_id, merged_at, merged_by, merged,
+      survivor_before, survivor_after, moved)
+    SELECT ${tenant.id}::uuid, gen_random_uuid(), ${a}::uuid, ${a}::uuid, now(), '{}', '{}', '{}', '{}', '{}'
+    FROM generate_series(1, 249)`.execute(service.stores.database)
+  expect((await merge(b, a)).status).toBe(200)
+  expect((await answerOf(merge(c, a))).slice(0, 2)).toEqual([409, 'too_many_merges'])
+  expect((await answerOf(merge(a, c))).slice(0, 2)).toEqual([409, 'too_many_merges'])
 })
 
 describe('several merges', () => {

@@ -17,6 +17,9 @@ export const MERGE = 'merge'
 /** Reading a contact's events names all of its owners (visitors/owners.ts), which leaves room for more of them. */
 const OWNERS_MAX = 10_000
 
+/** Each keeps copies of both contacts, and adds keys by which the survivor is looked for. */
+const MERGES_MAX = 250
+
 /** What was moved to the survivor and goes back when the contact is unmerged, unless it belongs to somebody else by then. */
 export interface Moved {
   visitors: string[]
@@ -31,7 +34,7 @@ export interface Moved {
  * Merges a contact into another, which survives: it takes the contact's properties, visitors, events and notes, and is
  * found by its keys. The contact's own row goes; `contact_merges` holds what unmerging needs.
  * @throws ServiceError 400 for one and the same contact or too many properties, 404, 409 `already_merged`, `erasure_under_way`,
- * `too_many_visitors`, 413 `contact_too_large`; then nothing is written.
+ * `too_many_visitors`, `too_many_merges`, 413 `contact_too_large`; then nothing is written.
  */
 export async function mergeContacts(
   tenant: Tenant,
@@ -46,6 +49,7 @@ export async function mergeContacts(
     const merged = contents.get(contactId) ?? (await throwGone(tx, contactId, 'contact_id'))
     const before = contents.get(into) ?? (await throwGone(tx, into, 'into'))
     await refuseWhileErasing(tx, [contactId, into])
+    await requireFewMerges(tx, [contactId, into])
     const after = mergedContent(before, merged, now)
     requireRoomInContact(sizedOf(before), sizedOf(after), 'manual')
 
@@ -130,6 +134,16 @@ export async function refuseWhileErasing(tx: Tenant, contactIds: readonly string
   if (!erasure) return
   const message = `Contact ${erasure.contact_id} is being erased, so it can be neither merged nor unmerged.`
   throw conflict('erasure_under_way', message, namedContact(erasure.contact_id))
+}
+
+async function requireFewMerges(tx: Tenant, contactIds: readonly string[]): Promise<void> {
+  const { count } = await tx.db
+    .selectFrom('contact_merges')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('survivor_id', 'in', contactIds)
+    .executeTakeFirstOrThrow()
+  if (Number(count) < MERGES_MAX) return
+  throw conflict('too_many_merges', `A contact can hold ${MERGES_MAX} merged contacts at most.`)
 }
 
 async function throwGone(tx: Tenant, contactId: string, path: 'contact_id' | 'into'): Promise<never> {
