@@ -191,9 +191,32 @@ test('deleting the survivor deletes the merged contact with it: nothing is left 
   expect((await tenant.call('DELETE', `/v1/contacts/${b}`)).status).toBe(200)
   expect((await answerOf(unmerge(a))).slice(0, 2)).toEqual([404, 'not_found'])
   expect(await eventsOf(b)).toEqual(['of_a', 'of_b'])
+  expect((await tenant.call('GET', `/v1/contacts/${a}`)).body.error.code).toBe('not_found')
   const { body } = await tenant.call('POST', '/v1/identify', { email: 'a@example.com', visitor_id: 'a' })
   expect(body.created).toBe(true)
   for (const table of ['contact_merges', 'contact_aliases'] as const) {
     expect(await tenant.handle.db.selectFrom(table).select('contact_id').execute()).toEqual([])
   }
+})
+
+test('a conversation stays while somebody takes part by the address of a merged contact, and goes with the last', async () => {
+  const [a = '', b = '', c = ''] = await contacts('a', 'b', 'c')
+  const message = {
+    message_id: 'm',
+    direction: 'inbound',
+    from: { address: 'a@example.com', name: 'A' },
+    to: [{ address: 'c@example.com', name: 'C' }],
+    sent_at: '2026-01-31T08:00:00Z',
+    text: 'Hello',
+  }
+  await tenant.call('POST', '/v1/sources/helpdesk/conversations', {
+    records: [{ thread_key: 't', messages: [message] }],
+  })
+  await merge(a, b)
+  const threads = async (id: string) => (await tenant.call('GET', `/v1/contacts/${id}/conversations`)).body.total_items
+  expect([await threads(b), await threads(c)]).toEqual([1, 1])
+  await tenant.call('DELETE', `/v1/contacts/${c}`)
+  expect(await threads(b)).toBe(1)
+  await tenant.call('DELETE', `/v1/contacts/${b}`)
+  expect(await tenant.handle.db.selectFrom('conversation_threads').select('thread_id').execute()).toEqual([])
 })
