@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { Collision } from '../platform/postgres/collisions.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { EMAIL, idOfSource, survivorsOf } from './aliases.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 import {
   compareKeys,
@@ -24,10 +25,13 @@ export interface ContactState {
   hasRecord: boolean
   /** The id by which the source knew the contact when the batch began. */
   externalIdBefore: string | null
+  /** The keys of contacts that were merged into it, as far as the batch names them. */
+  aliases: { externalIds: string[]; emails: string[] }
 }
 
 /** A contact that the batch makes. */
 export function newState(row: ContactRow): ContactState {
+  const aliases = { externalIds: [], emails: [] }
   return {
     row,
     records: [],
@@ -36,6 +40,7 @@ export function newState(row: ContactRow): ContactState {
     isRecordDirty: true,
     hasRecord: false,
     externalIdBefore: null,
+    aliases,
   }
 }
 
@@ -47,6 +52,7 @@ export async function lockStates(
   emails: readonly string[],
 ): Promise<ContactState[]> {
   const known = await findContacts(tx, source, externalIds, emails)
+  const { aliases } = known
   const rows = await lockRows(tx, [...new Set([...known.byExternalId.values(), ...known.byEmail.values()])])
   const contactIds = rows.map(({ contact_id }) => contact_id)
   const records = await readSourceRecords(tx, contactIds, source)
@@ -61,6 +67,10 @@ export async function lockStates(
       isRecordDirty: false,
       hasRecord: own !== undefined,
       externalIdBefore: own?.external_id ?? null,
+      aliases: {
+        externalIds: keysTo(aliases.byExternalId, row.contact_id),
+        emails: keysTo(aliases.byEmail, row.contact_id),
+      },
     }
   })
 }
@@ -97,16 +107,29 @@ export async function storeStates(tx: Tenant, source: string, states: Iterable<C
   }
 }
 
+function keysTo(survivors: ReadonlyMap<string, string>, contactId: string): string[] {
+  return [...survivors].flatMap(([key, survivorId]) => (survivorId === contactId ? [key] : []))
+}
+
 const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 
-/** Finds the contacts that a source knows by these ids, and those with these e-mails. @returns contact ids by key. */
+/** Contact ids by the ids of a source, and by e-mails. */
+interface FoundContacts {
+  byExternalId: Map<string, string>
+  byEmail: Map<string, string>
+}
+
+/**
+ * Finds the contacts that a source knows by these ids, and those with these e-mails; those included that were merged
+ * into them, which `aliases` tells apart.
+ */
 export async function findContacts(
   tenant: Tenant,
   source: string,
   externalIds: readonly string[],
   emails: readonly string[],
-): Promise<{ byExternalId: Map<string, string>; byEmail: Map<string, string> }> {
+): Promise<FoundContacts & { aliases: FoundContacts }> {
   const byExternalId = tenant.db
     .selectFrom('contact_sources')
     .select(['external_id as key', 'contact_id'])
@@ -116,14 +139,23 @@ export async function findContacts(
     .selectFrom('contacts')
     .select(['email as key', 'contact_id'])
     .where('email', '=', sql<string>`any(${emails})`)
+  const aliases = {
+    byExternalId: await survivorsOf(tenant, idOfSource(source), externalIds),
+    byEmail: await survivorsOf(tenant, EMAIL, emails),
+  }
   return {
-    byExternalId: byKey(externalIds.length === 0 ? [] : await byExternalId.execute()),
-    byEmail: byKey(emails.length === 0 ? [] : await byEmail.execute()),
+    byExternalId: byKey(externalIds.length === 0 ? [] : await byExternalId.execute(), aliases.byExternalId),
+    byEmail: byKey(emails.length === 0 ? [] : await byEmail.execute(), aliases.byEmail),
+    aliases,
   }
 }
 
-function byKey(rows: readonly { key: string | null; contact_id: string }[]): Map<string, string> {
-  return new Map(rows.flatMap(({ key, contact_id }) => (key === null ? [] : [[key, contact_id]])))
+function byKey(
+  rows: readonly { key: string | null; contact_id: string }[],
+  aliases: ReadonlyMap<string, string>,
+): Map<string, string> {
+  const found = rows.flatMap(({ key, contact_id }): [string, string][] => (key === null ? [] : [[key, contact_id]]))
+  return new Map([...aliases, ...found])
 }
 
 /** Locks contacts in the order of their ids. */
@@ -147,6 +179,9 @@ async function insertRows(tx: Tenant, rows: ContactRow[]): Promise<void> {
     .columns(CONTACT_COLUMNS)
     .expression((eb) => eb.selectFrom(recordset(rows, 'rows', COLUMN_TYPES)).select(CONTACT_COLUMNS))
     .execute()
+  // The insertion waits for a merge under way of the contact that had the email.
+  const emails = rows.flatMap(({ email }) => email ?? [])
+  if ((await survivorsOf(tx, EMAIL, emails)).size > 0) throw new Collision()
 }
 
 const COLUMN_TYPES = {

@@ -38,12 +38,12 @@ export interface SourceRecord {
 
 /**
  * What all sources say of some contacts, by contact_id. Lock the contacts first.
- * @param source whose raw record is wanted; those of the others can be large.
+ * @param source whose raw record is wanted, null for all; those of the others can be large.
  */
 export async function readSourceRecords(
   tx: Tenant,
   contactIds: readonly string[],
-  source: string,
+  source: string | null,
 ): Promise<Map<string, SourceRecord[]>> {
   if (contactIds.length === 0) return new Map()
   const rows = await tx.db
@@ -52,10 +52,12 @@ export async function readSourceRecords(
     .select(sql<SourceKind>`kind`.as('kind'))
     .select(sql<SourceFields>`fields`.as('fields'))
     .select(sql<number>`coalesce(octet_length(raw::text), 0)`.as('raw_bytes'))
-    .select(sql<unknown>`CASE WHEN source = ${source} THEN raw END`.as('raw'))
+    .select(sql<unknown>`CASE WHEN source = coalesce(${source}::text, source) THEN raw END`.as('raw'))
     .where('contact_id', '=', sql<string>`any(${contactIds})`)
     .execute()
-  return Map.groupBy(rows, (row) => row.contact_id)
+  const records = new Map<string, SourceRecord[]>()
+  for (const { contact_id, ...record } of rows) records.set(contact_id, [...(records.get(contact_id) ?? []), record])
+  return records
 }
 
 /**
@@ -129,6 +131,15 @@ const COLUMN_TYPES = {
   synced_at: 'timestamptz',
   enriched_at: 'timestamptz',
 } as const
+/** Makes these the records of a contact, instead of those that it has. */
+export async function replaceSourceRecords(
+  tx: Tenant,
+  contactId: string,
+  records: readonly SourceRecord[],
+): Promise<void> {
+  await tx.db.deleteFrom('contact_sources').where('contact_id', '=', contactId).execute()
+  for (const record of records) await storeSourceRecords(tx, new Map([[contactId, record]]))
+}
 
 /** An order of keys that is the same for all transactions. */
 export function compareKeys(a: string | null, b: string | null): number {

@@ -92,10 +92,19 @@ async function openBatch(
   const externalIds = sound.flatMap(({ externalId }) => externalId ?? [])
   const emails = sound.flatMap(({ email }) => email ?? [])
   const states = await lockStates(tx, source.source, externalIds, emails)
+  const byAlias = (aliases: (state: ContactState) => string[]) =>
+    states.flatMap((state) => aliases(state).flatMap((key) => keyed(key, state)))
   return {
     ...source,
-    byExternalId: new Map(states.flatMap((state) => keyed(state.externalIdBefore, state))),
-    byEmail: new Map(states.flatMap((state) => keyed(state.row.email, state))),
+    // A contact that has a key itself comes after those that have it from a merge, and so before them.
+    byExternalId: new Map([
+      ...byAlias(({ aliases }) => aliases.externalIds),
+      ...states.flatMap((state) => keyed(state.externalIdBefore, state)),
+    ]),
+    byEmail: new Map([
+      ...byAlias(({ aliases }) => aliases.emails),
+      ...states.flatMap((state) => keyed(state.row.email, state)),
+    ]),
     touched: new Map(),
     links: [],
   }
@@ -106,7 +115,7 @@ function applyRecord(batch: Batch, index: number, record: IncomingRecord, now: D
   const known = lookUp(batch.byExternalId, externalId) ?? lookUp(batch.byEmail, email)
   const state = known ?? newState(blankContact(newId(), null, batch.source, now))
   const before = state.row
-  const write = writeOf(batch, record, now)
+  const write = writeOf(batch, withOwnId(batch, record, state), now)
   const takesEmail = wantsEmail(before, write) && !batch.byEmail.has(write.email)
   let applied: AppliedWrite
   try {
@@ -126,6 +135,13 @@ function applyRecord(batch: Batch, index: number, record: IncomingRecord, now: D
   else if (applied.isNews) events.push(...changedEvents(before, applied.row, applied.changed, batch.source, now))
   const isNews = applied.isNews || applied.isNewsOfSource
   return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
+}
+
+/** A merged contact's id leads to the survivor, which keeps its own. */
+function withOwnId({ source }: Source, record: IncomingRecord, { aliases, records }: ContactState): IncomingRecord {
+  const own = records.find((known) => known.source === source)?.external_id ?? null
+  const isAlias = record.externalId !== null && aliases.externalIds.includes(record.externalId)
+  return isAlias && own !== null ? { ...record, externalId: own } : record
 }
 
 function writeOf({ source, kind }: Source, record: IncomingRecord, now: Date): SourceWrite {

@@ -176,11 +176,6 @@ class TenantTransformer extends OperationNodeTransformer {
     return [this.#equalsTenant(node)]
   }
 
-  #tenant(): SelectionNode {
-    const id = CastNode.create(ValueNode.create(this.#tenantId), DataTypeNode.create('uuid'))
-    return SelectionNode.create(AliasNode.create(id, IdentifierNode.create(TENANT_ID)))
-  }
-
   #isExpression(table: TableNode): boolean {
     return this.#expressions.includes(table.table.identifier.name)
   }

@@ -174,9 +174,31 @@ export interface Companies {
   updated_at: Timestamp;
 }
 
+export interface ContactAliases {
+  contact_id: string;
+  key: string;
+  kind: string;
+  source: string;
+  tenant_id: string;
+}
+
 export interface ContactCounts {
   contacts: Int8;
   counter: number;
+  tenant_id: string;
+}
+
+export interface ContactMerges {
+  contact_id: string;
+  into_contact_id: string;
+  merged: Json;
+  merged_at: Timestamp;
+  merged_by: Json;
+  moved: Json;
+  position: Generated<Int8>;
+  survivor_after: Json;
+  survivor_before: Json;
+  survivor_id: string;
   tenant_id: string;
 }
 
@@ -821,7 +843,9 @@ export interface DB {
   api_keys: ApiKeys;
   audit_log: AuditLog;
   companies: Companies;
+  contact_aliases: ContactAliases;
   contact_counts: ContactCounts;
+  contact_merges: ContactMerges;
   contact_sources: ContactSources;
   contacts: Contacts;
   conversation_messages: ConversationMessages;
