@@ -7,6 +7,7 @@ import { createLog } from '../packages/server/src/platform/log.ts'
 import { createApiKey } from '../packages/server/src/tenants/api-keys.ts'
 import { createTenant } from '../packages/server/src/tenants/tenants.ts'
 import { loadContacts, loadEvents } from './bulk.ts'
+import { populationOf } from './people.ts'
 
 /** The keys of the tenants whose queries are heavy, and of the one whose reads are light. */
 export interface FairnessTenants {
@@ -19,12 +20,12 @@ const LIGHT_SIZE = { contacts: 2_000, events: 20_000 }
 const [contacts = 0, events = 0] = process.argv.slice(2).map(Number)
 
 const { stores, close } = await openEngines({ config: readConfig(process.env), log: createLog('silent') })
-const { database, clickhouse } = stores
+const { database } = stores
 
 async function addTenant(name: string, size: { contacts: number; events: number }): Promise<string> {
   const tenantId = await createTenant(database, name, new Date())
   await loadContacts(database, tenantId, size.contacts)
-  await loadEvents(clickhouse, tenantId, size.events)
+  await loadEvents(stores, tenantId, populationOf(size), size.events)
   const { apiKey } = await createApiKey(database, tenantId, { name: 'bench', scopes: ['all'] }, new Date())
   return apiKey
 }
