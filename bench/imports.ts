@@ -13,7 +13,7 @@ const COLUMNS = [
   'lastname',
   'company',
   'jobtitle',
-  'lifecyclestage',
+  'state',
   'country',
   'city',
   'industry',
