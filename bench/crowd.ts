@@ -10,7 +10,7 @@ const READERS = 8
 const IDENTIFYING = 4
 const EVENTS_A_REQUEST = 3
 
-/** Readers alone, then beside pages that send events and systems that identify visitors, all of one tenant. An answer that is not 2xx ends the run. */
+/** Readers alone, then beside pages that send events and systems that identify visitors, all of one tenant. An answer that is not 2xx fails the row. */
 export async function measureCrowd(target: Target): Promise<void> {
   const { raw, population, site } = target
   const paths = [
@@ -30,7 +30,7 @@ export async function measureCrowd(target: Target): Promise<void> {
   progress(`${READERS} readers alone`)
   const alone = await read(Math.max(2, CROWD_SECONDS / 6))
   progress(`${READERS} readers, ${TRACKERS} trackers, ${IDENTIFYING} identifying`)
-  const [readers, tracked, identified] = await Promise.all([
+  const everybody = [
     read(CROWD_SECONDS),
     load({
       connections: TRACKERS,
@@ -44,7 +44,10 @@ export async function measureCrowd(target: Target): Promise<void> {
       headers: withKey(raw.apiKey),
       next: () => identificationOf(target.takeVisitor()),
     }),
-  ])
+  ] as const
+  // Nobody goes on while the next row is measured.
+  await Promise.allSettled(everybody)
+  const [readers, tracked, identified] = await Promise.all(everybody)
   const others = `${rate(tracked.perSecond * EVENTS_A_REQUEST)} events/s tracked, ${rate(identified.perSecond)}/s identified`
   report({
     what: `${READERS} readers beside ${TRACKERS} trackers and ${IDENTIFYING} identifying, ${CROWD_SECONDS} s, no error`,

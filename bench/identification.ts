@@ -1,6 +1,6 @@
 import { bareIdentification } from './bare-writes.ts'
 import { newEmail } from './bodies.ts'
-import { load, URL_OF_SERVICE, withKey } from './load.ts'
+import { load, withKey } from './load.ts'
 import { NOTHING_LEFT, repeat } from './repeat.ts'
 import { progress, reportRate } from './report.ts'
 import type { Target } from './target.ts'
@@ -11,7 +11,6 @@ const CONNECTIONS = 16
 export async function measureIdentification(target: Target): Promise<void> {
   const { raw, site, size, postgres } = target
   const { seconds } = size
-  await requireEvents(target)
   progress('POST /v1/identify')
   // A small tenant has few of them, so no row may use them all.
   const share = Math.floor(target.visitorsLeft() / 4)
@@ -53,18 +52,4 @@ export async function measureIdentification(target: Target): Promise<void> {
 export function identificationOf(visitorId: string | null): { path: string; body: string } | null {
   if (visitorId === null) return null
   return { path: '/v1/identify', body: JSON.stringify({ visitor_id: visitorId, email: newEmail() }) }
-}
-
-/** @throws Error when an identified visitor brings no events: then the rows would measure something else. */
-async function requireEvents({ raw, takeVisitor }: Target): Promise<void> {
-  const headers = { ...withKey(raw.apiKey), 'content-type': 'application/json' }
-  const request = identificationOf(takeVisitor())
-  const answer = await fetch(`${URL_OF_SERVICE}${request?.path}`, {
-    method: 'POST',
-    headers,
-    body: request?.body ?? '',
-  })
-  const { contact_id } = await answer.json()
-  const events = await (await fetch(`${URL_OF_SERVICE}/v1/contacts/events/${contact_id}`, { headers })).json()
-  if (!(events.events?.length > 0)) throw new Error(`The identified visitor has no events: ${JSON.stringify(events)}`)
 }

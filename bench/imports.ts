@@ -8,17 +8,7 @@ import { run } from './processes.ts'
 import { number, progress, rate, report } from './report.ts'
 import type { Target } from './target.ts'
 
-const COLUMNS = [
-  'firstname',
-  'lastname',
-  'company',
-  'jobtitle',
-  'state',
-  'country',
-  'city',
-  'industry',
-  'website',
-]
+const COLUMNS = ['firstname', 'lastname', 'company', 'jobtitle', 'state', 'country', 'city', 'industry', 'website']
 const ROWS_A_PART = 1_000
 
 /** `cdsctl import contacts` beside the service, against COPY of the same contacts into the same table with its indexes. */

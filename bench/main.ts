@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { measureAgents } from './agents.ts'
+import { checkData } from './check-data.ts'
 import { measureCrowd } from './crowd.ts'
 import { measureFairness } from './fairness.ts'
 import { measureGrouping } from './grouping.ts'
@@ -64,14 +65,26 @@ async function measure(): Promise<void> {
     keepAsSmall()
   }
   if (ofTenant.length > 0) await measureTenant(SIZE, ofTenant)
-  if (chosen.includes('fairness')) await measureFairness(directory, environment)
-  if (chosen.includes('webhooks')) await measureDeliveries(directory, environment)
+  if (chosen.includes('fairness')) await attempt('fairness', () => measureFairness(directory, environment))
+  if (chosen.includes('webhooks')) await attempt('webhooks', () => measureDeliveries(directory, environment))
+}
+
+/** A group that fails is a row that says so: the others are still worth their hour. */
+async function attempt(group: Group, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    console.error(error)
+    process.exitCode = 1
+    report({ what: group, measured: `failed: ${String(error)}`, limit: '', ratio: null, aim: '' })
+  }
 }
 
 async function measureTenant(size: Size, groups: readonly Group[]): Promise<void> {
   const target = await openTarget(size, groups, directory, environment)
   try {
-    for (const group of groups) await OF_TENANT[group]?.(target)
+    await checkData(target)
+    for (const group of groups) await attempt(group, async () => OF_TENANT[group]?.(target))
   } finally {
     await closeTarget(target)
   }

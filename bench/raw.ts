@@ -3,8 +3,6 @@
  * process at a time. Writes what it found to RAW_FILE.
  */
 import { writeFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { readConfig } from '../packages/server/src/config.ts'
 import { openEngines } from '../packages/server/src/engines.ts'
 import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../packages/server/src/journal/event-record.ts'
@@ -16,7 +14,7 @@ import { createApiKey } from '../packages/server/src/tenants/api-keys.ts'
 import { addDomain } from '../packages/server/src/tenants/domains.ts'
 import { createTenant } from '../packages/server/src/tenants/tenants.ts'
 import { createTenantUser } from '../packages/server/src/tenants/users.ts'
-import { loadContacts, loadEvents } from './bulk.ts'
+import { loadContacts, loadEvents, settle } from './bulk.ts'
 import { pick } from './load.ts'
 import type { Group } from './options.ts'
 import { ownersOfContacts, populationOf, someContacts } from './people.ts'
@@ -64,9 +62,7 @@ const loadSeconds = {
   contacts: await timed(() => loadContacts(database, tenantId, contacts)),
   events: await timed(() => loadEvents(stores, tenantId, population, events)),
 }
-await sql`VACUUM ANALYZE`.execute(database)
-// What loading left to merge would otherwise be measured too.
-await sleep(events > 1_000_000 ? 10_000 : 1_000)
+await settle(stores)
 
 const contactIds = (
   await database.selectFrom('contacts').select('contact_id').where('tenant_id', '=', tenantId).limit(SAMPLE).execute()
@@ -84,14 +80,14 @@ const selectOne = await repeat(1, seconds, () => clickhouse.query('SELECT 1'))
 const byOne: Record<string, Load> = {}
 const byMany: Record<string, Load> = {}
 if (groups.includes('reads')) {
-  for (const { name, statements } of ONE_AT_A_TIME) byOne[name] = await repeat(1, seconds, () => ask(statements))
+  for (const row of ONE_AT_A_TIME) byOne[row.name] = await repeat(1, seconds, () => ask(row))
 }
 if (groups.includes('lists')) {
-  for (const { name, statements } of MANY_AT_ONCE) byMany[name] = await repeat(MANY, seconds, () => ask(statements))
+  for (const row of MANY_AT_ONCE) byMany[row.name] = await repeat(MANY, seconds, () => ask(row))
 }
 if (groups.includes('grouping')) {
-  for (const { name, statements } of GROUPINGS) byMany[name] = await repeat(MANY_HEAVY, seconds, () => ask(statements))
-  for (const { name, statements } of SUMMED_UP) byOne[name] = await repeat(1, seconds, () => ask(statements))
+  for (const row of GROUPINGS) byMany[row.name] = await repeat(MANY_HEAVY, seconds, () => ask(row))
+  for (const row of SUMMED_UP) byOne[row.name] = await repeat(1, seconds, () => ask(row))
 }
 const inserts: Raw['inserts'] = []
 if (groups.includes('track')) for (const rows of [1_000, 64]) inserts.push({ rows, load: await measureInserts(rows) })
@@ -111,7 +107,7 @@ const raw: Raw = {
 writeFileSync(process.env.RAW_FILE ?? 'raw.json', JSON.stringify(raw))
 process.exit(0)
 
-async function ask(statements: readonly string[]): Promise<void> {
+async function ask({ statements, isByOwner: usesProjections = false }: (typeof ONE_AT_A_TIME)[number]): Promise<void> {
   const parameters = {
     tenant_id: tenantId,
     event_id: pick(eventIds),
@@ -119,7 +115,7 @@ async function ask(statements: readonly string[]): Promise<void> {
     busy_owners: ownersOf(pick(population.busy)),
     some_owners: someContacts(population).flatMap(ownersOf),
   }
-  await Promise.all(statements.map((text) => clickhouse.query(text, parameters)))
+  await Promise.all(statements.map((text) => clickhouse.query(text, parameters, { usesProjections })))
 }
 
 async function measureInserts(rowsAStatement: number): Promise<Load> {
