@@ -1,4 +1,4 @@
-/** What the service writes for a request, asked of PostgreSQL alone: the same statements in the same order, without what it reads. */
+/** What the service writes for a request, asked of PostgreSQL alone: the same statements, without what it reads. */
 import type pg from 'pg'
 import { type SystemEvent, toRecords } from '../packages/server/src/journal/append.ts'
 import { episodeId } from '../packages/server/src/journal/episodes.ts'
@@ -16,7 +16,8 @@ const SAY = `INSERT INTO contact_sources (tenant_id, contact_id, source, kind, f
   ON CONFLICT (tenant_id, contact_id, source) DO UPDATE SET fields = excluded.fields, updated_at = excluded.updated_at`
 const TAKE_VISITOR = 'UPDATE visitors SET contact_id = $3 WHERE tenant_id = $1 AND visitor_id = $2'
 const LOG_LINK = `INSERT INTO identity_links
-  (tenant_id, link_id, visitor_id, contact_id, previous_contact_id, source, linked_at) VALUES ($1, $2, $3, $4, NULL, 'identify', $5)`
+  (tenant_id, link_id, visitor_id, contact_id, previous_contact_id, source, linked_at)
+  VALUES ($1, $2, $3, $4, NULL, 'identify', $5)`
 const LINK_OWNER = 'INSERT INTO owner_links (tenant_id, owner_id, contact_id) VALUES ($1, $2, $3)'
 const APPEND = `INSERT INTO journal (journal_id, table_name, tenant_ids, row_count, rows) VALUES ($1, $2, $3, $4, $5)`
 
@@ -26,7 +27,7 @@ const FIRST_TOUCH = {
   first_utm_source: 's10',
 }
 
-/** Creates a contact, links a visitor that has events, and records the first touch: an identification, and nearly a form. */
+/** Creates a contact, links a visitor that has events, and records the first touch. A form writes one event more. */
 export async function bareIdentification(
   pool: pg.Pool,
   tenantId: string,

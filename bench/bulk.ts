@@ -40,8 +40,8 @@ export async function loadContacts(database: Database, tenantId: string, count: 
 }
 
 /**
- * The visitors of a population with how they began, as the collector would have stored them, and in both engines whom the episodes of the
- * identified ones have become; then all their events.
+ * Loads the visitors of a population with how they began, as the collector would have stored them, whom the episodes of
+ * those that were identified have become, in both engines, and all events.
  */
 export async function loadEvents(
   { database, clickhouse }: Pick<Stores, 'database' | 'clickhouse'>,
@@ -86,8 +86,11 @@ export async function loadEvents(
 /** Does at once what the engines would do after loading: it would otherwise be measured too. */
 export async function settle({ database, clickhouse }: Pick<Stores, 'database' | 'clickhouse'>): Promise<void> {
   await clickhouse.command('OPTIMIZE TABLE events FINAL')
-  await sql`VACUUM ANALYZE`.execute(database)
-  await sql`CHECKPOINT`.execute(database)
+  await database.connection().execute(async (connection) => {
+    await sql`SET statement_timeout = 0`.execute(connection)
+    await sql`VACUUM ANALYZE`.execute(connection)
+    await sql`CHECKPOINT`.execute(connection)
+  })
 }
 
 async function insertVisitors(

@@ -5,7 +5,10 @@ import type { Target } from './target.ts'
 /** A contact has half of its events under itself and half under its visitors' episodes. */
 const OF_BUSY_CONTACT = 900
 
-/** @throws Error when the service does not see the events of contacts and visitors: then the rows would measure something else. */
+/**
+ * Makes sure that the rows measure what they say.
+ * @throws Error when the service does not see a contact's events from before it was identified.
+ */
 export async function checkData({ raw, population, takeVisitor }: Target): Promise<void> {
   const headers = { ...withKey(raw.apiKey), 'content-type': 'application/json' }
   const eventsOf = async (contactId: string): Promise<number> => {

@@ -14,8 +14,8 @@ const END_OF_CHUNKS = Buffer.from('0\r\n\r\n')
 const SHOWN_CHARACTERS = 500
 
 /**
- * A kept-alive connection with one request under way. It shares two cores with what it measures: it costs a third of what the usual
- * load generators and clients do (20 µs of processor time a request), because it reads nothing of an answer but its status and its end.
+ * A kept-alive connection with one request under way. It shares the cores with what it measures, and costs about half of
+ * what autocannon does, because it reads nothing of an answer but its status and its end.
  */
 export class Connection {
   readonly #socket: Socket

@@ -10,7 +10,10 @@ const READERS = 8
 const IDENTIFYING = 4
 const EVENTS_A_REQUEST = 3
 
-/** Readers alone, then beside pages that send events and systems that identify visitors, all of one tenant. An answer that is not 2xx fails the row. */
+/**
+ * Readers alone, then beside pages that send events and systems that identify visitors, all of one tenant. An answer that
+ * is not 2xx fails the row.
+ */
 export async function measureCrowd(target: Target): Promise<void> {
   const { raw, population, site } = target
   const paths = [

@@ -1,6 +1,6 @@
 /**
- * `npm run bench` prints one table: what the service does, what bounds it measured in the same run, the ratio, and how it grows with the
- * data. See options.ts for what can be chosen.
+ * `npm run bench` prints one table: what the service does, what bounds it measured in the same run, the ratio, and how it
+ * grows with the data. See options.ts for what can be chosen.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,7 @@
 /**
- * Who has the events of a tenant. A tenth of them are of a few busy contacts, with 1,000 each; two tenths of ordinary contacts, with 80
- * each; the others of visitors whom nobody knows yet, with 20 each. A contact has two visitors, and was identified halfway through the time.
+ * Who has the events of a tenant. A tenth of them are of a few busy contacts, with 1,000 each; two tenths of ordinary
+ * contacts, with 80 each; the others of visitors whom nobody knows yet, with 20 each. A contact has two visitors, and was
+ * identified halfway through the time.
  */
 import { hash } from 'node:crypto'
 import { episodeId } from '../packages/server/src/journal/episodes.ts'

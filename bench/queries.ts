@@ -2,7 +2,7 @@
 interface Row {
   name: string
   statements: string[]
-  /** Whether ClickHouse may read the rows by owner, as for the service. Bare groupings read the rows, not what was added up. */
+  /** Whether ClickHouse may read the rows by owner, as for the service. Groupings read the rows, not sums of them. */
   isByOwner?: boolean
 }
 
@@ -50,7 +50,7 @@ const withContacts = (rows: string) => `(
   FROM (${rows}) AS found LEFT JOIN (SELECT owner_id, contact_id FROM owner_links FINAL WHERE tenant_id = {tenant_id: UUID}) AS links
     ON links.owner_id = found.owner_id)`
 
-/** Of ClickHouse, asked by one. `owners` are those of one contact, `busy_owners` of one with many events, `some_owners` of 25. */
+/** Of ClickHouse, asked by one. `owners` are those of a contact, `busy_owners` of a busy one, `some_owners` of 25. */
 export const ONE_AT_A_TIME: Row[] = [
   {
     name: 'GET contact with its events',

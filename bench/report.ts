@@ -27,12 +27,12 @@ export function reportRate(
   measured: Load,
   limit: Load & { of: string },
   aim: string,
-  { unit = '', each = 1 } = {},
+  { unit = '', each = 1, note = '' } = {},
 ): void {
   const per = unit === '' ? '/s' : ` ${unit}/s`
   report({
     what,
-    measured: `${rate(measured.perSecond * each)}${per}, ${latency(measured)}`,
+    measured: `${rate(measured.perSecond * each)}${per}, ${latency(measured)}${note}`,
     limit: `${rate(limit.perSecond)}/s ${limit.of}`,
     ratio: (measured.perSecond * each) / limit.perSecond,
     aim,

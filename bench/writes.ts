@@ -2,10 +2,10 @@ import type pg from 'pg'
 import { newId } from '../packages/server/src/platform/ids.ts'
 import { bareChange } from './bare-writes.ts'
 import { sourceRecords, trackBody } from './bodies.ts'
-import { load, pick, withKey } from './load.ts'
+import { load, pick, URL_OF_SERVICE, withKey } from './load.ts'
 import { start } from './processes.ts'
 import { repeat } from './repeat.ts'
-import { progress, reportRate } from './report.ts'
+import { milliseconds, progress, reportRate } from './report.ts'
 import { defineSegments, SEGMENTS } from './segments.ts'
 import type { Target } from './target.ts'
 
@@ -28,7 +28,8 @@ export async function measureTrack({ raw, site, size }: Target): Promise<void> {
     const bare = await load({ ...common, port: BARE_PORT })
     await bareServer.stop()
     const measured = await load(common)
-    reportRate(what, measured, { ...bare, of: 'requests, bare Fastify' }, events === 1 ? '0.25' : '')
+    const note = `; all readable ${milliseconds(await timeToRead(raw.apiKey))} later`
+    reportRate(what, measured, { ...bare, of: 'requests, bare Fastify' }, events === 1 ? '0.25' : '', { note })
     // With single events 64 callers who wait for their answer fill statements of 64 rows at most.
     const rows = events === 1 ? TRACKERS : 1_000
     const inserts = raw.inserts.find((each) => each.rows === rows)?.load
@@ -37,6 +38,15 @@ export async function measureTrack({ raw, site, size }: Target): Promise<void> {
     const limit = { ...inserts, perSecond: inserts.perSecond * rows, of }
     reportRate(`${what}, as events`, measured, limit, events === 1 ? '' : '0.50', { unit: 'events', each: events })
   }
+}
+
+/** A read waits for all that was acknowledged before it: a backlog would show here. */
+async function timeToRead(apiKey: string): Promise<number> {
+  const startedAt = performance.now()
+  const answer = await fetch(`${URL_OF_SERVICE}/v1/events?limit=1`, { headers: withKey(apiKey) })
+  if (!answer.ok) throw new Error(await answer.text())
+  await answer.arrayBuffer()
+  return performance.now() - startedAt
 }
 
 /** Records of a connected source, against upserts of the same rows into the contacts alone. */
