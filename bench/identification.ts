@@ -14,20 +14,23 @@ export async function measureIdentification(target: Target): Promise<void> {
   progress('POST /v1/identify')
   // A small tenant has few of them, so no row may use them all.
   const share = Math.floor(target.visitorsLeft() / 4)
+  const warmUpTimes = Math.round(share / 4)
   const takeSome = () => {
     let left = share
     return () => (left-- > 0 ? target.takeVisitor() : null)
   }
   const takeBare = takeSome()
-  const bare = await repeat(CONNECTIONS, seconds, async () => {
+  const identifyBare = async () => {
     const visitorId = takeBare()
     if (visitorId === null) return NOTHING_LEFT
     return bareIdentification(postgres, raw.tenantId, visitorId, newEmail())
-  })
+  }
+  const bare = await repeat(CONNECTIONS, seconds, identifyBare, warmUpTimes)
   const takeIdentified = takeSome()
   const identified = await load({
     connections: CONNECTIONS,
     seconds,
+    warmUpTimes,
     headers: withKey(raw.apiKey),
     next: () => identificationOf(takeIdentified()),
   })
@@ -36,6 +39,7 @@ export async function measureIdentification(target: Target): Promise<void> {
   const submitted = await load({
     connections: CONNECTIONS,
     seconds,
+    warmUpTimes,
     headers: { origin: `https://${site}` },
     next: () => {
       const visitor_id = takeSubmitted()

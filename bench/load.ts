@@ -10,19 +10,23 @@ export interface Requests {
   headers: Record<string, string>
   /** The service's, unless told. */
   port?: number
+  /** Fewer than usual where requests are scarce. */
+  warmUpTimes?: number
   /** Makes each request; null: there are none left. */
   next: () => Request | null
 }
 
 /** Sends requests over kept-alive connections for some seconds. @throws Error when any answer is not 2xx. */
-export async function load({ connections: count, seconds, headers, port = PORT, next }: Requests): Promise<Load> {
+export async function load(requests: Requests): Promise<Load> {
+  const { connections: count, seconds, headers, port = PORT, warmUpTimes, next } = requests
   const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(port, headers)))
   try {
-    return await repeat(count, seconds, async (lane) => {
+    const sendNext = async (lane: number) => {
       const request = next()
       if (request === null) return NOTHING_LEFT
       return connections[lane]?.send(request)
-    })
+    }
+    return await repeat(count, seconds, sendNext, warmUpTimes)
   } finally {
     for (const connection of connections) connection.close()
   }

@@ -10,16 +10,21 @@ export interface Load {
 export const NOTHING_LEFT = Symbol('nothing left')
 
 /** What is new to a process is slow: so much is done before the clock runs. */
-const WARM_UP_MS = 500
-const WARM_UP_TIMES = 100
+const WARM_UP_MS = 1_000
+const WARM_UP_TIMES = 1_000
 
 /**
  * Does work again and again in some lanes, one after the other in each.
  * @param work is told its lane. It answers NOTHING_LEFT to end the lane before the time is over.
+ * @param warmUpTimes how often it is done before the clock runs, unless that takes too long.
  */
-export async function repeat(lanes: number, seconds: number, work: (lane: number) => Promise<unknown>): Promise<Load> {
-  const warming: number[] = []
-  await inLanes(lanes, WARM_UP_MS, work, warming, WARM_UP_TIMES)
+export async function repeat(
+  lanes: number,
+  seconds: number,
+  work: (lane: number) => Promise<unknown>,
+  warmUpTimes = WARM_UP_TIMES,
+): Promise<Load> {
+  await inLanes(lanes, WARM_UP_MS, work, [], warmUpTimes)
   const latencies: number[] = []
   const startedAt = performance.now()
   await inLanes(lanes, seconds * 1000, work, latencies)
