@@ -279,3 +279,17 @@ describe('a whole segment', () => {
     expect(counts).toEqual([])
   })
 })
+
+test("a tenant that defines hundreds of segments at once delays nobody else's", async () => {
+  const busy = tenant.handle
+  const filter = { match: 'all', conditions: [LEAD] }
+  await busy.transaction(async (tx) => {
+    for (let index = 0; index < 400; index++) {
+      await createSegment(tx, { name: `Segment ${index}`, description: null, filter }, new Date())
+    }
+  })
+  tenant = await createTestTenant(service)
+  await define(LEAD)
+  const waiting = await busy.db.selectFrom('segments').select('segment_id').where('evaluated_at', 'is', null).execute()
+  expect(waiting.length).toBeGreaterThan(0)
+})
