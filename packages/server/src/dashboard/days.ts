@@ -33,6 +33,18 @@ export function rangeBefore({ from, to }: Range): Range {
   return { from: new Date(from.getTime() - length), to: new Date(from.getTime() - 1) }
 }
 
+/**
+ * The days (UTC) that lie whole in one of two ranges side by side, from the first to the last; the last ends before the
+ * first begins when there are none. `isCut` says that one day in between lies partly in each.
+ */
+export function wholeDaysOf(before: Range, { from, to }: Range): Range & { isCut: boolean } {
+  return {
+    from: new Date(Math.ceil(before.from.getTime() / DAY_MS) * DAY_MS),
+    to: new Date(startOfDay(new Date(to.getTime() + 1)).getTime() - 1),
+    isCut: startOfDay(from).getTime() !== from.getTime(),
+  }
+}
+
 /** Every day (UTC) of a range, as YYYY-MM-DD. */
 export function daysOf({ from, to }: Range): string[] {
   const days: string[] = []

@@ -1,9 +1,9 @@
 import { eventConditions } from '../events/filters.ts'
 import { EVENT_ID_ORDER } from '../events/table.ts'
-import { NOBODY } from '../journal/event-record.ts'
 import { endOfMillisecond } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { daysOf, type Range, rangeBefore } from './days.ts'
+import { type Range, rangeBefore } from './days.ts'
+import { identifiedContacts, readFigures } from './figures.ts'
 import type { Overview } from './overview-schema.ts'
 
 const PAGES_MAX = 10
@@ -32,68 +32,6 @@ export async function readOverview(tenant: Tenant, range: Range): Promise<Overvi
     previous: { ...figures(false, before), identified_contacts: contacts.before, contacts_created: createdBefore },
     waiting_for_approval: waiting,
   }
-}
-
-interface FigureRow {
-  now: number | boolean
-  /** '' in the row that is about the whole range. */
-  day: string
-  events: number
-  visitors: number
-}
-
-/** Both ranges by day and as a whole: visitors of several days count once in the whole. */
-async function readFigures(tenant: Tenant, { from, to }: Range, before: Range) {
-  const { where, parameters } = eventConditions({ date_after: before.from, date_before: to, is_bot: false })
-  const rows = await tenant.events.select<FigureRow>({
-    name: 'dashboard.overview',
-    lane: 'heavy',
-    // Each day is counted once and the whole is merged from the days: half the time of counting everything twice.
-    columns: `timestamp >= parseDateTime64BestEffort({since: String}, 3, 'UTC') AS now, toDate(timestamp) AS date,
-      count() AS n, uniqStateIf(visitor_id, visitor_id != '') AS v`,
-    where,
-    parameters: { ...parameters, since: from.toISOString() },
-    groupBy: 'now, date',
-    outer: {
-      columns: `now, if(grouping(date) = 0, toString(date), '') AS day, sum(n) AS events, uniqMerge(v) AS visitors`,
-      groupBy: 'GROUPING SETS ((now), (now, date))',
-    },
-  })
-  return (now: boolean, range: Range) => {
-    const ofRange = rows.filter((row) => Boolean(row.now) === now)
-    const byDay = new Map(ofRange.map((row) => [row.day, row]))
-    const whole = byDay.get('')
-    return {
-      visitors: Number(whole?.visitors ?? 0),
-      events: Number(whole?.events ?? 0),
-      by_day: daysOf(range).map((date) => ({
-        date,
-        events: Number(byDay.get(date)?.events ?? 0),
-        visitors: Number(byDay.get(date)?.visitors ?? 0),
-      })),
-    }
-  }
-}
-
-/** How many contacts the events of both ranges belong to. */
-async function identifiedContacts(tenant: Tenant, { from, to }: Range, before: Range) {
-  const { where, parameters } = eventConditions({ date_after: before.from, date_before: to, is_bot: false })
-  const rows = await tenant.events.select<{ now: boolean | number; contacts: number }>({
-    name: 'dashboard.contacts',
-    lane: 'heavy',
-    columns: "timestamp >= parseDateTime64BestEffort({since: String}, 3, 'UTC') AS now",
-    where,
-    parameters: { ...parameters, since: from.toISOString() },
-    groupBy: 'now',
-    isPerContact: true,
-    outer: {
-      columns: 'now, uniq(contact_id) AS contacts',
-      where: `contact_id != toUUID('${NOBODY}')`,
-      groupBy: 'now',
-    },
-  })
-  const of = (now: boolean) => Number(rows.find((row) => Boolean(row.now) === now)?.contacts ?? 0)
-  return { now: of(true), before: of(false) }
 }
 
 async function topPages(tenant: Tenant, { from, to }: Range): Promise<Overview['top_pages']> {

@@ -251,7 +251,7 @@ function wordsCondition(name: string, columns: readonly string[], text: string):
 }
 
 /** A bound beyond what ClickHouse can hold includes or excludes the same events as the furthest that it can. */
-function storableTime(moment: Date): string {
+export function storableTime(moment: Date): string {
   return new Date(Math.min(Math.max(moment.getTime(), EARLIEST_MS), LATEST_MS)).toISOString()
 }
 

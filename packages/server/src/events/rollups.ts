@@ -1,4 +1,4 @@
-import { EVENT_FILTERS, type EventConditions, type EventFilters, eventConditions } from './filters.ts'
+import { EVENT_FILTERS, type EventConditions, type EventFilters, eventConditions, storableTime } from './filters.ts'
 import { ROLLUPS } from './table.ts'
 
 const DAY_MS = 86_400_000
@@ -20,13 +20,19 @@ export function rollupConditions(filters: EventFilters, groupedBy: readonly stri
   if (![by_day, devices].some(has)) return null
   if (date_after && date_after.getTime() % DAY_MS !== 0) return null
   if (date_before && (date_before.getTime() + 1) % DAY_MS !== 0) return null
-  const { contact_id: _, contact_ids: __, ...plain } = others
-  const { where, parameters } = eventConditions({ ...plain, ...(includeSystem ? { includeSystem } : {}) })
+  const { contact_id: _, contact_ids: __, ...plain } = filters
+  return dayConditions(plain)
+}
+
+/** The conditions of filters whose range is whole days, spelled as rollups spell days. */
+export function dayConditions(filters: Parameters<typeof eventConditions>[0]): EventConditions {
+  const { date_after, date_before, ...others } = filters
+  const { where, parameters } = eventConditions(others)
   const bounds = { from_day: [date_after, '>='], to_day: [date_before, '<='] } as const
   for (const [name, [moment, operator]] of Object.entries(bounds)) {
     if (!moment) continue
     where.push(`${DAY} ${operator} toDate({${name}: String})`)
-    parameters[name] = moment.toISOString().slice(0, 10)
+    parameters[name] = storableTime(moment).slice(0, 10)
   }
   return { where, parameters }
 }

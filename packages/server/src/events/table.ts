@@ -1,10 +1,16 @@
 import type { TableDefinition } from '../platform/clickhouse/tables.ts'
 
-/** What the rollups add up beside the counts of events, by day. */
+/** How many visitors events have, as a state to merge. One that is not known is no visitor. */
+export const VISITORS_STATE = "uniqState(nullIf(visitor_id, ''))"
+
+/**
+ * What the rollups add up beside the counts of events, by day. A question must spell an expression as its rollup does, or
+ * ClickHouse does not recognise it.
+ */
 export const ROLLUPS = {
   by_day: { columns: ['event', 'domain'], figures: 'count()' },
   devices: { columns: ['browser', 'os', 'device_type'], figures: 'count()' },
-  visitors: { columns: [], figures: 'count(), uniq(visitor_id), min(visitor_id)' },
+  visitors: { columns: [], figures: `count(), ${VISITORS_STATE}` },
 } as const
 
 function rollupProjection([name, { columns, figures }]: [string, (typeof ROLLUPS)[keyof typeof ROLLUPS]]): string {

@@ -32,6 +32,8 @@ export interface EventSelect {
   isPerContact?: boolean
   /** Asks only what a projection has added up: see the rollups of the table. */
   isRollup?: boolean
+  /** A second selection of rows of the same form, grouped in the same way. `outer` puts both together. */
+  also?: Pick<EventSelect, 'columns' | 'where'>
   /** A question to the rows of this one, which it calls `found`; only its rows are answered then. */
   outer?: Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit' | 'offset'> & { where?: string }
 }
@@ -130,9 +132,9 @@ function failureFor(caller: AbortSignal | undefined, error: unknown): unknown {
 /** A part that asks another question, or a comment that hides one, would escape the tenant's predicate. */
 const OTHER_QUESTION = /\b(select|from|join|union)\b|\/\*|--/i
 
-function requireParts({ columns, where, groupBy, orderBy, limitBy, outer }: EventSelect): void {
-  const own = where.filter((condition) => condition !== IS_IDENTIFIED)
-  const parts = [columns, ...own, groupBy, orderBy, limitBy?.columns]
+function requireParts({ columns, where, also, groupBy, orderBy, limitBy, outer }: EventSelect): void {
+  const own = [...where, ...(also?.where ?? [])].filter((condition) => condition !== IS_IDENTIFIED)
+  const parts = [columns, also?.columns, ...own, groupBy, orderBy, limitBy?.columns]
   parts.push(outer?.columns, outer?.where, outer?.groupBy, outer?.orderBy)
   if (parts.some((part) => part !== undefined && OTHER_QUESTION.test(part))) {
     throw new Error('A part of an event query must not ask anything of its own.')
@@ -141,17 +143,12 @@ function requireParts({ columns, where, groupBy, orderBy, limitBy, outer }: Even
 
 function renderSelect(question: EventSelect): string {
   requireParts(question)
-  const { name, where, outer, isPerContact, ...rest } = question
-  const columns = isPerContact ? `owner_id, is_anonymous, ${question.columns}` : question.columns
-  const groupBy = isPerContact ? ['owner_id, is_anonymous', question.groupBy].filter(Boolean).join(', ') : rest.groupBy
-  const conditions = ['tenant_id = {tenant_id: UUID}', ...where.map((condition) => `(${condition})`)]
-  const select = [
-    `SELECT ${columns} FROM events WHERE ${conditions.join(' AND ')}`,
-    renderGroup({ groupBy }),
-    renderEnd(rest),
-  ].join(' ')
+  const { name, also, outer, isPerContact } = question
+  if (also && !outer) throw new Error('Two selections need an outer question, which puts them together.')
+  const selections = [question, ...(also ? [{ ...question, ...also }] : [])]
+  const select = selections.map(renderRows).join(' UNION ALL ')
   if (!outer) return `/* ${name} */ ${select}`
-  const found = isPerContact ? withContacts(select, where) : `(${select}) AS found`
+  const found = isPerContact ? withContacts(select, also ? [] : question.where) : `(${select}) AS found`
   const chosen = outer.where ? `WHERE ${outer.where}` : ''
   return `/* ${name} */ SELECT ${outer.columns} FROM ${found} ${chosen} ${renderGroup(outer)} ${renderEnd(outer)}`
 }
@@ -162,6 +159,18 @@ function withContacts(select: string, where: readonly string[]): string {
   const links = `(SELECT owner_id, contact_id FROM owner_links FINAL WHERE ${conditions}) AS links`
   return `(SELECT found.*, ${CONTACT} AS contact_id FROM (${select}) AS found
     LEFT JOIN ${links} ON links.owner_id = found.owner_id) AS found`
+}
+
+/** Every selection has the tenant's predicate. */
+function renderRows({ where, isPerContact, ...question }: EventSelect): string {
+  const columns = isPerContact ? `owner_id, is_anonymous, ${question.columns}` : question.columns
+  const groupBy = [isPerContact ? 'owner_id, is_anonymous' : '', question.groupBy].filter(Boolean).join(', ')
+  const conditions = ['tenant_id = {tenant_id: UUID}', ...where.map((condition) => `(${condition})`)]
+  return [
+    `SELECT ${columns} FROM events WHERE ${conditions.join(' AND ')}`,
+    renderGroup({ groupBy }),
+    renderEnd(question),
+  ].join(' ')
 }
 
 function renderGroup({ groupBy }: { groupBy?: string | undefined }): string {

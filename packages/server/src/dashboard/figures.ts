@@ -1,0 +1,101 @@
+import { eventConditions, storableTime } from '../events/filters.ts'
+import { dayConditions } from '../events/rollups.ts'
+import { VISITORS_STATE } from '../events/table.ts'
+import { NOBODY } from '../journal/event-record.ts'
+import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
+import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { daysOf, type Range, wholeDaysOf } from './days.ts'
+
+interface FigureRow {
+  now: number | boolean
+  /** '' in the row that is about the whole range. */
+  day: string
+  events: number
+  visitors: number
+}
+
+/** Both ranges by day and as a whole: visitors of several days count once in the whole. */
+export async function readFigures(tenant: Tenant, range: Range, before: Range) {
+  const rows = await tenant.events.select<FigureRow>({
+    name: 'dashboard.overview',
+    lane: 'heavy',
+    ...ofBoth(range, before, `toDate(timestamp) AS date, count() AS n, ${VISITORS_STATE} AS v`, 'date'),
+    outer: {
+      columns: `now, if(grouping(date) = 0, toString(date), '') AS day, sum(n) AS events, uniqMerge(v) AS visitors`,
+      groupBy: 'GROUPING SETS ((now), (now, date))',
+    },
+  })
+  return (now: boolean, range: Range) => {
+    const ofRange = rows.filter((row) => Boolean(row.now) === now)
+    const byDay = new Map(ofRange.map((row) => [row.day, row]))
+    const whole = byDay.get('')
+    return {
+      visitors: Number(whole?.visitors ?? 0),
+      events: Number(whole?.events ?? 0),
+      by_day: daysOf(range).map((date) => ({
+        date,
+        events: Number(byDay.get(date)?.events ?? 0),
+        visitors: Number(byDay.get(date)?.visitors ?? 0),
+      })),
+    }
+  }
+}
+
+/** How many contacts the events of both ranges belong to. */
+export async function identifiedContacts(tenant: Tenant, range: Range, before: Range) {
+  const rows = await tenant.events.select<{ now: boolean | number; contacts: number }>({
+    name: 'dashboard.contacts',
+    lane: 'heavy',
+    ...ofBoth(range, before, 'count() AS n'),
+    isPerContact: true,
+    outer: {
+      columns: 'now, uniq(contact_id) AS contacts',
+      where: `contact_id != toUUID('${NOBODY}')`,
+      groupBy: 'now',
+    },
+  })
+  const of = (now: boolean) => Number(rows.find((row) => Boolean(row.now) === now)?.contacts ?? 0)
+  return { now: of(true), before: of(false) }
+}
+
+/**
+ * People's events of both ranges, `now` or before. Of days that lie in a range whole the sums are read, of the rest the
+ * events: ClickHouse takes the sums only for conditions on days.
+ */
+function ofBoth(
+  { from, to }: Range,
+  before: Range,
+  columns: string,
+  groupBy?: string,
+): Pick<EventSelect, 'columns' | 'where' | 'also' | 'groupBy' | 'parameters' | 'isRollup'> {
+  const days = wholeDaysOf(before, { from, to })
+  const whole = dayConditions({ date_after: days.from, date_before: days.to, is_bot: false })
+  const all = eventConditions({ date_after: before.from, date_before: to, is_bot: false })
+  const since: QueryParameters = {
+    since: storableTime(from),
+    since_day: storableTime(from).slice(0, 10),
+    days_from: storableTime(days.from),
+    days_to: storableTime(days.to),
+  }
+  const rest = [`timestamp < ${moment('days_from')}`, `timestamp > ${moment('days_to')}`]
+  if (days.isCut) {
+    whole.where.push('toDate(timestamp) != toDate({since_day: String})')
+    rest.push('toDate(timestamp) = toDate({since_day: String})')
+  }
+  return {
+    columns: `toDate(timestamp) >= toDate({since_day: String}) AS now, ${columns}`,
+    where: whole.where,
+    also: {
+      columns: `timestamp >= ${moment('since')} AS now, ${columns}`,
+      where: [...all.where, rest.join(' OR ')],
+    },
+    parameters: { ...all.parameters, ...whole.parameters, ...since },
+    groupBy: ['now', groupBy].filter(Boolean).join(', '),
+    isRollup: true,
+  }
+}
+
+function moment(name: string): string {
+  return `parseDateTime64BestEffort({${name}: String}, 3, 'UTC')`
+}
