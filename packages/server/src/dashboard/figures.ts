@@ -1,9 +1,7 @@
-import { eventConditions, storableTime } from '../events/filters.ts'
+import { type EventConditions, eventConditions, storableTime } from '../events/filters.ts'
 import { dayConditions } from '../events/rollups.ts'
 import { VISITORS_STATE } from '../events/table.ts'
 import { NOBODY } from '../journal/event-record.ts'
-import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
-import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { daysOf, type Range, wholeDaysOf } from './days.ts'
 
@@ -15,12 +13,39 @@ interface FigureRow {
   visitors: number
 }
 
-/** Both ranges by day and as a whole: visitors of several days count once in the whole. */
+/**
+ * Both ranges by day and as a whole: visitors of several days count once in the whole. Of days that lie in a range whole
+ * the sums are read, of the rest the events: ClickHouse takes the sums only for conditions on days.
+ */
 export async function readFigures(tenant: Tenant, range: Range, before: Range) {
+  const days = wholeDaysOf(before, range)
+  const whole = dayConditions({ date_after: days.from, date_before: days.to, is_bot: false })
+  const people = ofPeople(range, before)
+  const rest = [`timestamp < ${moment('days_from')}`, `timestamp > ${moment('days_to')}`]
+  if (days.isCut) {
+    whole.where.push('toDate(timestamp) != toDate({since_day: String})')
+    rest.push('toDate(timestamp) = toDate({since_day: String})')
+  }
+  const columns = `toDate(timestamp) AS date, count() AS n, ${VISITORS_STATE} AS v`
   const rows = await tenant.events.select<FigureRow>({
     name: 'dashboard.overview',
     lane: 'heavy',
-    ...ofBoth(range, before, `toDate(timestamp) AS date, count() AS n, ${VISITORS_STATE} AS v`, 'date'),
+    isRollup: true,
+    columns: `toDate(timestamp) >= toDate({since_day: String}) AS now, ${columns}`,
+    where: whole.where,
+    also: {
+      columns: `timestamp >= ${moment('since')} AS now, ${columns}`,
+      where: [...people.where, rest.join(' OR ')],
+    },
+    parameters: {
+      ...people.parameters,
+      ...whole.parameters,
+      since: storableTime(range.from),
+      since_day: storableTime(range.from).slice(0, 10),
+      days_from: storableTime(days.from),
+      days_to: storableTime(days.to),
+    },
+    groupBy: 'now, date',
     outer: {
       columns: `now, if(grouping(date) = 0, toString(date), '') AS day, sum(n) AS events, uniqMerge(v) AS visitors`,
       groupBy: 'GROUPING SETS ((now), (now, date))',
@@ -44,10 +69,14 @@ export async function readFigures(tenant: Tenant, range: Range, before: Range) {
 
 /** How many contacts the events of both ranges belong to. */
 export async function identifiedContacts(tenant: Tenant, range: Range, before: Range) {
+  const { where, parameters } = ofPeople(range, before)
   const rows = await tenant.events.select<{ now: boolean | number; contacts: number }>({
     name: 'dashboard.contacts',
     lane: 'heavy',
-    ...ofBoth(range, before, 'count() AS n'),
+    columns: `timestamp >= ${moment('since')} AS now`,
+    where,
+    parameters: { ...parameters, since: storableTime(range.from) },
+    groupBy: 'now',
     isPerContact: true,
     outer: {
       columns: 'now, uniq(contact_id) AS contacts',
@@ -59,41 +88,8 @@ export async function identifiedContacts(tenant: Tenant, range: Range, before: R
   return { now: of(true), before: of(false) }
 }
 
-/**
- * People's events of both ranges, `now` or before. Of days that lie in a range whole the sums are read, of the rest the
- * events: ClickHouse takes the sums only for conditions on days.
- */
-function ofBoth(
-  { from, to }: Range,
-  before: Range,
-  columns: string,
-  groupBy?: string,
-): Pick<EventSelect, 'columns' | 'where' | 'also' | 'groupBy' | 'parameters' | 'isRollup'> {
-  const days = wholeDaysOf(before, { from, to })
-  const whole = dayConditions({ date_after: days.from, date_before: days.to, is_bot: false })
-  const all = eventConditions({ date_after: before.from, date_before: to, is_bot: false })
-  const since: QueryParameters = {
-    since: storableTime(from),
-    since_day: storableTime(from).slice(0, 10),
-    days_from: storableTime(days.from),
-    days_to: storableTime(days.to),
-  }
-  const rest = [`timestamp < ${moment('days_from')}`, `timestamp > ${moment('days_to')}`]
-  if (days.isCut) {
-    whole.where.push('toDate(timestamp) != toDate({since_day: String})')
-    rest.push('toDate(timestamp) = toDate({since_day: String})')
-  }
-  return {
-    columns: `toDate(timestamp) >= toDate({since_day: String}) AS now, ${columns}`,
-    where: whole.where,
-    also: {
-      columns: `timestamp >= ${moment('since')} AS now, ${columns}`,
-      where: [...all.where, rest.join(' OR ')],
-    },
-    parameters: { ...all.parameters, ...whole.parameters, ...since },
-    groupBy: ['now', groupBy].filter(Boolean).join(', '),
-    isRollup: true,
-  }
+function ofPeople({ to }: Range, before: Range): EventConditions {
+  return eventConditions({ date_after: before.from, date_before: to, is_bot: false })
 }
 
 function moment(name: string): string {

@@ -188,7 +188,7 @@ export function eventConditions(
 }
 
 /** The table is sorted by time and has indexes on these; any other filter scans every event. */
-const INDEXED = ['contact_id', 'contact_ids', 'visitor_id'] as const
+const INDEXED = ['contact_id', 'contact_ids', 'visitor_id', 'session_id'] as const
 
 /** Whether finding matching events may read all events of the tenant. */
 export function readsEverything(filters: EventFilters): boolean {

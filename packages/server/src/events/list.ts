@@ -5,6 +5,7 @@ import { contactsOf } from '../visitors/owners.ts'
 import { EVENT_COLUMNS, type EventRow, isoOf, textOrNull, toEventObjects } from './event-object.ts'
 import { conditionsOf, type EventFilters, readsEverything } from './filters.ts'
 import { joinContacts } from './join.ts'
+import { rollupConditions } from './rollups.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
 export interface EventOrder {
@@ -79,10 +80,12 @@ function rowsWithin(sizes: readonly { bytes: number }[], bytesMax: number): numb
 
 /** How many events match. */
 export async function countEvents(tenant: Tenant, filters: EventFilters): Promise<number> {
-  const { where, parameters } = await conditionsOf(tenant, filters)
+  const rollup = rollupConditions(filters, [])
+  const { where, parameters } = rollup ?? (await conditionsOf(tenant, filters))
   const [row] = await tenant.events.select<{ count: number }>({
     name: 'events.count',
-    lane: readsEverything(filters) ? 'heavy' : 'light',
+    lane: rollup === null && readsEverything(filters) ? 'heavy' : 'light',
+    isRollup: rollup !== null,
     columns: 'count() AS count',
     where,
     parameters,

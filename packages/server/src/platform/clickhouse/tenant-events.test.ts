@@ -27,6 +27,33 @@ test.each(['columns', 'where'])('%s that ask a question of their own are refused
   await expect(tenant.handle.events.select(asked)).rejects.toThrow('must not ask anything of its own')
 })
 
+test('a second selection reads no other tenant, asks nothing of its own, and needs an outer question', async () => {
+  const service = await sharedService()
+  const [tenant, other] = [await createTestTenant(service), await createTestTenant(service)]
+  await tenant.track({ visitor_id: 'v', events: [{ event: 'one' }, { event: 'two' }, { event: 'three' }] })
+  await other.track({ visitor_id: 'v', events: [{ event: 'one' }, { event: 'two' }] })
+  const question = {
+    name: 'test',
+    lane: 'light' as const,
+    columns: 'event, count() AS n',
+    groupBy: 'event',
+    where: ["event = 'one'"],
+    parameters: {},
+    outer: { columns: 'event, sum(n) AS n', groupBy: 'event', orderBy: 'event' },
+  }
+  const { select } = tenant.handle.events
+  const also = { columns: 'event, count() AS n', where: ["event = 'two' OR event = 'one'"] }
+  expect(await select({ ...question, also })).toEqual([
+    { event: 'one', n: 2 },
+    { event: 'two', n: 1 },
+  ])
+  for (const wrong of [{ columns: '(SELECT 1)' }, { where: ['1 IN (SELECT 1)'] }]) {
+    await expect(select({ ...question, also: { ...also, ...wrong } })).rejects.toThrow('must not ask anything')
+  }
+  const { outer: _, ...bare } = question
+  await expect(select({ ...bare, also })).rejects.toThrow('need an outer question')
+})
+
 test('inside a transaction only light reads are possible', async () => {
   const tenant = await createTestTenant(await sharedService())
   const question = { name: 'test', columns: 'event', where: ['1'], parameters: {} }
