@@ -1,13 +1,16 @@
 /**
  * A ClickHouse server for tests: the HTTP interface, as far as the ordinary client uses it, in front of an embedded
- * engine. Run it as a process: `node clickhouse-front.ts DIRECTORY PORT`.
+ * engine. Run it as a process: `node clickhouse-front.ts DIRECTORY PORT [CLUSTER]`. With the name of a cluster it is that
+ * cluster's only server.
  */
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Session } from 'chdb'
 
-const [directory = '', port = '0'] = process.argv.slice(2)
-const session = new Session(directory)
+const [directory = '', port = '0', cluster] = process.argv.slice(2)
+const session = new Session(directory, { connectionArgs: cluster === undefined ? [] : [configuration(cluster)] })
 
 const server = createServer(async (request, response) => {
   const url = new URL(request.url ?? '/', 'http://localhost')
@@ -18,10 +21,11 @@ const server = createServer(async (request, response) => {
   try {
     const parameters = parametersOf(url.searchParams)
     const format = url.searchParams.get('default_format') ?? 'TabSeparated'
-    const result =
+    const run = (statement: string) =>
       Object.keys(parameters).length > 0
-        ? await session.queryBindAsync(sql, parameters, { format })
-        : await session.queryAsync(sql, { format })
+        ? session.queryBindAsync(statement, parameters, { format })
+        : session.queryAsync(statement, { format })
+    const result = await run(cluster === undefined ? sql : await asOnlyServer(sql, run))
     response.end(Buffer.from(result.bytes()))
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
@@ -34,6 +38,48 @@ server.listen(Number(port), '127.0.0.1', () => {
   const address = server.address()
   console.log(`ready ${typeof address === 'object' ? address?.port : port}`)
 })
+
+/** One shard with one replica: itself, which it recognises by the port that it would listen on. */
+function configuration(name: string): string {
+  const path = join(directory, 'cluster.xml')
+  const replica = '<replica><host>localhost</host><port>9000</port></replica>'
+  const shard = `<shard><internal_replication>true</internal_replication>${replica}</shard>`
+  writeFileSync(
+    path,
+    `<clickhouse>
+      <tcp_port>9000</tcp_port>
+      <macros><shard>01</shard><replica>one</replica></macros>
+      <remote_servers><${name}>${shard}</${name}></remote_servers>
+    </clickhouse>`,
+  )
+  return `--config-file=${path}`
+}
+
+/**
+ * The embedded engine cannot do what takes a network: statements for all servers, replicas (it has no port that others
+ * could copy from), and asking itself over the network. On the only server each comes to the same as the statement without
+ * it. The engine still checks a replicated table as it was written: that it lacks a Keeper is the last that it says.
+ */
+async function asOnlyServer(sql: string, run: (statement: string) => Promise<unknown>): Promise<string> {
+  const [first = ''] = sql.split('\n', 1)
+  // Rows that are inserted are never touched.
+  if (first.startsWith('INSERT')) return withoutSelf(first) + sql.slice(first.length)
+  const here = withoutSelf(sql).replace(/ ON CLUSTER '\w+'/, '')
+  if (!here.includes('ENGINE = Replicated')) return here
+  const refusal = await run(here).then(
+    () => 'none',
+    (error: Error) => error.message,
+  )
+  if (!refusal.includes('NO_ZOOKEEPER')) throw new Error(refusal)
+  return here
+    .replace(/ENGINE = Replicated(\w+)\('[^']*', '[^']*'(?:, )?/, 'ENGINE = $1(')
+    .replace('replicated_deduplication_window =', 'non_replicated_deduplication_window =')
+    .replace(/,\s*replicated_deduplication_window_seconds = \d+/, '')
+}
+
+function withoutSelf(statement: string): string {
+  return statement.replace('prefer_localhost_replica = 0, ', '')
+}
 
 /** `param_name=value`, escaped as in a tab-separated file. */
 function parametersOf(search: URLSearchParams): Record<string, string> {

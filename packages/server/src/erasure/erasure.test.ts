@@ -159,7 +159,9 @@ test('a contact is erased from every table of both stores, with a receipt that n
     await lastLook((await erase(contactId)).erasure_id)
     const kept = await tenant.handle.db.selectFrom('visitors').select('visitor_id').execute()
     expect(kept.map(({ visitor_id }) => visitor_id)).toContain('grace')
-    await bench.service.stores.clickhouse.command("ALTER TABLE events DELETE WHERE event = 'kept' SETTINGS mutations_sync = 2")
+    await bench.service.stores.clickhouse.command(
+      "ALTER TABLE events DELETE WHERE event = 'kept' SETTINGS mutations_sync = 2",
+    )
   }
 })
 

@@ -36,11 +36,19 @@ export interface EventSelect {
   outer?: Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit' | 'offset'> & { where?: string }
 }
 
-/** Who the owners of a tenant's events have become. */
-const LINKS = '(SELECT owner_id, contact_id FROM owner_links FINAL WHERE tenant_id = {tenant_id: UUID})'
+const OF_TENANT = 'tenant_id = {tenant_id: UUID}'
 
-/** The condition that an event belongs to a contact; the one that may ask another question. */
-export const IS_IDENTIFIED = `NOT is_anonymous OR owner_id IN (SELECT owner_id FROM ${LINKS})`
+/**
+ * Who the owners of a tenant's events have become. FINAL would not do: in a cluster to which a shard was added, an older
+ * version of a link may be on another shard.
+ */
+const LINKS = `(SELECT owner_id, argMax(owner_links.contact_id, version) AS contact_id FROM owner_links WHERE ${OF_TENANT} GROUP BY owner_id)`
+
+/**
+ * The condition that an event belongs to a contact; the one that may ask another question. In a cluster the server that
+ * is asked collects the links and sends them to all shards: an event's link may be on another shard than the event.
+ */
+export const IS_IDENTIFIED = `NOT is_anonymous OR owner_id GLOBAL IN (SELECT owner_id FROM owner_links WHERE ${OF_TENANT})`
 
 /** The condition that an event belongs to one of the owners in a parameter; the rows are stored in that order too. */
 export function isOwnedBy(parameter: string): string {
@@ -146,7 +154,7 @@ function renderSelect(question: EventSelect): string {
   const { name, where, outer, isPerContact, ...rest } = question
   const columns = isPerContact ? `owner_id, is_anonymous, ${question.columns}` : question.columns
   const groupBy = isPerContact ? ['owner_id, is_anonymous', question.groupBy].filter(Boolean).join(', ') : rest.groupBy
-  const conditions = ['tenant_id = {tenant_id: UUID}', ...where.map((condition) => `(${condition})`)]
+  const conditions = [OF_TENANT, ...where.map((condition) => `(${condition})`)]
   const select = [
     `SELECT ${columns} FROM events WHERE ${conditions.join(' AND ')}`,
     renderGroup({ groupBy }),
