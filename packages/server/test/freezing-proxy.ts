@@ -5,6 +5,8 @@ export interface FreezingProxy {
   port: number
   /** From now on nothing is forwarded, and whoever connects is accepted and waits. */
   freeze(): void
+  /** Freezes at the next statement that contains a text. The statement is still forwarded, or it is lost. */
+  freezeAt(text: string, isForwarded: boolean): void
   /** Freezes at the COMMIT of the transaction that sends a text. The COMMIT is still forwarded, or it is lost. */
   freezeAtCommitOf(text: string, isForwarded: boolean): void
   /** Forwards again, and what came meanwhile first. */
@@ -20,7 +22,7 @@ export async function startFreezingProxy(target: NetConnectOpts): Promise<Freezi
   const sockets = new Set<Socket>()
   const waiting: (() => void)[] = []
   let frozen = false
-  let trap: { text: string; isForwarded: boolean; client?: Socket } | null = null
+  let trap: { text: string; isForwarded: boolean; atCommit: boolean; client?: Socket } | null = null
 
   function freeze(): void {
     frozen = true
@@ -38,7 +40,7 @@ export async function startFreezingProxy(target: NetConnectOpts): Promise<Freezi
     if (frozen) from.pause()
     from.on('data', (chunk: Buffer) => {
       if (isClient && trap && chunk.includes(trap.text)) trap.client = from
-      const isTrapped = trap?.client === from && COMMIT.test(chunk.toString('latin1'))
+      const isTrapped = trap?.client === from && (!trap.atCommit || COMMIT.test(chunk.toString('latin1')))
       if (!isTrapped || trap?.isForwarded) to.write(chunk)
       if (isTrapped) freeze()
     })
@@ -62,8 +64,11 @@ export async function startFreezingProxy(target: NetConnectOpts): Promise<Freezi
   return {
     port: (server.address() as AddressInfo).port,
     freeze,
+    freezeAt: (text, isForwarded) => {
+      trap = { text, isForwarded, atCommit: false }
+    },
     freezeAtCommitOf: (text, isForwarded) => {
-      trap = { text, isForwarded }
+      trap = { text, isForwarded, atCommit: true }
     },
     thaw: () => {
       frozen = false

@@ -112,24 +112,41 @@ describe('a PostgreSQL that has gone silent', () => {
     expect(rows).toMatchObject([{ finished: 1 }])
   })
 
-  test.each([
+  const CASES: [string, boolean][] = [
     ['has received', true],
     ['has not received', false],
-  ])('a write whose COMMIT the server %s is whole or not there, and answers 503', async (_, isReceived) => {
-    const email = `${newId()}@example.com`
-    proxy.freezeAtCommitOf(email, isReceived)
-    expect(await inTime(tenant.call('POST', '/v1/contacts', { email, properties: { city: 'Rome' } }))).toEqual(
-      UNAVAILABLE,
-    )
+  ]
+  test.each(CASES)(
+    'a write whose COMMIT the server %s is whole or not there, and answers 503',
+    async (_, isReceived) => {
+      const email = `${newId()}@example.com`
+      proxy.freezeAtCommitOf(email, isReceived)
+      expect(await inTime(tenant.call('POST', '/v1/contacts', { email, properties: { city: 'Rome' } }))).toEqual(
+        UNAVAILABLE,
+      )
+      await isBack()
+      const { body } = await tenant.call('GET', `/v1/contacts?search=${email}`)
+      const found = body.contacts.map(({ properties }: { properties: object }) => properties)
+      expect(found).toEqual(isReceived ? [{ email, city: 'Rome' }] : [])
+      if (!isReceived) return
+      const id = body.contacts[0].contact_id
+      const created = async () =>
+        (await tenant.call('GET', `/v1/events?event_type=contact_created&contact_id=${id}&count_only=true`)).body.count
+      await expect.poll(created).toBe(1)
+    },
+  )
+
+  test.each(CASES)('a segment whose claim the server %s is evaluated when it is back', async (_, isReceived) => {
+    const city = newId()
+    await tenant.contact(`${city}@example.com`, { city })
+    proxy.freezeAt('UPDATE segments SET claimed_until', isReceived)
+    const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: city }] }
+    // The freeze may come before its answer.
+    await Promise.allSettled([createSegment(tenant.handle, { name: city, description: null, filter }, new Date())])
+    await expect.poll(() => inTime(tenant.call('GET', '/v1/contacts'))).toEqual(UNAVAILABLE)
     await isBack()
-    const { body } = await tenant.call('GET', `/v1/contacts?search=${email}`)
-    const found = body.contacts.map(({ properties }: { properties: object }) => properties)
-    expect(found).toEqual(isReceived ? [{ email, city: 'Rome' }] : [])
-    if (!isReceived) return
-    const id = body.contacts[0].contact_id
-    const created = async () =>
-      (await tenant.call('GET', `/v1/events?event_type=contact_created&contact_id=${id}&count_only=true`)).body.count
-    await expect.poll(created).toBe(1)
+    const members = async () => (await tenant.call('GET', '/v1/segments')).body.segments[0]
+    await expect.poll(members).toMatchObject({ name: city, contact_count: 1 })
   })
 
   test('loses nothing that was acknowledged, and what works in the background goes on', async () => {

@@ -4,7 +4,7 @@ import { platform } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { ADDRESS_FILE } from '../src/engines.ts'
-import { openDirectory } from './process.ts'
+import { MAIN, openDirectory } from './process.ts'
 import { runProgram } from './programs.ts'
 import { until } from './webhooks.ts'
 
@@ -21,14 +21,16 @@ beforeEach(async () => {
 const run = (file: string, args: string[], ready: RegExp) => runProgram(file, args, { CDS_DATA_DIR: directory }, ready)
 const npmStart = (ready = RUNNING) => run('npm', ['start'], ready)
 
-/** Runs `npm start` in a terminal of its own. */
-const inTerminal = (ready = RUNNING) => run('script', ['-qfec', 'npm start', '/dev/null'], ready)
+/** Runs a command in a terminal of its own. */
+const inTerminal = (command: string, ready = RUNNING) => run('script', ['-qfec', command, '/dev/null'], ready)
 
 function childOf(pid: number | undefined): number {
   const child = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'))
   if (!(child > 0)) throw new Error(`${pid} has not one child`)
   return child
 }
+
+const expectGone = (pid: number) => until(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 60_000)
 
 /** The directory can be used at once, and nothing has to be recovered or ended. */
 async function expectCleanEnd(): Promise<void> {
@@ -60,7 +62,7 @@ describe('npm start', () => {
 
 describe.skipIf(platform() !== 'linux')('npm start in a terminal', () => {
   test('Ctrl-C, which the terminal sends to npm and to the service, ends it cleanly and once', async () => {
-    const { process: terminal, ended, output } = await inTerminal()
+    const { process: terminal, ended, output } = await inTerminal('npm start')
     terminal.stdin.write(CTRL_C)
     await ended
     expect(output().match(/stopping: /g)).toHaveLength(1)
@@ -68,18 +70,29 @@ describe.skipIf(platform() !== 'linux')('npm start in a terminal', () => {
     await expectCleanEnd()
   })
 
-  test('Ctrl-C while the data are being created ends it as soon as it has started', async () => {
-    const { process: terminal, ended, output } = await inTerminal(FIRST_STEP)
+  test('Ctrl-C while the data are being created ends the service as soon as it has started', async () => {
+    // Without npm, so that the exit code is the service's own.
+    const { process: terminal, ended, output } = await inTerminal(`exec node ${MAIN}`, FIRST_STEP)
     terminal.stdin.write(CTRL_C)
     expect([await ended, output()]).toEqual([0, expect.stringMatching(/stopping: /)])
     await expectCleanEnd()
   })
 
+  test('Ctrl-C for npm while the data are being created leaves nothing running', async () => {
+    const { process: terminal, ended, output } = await inTerminal('npm start', FIRST_STEP)
+    const service = childOf(childOf(terminal.pid))
+    terminal.stdin.write(CTRL_C)
+    await ended
+    await expectGone(service)
+    expect(output()).not.toMatch(/^\s+at |Error|npm error/m)
+    await expectCleanEnd()
+  })
+
   test('the service ends cleanly with its terminal', async () => {
-    const { process: terminal } = await inTerminal()
+    const { process: terminal } = await inTerminal('npm start')
     const service = childOf(childOf(terminal.pid))
     terminal.kill('SIGKILL')
-    await until(() => expect(() => process.kill(service, 0)).toThrow('ESRCH'), 60_000)
+    await expectGone(service)
     await expectCleanEnd()
   })
 })

@@ -195,7 +195,7 @@ test('an erasure that is cut off anywhere goes on where it was', async () => {
   )
   const broken = () => Promise.reject(new Error('crashed'))
   for (const step of steps) {
-    const crashing = { ...dependencies, [step]: step === 'events' ? { erase: broken, settle: broken } : broken }
+    const crashing = { ...dependencies, [step]: step === 'events' ? { erase: broken, forgetLinks: broken } : broken }
     await expect(runErasure(tenant.handle, { ...crashing, jobs: held }, erasureId)).rejects.toThrow('crashed')
   }
   const status = () => admin.call('GET', `/api/erasures/${erasureId}`).then(({ body }) => body.receipt)

@@ -60,7 +60,6 @@ export const EVENTS_TABLE: TableDefinition = {
     'origin_mismatch Bool',
     'INDEX by_event event_id TYPE bloom_filter(0.001) GRANULARITY 8',
     'INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 8',
-    'INDEX by_receipt received_at TYPE minmax GRANULARITY 1',
     `PROJECTION by_owner (SELECT * ORDER BY tenant_id, owner_id, timestamp, ${EVENT_ID_ORDER})`,
     'PROJECTION names (SELECT tenant_id, is_system, event, count() GROUP BY tenant_id, is_system, event)',
     ...Object.entries(ROLLUPS).map(rollupProjection),

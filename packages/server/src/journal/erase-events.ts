@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
 import { type ErasureSubject, mentionHint, mentionPattern } from '../erasure/subject.ts'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
+import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -10,6 +12,9 @@ import type { Projector } from './projector.ts'
 
 /** Events that mention an address elsewhere than in their contact are removed so many at a time, by their ids. */
 const EVENTS_A_DELETE = 1_000
+/** How long after ordering a deletion it is looked whether it is done; then less and less often. */
+const LOOK_AFTER_MS = 20
+const LOOK_EVERY_MS = 5_000
 /** Where a person's address may stand in an event; names and ids that the service makes cannot hold one. */
 const TEXTS =
   "concat(url, '\\n', referrer, '\\n', title, '\\n', text, '\\n', data, '\\n', class, '\\n', element_id, '\\n', event, '\\n', analytics_user_id, '\\n', visitor_id, '\\n', session_id)"
@@ -51,35 +56,47 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
     if (waiting) throw storeUnavailable('ClickHouse', new Error('the journal still holds events of the contact'))
   }
 
-  async function eraseOwn(tenantId: string, owners: string[]): Promise<number> {
-    const conditions = 'tenant_id = {tenant_id: UUID} AND owner_id IN {owners: Array(UUID)}'
-    const parameters = { tenant_id: tenantId, owners }
-    const [row] = await clickhouse.query<{ count: number }>(
-      `SELECT count() AS count FROM events WHERE ${conditions}`,
-      parameters,
+  /** Events that mention the person's address and belong to somebody else. */
+  async function mentionsOf(tenantId: string, email: string, owners: string[]): Promise<string[]> {
+    const rows = await clickhouse.query<{ event_id: string }>(
+      `SELECT event_id FROM events WHERE tenant_id = {tenant_id: UUID} AND owner_id NOT IN {owners: Array(UUID)}
+        AND positionCaseInsensitiveUTF8(${TEXTS}, {hint: String}) > 0
+        AND match(${TEXTS}, {pattern: String}) LIMIT ${EVENTS_A_DELETE}`,
+      { tenant_id: tenantId, owners, hint: mentionHint(email), pattern: `(?i)${mentionPattern(email)}` },
     )
-    const count = Number(row?.count ?? 0)
-    if (count > 0) await clickhouse.command(deletion(storage.events, conditions), parameters)
-    return count
+    return rows.map(({ event_id }) => event_id)
   }
 
-  /** Found first and removed by their ids: ClickHouse keeps the text of a deletion, and the address must not stay there. */
-  async function eraseMentions(tenantId: string, email: string): Promise<number> {
-    let count = 0
+  /** ClickHouse keeps the text of a deletion, and the address must not stay there: what mentions it goes by its ids. */
+  async function eraseEvents(tenantId: string, owners: string[], email: string | null): Promise<number> {
+    let erased = 0
     for (;;) {
-      const rows = await clickhouse.query<{ event_id: string }>(
-        `SELECT event_id FROM events WHERE tenant_id = {tenant_id: UUID}
-          AND positionCaseInsensitiveUTF8(${TEXTS}, {hint: String}) > 0
-          AND match(${TEXTS}, {pattern: String}) LIMIT ${EVENTS_A_DELETE}`,
-        { tenant_id: tenantId, hint: mentionHint(email), pattern: `(?i)${mentionPattern(email)}` },
-      )
-      if (rows.length === 0) return count
-      await clickhouse.command(
-        deletion(storage.events, 'tenant_id = {tenant_id: UUID} AND event_id IN {event_ids: Array(UUID)}'),
-        { tenant_id: tenantId, event_ids: rows.map(({ event_id }) => event_id) },
-      )
-      count += rows.length
+      const mentions = email === null ? [] : await mentionsOf(tenantId, email, owners)
+      const conditions = `tenant_id = {tenant_id: UUID}
+        AND (owner_id IN {owners: Array(UUID)} OR event_id IN {event_ids: Array(UUID)})`
+      const removed = await remove('events', conditions, { tenant_id: tenantId, owners, event_ids: mentions })
+      erased += removed
+      if (mentions.length < EVENTS_A_DELETE) return erased
     }
+  }
+
+  /**
+   * Has ClickHouse write the parts that hold some rows anew, without them: a lightweight deletion would leave them in the
+   * projections. That takes minutes for many millions of events, and no connection waits for it.
+   * @returns how many rows were removed.
+   */
+  async function remove(table: JournalTable, conditions: string, parameters: QueryParameters): Promise<number> {
+    const count = async () => {
+      const sql = `SELECT count() AS count FROM ${table} WHERE ${conditions}`
+      const [row] = await clickhouse.query<{ count: number }>(sql, parameters)
+      return Number(row?.count ?? 0)
+    }
+    const found = await count()
+    if (found === 0) return 0
+    const deletion = `ALTER TABLE ${storage[table]} DELETE WHERE ${conditions} SETTINGS mutations_sync = 0`
+    await clickhouse.command(deletion, parameters)
+    for (let pause = LOOK_AFTER_MS; (await count()) > 0; pause = Math.min(2 * pause, LOOK_EVERY_MS)) await sleep(pause)
+    return found
   }
 
   async function eraseRefused(tenantId: string, owners: string[], { email }: ErasureSubject): Promise<number> {
@@ -95,15 +112,12 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
     erase: async (tenant, subject, onFound) => {
       const owners = await ownersOf(tenant, [subject.contactId])
       await emptyJournal(tenant.id, owners, subject)
-      await onFound(await eraseOwn(tenant.id, owners))
-      if (subject.email !== null) await onFound(await eraseMentions(tenant.id, subject.email))
+      await onFound(await eraseEvents(tenant.id, owners, subject.email))
       return { refused_events: await eraseRefused(tenant.id, owners, subject) }
     },
     forgetLinks: async (tenant, contactId) => {
-      await clickhouse.command(
-        deletion(storage.owner_links, 'tenant_id = {tenant_id: UUID} AND contact_id = {contact_id: UUID}'),
-        { tenant_id: tenant.id, contact_id: contactId },
-      )
+      const ofContact = { tenant_id: tenant.id, contact_id: contactId }
+      await remove('owner_links', 'tenant_id = {tenant_id: UUID} AND contact_id = {contact_id: UUID}', ofContact)
       await tenant.db.deleteFrom('owner_links').where('contact_id', '=', contactId).execute()
     },
   }
@@ -114,9 +128,4 @@ function concerns(column: 'row' | 'rows', owners: readonly string[], email: stri
   const named = sql<boolean>`EXISTS (
     SELECT FROM unnest(${[...owners]}::text[]) AS owner WHERE strpos(${sql.ref(column)}, owner) > 0)`
   return email === null ? named : sql`(${named} OR ${sql.ref(column)} ~* ${mentionPattern(email)})`
-}
-
-/** Writes the parts that hold such rows anew, without them: a lightweight deletion would leave them in the projections. */
-function deletion(table: string, conditions: string): string {
-  return `ALTER TABLE ${table} DELETE WHERE ${conditions} SETTINGS mutations_sync = 2`
 }

@@ -19,10 +19,15 @@ import {
   tenantsThatWait,
 } from './batches.ts'
 import { JOURNAL_FORMAT } from './event-record.ts'
-import { type Holder, type Insertion, insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
+import { type Insertion, insertionsOf } from './insertions.ts'
+import { type Holder, insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
 
-/** Events wait at most so long before they are inserted, unless somebody reads them or they are many. */
+/** Events wait so long before they are inserted, unless they are many: a read would wait for them to be. */
 const EVERY_MS = 100
+/** What an insertion costs hardly depends on its size, so they wait for longer while nobody reads. */
+const UNREAD_EVERY_MS = 1_000
+/** Whoever has read events so recently will read again. */
+const READ_WITHIN_MS = 10_000
 const MANY_BYTES = 4_000_000
 /** How often the journal is looked at for rows that nobody here was told of. */
 const SWEEP_EVERY_MS = 1_000
@@ -73,6 +78,7 @@ export function startProjector(dependencies: Dependencies): Projector {
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let startedAt = 0
+  let readAt = Number.NEGATIVE_INFINITY
 
   /** Inserts a batch and removes it from the journal, unless another process has done so. */
   async function carry(batchId: string): Promise<void> {
@@ -202,13 +208,14 @@ export function startProjector(dependencies: Dependencies): Projector {
     if (stopped || trouble !== null) return
     const isSoon = texts.bytes() >= MANY_BYTES
     if (timer && !isSoon) return
+    const interval = Date.now() - readAt < READ_WITHIN_MS ? EVERY_MS : UNREAD_EVERY_MS
     clearTimeout(timer)
     timer = setTimeout(
       () => {
         timer = undefined
         project().catch(() => {})
       },
-      isSoon ? 0 : Math.max(0, startedAt + EVERY_MS - Date.now()),
+      isSoon ? 0 : Math.max(0, startedAt + interval - Date.now()),
     )
   }
 
@@ -237,6 +244,7 @@ export function startProjector(dependencies: Dependencies): Projector {
     },
     barrier: async (tenantId) => {
       if (!(await look()).has(tenantId)) return
+      readAt = Date.now()
       // The next sweep finds out whether it is back; until then every reader would wait in vain.
       if (trouble !== null) throw asUnavailable(trouble)
       await project().catch((error) => {
@@ -259,23 +267,6 @@ export function startProjector(dependencies: Dependencies): Projector {
 /** What a reader is told: its events are safe, and cannot be read at the moment. */
 function asUnavailable(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : storeUnavailable('ClickHouse', error)
-}
-
-/** Rows of a table become one insertion if their columns are the same; a row that an older version wrote may have others. */
-function insertionsOf(batchId: string, rows: readonly JournalRow[]): Insertion[] {
-  const namesOf = ({ rows: text }: JournalRow) => text.slice(0, text.indexOf('\n') + 1)
-  const groups = Map.groupBy(rows, (row) => `${row.table} ${namesOf(row)}`)
-  return [...groups.values()].flatMap((group, index) => {
-    const [first] = group
-    if (!first) return []
-    const names = namesOf(first)
-    const body = names + group.map((row) => withLineBreak(row.rows.slice(names.length))).join('')
-    return [{ table: first.table, body, token: index === 0 ? batchId : `${batchId}/${index}` }]
-  })
-}
-
-function withLineBreak(text: string): string {
-  return text === '' || text.endsWith('\n') ? text : `${text}\n`
 }
 
 /** The texts of the latest rows that this process has committed. */

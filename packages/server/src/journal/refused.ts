@@ -3,6 +3,7 @@ import { newId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { JournalRow, JournalTable } from './append.ts'
+import type { Insertion } from './insertions.ts'
 
 /** ClickHouse's error codes for rows that it cannot read, however often they come. */
 const UNREADABLE: ReadonlySet<number> = new Set([
@@ -17,14 +18,6 @@ const BUSY: ReadonlySet<number> = new Set([
 const ERROR_LENGTH_MAX = 1_000
 /** Used instead of a line number for a whole journal row whose lines are not those that were written. */
 const WHOLE_ROW = -1
-
-/** What ClickHouse is given at once. */
-export interface Insertion {
-  table: JournalTable
-  /** Column names, then a row a line. */
-  body: string
-  token: string
-}
 
 /** Who has a batch in hand: its transaction, which holds the locks, and how its rows reach ClickHouse meanwhile. */
 export interface Holder {

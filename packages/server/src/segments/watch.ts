@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
-import { openTenant } from '../platform/tenant.ts'
+import { openTenant, type Stores } from '../platform/tenant.ts'
 import { type Checks, startChecks, type WatchDependencies } from './checks.ts'
 import { rememberDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
@@ -31,8 +31,11 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
   const { rows } = await sql<{ now: string }>`SELECT now()::text AS now`.execute(stores.database)
   const startedAt = rows[0]?.now ?? ''
   let resumeAt = 0
-  /** What was being evaluated when a store went away. Nobody else can claim it for a while, so it is tried again first. */
-  let interrupted: { segment: Claimed; until: number } | null = null
+  /**
+   * What is claimed or evaluated. It stays when a store goes away, and is tried again first: nobody else can claim it for
+   * a while.
+   */
+  let current: { segment: Due; until: number; isClaimed: boolean } | null = null
 
   /** A segment that cannot be evaluated stays claimed for a while, so that the others have their turn. */
   function giveWay(error: unknown): void {
@@ -44,14 +47,17 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
     if (Date.now() < resumeAt) return
     try {
       while (!stopping.signal.aborted) {
-        if (interrupted === null || Date.now() > interrupted.until) {
-          const segment = await claimDue(stores.database, startedAt)
+        if (current === null || Date.now() > current.until) {
+          const segment = await findDue(stores.database, startedAt)
           if (!segment) break
-          interrupted = { segment, until: Date.now() + RESUMED_WITHIN_MS }
+          current = { segment, until: Date.now() + RESUMED_WITHIN_MS, isClaimed: false }
         }
-        const { tenant_id, segment_id } = interrupted.segment
-        await evaluateSegment(openTenant(stores, tenant_id), dependencies, segment_id).catch(giveWay)
-        interrupted = null
+        const { tenant_id, segment_id } = current.segment
+        current.isClaimed ||= await claim(stores.database, current.segment, startedAt)
+        if (current.isClaimed) {
+          await evaluateSegment(openTenant(stores, tenant_id), dependencies, segment_id).catch(giveWay)
+        }
+        current = null
       }
     } catch (error) {
       resumeAt = Date.now() + PAUSE_MS
@@ -70,28 +76,42 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
   }
 }
 
-interface Claimed {
+interface Due {
   tenant_id: string
   segment_id: string
+  /** When a claim of it ends, to the microsecond: it tells this claim from others. */
+  claim_ends: string
 }
 
 /**
- * Takes a segment whose members are to be looked at as a whole: a new one, one that time changes, and, once after each
+ * Finds a segment whose members are to be looked at as a whole: a new one, one that time changes, and, once after each
  * start, one that events change, because a crash may have made a check forget.
  */
-async function claimDue(database: WatchDependencies['stores']['database'], startedAt: string) {
-  const { rows } = await sql<Claimed>`
-    UPDATE segments SET claimed_until = now() + interval '2 minutes'
-    WHERE (tenant_id, segment_id) = (
-      SELECT tenant_id, segment_id FROM segments
-      WHERE (claimed_until IS NULL OR claimed_until < now()) AND (
-        evaluated_at IS NULL
-        OR (uses_time OR uses_events) AND evaluated_at < ${startedAt}::timestamptz
-        OR uses_time AND evaluated_at < now() - make_interval(mins => ${TIMED_EVERY_MINUTES})
-        OR uses_events AND evaluated_at < now() - make_interval(mins => ${EVENTS_EVERY_MINUTES}))
-      ORDER BY evaluated_at NULLS FIRST
-      LIMIT 1 FOR UPDATE SKIP LOCKED
-    )
-    RETURNING tenant_id, segment_id`.execute(database)
+async function findDue(database: Stores['database'], startedAt: string): Promise<Due | undefined> {
+  const { rows } = await sql<Due>`
+    SELECT tenant_id, segment_id, (clock_timestamp() + interval '2 minutes')::text AS claim_ends
+    FROM segments WHERE ${isDue(startedAt)} ORDER BY evaluated_at NULLS FIRST
+    LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(database)
   return rows[0]
 }
+
+/**
+ * Takes a segment for this process. It may be asked again when the answer was lost, because a claim that the server has
+ * carried out is known by its end.
+ * @returns false when another process was first.
+ */
+async function claim(database: Stores['database'], segment: Due, startedAt: string): Promise<boolean> {
+  const { tenant_id, segment_id, claim_ends } = segment
+  const { numAffectedRows } = await sql`
+    UPDATE segments SET claimed_until = ${claim_ends}::timestamptz
+    WHERE tenant_id = ${tenant_id} AND segment_id = ${segment_id}
+      AND (claimed_until = ${claim_ends}::timestamptz OR ${isDue(startedAt)})`.execute(database)
+  return numAffectedRows === 1n
+}
+
+const isDue = (startedAt: string) => sql<boolean>`
+  (claimed_until IS NULL OR claimed_until < now()) AND (
+    evaluated_at IS NULL
+    OR (uses_time OR uses_events) AND evaluated_at < ${startedAt}::timestamptz
+    OR uses_time AND evaluated_at < now() - make_interval(mins => ${TIMED_EVERY_MINUTES})
+    OR uses_events AND evaluated_at < now() - make_interval(mins => ${EVENTS_EVERY_MINUTES}))`

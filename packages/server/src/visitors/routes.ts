@@ -32,7 +32,7 @@ export function identifyRoutes(app: App, dependencies: WriteDependencies): void 
       config: { access: 'contacts:write' },
       schema: {
         operationId: 'identify',
-        summary: 'Say who visitors are; their earlier anonymous events move to the contact',
+        summary: "Say who visitors are; their earlier anonymous events become the contact's",
         description:
           'Finds the contact by email, else by user_id, or creates it. A nested property is kept flattened: `address: {city}` becomes `address.city`. Answers when the earlier anonymous events of the visitors are on the contact.',
         tags: ['Contacts'],

@@ -39,12 +39,6 @@ export interface EventSelect {
 const OF_TENANT = 'tenant_id = {tenant_id: UUID}'
 
 /**
- * Who the owners of a tenant's events have become. FINAL would not do: in a cluster to which a shard was added, an older
- * version of a link may be on another shard.
- */
-const LINKS = `(SELECT owner_id, argMax(owner_links.contact_id, version) AS contact_id FROM owner_links WHERE ${OF_TENANT} GROUP BY owner_id)`
-
-/**
  * The condition that an event belongs to a contact; the one that may ask another question. In a cluster the server that
  * is asked collects the links and sends them to all shards: an event's link may be on another shard than the event.
  */
@@ -161,11 +155,21 @@ function renderSelect(question: EventSelect): string {
     renderEnd(rest),
   ].join(' ')
   if (!outer) return `/* ${name} */ ${select}`
-  const found = isPerContact
-    ? `(SELECT found.*, ${CONTACT} AS contact_id FROM (${select}) AS found LEFT JOIN ${LINKS} AS links ON links.owner_id = found.owner_id) AS found`
-    : `(${select}) AS found`
+  const found = isPerContact ? withContacts(select, where) : `(${select}) AS found`
   const chosen = outer.where ? `WHERE ${outer.where}` : ''
   return `/* ${name} */ SELECT ${outer.columns} FROM ${found} ${chosen} ${renderGroup(outer)} ${renderEnd(outer)}`
+}
+
+/**
+ * Rows of owners with the contact that each has become. FINAL would not do: in a cluster to which a shard was added, an
+ * older version of a link may be on another shard.
+ */
+function withContacts(select: string, where: readonly string[]): string {
+  const conditions = [OF_TENANT, ...where.filter(isByOwner)].join(' AND ')
+  const links = `(SELECT owner_id, argMax(owner_links.contact_id, version) AS contact_id FROM owner_links
+    WHERE ${conditions} GROUP BY owner_id) AS links`
+  return `(SELECT found.*, ${CONTACT} AS contact_id FROM (${select}) AS found
+    LEFT JOIN ${links} ON links.owner_id = found.owner_id) AS found`
 }
 
 function renderGroup({ groupBy }: { groupBy?: string | undefined }): string {

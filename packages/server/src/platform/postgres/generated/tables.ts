@@ -406,10 +406,10 @@ export interface Invitations {
 export interface Journal {
   batch_id: string | null;
   created_at: Generated<Timestamp>;
-  row_count: number;
-  table_name: Generated<string>;
   journal_id: string;
+  row_count: number;
   rows: string;
+  table_name: Generated<string>;
   tenant_ids: string[];
 }
 

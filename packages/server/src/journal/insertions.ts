@@ -1,0 +1,26 @@
+import type { JournalRow, JournalTable } from './append.ts'
+
+/** What ClickHouse is given at once. */
+export interface Insertion {
+  table: JournalTable
+  /** Column names, then a row a line. */
+  body: string
+  token: string
+}
+
+/** Rows of a table become one insertion if their columns are the same; a row that an older version wrote may have others. */
+export function insertionsOf(batchId: string, rows: readonly JournalRow[]): Insertion[] {
+  const namesOf = ({ rows: text }: JournalRow) => text.slice(0, text.indexOf('\n') + 1)
+  const groups = Map.groupBy(rows, (row) => `${row.table} ${namesOf(row)}`)
+  return [...groups.values()].flatMap((group, index) => {
+    const [first] = group
+    if (!first) return []
+    const names = namesOf(first)
+    const body = names + group.map((row) => withLineBreak(row.rows.slice(names.length))).join('')
+    return [{ table: first.table, body, token: index === 0 ? batchId : `${batchId}/${index}` }]
+  })
+}
+
+function withLineBreak(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`
+}
