@@ -1,7 +1,7 @@
 /**
  * A ClickHouse server for tests: the HTTP interface, as far as the ordinary client uses it, in front of an embedded
- * engine. Run it as a process: `node clickhouse-front.ts DIRECTORY PORT [CLUSTER]`. With the name of a cluster it is that
- * cluster's only server.
+ * engine. Run it as a process: `node clickhouse-front.ts DIRECTORY PORT [CLUSTER [SECOND]]`. With the name of a cluster
+ * it is that cluster's only server, beside whatever listens on the port SECOND.
  */
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Session } from 'chdb'
 
-const [directory = '', port = '0', cluster] = process.argv.slice(2)
+const [directory = '', port = '0', cluster, second] = process.argv.slice(2)
 /** A server that would ask itself over the network asks itself. */
 const OVER_THE_NETWORK = 'prefer_localhost_replica = 0, '
 const session = new Session(directory, { connectionArgs: cluster === undefined ? [] : [configuration(cluster)] })
@@ -43,7 +43,7 @@ server.listen(Number(port), '127.0.0.1', () => {
 
 /**
  * Two shards, so that the engine plans questions for several. The first is the engine itself, which it recognises by the
- * port that it would listen on; the second is nowhere, and no rows are for it.
+ * port that it would listen on; the second is nowhere, and no rows are for it, if it has no port.
  */
 function configuration(name: string): string {
   const path = join(directory, 'cluster.xml')
@@ -55,7 +55,7 @@ function configuration(name: string): string {
     `<clickhouse>
       <tcp_port>9000</tcp_port>
       <macros><shard>01</shard><replica>one</replica></macros>
-      <remote_servers><${name}>${shard(1, 9000)}${shard(0, 9)}</${name}></remote_servers>
+      <remote_servers><${name}>${shard(1, 9000)}${second === undefined ? shard(0, 9) : shard(1, Number(second))}</${name}></remote_servers>
     </clickhouse>`,
   )
   return `--config-file=${path}`

@@ -1,10 +1,21 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
 import { EVENTS_TABLE, OWNER_LINKS_TABLE } from '../src/events/table.ts'
 import { createEventEraser } from '../src/journal/erase-events.ts'
 import { EMPTY_RECORD, serializeEvents } from '../src/journal/event-record.ts'
-import { onCluster, storageTable, type TableDefinition } from '../src/platform/clickhouse/tables.ts'
+import { isRefused, isUnreadable } from '../src/journal/refused.ts'
+import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
+import {
+  createMissingTables,
+  onCluster,
+  storageTable,
+  type TableDefinition,
+} from '../src/platform/clickhouse/tables.ts'
+import type { ServiceError } from '../src/platform/errors.ts'
 import { newId } from '../src/platform/ids.ts'
 import { hasDebianPostgres, startDebianPostgres } from './debian-postgres.ts'
 import { signedIn } from './people.ts'
@@ -162,4 +173,46 @@ test('a process that is killed takes nothing with it that it has acknowledged', 
   const [row] = await service.stores.clickhouse.query<{ n: number; distinct: number }>(stored)
   expect(Number(row?.n)).toBe(Number(row?.distinct))
   expect(Number(row?.n)).toBeGreaterThanOrEqual(acknowledged.length)
+})
+
+/** A server of the cluster that says hello and hangs up at the first question, as one that is killed at that moment. */
+async function listenAndHangUp(): Promise<{ port: string; close(): Promise<unknown> }> {
+  const hello = Buffer.from([0, 1, 88, 21, 1, 0x90, 0xa6, 0x03])
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      socket.write(hello)
+      socket.once('data', () => socket.end())
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { port: String(port), close: () => new Promise((resolve) => server.close(resolve)) }
+}
+
+test('a shard that hangs up or is away is no fault of the rows nor of the question', async () => {
+  const broken = await listenAndHangUp()
+  const directory = await openDirectory()
+  cleanup.push(() => rm(directory, { recursive: true, force: true }))
+  const front = await startProcess(FRONT, [directory, '0', CLUSTER, broken.port], {}, /ready \d+/)
+  cleanup.push(() => front.end('SIGKILL'))
+  const url = `http://127.0.0.1:${/ready (\d+)/.exec(front.output())?.[1]}`
+  const clickhouse = await connectClickHouse({ url, cluster: CLUSTER })
+  cleanup.push(() => clickhouse.close())
+  await createMissingTables(clickhouse, [OWNER_LINKS_TABLE], CLUSTER)
+  const links = Array.from({ length: 30 }, () => ({ tenant_id: newId(), owner_id: newId(), contact_id: newId() }))
+  const insert = () =>
+    clickhouse
+      .insert('owner_links', 'JSONEachRow', links.map((link) => JSON.stringify(link)).join('\n'), newId())
+      .catch((error: ServiceError) => [error.code, isRefused(error), isUnreadable(error)])
+  const ask = () => clickhouse.query('SELECT count() FROM owner_links').catch((error: ServiceError) => error.code)
+  expect(await insert()).toEqual(['store_unavailable', false, false])
+  expect(await ask()).toBe('store_unavailable')
+  await broken.close()
+  expect(await insert()).toEqual(['store_unavailable', false, false])
+})
+
+test('CLICKHOUSE_CLUSTER alone names no server', () => {
+  expect(() => readConfig({ CLICKHOUSE_CLUSTER: CLUSTER })).toThrow('CLICKHOUSE_CLUSTER needs CLICKHOUSE_URL')
 })
