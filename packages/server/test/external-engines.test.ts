@@ -89,8 +89,8 @@ async function claimVersion(version: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-describe('a ClickHouse server that is older than any that the tests have run with', () => {
-  test('is refused at the start', async () => {
+describe('the version of a ClickHouse server', () => {
+  test('ends the start when it is older than what the tests run with', async () => {
     const CLICKHOUSE_URL = await claimVersion('25.8.12.1')
     const environment = { DATABASE_URL: await createDatabase(), CLICKHOUSE_URL, PORT: '0' }
     const started = startProcess(MAIN, [], environment, RUNNING)
@@ -110,17 +110,17 @@ describe('a ClickHouse server that is older than any that the tests have run wit
     ['26.7.1.1', true],
     ['26.10.3.5.altinitystable', true],
     ['27.1.1.1', true],
-  ])('says %s: it is served is %s', async (version, isServed) => {
+  ])('version %s is accepted: %s', async (version, isAccepted) => {
     const clickhouse = await connectClickHouse({ url: await claimVersion(version) })
     cleanup.push(() => clickhouse.close())
     const code = await requireVersion(clickhouse).then(
       () => null,
       (error: ServiceError) => error.code,
     )
-    expect(code).toBe(isServed ? null : 'clickhouse_too_old')
+    expect(code).toBe(isAccepted ? null : 'clickhouse_too_old')
   })
 
-  test('is named by cdsctl doctor; of one that is not, its version', async () => {
+  test('is what cdsctl doctor shows, too old or not', async () => {
     const directory = await openDirectory()
     cleanup.push(() => rm(directory, { recursive: true, force: true }))
     const { port } = await startClickHouse(directory)
