@@ -1,8 +1,7 @@
-import { openSession } from '../packages/server/src/cli/session.ts'
-import { readConfig } from '../packages/server/src/config.ts'
-import { memoryOf, type Running } from './processes.ts'
-import type { Raw } from './raw.ts'
-import { number, progress, rate, rows, URL_OF_SERVICE } from './report.ts'
+import { URL_OF_SERVICE, withKey } from './load.ts'
+import { memoryOf } from './processes.ts'
+import { number, progress, rate, report } from './report.ts'
+import type { Target } from './target.ts'
 
 /** The most that one run takes. */
 const CONTACTS = 1_000
@@ -15,19 +14,19 @@ const POLL_MS = 250
  * without any model. The first run loads what the engines keep in memory anyhow; the second shows whether memory grows
  * with the contacts.
  */
-export async function measureAgents(raw: Raw, environment: Record<string, string>, service: Running): Promise<void> {
+export async function measureAgents({ raw, service }: Target): Promise<void> {
   progress(`a run of an agent over ${CONTACTS} contacts`)
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await fetch(URL_OF_SERVICE + path, {
       method,
-      headers: { authorization: `Bearer ${raw.apiKey}`, 'content-type': 'application/json' },
+      headers: { ...withKey(raw.apiKey), 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const answer = await response.json()
     if (!response.ok) throw new Error(JSON.stringify(answer))
     return answer
   }
-  const contactIds = await someContacts(raw, environment)
+  const contactIds = raw.contactIds.slice(0, CONTACTS)
   const agent = {
     name: 'Bench',
     capabilities: ['notes'],
@@ -51,22 +50,11 @@ export async function measureAgents(raw: Raw, environment: Record<string, string
   const { run: whole, early, late } = await run(contactIds)
   if (whole.summary.contacts_evaluated !== contactIds.length) throw new Error(JSON.stringify(whole))
   const seconds = (Date.parse(whole.completed_at) - Date.parse(whole.started_at)) / 1000
-  rows.push({
+  report({
     what: `agent run, template provider, a note each, ${number(contactIds.length)} contacts`,
     measured: `${rate(contactIds.length / seconds)} contacts/s; ${early} MB after ${EARLY}, ${late} MB at the end`,
     limit: '',
     ratio: null,
     aim: 'flat memory',
   })
-}
-
-async function someContacts(raw: Raw, environment: Record<string, string>): Promise<string[]> {
-  const session = await openSession(readConfig({ ...process.env, ...environment }))
-  try {
-    const { db } = session.tenant(raw.tenantId)
-    const found = await db.selectFrom('contacts').select('contact_id').orderBy('contact_id').limit(CONTACTS).execute()
-    return found.map((row) => row.contact_id)
-  } finally {
-    await session.close()
-  }
 }

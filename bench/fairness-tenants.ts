@@ -1,12 +1,12 @@
 /** Loads the tenants of the fairness row, in a process of its own. Writes their keys to TENANTS_FILE. */
 import { writeFileSync } from 'node:fs'
-import { sql } from 'kysely'
 import { readConfig } from '../packages/server/src/config.ts'
 import { openEngines } from '../packages/server/src/engines.ts'
 import { createLog } from '../packages/server/src/platform/log.ts'
 import { createApiKey } from '../packages/server/src/tenants/api-keys.ts'
 import { createTenant } from '../packages/server/src/tenants/tenants.ts'
-import { loadContacts, loadEvents } from './bulk.ts'
+import { loadContacts, loadEvents, settle } from './bulk.ts'
+import { populationOf } from './people.ts'
 
 /** The keys of the tenants whose queries are heavy, and of the one whose reads are light. */
 export interface FairnessTenants {
@@ -19,12 +19,12 @@ const LIGHT_SIZE = { contacts: 2_000, events: 20_000 }
 const [contacts = 0, events = 0] = process.argv.slice(2).map(Number)
 
 const { stores, close } = await openEngines({ config: readConfig(process.env), log: createLog('silent') })
-const { database, clickhouse } = stores
+const { database } = stores
 
 async function addTenant(name: string, size: { contacts: number; events: number }): Promise<string> {
   const tenantId = await createTenant(database, name, new Date())
   await loadContacts(database, tenantId, size.contacts)
-  await loadEvents(clickhouse, tenantId, size.events)
+  await loadEvents(stores, tenantId, populationOf(size), size.events)
   const { apiKey } = await createApiKey(database, tenantId, { name: 'bench', scopes: ['all'] }, new Date())
   return apiKey
 }
@@ -32,7 +32,7 @@ async function addTenant(name: string, size: { contacts: number; events: number 
 const heavy: string[] = []
 for (let n = 0; n < HEAVY_TENANTS; n++) heavy.push(await addTenant(`Heavy ${n}`, { contacts, events }))
 const tenants: FairnessTenants = { heavy, light: await addTenant('Light', LIGHT_SIZE) }
-await sql`VACUUM ANALYZE`.execute(database)
+await settle(stores)
 await close()
 writeFileSync(process.env.TENANTS_FILE ?? 'tenants.json', JSON.stringify(tenants))
 process.exit(0)

@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FairnessTenants } from './fairness-tenants.ts'
+import { URL_OF_SERVICE, withKey } from './load.ts'
+import { SIZE } from './options.ts'
 import { run, start } from './processes.ts'
-import { number, progress, rows, SIZE, URL_OF_SERVICE } from './report.ts'
+import { number, progress, report } from './report.ts'
+import { READY, SERVICE } from './target.ts'
 
-const SERVICE = '../packages/server/src/main.ts'
-const READY = /is running at/
 /** Requests that each of the tenants with heavy queries keeps under way. */
 const CONNECTIONS = 4
 /** Light reads come one after the other with a pause, so that they measure how long they wait and not one another. */
@@ -57,7 +58,7 @@ export async function measureFairness(directory: string, environment: Record<str
       await sleep(WARM_UP_MS)
     }
     if (answered === 0) throw new Error('No heavy query was answered, so nothing disturbed the light reads.')
-    rows.push({
+    report({
       what: `reads of one tenant beside ${heavy.length} with heavy queries`,
       measured: latencyOf(disturbed),
       limit: `${latencyOf(undisturbed)} undisturbed`,
@@ -109,7 +110,7 @@ async function ask(
 ): Promise<Response> {
   const response = await fetch(URL_OF_SERVICE + path, {
     method: body ? 'POST' : 'GET',
-    headers: { authorization: `Bearer ${apiKey}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+    headers: { ...withKey(apiKey), ...(body ? { 'content-type': 'application/json' } : {}) },
     body: body ? JSON.stringify(body) : null,
     signal,
   })

@@ -1,88 +1,42 @@
-import { randomUUID } from 'node:crypto'
-import autocannon from 'autocannon'
+import { Connection, type Request } from './connection.ts'
+import { type Load, NOTHING_LEFT, repeat } from './repeat.ts'
 
-export interface Load {
-  requestsPerSecond: number
-  p50Ms: number
-  p99Ms: number
-}
+export const PORT = 18_099
+export const URL_OF_SERVICE = `http://127.0.0.1:${PORT}`
 
-interface Options {
-  url: string
+export interface Requests {
   connections: number
   seconds: number
-  headers?: Record<string, string>
-  /** GET without a body, POST with one, unless told. */
-  method?: 'PUT'
-  /** Makes the path of each request. */
-  path?: () => string
-  /** Makes the body of each request. */
-  body?: () => string
+  headers: Record<string, string>
+  /** The service's, unless told. */
+  port?: number
+  /** Fewer than usual where requests are scarce. */
+  warmUpTimes?: number
+  /** Makes each request; null: there are none left. */
+  next: () => Request | null
 }
 
-/** Sends requests over kept-alive connections for some seconds. @throws when any of them does not answer 2xx. */
-export async function load({ url, connections, seconds, method, headers = {}, path, body }: Options): Promise<Load> {
-  const result = await autocannon({
-    url,
-    connections,
-    duration: seconds,
-    method: method ?? (body ? 'POST' : 'GET'),
-    headers: { ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
-    requests: [
-      {
-        setupRequest: (request) => ({
-          ...request,
-          ...(path ? { path: path() } : {}),
-          ...(body ? { body: body() } : {}),
-        }),
-      },
-    ],
-  })
-  if (result.non2xx > 0 || result.errors > 0) {
-    const statuses = JSON.stringify(result.statusCodeStats)
-    throw new Error(`${result.non2xx} answers were not 2xx and ${result.errors} requests failed at ${url}: ${statuses}`)
-  }
-  return {
-    requestsPerSecond: result['2xx'] / result.duration,
-    p50Ms: result.latency.p50,
-    p99Ms: result.latency.p99,
+/** Sends requests over kept-alive connections for some seconds. @throws Error when any answer is not 2xx. */
+export async function load(requests: Requests): Promise<Load> {
+  const { connections: count, seconds, headers, port = PORT, warmUpTimes, next } = requests
+  const connections = await Promise.all(Array.from({ length: count }, () => Connection.open(port, headers)))
+  try {
+    const sendNext = async (lane: number) => {
+      const request = next()
+      if (request === null) return NOTHING_LEFT
+      return connections[lane]?.send(request)
+    }
+    return await repeat(count, seconds, sendNext, warmUpTimes)
+  } finally {
+    for (const connection of connections) connection.close()
   }
 }
 
-const PAGES = ['/', '/pricing', '/product/events', '/docs/quickstart', '/blog/first-party-data', '/signup']
-
-/** A body as the browser sends it: ids made by the sender, some 480 bytes an event. */
-export function trackBody(site: string, events: number): string {
-  const visitor = Math.floor(Math.random() * 20_000)
-  const now = new Date().toISOString()
-  const page = PAGES[visitor % PAGES.length]
-  const list = Array.from(
-    { length: events },
-    (_, index) =>
-      `{"event_id":"${randomUUID()}","event":"${index % 3 ? 'button_click' : 'page_view'}","timestamp":"${now}","url":"https://${site}${page}?utm_source=newsletter&utm_medium=email&utm_campaign=autumn-${visitor % 40}","title":"A page of the shop, number ${visitor % 500}","referrer":"https://www.google.com/search","data":{"text":"Start your free trial","class":"btn btn-primary btn-large","id":"start-trial-${index}","path":"${page}","load_time":${visitor % 2000},"position":${index}}}`,
-  )
-  return `{"visitor_id":"bench-visitor-${visitor}","session_id":"bench-session-${visitor}","sent_at":"${now}","context":{"screen":"1920x1080","language":"en"},"events":[${list.join(',')}]}`
+/** What a program with an API key sends. */
+export function withKey(apiKey: string): Record<string, string> {
+  return { authorization: `Bearer ${apiKey}` }
 }
 
-/** Connectors that push at once. */
-export const SOURCE_CONNECTIONS = 8
-
-/** Records as a CRM pushes them, ordered by e-mail: about half are of contacts that exist, the others of new ones. */
-export function sourceRecords(contacts: number, count: number) {
-  const numbers = new Set<number>()
-  while (numbers.size < count) numbers.add(Math.floor(Math.random() * contacts * 2))
-  const records = Array.from(numbers, (n) => ({
-    external_id: `crm-${n}`,
-    email: `person${n}@company${n % 5000}.example`,
-    properties: {
-      firstname: `First${n % 700}`,
-      lastname: `Last${n % 9000}`,
-      company: `Company ${n % 5000}`,
-      jobtitle: 'Head of Growth',
-      lifecyclestage: n % 3 ? 'lead' : 'customer',
-      country: 'Germany',
-      score: Math.floor(Math.random() * 100),
-    },
-  }))
-  return records.sort((a, b) => (a.email < b.email ? -1 : 1))
+export function pick(ids: readonly string[]): string {
+  return ids[Math.floor(Math.random() * ids.length)] ?? ''
 }

@@ -1,99 +1,107 @@
 /**
- * `npm run bench` prints one table: what the service does, what bounds it measured in the same run, and the ratio.
- * `-- --quick` does the same on little data in under a minute; `-- --fairness` measures that row alone.
+ * `npm run bench` prints one table: what the service does, what bounds it measured in the same run, the ratio, and how it
+ * grows with the data. See options.ts for what can be chosen.
  */
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { measureAgents } from './agents.ts'
+import { checkData } from './check-data.ts'
+import { measureCrowd } from './crowd.ts'
 import { measureFairness } from './fairness.ts'
-import type { Load } from './load.ts'
-import { memoryOf, run, start } from './processes.ts'
-import type { Raw } from './raw.ts'
-import { measureGrouping, readRates, reportReads } from './reads.ts'
-import { PORT, print, progress, rows, SIZE, SMALL_SIZE } from './report.ts'
+import { measureGrouping } from './grouping.ts'
+import { measureIdentification } from './identification.ts'
+import { measureImport } from './imports.ts'
+import { PORT } from './load.ts'
+import { chosenGroups, type Group, SIZE, type Size, SMALL_SIZE } from './options.ts'
+import { memoryOf, start } from './processes.ts'
+import { measureLists, measureReads } from './reads.ts'
+import { keepAsSmall, number, print, progress, report } from './report.ts'
+import { closeTarget, openTarget, READY, SERVICE, type Target } from './target.ts'
 import { measureDeliveries } from './webhooks.ts'
-import { measureIdentification, measureSegments, measureSources, measureTrack } from './writes.ts'
+import { measureContacts, measureSources, measureTrack } from './writes.ts'
 
-const SERVICE = '../packages/server/src/main.ts'
-const READY = /is running at/
+/** What is measured on one tenant, in this order. */
+const OF_TENANT: Partial<Record<Group, (target: Target) => Promise<void>>> = {
+  reads: measureReads,
+  lists: measureLists,
+  grouping: measureGrouping,
+  track: measureTrack,
+  sources: measureSources,
+  identify: measureIdentification,
+  crowd: measureCrowd,
+  import: measureImport,
+  contacts: measureContacts,
+  agents: measureAgents,
+}
+/** Rows about the machine, of which growth says nothing. */
+const WITHOUT_GROWTH: readonly Group[] = ['crowd', 'agents']
 
+const chosen = chosenGroups()
 const directory = mkdtempSync(join(tmpdir(), 'cds-bench-'))
 // Root runs PostgreSQL as another user, who must be able to get there.
 chmodSync(directory, 0o755)
-const environment = { CDS_DATA_DIR: directory, PORT, HOST: '127.0.0.1', CDS_RATE_LIMITS: 'off', CDS_LOG_LEVEL: 'warn' }
+const environment = {
+  CDS_DATA_DIR: directory,
+  PORT: String(PORT),
+  HOST: '127.0.0.1',
+  CDS_RATE_LIMITS: 'off',
+  CDS_LOG_LEVEL: 'warn',
+}
 try {
-  await (process.argv.includes('--fairness') ? measureFairness(directory, environment) : measure())
+  await measure()
   print()
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }
 
 async function measure(): Promise<void> {
+  if (chosen.includes('start')) await measureStart()
+  const ofTenant = chosen.filter((group) => OF_TENANT[group])
+  const growing = ofTenant.filter((group) => !WITHOUT_GROWTH.includes(group))
+  if (SMALL_SIZE && growing.length > 0) {
+    await measureTenant(SMALL_SIZE, growing)
+    keepAsSmall()
+  }
+  if (ofTenant.length > 0) await measureTenant(SIZE, ofTenant)
+  if (chosen.includes('fairness')) await attempt('fairness', () => measureFairness(directory, environment))
+  if (chosen.includes('webhooks')) await attempt('webhooks', () => measureDeliveries(directory, environment))
+}
+
+/** A group that fails is a row that says so: the others are still worth their hour. */
+async function attempt(group: Group, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    console.error(error)
+    process.exitCode = 1
+    report({ what: group, measured: `failed: ${String(error)}`, limit: '', ratio: null, aim: '' })
+  }
+}
+
+async function measureTenant(size: Size, groups: readonly Group[]): Promise<void> {
+  const target = await openTarget(size, groups, directory, environment)
+  try {
+    await checkData(target)
+    for (const group of groups) await attempt(group, async () => OF_TENANT[group]?.(target))
+  } finally {
+    await closeTarget(target)
+  }
+}
+
+async function measureStart(): Promise<void> {
+  progress('starting')
   const cold = await start(SERVICE, [], environment, READY)
   await cold.stop()
   const warm = await start(SERVICE, [], environment, READY)
   await sleep(3_000)
   const memory = memoryOf(warm.process.pid ?? 0)
   await warm.stop()
-  rows.push({
-    what: 'start from nothing',
-    measured: `${(cold.startMs / 1000).toFixed(1)} s`,
-    limit: '',
-    ratio: null,
-    aim: '5 s',
-  })
-  rows.push({
-    what: 'warm start',
-    measured: `${(warm.startMs / 1000).toFixed(1)} s`,
-    limit: '',
-    ratio: null,
-    aim: '1.5 s',
-  })
-  rows.push({
-    what: 'idle memory, all processes',
-    measured: `${memory ?? '?'} MB`,
-    limit: '',
-    ratio: null,
-    aim: '400 MB',
-  })
-
-  const small = SMALL_SIZE ? await measureSmall(SMALL_SIZE) : null
-  const raw = await loadAndMeasureEngines(SIZE)
-  const service = await start(SERVICE, [], environment, READY)
-  try {
-    reportReads(raw, await readRates(raw, SIZE.seconds), small)
-    await measureGrouping(raw)
-    await measureTrack(raw)
-    await measureSources(raw)
-    await measureIdentification(raw)
-    await measureSegments(raw, environment)
-    await measureAgents(raw, environment, service)
-  } finally {
-    await service.stop()
-  }
-  await measureFairness(directory, environment)
-  await measureDeliveries(directory, environment)
-}
-
-/** The same reads of a small tenant, before there is a large one. */
-async function measureSmall(size: typeof SIZE): Promise<Record<string, Load>> {
-  const raw = await loadAndMeasureEngines(size)
-  const service = await start(SERVICE, [], environment, READY)
-  try {
-    return await readRates(raw, size.seconds)
-  } finally {
-    await service.stop()
-  }
-}
-
-/** In a process of its own: the embedded ClickHouse belongs to one at a time. */
-async function loadAndMeasureEngines({ contacts, events, seconds }: typeof SIZE): Promise<Raw> {
-  progress(`loading ${contacts} contacts and ${events} events, measuring the engines alone`)
-  const rawFile = join(directory, 'raw.json')
-  await run('./raw.ts', [contacts, events, seconds].map(String), { ...environment, RAW_FILE: rawFile })
-  const raw = JSON.parse(readFileSync(rawFile, 'utf8')) as Raw
-  progress(`loaded in ${raw.loadSeconds.contacts.toFixed(0)} s and ${raw.loadSeconds.events.toFixed(0)} s`)
-  return raw
+  const rows = [
+    { what: 'start from nothing', measured: `${(cold.startMs / 1000).toFixed(1)} s`, aim: '5 s' },
+    { what: 'warm start', measured: `${(warm.startMs / 1000).toFixed(1)} s`, aim: '1.5 s' },
+    { what: 'idle memory, all processes', measured: memory === null ? '?' : `${number(memory)} MB`, aim: '400 MB' },
+  ]
+  for (const row of rows) report({ ...row, limit: '', ratio: null })
 }

@@ -47,11 +47,11 @@ export async function start(
   }
 }
 
-/** Runs a program of this repository to its end. @throws when it fails. */
+/** Runs a program of this repository to its end; what it says on standard error is shown. @throws when it fails. */
 export async function run(path: string, args: string[], environment: Record<string, string>): Promise<void> {
   const child = spawn(process.execPath, [fileURLToPath(new URL(path, import.meta.url)), ...args], {
     env: { ...process.env, ...environment },
-    stdio: 'inherit',
+    stdio: ['ignore', 'ignore', 'inherit'],
   })
   const [code] = await once(child, 'exit')
   if (code !== 0) throw new Error(`${path} failed`)

@@ -2,21 +2,22 @@
 interface Row {
   name: string
   statements: string[]
+  /** Whether ClickHouse may read the rows by owner, as for the service. Groupings read the rows, not sums of them. */
+  isByOwner?: boolean
 }
 
 const CONTACT =
   'contact_id, email, properties, company_id, creation_source, first_seen_at, created_at, updated_at, enriched_at'
 const OF_TENANT = 'FROM contacts WHERE tenant_id = $1'
-const NOTES = 'SELECT * FROM notes WHERE tenant_id = $1 AND contact_id = $2 ORDER BY created_at DESC LIMIT 100'
 
-/** `$1` is the tenant, `$2` a contact. */
+/** Of PostgreSQL, asked by many at once. `$1` is the tenant, `$2` a contact. */
 export const POSTGRES_QUERIES: Row[] = [
   {
-    name: 'GET contact',
+    name: 'GET contact without its events',
     statements: [
       `SELECT ${CONTACT} ${OF_TENANT} AND contact_id = $2`,
       'SELECT * FROM contact_sources WHERE tenant_id = $1 AND contact_id = $2',
-      NOTES,
+      'SELECT * FROM notes WHERE tenant_id = $1 AND contact_id = $2 ORDER BY created_at DESC LIMIT 100',
     ],
   },
   {
@@ -36,71 +37,130 @@ export const POSTGRES_QUERIES: Row[] = [
 ]
 
 const EVENT =
-  'event_id, event, timestamp, received_at, url, domain, data, contact_id, visitor_id, session_id, referrer, referring_domain, browser, os, device_type, is_bot, origin_mismatch, screen, user_agent, analytics_user_id'
-const EVENTS = 'FROM events WHERE tenant_id = {tenant_id: UUID}'
-const NEWEST = 'ORDER BY timestamp DESC, toUInt128(event_id) DESC LIMIT 20'
+  'event_id, event, timestamp, received_at, url, domain, data, owner_id, is_anonymous, visitor_id, session_id, referrer, referring_domain, browser, os, device_type, is_bot, origin_mismatch, screen, user_agent, analytics_user_id'
+const COMPACT = 'event_id, event, timestamp, url, title'
+const OWN = 'FROM events WHERE tenant_id = {tenant_id: UUID} AND is_system = 0'
+const OF_CONTACT = `${OWN} AND owner_id IN {owners: Array(UUID)}`
+const NEWEST = 'ORDER BY timestamp DESC, toUInt128(event_id) DESC'
+const NOBODY = "toUUID('00000000-0000-0000-0000-000000000000')"
+
+/** Rows of owners with the contact that each has become. */
+const withContacts = (rows: string) => `(
+  SELECT found.*, multiIf(links.contact_id != ${NOBODY}, links.contact_id, is_anonymous, ${NOBODY}, found.owner_id) AS contact_id
+  FROM (${rows}) AS found LEFT JOIN (SELECT owner_id, contact_id FROM owner_links FINAL WHERE tenant_id = {tenant_id: UUID}) AS links
+    ON links.owner_id = found.owner_id)`
+
+/** Of ClickHouse, asked by one. `owners` are those of a contact, `busy_owners` of a busy one, `some_owners` of 25. */
+export const ONE_AT_A_TIME: Row[] = [
+  {
+    name: 'GET contact with its events',
+    isByOwner: true,
+    statements: [`SELECT ${COMPACT} ${OF_CONTACT} ${NEWEST} LIMIT 100`, `SELECT count() ${OF_CONTACT}`],
+  },
+  {
+    name: 'newest 20 events of the tenant',
+    statements: [`SELECT ${EVENT} ${OWN} ${NEWEST} LIMIT 20`, `SELECT count() ${OWN}`],
+  },
+  {
+    name: 'newest 20 events of a contact',
+    isByOwner: true,
+    statements: [`SELECT ${EVENT} ${OF_CONTACT} ${NEWEST} LIMIT 20`, `SELECT count() ${OF_CONTACT}`],
+  },
+  {
+    name: 'one event',
+    statements: [
+      `SELECT ${EVENT} FROM events WHERE tenant_id = {tenant_id: UUID} AND event_id = {event_id: UUID} LIMIT 1`,
+    ],
+  },
+  { name: 'names of events', statements: [`SELECT event ${OWN} GROUP BY event ORDER BY event LIMIT 100`] },
+  {
+    name: 'all 1,000 events of a contact',
+    isByOwner: true,
+    statements: [
+      `SELECT ${EVENT} ${OWN} AND owner_id IN {busy_owners: Array(UUID)} ${NEWEST} LIMIT 1000`,
+      `SELECT count() ${OWN} AND owner_id IN {busy_owners: Array(UUID)}`,
+    ],
+  },
+  {
+    name: 'activity of 25 contacts',
+    isByOwner: true,
+    statements: [
+      `SELECT owner_id, ${COMPACT} ${OWN} AND owner_id IN {some_owners: Array(UUID)} ${NEWEST} LIMIT 5 BY owner_id`,
+      `SELECT owner_id, count() ${OWN} AND owner_id IN {some_owners: Array(UUID)} GROUP BY owner_id`,
+    ],
+  },
+  {
+    name: 'contacts who did something',
+    statements: [
+      `SELECT DISTINCT contact_id FROM ${withContacts(
+        `SELECT DISTINCT owner_id, is_anonymous ${OWN} AND event = 'video_play'`,
+      )} WHERE contact_id != ${NOBODY} LIMIT 50001`,
+    ],
+  },
+]
+
+/** Of ClickHouse, asked by many at once. */
+export const MANY_AT_ONCE: Row[] = [
+  { name: 'list events', statements: [`SELECT ${EVENT} ${OWN} ${NEWEST} LIMIT 20`, `SELECT count() ${OWN}`] },
+  {
+    name: 'events, url contains',
+    statements: [
+      `SELECT ${EVENT} ${OWN} AND positionCaseInsensitive(url, 'page-1999') > 0 ${NEWEST} LIMIT 20`,
+      `SELECT count() ${OWN} AND positionCaseInsensitive(url, 'page-1999') > 0`,
+    ],
+  },
+]
 
 /** What the service groups by, and the bare expression. */
 export const GROUPED = {
   event_type: 'event',
-  url_path: 'url_path',
   day: 'toDate(timestamp)',
-  visitor_id: 'visitor_id',
+  domain: 'domain',
   browser: 'browser',
+  device_type: 'device_type',
+  url_path: 'url_path',
+  visitor_id: 'visitor_id',
 } as const
-const OWN = `${EVENTS} AND is_system = 0`
+
 const grouped = (expression: string) =>
   `SELECT ${expression} AS key, count() AS value ${OWN} GROUP BY key ORDER BY value DESC, key LIMIT 25`
 
 /** Each reads all events of the tenant, so few at a time already fill the machine. */
-export const HEAVY_QUERIES: Row[] = [
+export const GROUPINGS: Row[] = [
   ...Object.entries(GROUPED).map(([name, expression]) => ({
     name: `aggregate events by ${name}`,
     statements: [grouped(expression)],
   })),
+  {
+    name: 'aggregate events by contact_id',
+    statements: [
+      `SELECT contact_id AS key, sum(records) AS value FROM ${withContacts(
+        `SELECT owner_id, is_anonymous, count() AS records ${OWN} GROUP BY owner_id, is_anonymous`,
+      )} GROUP BY key ORDER BY value DESC, key LIMIT 26`,
+    ],
+  },
   { name: 'events stats', statements: ['event', 'domain', 'toDate(timestamp)'].map(grouped) },
 ]
 
-export const CLICKHOUSE_QUERIES: Row[] = [
-  {
-    name: 'batch activity, 25 contacts',
-    statements: [
-      `SELECT contact_id, event_id, event, url, timestamp, title ${OWN} AND contact_id IN {contact_ids: Array(UUID)} ORDER BY timestamp DESC, toUInt128(event_id) DESC LIMIT 5 BY contact_id`,
-      `SELECT contact_id, count() ${OWN} AND contact_id IN {contact_ids: Array(UUID)} GROUP BY contact_id`,
-    ],
-  },
-  {
-    name: 'all events of a contact',
-    statements: [
-      `SELECT ${EVENT} ${OWN} AND contact_id = {active_id: UUID} ORDER BY timestamp DESC, toUInt128(event_id) DESC LIMIT 1000`,
-      `SELECT count() ${OWN} AND contact_id = {active_id: UUID}`,
-    ],
-  },
-  {
-    name: 'list events',
-    statements: [`SELECT ${EVENT} ${EVENTS} AND is_system = 0 ${NEWEST}`, `SELECT count() ${EVENTS} AND is_system = 0`],
-  },
-  {
-    name: 'events by contact',
-    statements: [
-      `SELECT ${EVENT} ${EVENTS} AND is_system = 0 AND contact_id = {contact_id: UUID} ${NEWEST}`,
-      `SELECT count() ${EVENTS} AND is_system = 0 AND contact_id = {contact_id: UUID}`,
-    ],
-  },
-  { name: 'GET event', statements: [`SELECT ${EVENT} ${EVENTS} AND event_id = {event_id: UUID} LIMIT 1`] },
-  {
-    name: 'events, url contains',
-    statements: [
-      `SELECT ${EVENT} ${EVENTS} AND is_system = 0 AND positionCaseInsensitive(url, 'page-1999') > 0 ${NEWEST}`,
-      `SELECT count() ${EVENTS} AND is_system = 0 AND positionCaseInsensitive(url, 'page-1999') > 0`,
-    ],
-  },
-]
+const IN_BOTH = `${OWN} AND is_bot = 0 AND timestamp >= now() - toIntervalDay(56)`
+const VIEWS = `${OWN} AND is_bot = 0 AND event = 'page_view' AND timestamp >= now() - toIntervalDay(28)`
+const IS_NOW = 'timestamp >= now() - toIntervalDay(28) AS current'
 
-/** Contacts that did something, in the two steps that two engines need. */
-export const WHO_DID = `SELECT DISTINCT contact_id ${OWN} AND event = 'video_play'
-  AND contact_id != toUUID('00000000-0000-0000-0000-000000000000') LIMIT 50001`
-export const OF_THESE = [
-  `SELECT ${CONTACT} ${OF_TENANT} AND contact_id = ANY($2::uuid[]) ORDER BY created_at DESC, contact_id DESC LIMIT 20`,
-  `SELECT count(*) ${OF_TENANT} AND contact_id = ANY($2::uuid[])`,
+/** What need not be counted anew for each question; asked by one. */
+export const SUMMED_UP: Row[] = [
+  {
+    name: "home page's figures, 28 days and the 28 before",
+    statements: [
+      `SELECT ${IS_NOW}, toDate(timestamp) AS day, count(), uniq(visitor_id) ${IN_BOTH} GROUP BY GROUPING SETS ((current), (current, day))`,
+      `SELECT current, uniq(contact_id) FROM ${withContacts(
+        `SELECT owner_id, is_anonymous, ${IS_NOW} ${IN_BOTH} GROUP BY owner_id, is_anonymous, current`,
+      )} WHERE contact_id != ${NOBODY} GROUP BY current`,
+      `SELECT url_path, count() AS views, uniq(visitor_id) ${VIEWS} GROUP BY url_path ORDER BY views DESC LIMIT 10`,
+      `SELECT source, uniq(visitor_id) AS visitors FROM (SELECT visitor_id, argMin(referring_domain, timestamp) AS source
+        ${VIEWS} GROUP BY visitor_id, session_id) GROUP BY source ORDER BY visitors DESC LIMIT 10`,
+    ],
+  },
+  ...GROUPINGS.filter(
+    ({ name }) => name === 'events stats' || /by (event_type|day|domain|browser|device_type)$/.test(name),
+  ),
 ]

@@ -1,18 +1,11 @@
 /**
- * Loads the data of the benchmark and measures the engines alone: run in a process of its own, because the embedded
- * ClickHouse belongs to one process at a time. Writes what it found to RAW_FILE.
+ * Loads a tenant of the benchmark and measures ClickHouse alone: run in a process of its own, because the embedded engine
+ * belongs to one process at a time. Writes what it found to RAW_FILE.
  */
 import { writeFileSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { readConfig } from '../packages/server/src/config.ts'
 import { openEngines } from '../packages/server/src/engines.ts'
-import {
-  type EventRecord,
-  JOURNAL_FORMAT,
-  NO_CONTACT,
-  serializeEvents,
-} from '../packages/server/src/journal/event-record.ts'
+import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../packages/server/src/journal/event-record.ts'
 import { newId } from '../packages/server/src/platform/ids.ts'
 import { createLog } from '../packages/server/src/platform/log.ts'
 import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journeys.ts'
@@ -20,137 +13,112 @@ import { createRandom } from '../packages/server/src/seed/random.ts'
 import { createApiKey } from '../packages/server/src/tenants/api-keys.ts'
 import { addDomain } from '../packages/server/src/tenants/domains.ts'
 import { createTenant } from '../packages/server/src/tenants/tenants.ts'
-import { loadContacts, loadEvents } from './bulk.ts'
-import { SOURCE_CONNECTIONS, sourceRecords } from './load.ts'
-import { CLICKHOUSE_QUERIES, HEAVY_QUERIES, OF_THESE, POSTGRES_QUERIES, WHO_DID } from './queries.ts'
-import { siteOf } from './report.ts'
+import { createTenantUser } from '../packages/server/src/tenants/users.ts'
+import { loadContacts, loadEvents, settle } from './bulk.ts'
+import { pick } from './load.ts'
+import type { Group } from './options.ts'
+import { ownersOfContacts, populationOf, someContacts } from './people.ts'
+import { GROUPINGS, MANY_AT_ONCE, ONE_AT_A_TIME, SUMMED_UP } from './queries.ts'
+import { type Load, repeat } from './repeat.ts'
 
 export interface Raw {
   tenantId: string
-  /** How many there are. */
-  contacts: number
   apiKey: string
+  /** Who may sign in to the dashboard. */
+  person: { email: string; password: string }
+  /** Contacts of any kind. */
   contactIds: string[]
-  /** Contacts that have events. */
-  activeContactIds: string[]
   eventIds: string[]
-  /** With 1,000 rows a statement. */
-  insertRowsPerSecond: number
-  /** With 64 rows a statement: what 64 connections that wait for their answer can fill. */
-  smallInsertRowsPerSecond: number
-  /** Upserts of contacts with 100 rows a statement. */
-  upsertRowsPerSecond: number
-  /** Updates of the events of one visitor each. */
-  movesPerSecond: number
-  /** Answers a second, by the name of the row. */
-  queriesPerSecond: Record<string, number>
+  /** The cheapest question there is, asked by one. */
+  selectOne: Load
+  /** The bare queries, asked by one and by many at once, by the name of the row. */
+  byOne: Record<string, Load>
+  byMany: Record<string, Load>
+  /** Statements of 1,000 rows and of 64: what 64 connections that wait for their answer can fill. */
+  inserts: { rows: number; load: Load }[]
   loadSeconds: { contacts: number; events: number }
 }
 
-const [contacts = 0, events = 0, seconds = 3] = process.argv.slice(2).map(Number)
-const CONCURRENCY = 16
+const [contacts = 0, events = 0, seconds = 3] = process.argv.slice(2, 5).map(Number)
+const groups = (process.argv[5]?.split(',') ?? []) as Group[]
+const [site = '', tenantName = ''] = process.argv.slice(6)
+const MANY = 16
 /** Of queries that read all events. */
-const HEAVY_CONCURRENCY = 4
+const MANY_HEAVY = 4
+/** How many of each kind the queries choose from. */
+const SAMPLE = 2_000
 
-const config = readConfig(process.env)
-const { stores, postgres, close } = await openEngines({ config, log: createLog('silent') })
+const { stores, close } = await openEngines({ config: readConfig(process.env), log: createLog('silent') })
 const { database, clickhouse } = stores
 const now = new Date()
-const tenantId = await createTenant(database, 'Bench', now)
+const tenantId = await createTenant(database, tenantName, now)
 const { apiKey } = await createApiKey(database, tenantId, { name: 'bench', scopes: ['all'] }, now)
-await addDomain(database, tenantId, siteOf(contacts), true, now)
+await addDomain(database, tenantId, site, true, now)
+const person = { email: `owner@${site}`, password: newId() }
+await createTenantUser(stores, tenantId, { ...person, role: 'owner' }, now)
 
+const population = populationOf({ contacts, events })
 const loadSeconds = {
   contacts: await timed(() => loadContacts(database, tenantId, contacts)),
-  events: await timed(() => loadEvents(clickhouse, tenantId, events)),
+  events: await timed(() => loadEvents(stores, tenantId, population, events)),
 }
-await sql`VACUUM ANALYZE`.execute(database)
-// What loading left to merge would otherwise be measured too.
-await sleep(events > 1_000_000 ? 10_000 : 1_000)
+await settle(stores)
 
 const contactIds = (
-  await database.selectFrom('contacts').select('contact_id').where('tenant_id', '=', tenantId).limit(2_000).execute()
+  await database.selectFrom('contacts').select('contact_id').where('tenant_id', '=', tenantId).limit(SAMPLE).execute()
 ).map((row) => row.contact_id)
 const eventIds = (
   await clickhouse.query<{ event_id: string }>(
-    `SELECT event_id FROM events WHERE tenant_id = {t: UUID} AND is_system = 0 AND rand() % 50 = 0 LIMIT 2000`,
+    `SELECT event_id FROM events WHERE tenant_id = {t: UUID} AND is_system = 0 ORDER BY rand() LIMIT ${SAMPLE}`,
     { t: tenantId },
   )
 ).map((row) => row.event_id)
+const owners = ownersOfContacts(tenantId, population)
+const ownersOf = (contactId: string) => owners.get(contactId) ?? []
 
-const activeContactIds = (
-  await clickhouse.query<{ contact_id: string }>(
-    `SELECT DISTINCT contact_id FROM events WHERE tenant_id = {t: UUID} AND contact_id != toUUID('${NO_CONTACT}') LIMIT 2000`,
-    { t: tenantId },
-  )
-).map((row) => row.contact_id)
-
-const queriesPerSecond: Record<string, number> = {}
-for (const { name, statements } of POSTGRES_QUERIES) {
-  queriesPerSecond[name] = await rate(async () => {
-    const id = pick(contactIds)
-    const values = (text: string) => (text.includes('$2') ? [tenantId, id] : [tenantId])
-    await Promise.all(statements.map((text) => postgres.pool.query(text, values(text))))
-  })
+const selectOne = await repeat(1, seconds, () => clickhouse.query('SELECT 1'))
+const byOne: Record<string, Load> = {}
+const byMany: Record<string, Load> = {}
+if (groups.includes('reads')) {
+  for (const row of ONE_AT_A_TIME) byOne[row.name] = await repeat(1, seconds, () => ask(row))
 }
-for (const { name, statements } of CLICKHOUSE_QUERIES) {
-  queriesPerSecond[name] = await rate(async () => {
-    const parameters = {
-      tenant_id: tenantId,
-      contact_id: pick(contactIds),
-      event_id: pick(eventIds),
-      active_id: pick(activeContactIds),
-      contact_ids: Array.from({ length: 25 }, () => pick(activeContactIds)),
-    }
-    await Promise.all(statements.map((text) => clickhouse.query(text, parameters)))
-  })
+if (groups.includes('lists')) {
+  for (const row of MANY_AT_ONCE) byMany[row.name] = await repeat(MANY, seconds, () => ask(row))
 }
-queriesPerSecond['contacts who did something'] = await rate(async () => {
-  const found = await clickhouse.query<{ contact_id: string }>(WHO_DID, { tenant_id: tenantId })
-  const ids = found.map(({ contact_id }) => contact_id)
-  await Promise.all(OF_THESE.map((text) => postgres.pool.query(text, [tenantId, ids])))
-})
-for (const { name, statements } of HEAVY_QUERIES) {
-  queriesPerSecond[name] = await rate(async () => {
-    await Promise.all(statements.map((text) => clickhouse.query(text, { tenant_id: tenantId })))
-  }, HEAVY_CONCURRENCY)
+if (groups.includes('grouping')) {
+  for (const row of GROUPINGS) byMany[row.name] = await repeat(MANY_HEAVY, seconds, () => ask(row))
+  for (const row of SUMMED_UP) byOne[row.name] = await repeat(1, seconds, () => ask(row))
 }
-const insertRowsPerSecond = await measureInserts(1_000)
-const smallInsertRowsPerSecond = await measureInserts(64)
-const upsertRowsPerSecond = await measureUpserts()
-const movesPerSecond = await measureMoves()
+const inserts: Raw['inserts'] = []
+if (groups.includes('track')) for (const rows of [1_000, 64]) inserts.push({ rows, load: await measureInserts(rows) })
 await close()
 const raw: Raw = {
   tenantId,
-  contacts,
   apiKey,
+  person,
   contactIds,
-  activeContactIds,
   eventIds,
-  insertRowsPerSecond,
-  smallInsertRowsPerSecond,
-  upsertRowsPerSecond,
-  movesPerSecond,
-  queriesPerSecond,
+  selectOne,
+  byOne,
+  byMany,
+  inserts,
   loadSeconds,
 }
 writeFileSync(process.env.RAW_FILE ?? 'raw.json', JSON.stringify(raw))
 process.exit(0)
 
-/** One visitor's anonymous events onto a contact, one visitor after the other. */
-async function measureMoves(): Promise<number> {
-  const move = `UPDATE events SET contact_id = {contact: UUID}
-    WHERE tenant_id = {tenant_id: UUID} AND contact_id = toUUID('${NO_CONTACT}') AND visitor_id = {visitor: String}`
-  const perSecond = await rate(async () => {
-    const visitor = String(3 + 5 * Math.floor(Math.random() * 40_000))
-    await clickhouse.command(move, { tenant_id: tenantId, contact: newId(), visitor })
-  }, 1)
-  // As the service does in the background: what follows must find the table as it was.
-  await clickhouse.command('ALTER TABLE events APPLY PATCHES SETTINGS mutations_sync = 1')
-  return perSecond
+async function ask({ statements, isByOwner: usesProjections = false }: (typeof ONE_AT_A_TIME)[number]): Promise<void> {
+  const parameters = {
+    tenant_id: tenantId,
+    event_id: pick(eventIds),
+    owners: ownersOf(pick(population.ordinary)),
+    busy_owners: ownersOf(pick(population.busy)),
+    some_owners: someContacts(population).flatMap(ownersOf),
+  }
+  await Promise.all(statements.map((text) => clickhouse.query(text, parameters, { usesProjections })))
 }
 
-async function measureInserts(rowsAStatement: number): Promise<number> {
+async function measureInserts(rowsAStatement: number): Promise<Load> {
   const random = createRandom(7)
   const other = newId()
   const bodies = Array.from({ length: 30 }, () => {
@@ -160,62 +128,16 @@ async function measureInserts(rowsAStatement: number): Promise<number> {
     }
     return serializeEvents(rows.slice(0, rowsAStatement))
   })
-  let rows = 0
-  const startedAt = performance.now()
-  // Two at a time, as the service does.
-  await Promise.all(
-    [0, 1].map(async (lane) => {
-      for (let n = lane; performance.now() - startedAt < seconds * 1000; n++) {
-        await clickhouse.insert('events', JOURNAL_FORMAT, bodies[n % bodies.length] ?? '', newId())
-        rows += rowsAStatement
-      }
-    }),
-  )
-  return (rows / (performance.now() - startedAt)) * 1000
-}
-
-/** What a program that keeps the contacts alone, without sources, provenance and events, would ask for the same records. */
-async function measureUpserts(): Promise<number> {
-  const rows = 100
-  const values = Array.from(
-    { length: rows },
-    (_, n) => `($1, $${3 * n + 2}, $${3 * n + 3}, $${3 * n + 4}, 'crm', now(), now(), now())`,
-  )
-  const statement = `INSERT INTO contacts
-    (tenant_id, contact_id, email, properties, creation_source, first_seen_at, created_at, updated_at)
-    VALUES ${values.join(', ')}
-    ON CONFLICT (tenant_id, email) DO UPDATE SET properties = contacts.properties || excluded.properties, updated_at = now()`
-  const perSecond = await rate(async () => {
-    const parameters = sourceRecords(contacts, rows).flatMap(({ email, properties }) => [
-      newId(),
-      email,
-      JSON.stringify(properties),
-    ])
-    await postgres.pool.query(statement, [tenantId, ...parameters])
-  }, SOURCE_CONNECTIONS)
-  return perSecond * rows
-}
-
-async function rate(work: () => Promise<void>, concurrency = CONCURRENCY): Promise<number> {
-  let done = 0
-  const startedAt = performance.now()
-  await Promise.all(
-    Array.from({ length: concurrency }, async () => {
-      while (performance.now() - startedAt < seconds * 1000) {
-        await work()
-        done++
-      }
-    }),
-  )
-  return (done / (performance.now() - startedAt)) * 1000
+  // Into a copy: merging what it leaves would be measured with the reads.
+  await clickhouse.command('CREATE TABLE bench_events AS events')
+  // Two at a time fill both cores.
+  const load = await repeat(2, seconds, () => clickhouse.insert('bench_events', JOURNAL_FORMAT, pick(bodies), newId()))
+  await clickhouse.command('DROP TABLE bench_events')
+  return load
 }
 
 async function timed(work: () => Promise<void>): Promise<number> {
   const startedAt = performance.now()
   await work()
   return (performance.now() - startedAt) / 1000
-}
-
-function pick(ids: string[]): string {
-  return ids[Math.floor(Math.random() * ids.length)] ?? newId()
 }

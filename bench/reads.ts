@@ -1,99 +1,106 @@
-import { type Load, load } from './load.ts'
-import { GROUPED } from './queries.ts'
-import type { Raw } from './raw.ts'
-import { number, perSecond, progress, rate, rows, SIZE, URL_OF_SERVICE } from './report.ts'
+import { load, pick, withKey } from './load.ts'
+import { someContacts } from './people.ts'
+import { POSTGRES_QUERIES } from './queries.ts'
+import { repeat } from './repeat.ts'
+import { latency, milliseconds, progress, report, reportRate } from './report.ts'
+import type { Target } from './target.ts'
 
-/** The paths that are read; their names are those of the bare queries. */
-const READS: Record<string, (raw: Raw) => string> = {
-  'GET contact': (raw) => `/v1/contacts/${pick(raw.contactIds)}?include_events=false`,
-  'list contacts': () => '/v1/contacts',
-  'search contacts': () => '/v1/contacts?search=person4321',
-  'contacts who did something': () => '/v1/contacts?has_event_type=video_play',
-  'list events': () => '/v1/events',
-  'events by contact': (raw) => `/v1/events?contact_id=${pick(raw.contactIds)}`,
-  'GET event': (raw) => `/v1/events/${pick(raw.eventIds)}`,
-  'events, url contains': () => '/v1/events?url_contains=page-1999',
-}
-/** Their answer itself grows with the tenant: growth says nothing of them. */
-const GROWING = ['search contacts', 'contacts who did something', 'events, url contains']
-
-/** Reads of one page, by many at once. @returns the answers a second, by name. */
-export async function readRates(raw: Raw, seconds: number): Promise<Record<string, Load>> {
-  const rates: Record<string, Load> = {}
-  for (const [what, path] of Object.entries(READS)) {
-    progress(`${what}, ${number(raw.contacts)} contacts`)
-    const headers = { authorization: `Bearer ${raw.apiKey}` }
-    rates[what] = await load({ url: URL_OF_SERVICE, connections: 16, seconds, headers, path: () => path(raw) })
-  }
-  return rates
+interface Read {
+  /** The name of the bare queries. */
+  what: string
+  path: (target: Target) => string
+  body?: (target: Target) => object
 }
 
-/** Adds the reads to the table: against the engines alone, and against a small tenant. */
-export function reportReads(raw: Raw, found: Record<string, Load>, small: Record<string, Load> | null): void {
-  for (const [what, measured] of Object.entries(found)) {
-    const limit = raw.queriesPerSecond[what] ?? 0
-    rows.push({
-      what,
-      measured: perSecond(measured),
-      limit: `${rate(limit)}/s bare query`,
-      ratio: measured.requestsPerSecond / limit,
-      aim: '0.50',
-    })
-  }
-  for (const [what, { requestsPerSecond }] of Object.entries(small ?? {})) {
-    const grown = found[what]
-    if (!grown || GROWING.includes(what)) continue
-    rows.push({
-      what: `${what}, a hundred times the data`,
-      measured: `${rate(grown.requestsPerSecond)}/s`,
-      limit: `${rate(requestsPerSecond)}/s with 10,000 contacts and 100,000 events`,
-      ratio: grown.requestsPerSecond / requestsPerSecond,
-      aim: '',
-    })
-  }
-}
-
-function pick(ids: string[]): string {
-  return ids[Math.floor(Math.random() * ids.length)] ?? ''
-}
-
-/** What reads all events of the tenant, or those of many contacts. */
-export async function measureGrouping(raw: Raw): Promise<void> {
-  const active = () => pick(raw.activeContactIds)
-  for (const group_by of Object.keys(GROUPED)) {
-    await measureHeavy(raw, `aggregate events by ${group_by}`, {
-      connections: 4,
-      path: () => '/v1/aggregate',
-      body: () => JSON.stringify({ entity: 'events', group_by }),
-    })
-  }
-  await measureHeavy(raw, 'events stats', { connections: 4, path: () => '/v1/events/stats' })
-  await measureHeavy(raw, 'batch activity, 25 contacts', {
-    connections: 16,
+/** What one caller waits for, and how many times longer than for SELECT 1 at most. */
+const ONE_AT_A_TIME: (Read & { timesMax: number })[] = [
+  {
+    what: 'GET contact with its events',
+    path: ({ population }) => `/v1/contacts/${pick(population.ordinary)}`,
+    timesMax: 6,
+  },
+  { what: 'newest 20 events of the tenant', path: () => '/v1/events', timesMax: 6 },
+  {
+    what: 'newest 20 events of a contact',
+    path: ({ population }) => `/v1/events?contact_id=${pick(population.ordinary)}`,
+    timesMax: 6,
+  },
+  { what: 'one event', path: ({ raw }) => `/v1/events/${pick(raw.eventIds)}`, timesMax: 4 },
+  { what: 'names of events', path: () => '/v1/events/types', timesMax: 5 },
+  {
+    what: 'all 1,000 events of a contact',
+    path: ({ population }) => `/v1/contacts/events/${pick(population.busy)}`,
+    timesMax: 30,
+  },
+  {
+    what: 'activity of 25 contacts',
     path: () => '/v1/batch/activity',
-    body: () => JSON.stringify({ contact_ids: Array.from({ length: 25 }, active) }),
-  })
-  await measureHeavy(raw, 'all events of a contact', {
-    connections: 16,
-    path: () => `/v1/contacts/events/${active()}`,
-  })
+    body: ({ population }) => ({ contact_ids: someContacts(population) }),
+    timesMax: 30,
+  },
+  {
+    what: 'contacts who did something',
+    path: () => '/v1/contacts?has_event_type=video_play',
+    timesMax: 40,
+  },
+]
+
+const MANY_AT_ONCE: Read[] = [
+  {
+    what: 'GET contact without its events',
+    path: ({ raw }) => `/v1/contacts/${pick(raw.contactIds)}?include_events=false`,
+  },
+  { what: 'list contacts', path: () => '/v1/contacts' },
+  { what: 'search contacts', path: () => '/v1/contacts?search=person4321' },
+  { what: 'list events', path: () => '/v1/events' },
+  { what: 'events, url contains', path: () => '/v1/events?url_contains=page-1999' },
+]
+const MANY = 16
+
+/** Reads one after the other, against the cheapest question that ClickHouse can be asked. */
+export async function measureReads(target: Target): Promise<void> {
+  const { raw, size } = target
+  for (const { what, path, body, timesMax } of ONE_AT_A_TIME) {
+    progress(what)
+    const measured = await load({
+      connections: 1,
+      seconds: size.seconds,
+      headers: withKey(raw.apiKey),
+      next: () => ({ path: path(target), ...(body ? { body: JSON.stringify(body(target)) } : {}) }),
+    })
+    const bare = raw.byOne[what]?.p50Ms ?? 0
+    report({
+      what: `${what}, one at a time`,
+      measured: latency(measured),
+      limit: `p50 ${milliseconds(raw.selectOne.p50Ms)} SELECT 1; ${milliseconds(bare)} its bare queries`,
+      ratio: measured.p50Ms / raw.selectOne.p50Ms,
+      aim: `at most ${timesMax}`,
+      cost: measured.p50Ms,
+    })
+  }
 }
 
-async function measureHeavy(
-  raw: Raw,
-  what: string,
-  requests: { connections: number; path: () => string; body?: () => string },
-): Promise<void> {
-  progress(what)
-  const headers = { authorization: `Bearer ${raw.apiKey}` }
-  const measured = await load({ url: URL_OF_SERVICE, seconds: SIZE.seconds, headers, ...requests })
-  const limit = raw.queriesPerSecond[what] ?? 0
-  rows.push({
-    what,
-    measured: perSecond(measured),
-    limit: `${rate(limit)}/s bare query`,
-    ratio: measured.requestsPerSecond / limit,
-    // At most one and a half times what the engine alone takes.
-    aim: '0.67',
-  })
+/** Reads by many at once, against the engines alone. */
+export async function measureLists(target: Target): Promise<void> {
+  const { raw, size, postgres } = target
+  for (const { what, path } of MANY_AT_ONCE) {
+    progress(what)
+    const statements = POSTGRES_QUERIES.find(({ name }) => name === what)?.statements
+    const bare = statements
+      ? await repeat(MANY, size.seconds, async () => {
+          const id = pick(raw.contactIds)
+          const values = (text: string) => (text.includes('$2') ? [raw.tenantId, id] : [raw.tenantId])
+          await Promise.all(statements.map((text) => postgres.query(text, values(text))))
+        })
+      : raw.byMany[what]
+    if (!bare) throw new Error(`There are no bare queries of '${what}'.`)
+    const headers = withKey(raw.apiKey)
+    const measured = await load({
+      connections: MANY,
+      seconds: size.seconds,
+      headers,
+      next: () => ({ path: path(target) }),
+    })
+    reportRate(`${what}, ${MANY} connections`, measured, { ...bare, of: 'bare queries' }, '0.50')
+  }
 }

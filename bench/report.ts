@@ -1,20 +1,6 @@
 import { cpus } from 'node:os'
-import type { Load } from './load.ts'
-
-const quick = process.argv.includes('--quick')
-
-/** How much is loaded, and how long each row is measured. */
-export const SIZE = quick
-  ? { contacts: 20_000, events: 500_000, seconds: 2 }
-  : { contacts: 1_000_000, events: 10_000_000, seconds: 8 }
-/** What growth is measured against; a quick run has no time for it. */
-export const SMALL_SIZE = quick ? null : { contacts: 10_000, events: 100_000, seconds: 3 }
-
-/** A verified domain belongs to one tenant, and each size has its own. */
-export const siteOf = (contacts: number) => `bench-${contacts}.example`
-export const SITE = siteOf(SIZE.contacts)
-export const PORT = '18099'
-export const URL_OF_SERVICE = `http://127.0.0.1:${PORT}`
+import { SIZE, SMALL_SIZE } from './options.ts'
+import type { Load } from './repeat.ts'
 
 /** A row of the table. */
 export interface Row {
@@ -23,24 +9,69 @@ export interface Row {
   limit: string
   ratio: number | null
   aim: string
+  /** What one request or row takes, in any unit: growth compares it with that of the small tenant. */
+  cost?: number
 }
 
-export const rows: Row[] = []
+let rows: Row[] = []
+/** What each row's cost was on the small tenant. */
+const costsOfSmall = new Map<string, number>()
+
+export function report(row: Row): void {
+  rows.push(row)
+}
+
+/** Adds a row that compares two rates. */
+export function reportRate(
+  what: string,
+  measured: Load,
+  limit: Load & { of: string },
+  aim: string,
+  { unit = '', each = 1, note = '' } = {},
+): void {
+  const per = unit === '' ? '/s' : ` ${unit}/s`
+  report({
+    what,
+    measured: `${rate(measured.perSecond * each)}${per}, ${latency(measured)}${note}`,
+    limit: `${rate(limit.perSecond)}/s ${limit.of}`,
+    ratio: (measured.perSecond * each) / limit.perSecond,
+    aim,
+    cost: 1 / measured.perSecond,
+  })
+}
+
+/** Takes what was measured on the small tenant out of the table, to compare the large one with it. */
+export function keepAsSmall(): void {
+  for (const { what, cost } of rows) if (cost !== undefined) costsOfSmall.set(what, cost)
+  rows = rows.filter(({ cost }) => cost === undefined)
+}
 
 /** Prints the table. */
 export function print(): void {
+  const { contacts, events } = SIZE
   console.log(
-    `\n${number(SIZE.contacts)} contacts, ${number(SIZE.events)} events, ${cpus().length} cores, Node ${process.version}\n`,
+    `\n${number(contacts)} contacts, ${number(events)} events, ${cpus().length} cores, Node ${process.version}`,
   )
-  console.log('| what | measured | limit in the same run | ratio | aim |\n|---|---|---|---|---|')
-  for (const { what, measured, limit, ratio, aim } of rows) {
-    console.log(`| ${what} | ${measured} | ${limit} | ${ratio === null ? '' : ratio.toFixed(2)} | ${aim} |`)
+  if (SMALL_SIZE) {
+    const { contacts, events } = SMALL_SIZE
+    console.log(
+      `Growth: how many times longer it takes than with ${number(contacts)} contacts and ${number(events)} events`,
+    )
+  }
+  console.log('\n| what | measured | limit in the same run | ratio | aim | growth |\n|---|---|---|---|---|---|')
+  for (const { what, measured, limit, ratio, aim, cost } of rows) {
+    const small = costsOfSmall.get(what)
+    const growth = small === undefined || cost === undefined ? '' : (cost / small).toFixed(2)
+    console.log(`| ${what} | ${measured} | ${limit} | ${ratio?.toFixed(2) ?? ''} | ${aim} | ${growth} |`)
   }
 }
 
-/** A rate with its latencies. */
-export function perSecond({ requestsPerSecond, p50Ms, p99Ms }: Load): string {
-  return `${rate(requestsPerSecond)}/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms`
+export function latency({ p50Ms, p95Ms, p99Ms }: Load): string {
+  return `p50 ${milliseconds(p50Ms)}, p95 ${milliseconds(p95Ms)}, p99 ${milliseconds(p99Ms)}`
+}
+
+export function milliseconds(value: number): string {
+  return `${value < 10 ? value.toFixed(1) : number(value)} ms`
 }
 
 export function number(value: number): string {

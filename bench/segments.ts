@@ -4,12 +4,21 @@ import { createSegment } from '../packages/server/src/segments/segments.ts'
 
 export const SEGMENTS = 50
 
-/** Ten with events and properties, the others with properties alone; nobody enters, so that following is measured. */
+/**
+ * Half of them ask for properties, a quarter for events, a quarter are nested. Each reads a property that the measured
+ * writes change, so each is judged by each write. Nobody enters, so that following is measured.
+ */
 function filterOf(index: number): unknown {
-  const rare = { property: 'city', operator: 'equals', value: `Nowhere ${index}` }
-  const often = { property: 'country', operator: 'in', value: ['France', 'Japan'] }
+  const never = { property: 'score', operator: 'gte', value: 1_000_000_000 + index }
+  const rare = { property: 'lead_status', operator: 'in', value: [`lost ${index}`, `won ${index}`] }
+  const often = { property: 'lead_status', operator: 'equals', value: 'open' }
   const event = { event: { type: 'form_submit', url_contains: `page-${index}`, min_count: 1_000 }, operator: 'did' }
-  return { match: 'all', conditions: index % 5 === 0 ? [often, event] : [rare, often] }
+  const recent = { event: { type: 'page_view', text_contains: `text ${index}`, within_days: 30 }, operator: 'did' }
+  if (index % 4 === 0) return { match: 'all', conditions: [never, { property: 'country', operator: 'in', value: ['France', 'Japan'] }] } // biome-ignore format: a list
+  if (index % 4 === 1) return { match: 'all', conditions: [rare, never] }
+  if (index % 4 === 2) return { match: 'all', conditions: [often, event, recent] }
+  const nested = { match: 'any', conditions: [often, event] }
+  return { match: 'any', conditions: [rare, { match: 'all', conditions: [never, nested] }] }
 }
 
 /** Defines segments beside the running service, as if their members had been found. */

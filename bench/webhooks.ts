@@ -3,12 +3,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeCertificate, startReceiver } from '../packages/server/test/receiver.ts'
-import { trackBody } from './load.ts'
+import { trackBody } from './bodies.ts'
+import { IS_QUICK, SIZE } from './options.ts'
 import { memoryOf, run, start } from './processes.ts'
-import { number, progress, rows, SIZE, SMALL_SIZE } from './report.ts'
+import { number, progress, report } from './report.ts'
+import { SERVICE } from './target.ts'
 
 const SITE = 'webhooks.example'
-const SERVICE = '../packages/server/src/main.ts'
 const READY = /is running at (\S+)/
 const SUBSCRIPTIONS = 8
 /** Requests that the bare client keeps under way. */
@@ -147,9 +148,9 @@ async function runBare(
 /** Adds the webhooks to the table. */
 export async function measureDeliveries(directory: string, environment: Record<string, string>): Promise<void> {
   progress('webhooks')
-  const burst = SMALL_SIZE ? 100_000 : 5_000
+  const burst = IS_QUICK ? 5_000 : 100_000
   const figures = await measureWebhooks({ directory, environment, burst, samples: 100, seconds: SIZE.seconds })
-  rows.push({
+  report({
     what: 'POST /track to the webhook receiver, idle',
     measured: `p50 ${figures.latencyP50Ms.toFixed(0)} ms, p99 ${figures.latencyP99Ms.toFixed(0)} ms`,
     limit: '',
@@ -161,7 +162,7 @@ export async function measureDeliveries(directory: string, environment: Record<s
   const [middle, ratios] = [rounds[Math.floor(ROUNDS / 2)], rounds.map((round) => ratioOf(round).toFixed(2))]
   if (!middle) return
   const { deliveriesPerSecond, memoryMb, barePerSecond } = middle
-  rows.push({
+  report({
     what: `webhook deliveries, the middle one of ${ROUNDS} bursts of ${number(burst)}`,
     measured: `${number(deliveriesPerSecond)}/s, memory ${memoryMb.early ?? '?'} to ${memoryMb.late ?? '?'} MB; ratios ${ratios.join(', ')}`,
     limit: `${number(barePerSecond)}/s bare undici`,

@@ -1,121 +1,106 @@
-import { load, SOURCE_CONNECTIONS, sourceRecords, trackBody } from './load.ts'
+import type pg from 'pg'
+import { newId } from '../packages/server/src/platform/ids.ts'
+import { bareChange } from './bare-writes.ts'
+import { sourceRecords, trackBody } from './bodies.ts'
+import { load, pick, URL_OF_SERVICE, withKey } from './load.ts'
 import { start } from './processes.ts'
-import type { Raw } from './raw.ts'
-import { number, perSecond, progress, rate, rows, SITE, SIZE, URL_OF_SERVICE } from './report.ts'
+import { repeat } from './repeat.ts'
+import { milliseconds, progress, reportRate } from './report.ts'
 import { defineSegments, SEGMENTS } from './segments.ts'
+import type { Target } from './target.ts'
 
-const BARE_PORT = '18098'
-const VISITORS = 200_000
+const BARE_PORT = 18_098
+const TRACKERS = 64
+/** Connectors that push at once, and what each sends. */
+const CONNECTORS = 8
+const RECORDS = 100
+const EDITORS = 8
 
-/** The collector against raw chDB and against a server that stores nothing. */
-export async function measureTrack(raw: Raw): Promise<void> {
-  const headers = { origin: `https://${SITE}` }
-  for (const events of [10, 1]) {
-    progress(`POST /track with ${events} event${events > 1 ? 's' : ''}`)
-    const common = { connections: 64, seconds: SIZE.seconds, headers, body: () => trackBody(SITE, events) }
-    const bare = await start('./bare-fastify.ts', [], { PORT: BARE_PORT }, /ready/)
-    const bareLoad = await load({ url: `http://127.0.0.1:${BARE_PORT}/track`, ...common })
-    await bare.stop()
-    const { requestsPerSecond, p50Ms, p99Ms } = await load({ url: `${URL_OF_SERVICE}/track`, ...common })
-    const measured = `${number(requestsPerSecond * events)} events/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms`
-    const what = `POST /track, ${events} event${events > 1 ? 's' : ''} a request, 64 connections`
-    if (events > 1) {
-      const limit = `${number(raw.insertRowsPerSecond)} rows/s raw chDB`
-      rows.push({ what, measured, limit, ratio: (requestsPerSecond * events) / raw.insertRowsPerSecond, aim: '0.50' })
-    }
-    if (events === 1) {
-      const limit = `${number(raw.smallInsertRowsPerSecond)} rows/s raw chDB, 64 rows a statement`
-      rows.push({ what, measured, limit, ratio: requestsPerSecond / raw.smallInsertRowsPerSecond, aim: '' })
-    }
-    const limit = `${number(bareLoad.requestsPerSecond)} requests/s bare Fastify`
-    rows.push({
-      what,
-      measured,
-      limit,
-      ratio: requestsPerSecond / bareLoad.requestsPerSecond,
-      aim: events > 1 ? '' : '0.25',
-    })
+/** The collector against a server that stores nothing, and against ClickHouse alone. */
+export async function measureTrack({ raw, site, size }: Target): Promise<void> {
+  const headers = { origin: `https://${site}` }
+  for (const events of [1, 10]) {
+    const what = `POST /track, ${events} event${events > 1 ? 's' : ''} a request, ${TRACKERS} connections`
+    progress(what)
+    const next = () => ({ path: '/track', body: trackBody(site, events) })
+    const common = { connections: TRACKERS, seconds: size.seconds, headers, next }
+    const bareServer = await start('./bare-fastify.ts', [], { PORT: String(BARE_PORT) }, /ready/)
+    const bare = await load({ ...common, port: BARE_PORT })
+    await bareServer.stop()
+    const measured = await load(common)
+    const note = `; all readable ${milliseconds(await timeToRead(raw.apiKey))} later`
+    reportRate(what, measured, { ...bare, of: 'requests, bare Fastify' }, events === 1 ? '0.25' : '', { note })
+    // With single events 64 callers who wait for their answer fill statements of 64 rows at most.
+    const rows = events === 1 ? TRACKERS : 1_000
+    const inserts = raw.inserts.find((each) => each.rows === rows)?.load
+    if (!inserts) continue
+    const of = `rows, ClickHouse alone, ${rows} a statement`
+    const limit = { ...inserts, perSecond: inserts.perSecond * rows, of }
+    reportRate(`${what}, as events`, measured, limit, events === 1 ? '' : '0.50', { unit: 'events', each: events })
   }
 }
 
-/** What following segments adds to a contact's write. */
-export async function measureSegments(raw: Raw, environment: Record<string, string>): Promise<void> {
-  const what = `PUT contact with ${SEGMENTS} segments, 8 connections`
+/** A read waits for all that was acknowledged before it: a backlog would show here. */
+async function timeToRead(apiKey: string): Promise<number> {
+  const startedAt = performance.now()
+  const answer = await fetch(`${URL_OF_SERVICE}/v1/events?limit=1`, { headers: withKey(apiKey) })
+  if (!answer.ok) throw new Error(await answer.text())
+  await answer.arrayBuffer()
+  return performance.now() - startedAt
+}
+
+/** Records of a connected source, against upserts of the same rows into the contacts alone. */
+export async function measureSources({ raw, size, postgres }: Target): Promise<void> {
+  const what = `POST /v1/sources, ${RECORDS} records, ${CONNECTORS} connections`
   progress(what)
+  const bare = await repeat(CONNECTORS, size.seconds, () => upsert(postgres, raw.tenantId, size.contacts))
+  const measured = await load({
+    connections: CONNECTORS,
+    seconds: size.seconds,
+    headers: withKey(raw.apiKey),
+    next: () => ({
+      path: '/v1/sources/crm/contacts',
+      body: JSON.stringify({ records: sourceRecords(size.contacts, RECORDS) }),
+    }),
+  })
+  const limit = { ...bare, perSecond: bare.perSecond * RECORDS, of: `bare upserts, ${RECORDS} rows a statement` }
+  reportRate(what, measured, limit, '0.60', { unit: 'records', each: RECORDS })
+}
+
+/** What a program that keeps the contacts alone, without sources, provenance and events, would ask for the same records. */
+async function upsert(postgres: pg.Pool, tenantId: string, contacts: number): Promise<void> {
+  const places = (n: number) => `($1, $${3 * n + 2}, $${3 * n + 3}, $${3 * n + 4}, 'crm', now(), now(), now())`
+  const statement = `INSERT INTO contacts
+    (tenant_id, contact_id, email, properties, creation_source, first_seen_at, created_at, updated_at)
+    VALUES ${Array.from({ length: RECORDS }, (_, n) => places(n)).join(', ')}
+    ON CONFLICT (tenant_id, email) DO UPDATE SET properties = contacts.properties || excluded.properties, updated_at = now()`
+  const parameters = sourceRecords(contacts, RECORDS).flatMap(({ email, properties }) => [newId(), email, properties])
+  await postgres.query(statement, [tenantId, ...parameters])
+}
+
+/** Changes of contacts by hand, then with segments to follow, against a bare transaction with the same writes. */
+export async function measureContacts({ raw, size, postgres, environment }: Target): Promise<void> {
   let count = 0
+  const change = () => ({ score: ++count, lead_status: count % 2 ? 'open' : 'new' })
   const write = () =>
     load({
-      url: URL_OF_SERVICE,
-      method: 'PUT',
-      connections: 8,
-      seconds: SIZE.seconds,
-      headers: { authorization: `Bearer ${raw.apiKey}` },
-      path: () => `/v1/contacts/${raw.contactIds[Math.floor(Math.random() * raw.contactIds.length)]}`,
-      body: () => JSON.stringify({ properties: { score: ++count, lead_status: count % 2 ? 'open' : 'new' } }),
+      connections: EDITORS,
+      seconds: size.seconds,
+      headers: withKey(raw.apiKey),
+      next: () => ({
+        method: 'PUT',
+        path: `/v1/contacts/${pick(raw.contactIds)}`,
+        body: JSON.stringify({ properties: change() }),
+      }),
     })
-  const without = await write()
+  const what = `PUT contact, ${EDITORS} connections`
+  progress(what)
+  const bare = await repeat(EDITORS, size.seconds, () =>
+    bareChange(postgres, raw.tenantId, pick(raw.contactIds), change()),
+  )
+  const limit = { ...bare, of: 'bare transactions' }
+  reportRate(what, await write(), limit, '0.40')
+  progress(`the same with ${SEGMENTS} segments`)
   await defineSegments(environment, raw.tenantId)
-  const { requestsPerSecond, p50Ms, p99Ms } = await write()
-  rows.push({
-    what,
-    measured: `${number(requestsPerSecond)}/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms`,
-    limit: `${number(without.requestsPerSecond)}/s without, p50 ${without.p50Ms} ms`,
-    ratio: requestsPerSecond / without.requestsPerSecond,
-    aim: '0.50',
-  })
-}
-
-/** Records of a connected source. */
-export async function measureSources(raw: Raw): Promise<void> {
-  progress('POST /v1/sources')
-  const { requestsPerSecond, p50Ms, p99Ms } = await load({
-    url: `${URL_OF_SERVICE}/v1/sources/crm/contacts`,
-    connections: SOURCE_CONNECTIONS,
-    seconds: SIZE.seconds,
-    headers: { authorization: `Bearer ${raw.apiKey}` },
-    body: () => JSON.stringify({ records: sourceRecords(SIZE.contacts, 100) }),
-  })
-  rows.push({
-    what: `POST /v1/sources, 100 records, ${SOURCE_CONNECTIONS} connections`,
-    measured: `${number(requestsPerSecond * 100)} records/s, p50 ${p50Ms} ms, p99 ${p99Ms} ms`,
-    limit: `${number(raw.upsertRowsPerSecond)} rows/s bare PostgreSQL upserts, 100 rows a statement`,
-    ratio: (requestsPerSecond * 100) / raw.upsertRowsPerSecond,
-    aim: '',
-  })
-}
-
-/** Identifications and forms of visitors that have events: each moves those of one visitor. */
-export async function measureIdentification(raw: Raw): Promise<void> {
-  let count = 0
-  const person = () => ({
-    visitor_id: String(1 + 5 * Math.floor((Math.random() * VISITORS) / 5)),
-    email: `new${++count}-${process.pid}@people.example`,
-  })
-  const common = { url: URL_OF_SERVICE, connections: 16, seconds: SIZE.seconds }
-  progress('POST /v1/identify')
-  const identified = await load({
-    ...common,
-    headers: { authorization: `Bearer ${raw.apiKey}` },
-    path: () => '/v1/identify',
-    body: () => JSON.stringify(person()),
-  })
-  progress('form submission')
-  const submitted = await load({
-    ...common,
-    headers: { origin: `https://${SITE}` },
-    path: () => `/v1/public/form-submission/${raw.tenantId}/bench`,
-    body: () => {
-      const { visitor_id, email } = person()
-      return JSON.stringify({ visitor_id, contact_data: { email, firstName: 'Ada' } })
-    },
-  })
-  for (const [what, measured] of Object.entries({ 'POST /v1/identify': identified, 'form submission': submitted })) {
-    rows.push({
-      what: `${what}, 16 connections`,
-      measured: perSecond(measured),
-      limit: `${rate(raw.movesPerSecond)}/s bare updates of one visitor's events`,
-      ratio: measured.requestsPerSecond / raw.movesPerSecond,
-      aim: '0.50',
-    })
-  }
+  reportRate(`${what}, ${SEGMENTS} segments`, await write(), limit, '0.20')
 }

@@ -12,6 +12,7 @@ import { makeTrackerScript } from './collector/script.ts'
 import { scriptRoutes } from './collector/script-routes.ts'
 import { companyRoutes } from './companies/routes.ts'
 import type { Config } from './config.ts'
+import { mergeRoutes } from './contacts/merge-routes.ts'
 import { contactRoutes } from './contacts/routes.ts'
 import { conversationRoutes } from './conversations/routes.ts'
 import { type DashboardDependencies, dashboardRoutes } from './dashboard/routes.ts'
@@ -121,6 +122,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   })
   operationsRoutes(app, dependencies)
   contactRoutes(app, dependencies, config.eventFilterContactsMax)
+  mergeRoutes(app, dependencies)
   noteRoutes(app, dependencies)
   companyRoutes(app, dependencies)
   eventRoutes(app)

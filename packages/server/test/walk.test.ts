@@ -15,6 +15,13 @@ const ROUTES: Route[] = [
   { method: 'GET', path: '/v1/contacts/:contact_id', scope: 'contacts:read' },
   { method: 'PUT', path: '/v1/contacts/:contact_id', scope: 'contacts:write', body: { properties: { hacked: true } } },
   { method: 'DELETE', path: '/v1/contacts/:contact_id', scope: 'contacts:write' },
+  {
+    method: 'POST',
+    path: '/v1/contacts/:contact_id/merge',
+    scope: 'contacts:write',
+    body: { into: ':event_id' },
+  },
+  { method: 'POST', path: '/v1/contacts/:contact_id/unmerge', scope: 'contacts:write' },
   { method: 'GET', path: '/v1/contacts/:contact_id/notes', scope: 'contacts:read' },
   { method: 'POST', path: '/v1/contacts/:contact_id/notes', scope: 'contacts:write', body: { content: 'hacked' } },
   {

@@ -56,13 +56,16 @@ export async function openSession(config: Config): Promise<Session> {
 
 const log = createLog('silent')
 
+/** An import stages its file on one and writes on three. */
+const CONNECTIONS = 5
+
 /** What a segment asks of events and ClickHouse cannot answer here, the service checks later. */
 function follower(): SegmentFollower {
   return createFollower(rememberDefinitions(), systemClock)
 }
 
 async function besideService(config: Config, inUse: unknown): Promise<Session> {
-  const postgres = connectPostgres<DB>(await addressBesideService(config, inUse), 4)
+  const postgres = connectPostgres<DB>(await addressBesideService(config, inUse), CONNECTIONS)
   const unavailable = () => {
     throw new ServiceError(503, 'clickhouse_in_use', 'The running service alone can read its embedded ClickHouse.')
   }
@@ -77,7 +80,7 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
       cores: unavailable,
       close: unavailable,
     },
-    reads: createReadTurns({ cores: 1, memoryBytes: 0, postgresConnections: 4 }),
+    reads: createReadTurns({ cores: 1, memoryBytes: 0, postgresConnections: CONNECTIONS }),
     barrier: unavailable,
   }
   return {

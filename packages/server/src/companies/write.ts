@@ -74,7 +74,7 @@ export async function deleteCompany(tenant: Tenant, dependencies: WriteDependenc
     const ids = contacts.map(({ contact_id }) => contact_id)
     // Of a large company the segments follow within seconds, so that the transaction stays short.
     if (ids.length > FOLLOWED_AT_ONCE) await queueChecks(tx, ids)
-    else for (const id of ids) log.changed.add(id)
+    else for (const id of ids) log.noteChange(id, ['company_id'])
   })
 }
 

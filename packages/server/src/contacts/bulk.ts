@@ -1,8 +1,16 @@
 import { sql } from 'kysely'
 import { Collision } from '../platform/postgres/collisions.ts'
+import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { EMAIL, idOfSource, survivorsOf } from './aliases.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
-import { compareKeys, readSourceRecords, type SourceRecord, storeSourceRecords } from './record-source.ts'
+import {
+  compareKeys,
+  insertSourceRecords,
+  readSourceRecords,
+  type SourceRecord,
+  storeSourceRecords,
+} from './record-source.ts'
 
 /** A contact while a batch of writes by one source is applied to it, in memory. */
 export interface ContactState {
@@ -13,13 +21,27 @@ export interface ContactState {
   isRowDirty: boolean
   /** Whether the source's own record has to be stored. */
   isRecordDirty: boolean
+  /** Whether the source has said something of the contact before. */
+  hasRecord: boolean
   /** The id by which the source knew the contact when the batch began. */
   externalIdBefore: string | null
+  /** The keys of contacts that were merged into it, as far as the batch names them. */
+  aliases: { externalIds: string[]; emails: string[] }
 }
 
 /** A contact that the batch makes. */
 export function newState(row: ContactRow): ContactState {
-  return { row, records: [], isNew: true, isRowDirty: true, isRecordDirty: true, externalIdBefore: null }
+  const aliases = { externalIds: [], emails: [] }
+  return {
+    row,
+    records: [],
+    isNew: true,
+    isRowDirty: true,
+    isRecordDirty: true,
+    hasRecord: false,
+    externalIdBefore: null,
+    aliases,
+  }
 }
 
 /** Locks the contacts that a source knows by these ids, and those with these e-mails, in one order for all. */
@@ -29,27 +51,26 @@ export async function lockStates(
   externalIds: readonly string[],
   emails: readonly string[],
 ): Promise<ContactState[]> {
-  const [known, holders] = [await idsOfExternalIds(tx, source, externalIds), await idsOfEmails(tx, emails)]
-  const ids = [...new Set([...known, ...holders])]
-  if (ids.length === 0) return []
-  const rows = await tx.db
-    .selectFrom('contacts')
-    .select(CONTACT_COLUMNS)
-    .where('contact_id', '=', sql<string>`any(${ids})`)
-    .orderBy('contact_id')
-    .forUpdate()
-    .execute()
+  const known = await findContacts(tx, source, externalIds, emails)
+  const { aliases } = known
+  const rows = await lockRows(tx, [...new Set([...known.byExternalId.values(), ...known.byEmail.values()])])
   const contactIds = rows.map(({ contact_id }) => contact_id)
   const records = await readSourceRecords(tx, contactIds, source)
   return rows.map((row) => {
-    const own = records.get(row.contact_id) ?? []
+    const said = records.get(row.contact_id) ?? []
+    const own = said.find((record) => record.source === source)
     return {
       row,
-      records: own,
+      records: said,
       isNew: false,
       isRowDirty: false,
       isRecordDirty: false,
-      externalIdBefore: own.find((record) => record.source === source)?.external_id ?? null,
+      hasRecord: own !== undefined,
+      externalIdBefore: own?.external_id ?? null,
+      aliases: {
+        externalIds: keysTo(aliases.byExternalId, row.contact_id),
+        emails: keysTo(aliases.byEmail, row.contact_id),
+      },
     }
   })
 }
@@ -60,82 +81,128 @@ export async function lockStates(
  */
 export async function storeStates(tx: Tenant, source: string, states: Iterable<ContactState>): Promise<void> {
   const all = [...states]
-  try {
-    await insertRows(
-      tx,
-      all.filter(({ isNew }) => isNew).map(({ row }) => row),
-    )
-    await updateRows(
-      tx,
-      all.filter(({ isNew, isRowDirty }) => !isNew && isRowDirty).map(({ row }) => row),
-    )
-  } catch (error) {
-    // A company that was found a moment ago is gone.
-    if ((error as { code?: string }).code === FOREIGN_KEY_VIOLATION) throw new Collision()
-    throw error
-  }
-  const records = new Map<string, SourceRecord>()
+  const created = all.filter(({ isNew }) => isNew).map(({ row }) => row)
+  const changed = all.filter(({ isNew, isRowDirty }) => !isNew && isRowDirty).map(({ row }) => row)
+  const first = new Map<string, SourceRecord>()
+  const further = new Map<string, SourceRecord>()
   const renamed: string[] = []
-  for (const { row, records: said, isRecordDirty, externalIdBefore } of all) {
+  for (const { row, records: said, isRecordDirty, hasRecord, externalIdBefore } of all) {
     const own = said.find((record) => record.source === source)
     if (!own || !isRecordDirty) continue
+    const records = hasRecord ? further : first
     records.set(row.contact_id, own)
     if (externalIdBefore !== null && externalIdBefore !== own.external_id) renamed.push(row.contact_id)
   }
-  await releaseExternalIds(tx, source, renamed)
-  await storeSourceRecords(tx, records)
+  try {
+    await insertRows(tx, created)
+    await updateRows(tx, changed)
+    await releaseExternalIds(tx, source, renamed)
+    await storeSourceRecords(tx, further)
+    await insertSourceRecords(tx, first)
+  } catch (error) {
+    // Another transaction has made one of the contacts, or a company that was found a moment ago is gone.
+    const { code = '' } = error as { code?: string }
+    if ([UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION].includes(code)) throw new Collision()
+    throw error
+  }
 }
 
+function keysTo(survivors: ReadonlyMap<string, string>, contactId: string): string[] {
+  return [...survivors].flatMap(([key, survivorId]) => (survivorId === contactId ? [key] : []))
+}
+
+const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 
-async function idsOfExternalIds(tx: Tenant, source: string, externalIds: readonly string[]): Promise<string[]> {
-  if (externalIds.length === 0) return []
-  const rows = await tx.db
-    .selectFrom('contact_sources')
-    .select('contact_id')
-    .where('source', '=', source)
-    .where('external_id', '=', sql<string>`any(${externalIds})`)
-    .execute()
-  return rows.map(({ contact_id }) => contact_id)
+/** Contact ids by the ids of a source, and by e-mails. */
+interface FoundContacts {
+  byExternalId: Map<string, string>
+  byEmail: Map<string, string>
 }
 
-async function idsOfEmails(tx: Tenant, emails: readonly string[]): Promise<string[]> {
-  if (emails.length === 0) return []
-  const rows = await tx.db
+/**
+ * Finds the contacts that a source knows by these ids, and those with these e-mails; those included that were merged
+ * into them, which `aliases` tells apart.
+ */
+export async function findContacts(
+  tenant: Tenant,
+  source: string,
+  externalIds: readonly string[],
+  emails: readonly string[],
+): Promise<FoundContacts & { aliases: FoundContacts }> {
+  const byExternalId = tenant.db
+    .selectFrom('contact_sources')
+    .select(['external_id as key', 'contact_id'])
+    .where('source', '=', source)
+    .where('external_id', '=', sql<string>`any(${externalIds})`)
+  const byEmail = tenant.db
     .selectFrom('contacts')
-    .select('contact_id')
+    .select(['email as key', 'contact_id'])
     .where('email', '=', sql<string>`any(${emails})`)
+  const aliases = {
+    byExternalId: await survivorsOf(tenant, idOfSource(source), externalIds),
+    byEmail: await survivorsOf(tenant, EMAIL, emails),
+  }
+  return {
+    byExternalId: byKey(externalIds.length === 0 ? [] : await byExternalId.execute(), aliases.byExternalId),
+    byEmail: byKey(emails.length === 0 ? [] : await byEmail.execute(), aliases.byEmail),
+    aliases,
+  }
+}
+
+function byKey(
+  rows: readonly { key: string | null; contact_id: string }[],
+  aliases: ReadonlyMap<string, string>,
+): Map<string, string> {
+  const found = rows.flatMap(({ key, contact_id }): [string, string][] => (key === null ? [] : [[key, contact_id]]))
+  return new Map([...aliases, ...found])
+}
+
+/** Locks contacts in the order of their ids. */
+async function lockRows(tx: Tenant, contactIds: readonly string[]): Promise<ContactRow[]> {
+  if (contactIds.length === 0) return []
+  return tx.db
+    .selectFrom('contacts')
+    .select(CONTACT_COLUMNS)
+    .where('contact_id', '=', sql<string>`any(${contactIds})`)
+    .orderBy('contact_id')
+    .forUpdate()
     .execute()
-  return rows.map(({ contact_id }) => contact_id)
 }
 
 async function insertRows(tx: Tenant, rows: ContactRow[]): Promise<void> {
   if (rows.length === 0) return
   // In the order of their keys, so that two transactions with the same ones wait for each other, never in a circle.
   rows.sort((a, b) => compareKeys(a.email, b.email))
-  const inserted = await tx.db
+  await tx.db
     .insertInto('contacts')
-    .values(rows)
-    .onConflict((existing) => existing.doNothing())
-    .returning('contact_id')
+    .columns(CONTACT_COLUMNS)
+    .expression((eb) => eb.selectFrom(recordset(rows, 'rows', COLUMN_TYPES)).select(CONTACT_COLUMNS))
     .execute()
-  if (inserted.length < rows.length) throw new Collision()
+  // The insertion waits for a merge under way of the contact that had the email.
+  const emails = rows.flatMap(({ email }) => email ?? [])
+  if ((await survivorsOf(tx, EMAIL, emails)).size > 0) throw new Collision()
 }
 
-const CHANGES = sql<'changes'>`changes(contact_id uuid, email text, properties jsonb, properties_provenance jsonb,
-  company_id uuid, updated_at timestamptz, enriched_at timestamptz)`
-
-type Changes = Pick<
-  ContactRow,
-  'contact_id' | 'email' | 'properties' | 'properties_provenance' | 'company_id' | 'updated_at' | 'enriched_at'
->
+const COLUMN_TYPES = {
+  contact_id: 'uuid',
+  email: 'text',
+  external_id: 'text',
+  properties: 'jsonb',
+  properties_provenance: 'jsonb',
+  company_id: 'uuid',
+  creation_source: 'text',
+  first_seen_at: 'timestamptz',
+  created_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  enriched_at: 'timestamptz',
+} as const satisfies Record<keyof ContactRow, string>
 
 async function updateRows(tx: Tenant, rows: readonly ContactRow[]): Promise<void> {
   if (rows.length === 0) return
-  const changes = sql<Changes>`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)`.as<'changes'>(CHANGES)
   await tx.db
     .updateTable('contacts')
-    .from(changes)
+    .from(recordset(rows, 'changes', COLUMN_TYPES))
     .set(({ ref }) => ({
       email: ref('changes.email'),
       properties: ref('changes.properties'),

@@ -18,17 +18,18 @@ export interface WriteDependencies {
 export class ChangeLog {
   readonly events: SystemEvent[] = []
   readonly records: EventRecord[] = []
-  /** Contacts whose segments are to be looked at. */
-  readonly changed = new Set<string>()
+  /** What has changed of contacts, whose segments are to be looked at. */
+  readonly changed = new Map<string, Set<string> | 'everything'>()
   /** Contacts that were given visitors, with their earlier events. */
   readonly linked = new Set<string>()
   /** What was sent and may not be changed by its source: property keys, and `company_id`. */
   readonly leftOut: string[] = []
 
-  /** Contacts that the change has made. */
-  created(): Set<string> {
-    const created = this.events.filter(({ event }) => event === 'contact_created')
-    return new Set(created.flatMap(({ contactId }) => contactId ?? []))
+  /** Notes a change of a contact. @param keys of its properties and columns; none where only its events change. */
+  noteChange(contactId: string, keys: readonly string[] | 'everything'): void {
+    const noted = this.changed.get(contactId)
+    if (noted === 'everything') return
+    this.changed.set(contactId, typeof keys === 'string' ? keys : new Set([...(noted ?? []), ...keys]))
   }
 }
 
@@ -51,7 +52,7 @@ export async function changeContacts<T>(
     tenant.transaction(async (tx) => {
       const log = new ChangeLog()
       const result = await work(tx, log)
-      log.events.push(...(await segments.follow(tx, [...log.changed], log.created(), log.linked)))
+      log.events.push(...(await segments.follow(tx, log.changed, log.linked)))
       await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records])
       return result
     })

@@ -1,10 +1,11 @@
 import type { SystemEvent } from '../journal/append.ts'
-import { conflict, ServiceError } from '../platform/errors.ts'
+import { ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { EMAIL, EXTERNAL_ID, emailTaken, lockSurvivor, survivorOf } from './aliases.ts'
 import { applyWrite, blankContact, type SourceWrite, wantsEmail } from './apply-write.ts'
 import type { ChangeLog } from './change-log.ts'
-import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
+import { CONTACT_COLUMNS, type ContactRow, changedKeys, propertiesOf } from './contact-row.ts'
 import type { Properties } from './properties.ts'
 import { readSourceRecords, type SourceRecord, storeSourceRecords } from './record-source.ts'
 import { fitInEvent } from './size.ts'
@@ -21,7 +22,7 @@ export interface ContactKeys {
 
 /**
  * Creates a contact with its source record.
- * @returns null when a contact with one of the keys exists.
+ * @returns null when a contact with one of the keys exists, or was merged into another: then end the transaction.
  * @throws ServiceError 400 `unknown_company` or too many properties, 413 `contact_too_large`; then nothing is written.
  */
 export async function insertContact(
@@ -41,12 +42,22 @@ export async function insertContact(
     .returning(CONTACT_COLUMNS)
     .executeTakeFirst()
     .catch(explainUnknownCompany)
-  if (!row) return null
+  if (!row || (await isAlias(tx, keys))) return null
   log.leftOut.push(...leftOut)
   await storeRecord(tx, row.contact_id, record)
   log.events.push(createdEvent(row, write.source, now))
-  log.changed.add(row.contact_id)
+  log.noteChange(row.contact_id, 'everything')
   return row
+}
+
+/** Asked after the insertion, which waits for a merge under way of the contact that had the key. */
+async function isAlias(tx: Tenant, { email, externalId }: ContactKeys): Promise<boolean> {
+  const keys = [
+    ...(email === null ? [] : [{ ...EMAIL, key: email }]),
+    ...(externalId === null ? [] : [{ ...EXTERNAL_ID, key: externalId }]),
+  ]
+  for (const key of keys) if ((await survivorOf(tx, key)) !== null) return true
+  return false
 }
 
 /**
@@ -78,7 +89,7 @@ export async function changeContact(
       .returning(CONTACT_COLUMNS)
       .executeTakeFirstOrThrow()
       .catch(explainUnknownCompany)
-    log.changed.add(contactId)
+    log.noteChange(contactId, changedKeys(before, row))
   }
   if (saysSomething(write)) await storeRecord(tx, contactId, applied.record)
   if (isNews) log.events.push(...changedEvents(before, row, changed, write.source, now))
@@ -98,6 +109,29 @@ export async function lockContact(tx: Tenant, contactId: string): Promise<Contac
     .where('contact_id', '=', contactId)
     .forUpdate()
     .executeTakeFirst()
+}
+
+/** Locks the contact that has an email, or into which the one that had it was merged. */
+export async function lockContactOfEmail(tx: Tenant, email: string): Promise<ContactRow | undefined> {
+  const holder = await tx.db
+    .selectFrom('contacts')
+    .select(CONTACT_COLUMNS)
+    .where('email', '=', email)
+    .forUpdate()
+    .executeTakeFirst()
+  if (holder) return holder
+  const survivorId = await lockSurvivor(tx, () => survivorOf(tx, { ...EMAIL, key: email }))
+  return survivorId === null ? undefined : findContact(tx, survivorId)
+}
+
+/** The contact that has an email, or into which the one that had it was merged. */
+export async function holderOfEmail(tenant: Tenant, email: string): Promise<string | null> {
+  const holder = await tenant.db
+    .selectFrom('contacts')
+    .select('contact_id')
+    .where('email', '=', email)
+    .executeTakeFirst()
+  return holder?.contact_id ?? (await survivorOf(tenant, { ...EMAIL, key: email }))
 }
 
 /** The event of a new contact. */
@@ -147,16 +181,10 @@ async function emailAfter(
   { kind, email }: SourceWrite & { email: string },
 ): Promise<string | null> {
   // Asked first: a unique violation would end the transaction before it could name the holder.
-  const holder = await tx.db.selectFrom('contacts').select('contact_id').where('email', '=', email).executeTakeFirst()
-  if (!holder) return email
-  if (kind === 'manual') throw emailTaken(holder.contact_id)
+  const holderId = await holderOfEmail(tx, email)
+  if (holderId === null || holderId === before.contact_id) return email
+  if (kind === 'manual') throw emailTaken(holderId)
   return before.email
-}
-
-/** 409: the e-mail address belongs to that contact. */
-export function emailTaken(contactId: string): ServiceError {
-  const message = 'A contact with this email exists already. Update that contact instead.'
-  return conflict('contact_email_taken', message, [{ path: 'contact_id', message: contactId }])
 }
 
 const FOREIGN_KEY_VIOLATION = '23503'

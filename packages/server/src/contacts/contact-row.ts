@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Selectable } from 'kysely'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Properties } from './properties.ts'
@@ -23,4 +24,11 @@ export type ContactRow = Pick<Selectable<TenantTables['contacts']>, (typeof CONT
 export function propertiesOf(row: Pick<ContactRow, 'email' | 'properties'>): Properties {
   const properties = row.properties as Properties
   return row.email === null ? properties : { email: row.email, ...properties }
+}
+
+/** The properties and columns of a contact that are not what they were. */
+export function changedKeys(before: ContactRow, after: ContactRow): string[] {
+  const [from, to] = [before, after].map((row) => row.properties as Properties) as [Properties, Properties]
+  const properties = Object.keys({ ...from, ...to }).filter((key) => !isDeepStrictEqual(from[key], to[key]))
+  return [...properties, ...CONTACT_COLUMNS.filter((column) => !isDeepStrictEqual(before[column], after[column]))]
 }

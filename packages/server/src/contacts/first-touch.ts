@@ -35,7 +35,7 @@ export async function recordFirstTouch(
   if (firstSeenMs < row.first_seen_at.getTime()) {
     const first_seen_at = new Date(firstSeenMs)
     await tx.db.updateTable('contacts').set({ first_seen_at }).where('contact_id', '=', contactId).execute()
-    log.changed.add(contactId)
+    log.noteChange(contactId, ['first_seen_at'])
   }
   const isWritten = hasFirstTouch(row.properties as Properties)
   if (isWritten || page === null) return { firstSeenMs, isWritten }
@@ -46,7 +46,7 @@ export async function recordFirstTouch(
     if (!(error instanceof ServiceError) || error.status >= 500) throw error
   })
   log.events.push(...own.events)
-  for (const changed of own.changed) log.changed.add(changed)
+  for (const [changed, keys] of own.changed) log.noteChange(changed, keys === 'everything' ? keys : [...keys])
   return { firstSeenMs, isWritten: true }
 }
 

@@ -105,6 +105,7 @@ export function mergeProperties(current: Properties, changes: PropertyChanges): 
  * @throws ServiceError 400 when a change would give a record too many keys.
  */
 export function requireFewKeys(properties: object, record: 'contact' | 'company', max = PROPERTIES_MAX): void {
+  if (Object.keys(properties).length <= max) return
   const counted = Object.entries(properties).filter(([key, value]) => !isConsentFlag(key, value))
   if (counted.length <= max) return
   const all = record === 'contact' ? 'keys, counting its email' : 'keys'

@@ -1,3 +1,4 @@
+import type { Properties } from './properties.ts'
 import { plainName } from './property-names.ts'
 
 /**
@@ -30,4 +31,13 @@ export function isConsent(key: string): boolean {
  */
 export function isConsentFlag(key: string, value: unknown): boolean {
   return typeof value === 'boolean' && CONSENT_PROPERTIES.includes(key)
+}
+
+/**
+ * Other systems write such marks as texts, numbers or dates, and a form's ticked box says `on`: whatever does not plainly
+ * say no is a yes, because a message that should not have been sent cannot be taken back.
+ */
+export function isYes(value: Properties[string] | undefined): boolean {
+  const text = String(value ?? '')
+  return !['', 'false', '0', 'no', 'n', 'off', 'none', 'null'].includes(text.trim().toLowerCase())
 }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { compactEventsOfContact } from '../events/of-contact.ts'
 import { NO_NOTES, recentNotes, toNotes } from '../notes/notes.ts'
-import { notFound } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { segmentIds } from '../segments/member-ids.ts'
+import { missingContact } from './aliases.ts'
 import { toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
 import { summaryOf } from './summary.ts'
@@ -32,7 +32,7 @@ export async function readContact(tenant: Tenant, contactId: string, options: Re
       .executeTakeFirst(),
     options.eventsLimit === null ? {} : compactEventsOfContact(tenant, contactId, options.eventsLimit),
   ])
-  if (!row) throw notFound('contact')
+  if (!row) throw await missingContact(tenant, contactId)
   const [notes = NO_NOTES] = await toNotes(tenant, [row.notes])
   const contact = {
     ...toContactObject(row, notes, options.withProvenance),

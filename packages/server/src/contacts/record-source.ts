@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { SourceFields } from './unified-profile.ts'
 
@@ -37,12 +38,12 @@ export interface SourceRecord {
 
 /**
  * What all sources say of some contacts, by contact_id. Lock the contacts first.
- * @param source whose raw record is wanted; those of the others can be large.
+ * @param source whose raw record is wanted, null for all; those of the others can be large.
  */
 export async function readSourceRecords(
   tx: Tenant,
   contactIds: readonly string[],
-  source: string,
+  source: string | null,
 ): Promise<Map<string, SourceRecord[]>> {
   if (contactIds.length === 0) return new Map()
   const rows = await tx.db
@@ -51,10 +52,12 @@ export async function readSourceRecords(
     .select(sql<SourceKind>`kind`.as('kind'))
     .select(sql<SourceFields>`fields`.as('fields'))
     .select(sql<number>`coalesce(octet_length(raw::text), 0)`.as('raw_bytes'))
-    .select(sql<unknown>`CASE WHEN source = ${source} THEN raw END`.as('raw'))
+    .select(sql<unknown>`CASE WHEN source = coalesce(${source}::text, source) THEN raw END`.as('raw'))
     .where('contact_id', '=', sql<string>`any(${contactIds})`)
     .execute()
-  return Map.groupBy(rows, (row) => row.contact_id)
+  const records = new Map<string, SourceRecord[]>()
+  for (const { contact_id, ...record } of rows) records.set(contact_id, [...(records.get(contact_id) ?? []), record])
+  return records
 }
 
 /**
@@ -64,17 +67,7 @@ export async function readSourceRecords(
  */
 export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
   if (records.size === 0) return
-  const rows = [...records]
-    .sort(([, a], [, b]) => compareKeys(a.external_id, b.external_id))
-    .map(([contact_id, { raw, raw_bytes: _, fields, ...record }]) => ({
-      contact_id,
-      ...record,
-      fields: JSON.stringify(fields),
-      raw: raw === null ? null : JSON.stringify(raw),
-    }))
-  await tx.db
-    .insertInto('contact_sources')
-    .values(rows)
+  await insertion(tx, records)
     .onConflict((row) =>
       row.columns(['contact_id', 'source']).doUpdateSet(({ ref }) => ({
         kind: ref('excluded.kind'),
@@ -87,6 +80,65 @@ export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string
       })),
     )
     .execute()
+}
+
+/** The same for contacts of which the source has said nothing before, in a fraction of the time. */
+export async function insertSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
+  if (records.size > 0) await insertion(tx, records).execute()
+}
+
+function insertion(tx: Tenant, records: ReadonlyMap<string, SourceRecord>) {
+  const rows = [...records]
+    .sort(([, a], [, b]) => compareKeys(a.external_id, b.external_id))
+    // As text, so that it is stored as it came: not every JSON text can be taken apart in PostgreSQL.
+    .map(([contact_id, record]) => ({
+      ...record,
+      contact_id,
+      raw: record.raw === null ? null : JSON.stringify(record.raw),
+    }))
+  return tx.db
+    .insertInto('contact_sources')
+    .columns([...PLAIN_COLUMNS, 'raw'])
+    .expression((eb) =>
+      eb
+        .selectFrom(recordset(rows, 'sent', COLUMN_TYPES))
+        .select(PLAIN_COLUMNS)
+        .select(sql<string>`sent.raw::json`.as('raw')),
+    )
+}
+
+const PLAIN_COLUMNS = [
+  'contact_id',
+  'source',
+  'kind',
+  'external_id',
+  'fields',
+  'first_seen_at',
+  'updated_at',
+  'synced_at',
+  'enriched_at',
+] as const
+
+const COLUMN_TYPES = {
+  contact_id: 'uuid',
+  source: 'text',
+  kind: 'text',
+  external_id: 'text',
+  fields: 'jsonb',
+  raw: 'text',
+  first_seen_at: 'timestamptz',
+  updated_at: 'timestamptz',
+  synced_at: 'timestamptz',
+  enriched_at: 'timestamptz',
+} as const
+/** Makes these the records of a contact, instead of those that it has. */
+export async function replaceSourceRecords(
+  tx: Tenant,
+  contactId: string,
+  records: readonly SourceRecord[],
+): Promise<void> {
+  await tx.db.deleteFrom('contact_sources').where('contact_id', '=', contactId).execute()
+  for (const record of records) await storeSourceRecords(tx, new Map([[contactId, record]]))
 }
 
 /** An order of keys that is the same for all transactions. */

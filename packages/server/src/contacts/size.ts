@@ -30,6 +30,8 @@ export function requireRoomInContact(before: Content, after: Content, kind: Sour
   const isFromPage = isUnverified(kind)
   requireRoomForKeys(propertiesOf(before), propertiesOf(after), 'contact', isFromPage)
   const kibMax = isFromPage ? KIB_MAX_FROM_PAGES : CONTACT_KIB_MAX
+  // Few contacts come near the limit; the others need not be measured.
+  if (contactBytesAtMost(after) <= kibMax * KIB) return
   const bytes = contactBytes(after)
   if (bytes <= kibMax * KIB) return
   // A write that adds nothing is accepted, even if others have filled the contact.
@@ -70,6 +72,16 @@ function contactBytes({ properties, records }: Content): number {
   return jsonBytes(withoutConsent(properties, (value) => value)) + sum(records.map(recordBytes))
 }
 
+/** No fewer bytes than `contactBytes`, in a fraction of its time. */
+function contactBytesAtMost({ properties, records }: Content): number {
+  let bytes = bytesAtMost(properties)
+  for (const { source, external_id, fields, raw_bytes } of records) {
+    bytes += bytesAtMost([source, external_id ?? '']) + RECORD_KEYS_BYTES + raw_bytes
+    for (const key in fields) bytes += bytesAtMost(key) + bytesAtMost(fields[key]?.value) + 2 * SEPARATOR_BYTES
+  }
+  return bytes
+}
+
 /** A source that says nothing but the email counts nothing, so a full contact can still be identified. */
 function recordBytes({ source, external_id, fields: { email: _, ...fields }, raw_bytes }: SourceRecord): number {
   const counted = withoutConsent(fields, ({ value }) => value)
@@ -84,6 +96,9 @@ function withoutConsent<Field>(fields: Record<string, Field>, read: (field: Fiel
 
 const SEPARATOR_BYTES = 2
 const BRACES_BYTES = 2
+const NUMBER_BYTES_MAX = 400
+/** Of what `recordBytes` counts beside the values: the keys and braces. */
+const RECORD_KEYS_BYTES = 100
 
 /** Bytes of a `jsonb` value as PostgreSQL's text. */
 function jsonBytes(value: unknown): number {
@@ -94,6 +109,18 @@ function jsonBytes(value: unknown): number {
     ? value.map((element) => jsonBytes(element) + SEPARATOR_BYTES)
     : Object.entries(value).map(([key, field]) => jsonBytes(key) + jsonBytes(field) + 2 * SEPARATOR_BYTES)
   return BRACES_BYTES + sum(parts)
+}
+
+/** A character takes six bytes at most, as an escape; a number has a few more than 300 digits. */
+function bytesAtMost(value: unknown): number {
+  if (typeof value === 'string') return 6 * value.length + BRACES_BYTES
+  if (typeof value !== 'object' || value === null) return NUMBER_BYTES_MAX
+  let bytes = BRACES_BYTES
+  if (Array.isArray(value)) for (const element of value) bytes += bytesAtMost(element) + SEPARATOR_BYTES
+  else
+    for (const [key, field] of Object.entries(value))
+      bytes += bytesAtMost(key) + bytesAtMost(field) + 2 * SEPARATOR_BYTES
+  return bytes
 }
 
 /** PostgreSQL writes 1e300 and 1e-300 with all their zeros, and the latter with a point. */

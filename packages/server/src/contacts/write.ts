@@ -1,8 +1,8 @@
 import { forgetConversations } from '../conversations/forget.ts'
-import { notFound } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { linkVisitors, unlinkVisitors } from '../visitors/link.ts'
-import { changeContact, emailTaken, findContact, insertContact, lockContact } from './change.ts'
+import { EMAIL, emailTaken, missingContact, survivorOf } from './aliases.ts'
+import { changeContact, findContact, holderOfEmail, insertContact, lockContact } from './change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
 import type { ContactRow } from './contact-row.ts'
 import type { PropertyChanges } from './properties.ts'
@@ -39,7 +39,7 @@ export async function createContact(
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const write = { ...MANUAL, properties, companyId }
     const row = await insertContact(tx, log, { email, externalId: null }, write, now)
-    if (!row) throw emailTaken(await holderOf(tx, email))
+    if (!row) throw await emailTakenBy(tx, email)
     return withVisitors(tx, log, row, visitorIds, now)
   })
 }
@@ -57,7 +57,7 @@ export async function updateContact(
   const now = dependencies.clock()
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const before = await lockContact(tx, contactId)
-    if (!before) throw notFound('contact')
+    if (!before) throw await missingContact(tx, contactId)
     const row = await changeContact(tx, log, before, { ...MANUAL, ...update }, now)
     return withVisitors(tx, log, row, visitorIds, now)
   })
@@ -67,7 +67,7 @@ export async function updateContact(
 export async function deleteContact(tenant: Tenant, dependencies: WriteDependencies, contactId: string): Promise<void> {
   const now = dependencies.clock()
   await changeContacts(tenant, dependencies, async (tx, log) => {
-    if (!(await lockContact(tx, contactId))) throw notFound('contact')
+    if (!(await lockContact(tx, contactId))) throw await missingContact(tx, contactId)
     await unlinkVisitors(tx, contactId, MANUAL.source, now)
     log.events.push(...(await dependencies.segments.leave(tx, contactId)))
     await forgetConversations(tx, contactId)
@@ -88,7 +88,7 @@ async function withVisitors(
   return linked > 0 ? ((await findContact(tx, row.contact_id)) ?? row) : row
 }
 
-async function holderOf(tx: Tenant, email: string): Promise<string> {
-  const holder = await tx.db.selectFrom('contacts').select('contact_id').where('email', '=', email).executeTakeFirst()
-  return holder?.contact_id ?? ''
+/** Asked for a merge first: the contact that has just been inserted has the email too. */
+async function emailTakenBy(tx: Tenant, email: string) {
+  return emailTaken((await survivorOf(tx, { ...EMAIL, key: email })) ?? (await holderOfEmail(tx, email)) ?? '')
 }

@@ -49,5 +49,20 @@ export async function forgetConversations(tx: Tenant, contactId: string): Promis
         ),
       ),
     )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('conversation_participants as other')
+            .innerJoin('contact_aliases', 'contact_aliases.key', 'other.key')
+            .innerJoin('contact_merges', 'contact_merges.contact_id', 'contact_aliases.contact_id')
+            .select('contact_merges.survivor_id')
+            .whereRef('other.thread_id', '=', 'conversation_threads.thread_id')
+            .where(sql<boolean>`other.directory = CASE contact_aliases.kind
+              WHEN 'email' THEN ${EMAIL_DIRECTORY} WHEN 'source' THEN contact_aliases.source END`)
+            .where(sql<boolean>`other.key <> all(${own}::text[])`)
+            .where('contact_merges.survivor_id', '<>', contactId),
+        ),
+      ),
+    )
     .execute()
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { type Alias, aliasesOf, EMAIL, idOfSource, survivorsOf } from '../contacts/aliases.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CleanMessage, EMAIL_DIRECTORY, keysOf, type ParticipantKey } from './clean.ts'
 
@@ -53,7 +54,8 @@ async function contactsOfKeys(tx: Tenant, directory: string, keys: string[]): Pr
       .select(['email', 'contact_id'])
       .where('email', '=', sql<string>`any(${keys})`)
       .execute()
-    return rows.map(({ email, contact_id }) => [email ?? '', contact_id])
+    const survivors = await survivorsOf(tx, EMAIL, keys)
+    return [...survivors, ...rows.map(({ email, contact_id }): [string, string] => [email ?? '', contact_id])]
   }
   const rows = await tx.db
     .selectFrom('contact_sources')
@@ -61,10 +63,11 @@ async function contactsOfKeys(tx: Tenant, directory: string, keys: string[]): Pr
     .where('source', '=', directory)
     .where('external_id', '=', sql<string>`any(${keys})`)
     .execute()
-  return rows.map(({ external_id, contact_id }) => [external_id ?? '', contact_id])
+  const survivors = await survivorsOf(tx, idOfSource(directory), keys)
+  return [...survivors, ...rows.map(({ external_id, contact_id }): [string, string] => [external_id ?? '', contact_id])]
 }
 
-/** The keys of a contact: its e-mail address, and the id that each connected system has for it. */
+/** The keys of a contact and of those merged into it: e-mail addresses, and the ids that connected systems have for it. */
 export async function keysOfContact(tenant: Tenant, contactId: string): Promise<ParticipantKey[]> {
   const contact = await tenant.db
     .selectFrom('contacts')
@@ -78,11 +81,20 @@ export async function keysOfContact(tenant: Tenant, contactId: string): Promise<
     .where('external_id', 'is not', null)
     .execute()
   const email = contact?.email ?? null
-  return [
+  const own = [
     ...(email === null ? [] : [{ directory: EMAIL_DIRECTORY, key: email }]),
     ...sources.flatMap(({ source, external_id }) =>
       // Mail is a directory of its own; a system that calls itself so knows nobody's address better.
       external_id === null || source === EMAIL_DIRECTORY ? [] : [{ directory: source, key: external_id }],
     ),
   ]
+  const known = new Set(own.map(keyText))
+  const merged = (await aliasesOf(tenant, contactId)).flatMap(keysOfAlias)
+  return [...own, ...merged.filter((key) => !known.has(keyText(key)))]
+}
+
+/** The key of a merged contact as one of conversations. */
+export function keysOfAlias({ kind, source, key }: Alias): ParticipantKey[] {
+  if (kind === 'email') return [{ directory: EMAIL_DIRECTORY, key }]
+  return kind === 'source' && source !== EMAIL_DIRECTORY ? [{ directory: source, key }] : []
 }

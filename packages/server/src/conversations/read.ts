@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import { notFound } from '../platform/errors.ts'
+import { missingContact } from '../contacts/aliases.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -154,6 +154,6 @@ async function keysOfExistingContact(tenant: Tenant, contactId: string): Promise
     .select('contact_id')
     .where('contact_id', '=', contactId)
     .executeTakeFirst()
-  if (!contact) throw notFound('contact')
+  if (!contact) throw await missingContact(tenant, contactId)
   return keysOfContact(tenant, contactId)
 }

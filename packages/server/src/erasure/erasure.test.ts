@@ -165,6 +165,47 @@ test('a contact is erased from every table of both stores, with a receipt that n
   }
 })
 
+test('the contacts that were merged into an erased one are erased with it, each with a receipt', async () => {
+  const [old, into] = ['merged.old@example.com', 'merged.into@example.com']
+  const survivor = await tenant.contact(into)
+  const merged = await tenant.contact(old, { phone: '555-0142' }, { visitor_id: 'merged' })
+  await tenant.call('POST', '/v1/sources/crm/contacts', { records: [{ external_id: 'crm-0142', email: old }] })
+  await tenant.track({ visitor_id: 'merged', events: [{ event: 'by_merged', data: { form: old } }] })
+  const other = await tenant.contact('knows@example.com')
+  await tenant.call('POST', `/v1/contacts/${other}/notes`, { content: `Knows ${old}` })
+  expect((await tenant.call('POST', `/v1/contacts/${merged}/merge`, { into: survivor })).status).toBe(200)
+  const gone = await admin.call('POST', `/api/contacts/${merged}/erase`)
+  expect([gone.status, gone.body.error.code]).toEqual([404, 'contact_merged'])
+
+  await lastLook((await erase(survivor)).erasure_id)
+  const { erasures } = (await admin.call('GET', '/api/erasures')).body
+  const ofMerged = erasures.find(({ contact_id }: { contact_id: string }) => contact_id === merged)
+  await until(async () => {
+    const { receipt } = (await admin.call('GET', `/api/erasures/${ofMerged.erasure_id}`)).body
+    expect([receipt.status, receipt.removed.mentions_in_notes]).toEqual(['erased', 1])
+  })
+  await lastLook(ofMerged.erasure_id)
+  for (const text of [old, into, '555-0142', 'crm-0142']) expect(await placesOf(text), text).toEqual([])
+  expect((await tenant.call('GET', '/v1/events?event_type=by_merged')).body.events).toEqual([])
+  expect((await tenant.call('POST', `/v1/contacts/${merged}/unmerge`)).status).toBe(404)
+})
+
+test('a merge is refused while one of the contacts is being erased', async () => {
+  const [one, two] = [await tenant.contact('one@example.com'), await tenant.contact('two@example.com')]
+  const order = { contact_id: two, status: 'running', subject: '{}', requested_by: '{}', requested_at: new Date() }
+  await tenant.handle.db
+    .insertInto('erasures')
+    .values({ ...order, erasure_id: newId() })
+    .execute()
+  for (const [from, into] of [
+    [one, two],
+    [two, one],
+  ] as const) {
+    const { status, body } = await tenant.call('POST', `/v1/contacts/${from}/merge`, { into })
+    expect([status, body.error.code]).toEqual([409, 'erasure_under_way'])
+  }
+})
+
 test('a second order is the first one, and a contact that never was is 404', async () => {
   const id = await tenant.contact('twice@example.com')
   const [first, second] = await Promise.all([1, 2].map(() => admin.call('POST', `/api/contacts/${id}/erase`)))

@@ -1,7 +1,8 @@
 import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
 import type { Actor } from '../audit/log.ts'
-import { keysOfContact } from '../conversations/participants.ts'
+import { aliasesOf, missingContact } from '../contacts/aliases.ts'
+import { keysOfAlias, keysOfContact } from '../conversations/participants.ts'
 import { countEvents } from '../events/list.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
@@ -40,7 +41,8 @@ export const Receipt = Type.Object({
 export type Receipt = Type.Static<typeof Receipt>
 
 /**
- * Orders the erasure of a contact, in the caller's transaction. A second order is the first one.
+ * Orders the erasure of a contact and of those merged into it, in the caller's transaction. A second order is the first
+ * one.
  * @throws ServiceError 404 for a contact that is not there and never was.
  */
 export async function orderErasure(
@@ -57,8 +59,14 @@ export async function orderErasure(
     .where('contact_id', '=', contactId)
     .executeTakeFirst()
   if (known) return { erasureId: known.erasure_id, isNew: false }
-  if (!subject) throw notFound('contact')
-  const hashed = subject.email === null ? null : saltedHash(subject.email)
+  if (!subject) throw await missingContact(tx, contactId)
+  for (const merged of await mergedSubjects(tx, contactId)) await insertErasure(tx, jobs, merged, actor, now)
+  return insertErasure(tx, jobs, subject, actor, now)
+}
+
+async function insertErasure(tx: Tenant, jobs: Jobs, subject: ErasureSubject, actor: Actor, now: Date) {
+  const { contactId, email } = subject
+  const hashed = email === null ? null : saltedHash(email)
   const row = await tx.db
     .insertInto('erasures')
     .values({
@@ -78,12 +86,31 @@ export async function orderErasure(
   return { erasureId: row.erasure_id, isNew: row.is_new }
 }
 
+/**
+ * The contacts that were merged into this one, whose copies go with its row. Everything else that names them is looked
+ * for as if each were erased on its own; their visitors are the survivor's.
+ */
+async function mergedSubjects(tx: Tenant, contactId: string): Promise<ErasureSubject[]> {
+  const merges = await tx.db
+    .selectFrom('contact_merges')
+    .select(['contact_id', sql<string | null>`merged #>> '{row,email}'`.as('email')])
+    .where('survivor_id', '=', contactId)
+    .execute()
+  const aliases = Map.groupBy(await aliasesOf(tx, contactId), ({ mergedId }) => mergedId)
+  return merges.map(({ contact_id, email }) => {
+    const keys = (aliases.get(contact_id) ?? []).flatMap(keysOfAlias)
+    return { contactId: contact_id, email, visitorIds: [], keys }
+  })
+}
+
 /** The contact may have been deleted before, with its events left behind. */
 async function subjectOf(tx: Tenant, contactId: string): Promise<ErasureSubject | null> {
   const contact = await tx.db
     .selectFrom('contacts')
     .select('email')
     .where('contact_id', '=', contactId)
+    // A merge that is under way must be over, or see this order.
+    .forUpdate()
     .executeTakeFirst()
   const events = contact ? 1 : await countEvents(tx, { contact_id: contactId, includeSystem: true })
   if (events === 0) return null

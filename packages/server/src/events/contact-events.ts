@@ -1,6 +1,6 @@
 import type Type from 'typebox'
+import { missingContact } from '../contacts/aliases.ts'
 import { knownContacts } from '../contacts/read.ts'
-import { notFound } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { ContactEvent, EventObject } from './event-object.ts'
 import type { EventFilters } from './filters.ts'
@@ -33,7 +33,7 @@ export async function readContactEvents(
     countEvents(tenant, ofContact),
   ])
   const isKnown = known.size > 0 || total > 0 || (await hasAnyEvent(tenant, contactId))
-  if (!isKnown) throw notFound('contact')
+  if (!isKnown) throw await missingContact(tenant, contactId)
   return { events, total }
 }
 

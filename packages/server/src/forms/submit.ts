@@ -2,9 +2,8 @@ import { isOriginMismatch, locate } from '../collector/location.ts'
 import type { UserAgent } from '../collector/user-agent.ts'
 import type { CompanyOfForm } from '../companies/form-changes.ts'
 import { upsertCompanyOfForm } from '../companies/write.ts'
-import { changeContact, insertContact, type SourceWrite } from '../contacts/change.ts'
+import { changeContact, insertContact, lockContactOfEmail, type SourceWrite } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
 import { recordFirstTouch } from '../contacts/first-touch.ts'
 import { leftOutWarnings } from '../contacts/left-out.ts'
 import type { Properties } from '../contacts/properties.ts'
@@ -61,12 +60,7 @@ export async function submitForm(
   const { leftOut, ...answer } = await changeContacts(tenant, dependencies, async (tx, log) => {
     const upserted = company ? await upsertCompanyOfForm(tx, company, now) : null
     const write: SourceWrite = { ...SOURCE, email, properties, ...(upserted ? { companyId: upserted.companyId } : {}) }
-    const known = await tx.db
-      .selectFrom('contacts')
-      .select(CONTACT_COLUMNS)
-      .where('email', '=', email)
-      .forUpdate()
-      .executeTakeFirst()
+    const known = await lockContactOfEmail(tx, email)
     const row = known
       ? await changeContact(tx, log, known, write, now)
       : await insertContact(tx, log, { email, externalId: null }, write, now)

@@ -20,35 +20,16 @@ export function unusableFile(file: string, problem: string, cause?: unknown): Se
 }
 
 /**
- * Reads a file to its end without keeping anything, so that one with a mistake in its last line is refused before its
- * first is imported.
- * @returns how many records it has, the line of column names included.
+ * Reads a CSV file record by record; the first is the line of column names. Empty lines are passed over.
  * @throws ServiceError 400 `invalid_file` when there is no such file, or it is no CSV (RFC 4180) in UTF-8.
  */
-export async function checkCsv(file: string): Promise<number> {
-  let records = 0
-  const count = () => {
-    records++
-    return null
-  }
+export async function* readCsv(file: string): AsyncGenerator<string[]> {
+  const parser = parse(FORMAT)
   try {
     const found = await stat(file)
     if (!found.isFile()) throw unusableFile(file, 'is not a file')
-    const parser = parse({ ...FORMAT, on_record: count })
-    parser.resume()
-    await pipeline(createReadStream(file, { highWaterMark: READ_BYTES }), refuseOtherThanText, parser)
-    return records
-  } catch (error) {
-    throw explained(file, error)
-  }
-}
-
-/** Reads a CSV file record by record; the first is the line of column names. Empty lines are passed over. */
-export async function* readCsv(file: string): AsyncGenerator<string[]> {
-  const parser = parse(FORMAT)
-  // An error of the file ends the parser with it, and so the loop below, which reports it.
-  pipeline(createReadStream(file, { highWaterMark: READ_BYTES }), parser).catch(() => {})
-  try {
+    // An error of the file ends the parser with it, and so the loop below, which reports it.
+    pipeline(createReadStream(file, { highWaterMark: READ_BYTES }), refuseOtherThanText, parser).catch(() => {})
     for await (const record of parser) yield record as string[]
   } catch (error) {
     throw explained(file, error)

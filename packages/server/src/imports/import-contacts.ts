@@ -1,19 +1,17 @@
+import { findContacts } from '../contacts/bulk.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { noteSource } from '../sources/source-kinds.ts'
-import { type IncomingRecord, type RecordResult, writeRecords } from '../sources/write-records.ts'
+import { type RecordResult, writeRecords } from '../sources/write-records.ts'
+import { CHARACTERS_A_CHUNK, type Chunk, chunksOf, ROWS_A_CHUNK } from './chunks.ts'
 import { columnsOf, recordOf } from './columns.ts'
-import { checkCsv, readCsv, unusableFile } from './csv.ts'
+import { readCsv, unusableFile } from './csv.ts'
+import { createGrouping } from './groups.ts'
 import { openResults, type Results } from './results.ts'
+import { openStaging, type Part, type Row, type Staging } from './staging.ts'
 
 const SOURCE = { source: 'import', kind: 'import' } as const
-/** Rows of one transaction: enough to share its statements, few enough to hold no lock for long. */
-const ROWS_A_CHUNK = 500
-/** A chunk whose contact has more rows below takes them in, because rows of one transaction are judged together. */
-const ROWS_A_CHUNK_MAX = 1_000
-/** A chunk of long rows ends earlier, so that memory stays flat. */
-const CHARACTERS_A_CHUNK = 4_000_000
 /** While one is read and applied, PostgreSQL writes others. */
 const CHUNKS_IN_FLIGHT = 3
 const PROGRESS_EVERY_MS = 2_000
@@ -33,20 +31,11 @@ export interface ImportSummary extends Record<RecordResult['status'], number> {
   failed_rows: number[]
 }
 
-type Row = IncomingRecord | ServiceError
-
-interface Chunk {
-  /** Number of its first row; 1 is the one below the column names. */
-  firstRow: number
-  rows: Row[]
-  /** What its rows are found by. */
-  keys: Set<string>
-}
-
 /**
- * Imports the contacts of a CSV file, a few hundred rows a transaction, and writes what became of each row to a file.
- * However large the file is, a few chunks of it are in memory. Interrupted, it can be run again: rows that are in
- * already change nothing.
+ * Imports the contacts of a CSV file, and writes what became of each row to a file. The file is read to its end and
+ * staged before anything is written: a mistake in its last line refuses it as a whole, and all rows about a contact are
+ * written in one transaction, wherever they stand. However large the file is, a few thousand rows of it are in memory.
+ * Interrupted, it can be run again: rows that are in already change nothing.
  * @throws ServiceError 400 `invalid_file`, before anything is written.
  */
 export async function importContacts(
@@ -54,24 +43,30 @@ export async function importContacts(
   dependencies: WriteDependencies,
   { file, resultsFile, onProgress }: ImportOptions,
 ): Promise<ImportSummary> {
-  const rowsInAll = (await checkCsv(file)) - 1
-  const records = readCsv(file)
-  try {
-    const header = await records.next()
-    const columns = columnsOf(header.done ? undefined : header.value)
-    if (typeof columns === 'string') throw unusableFile(file, columns)
+  return tenant.scratch(async (scratch) => {
+    const staging = await openStaging(scratch)
+    const tell = everySoOften(onProgress)
+    const parts = await stageFile(tenant, staging, file, (rows) => tell(`read ${number(rows)} rows`))
+    const grouping = createGrouping()
+    await staging.visitRepeats(grouping.join)
     const results = await openResults(file, resultsFile)
     try {
       await noteSource(tenant, SOURCE.source, SOURCE.kind, dependencies.clock())
-      const chunks = chunksOf(records, (cells) => recordOf(columns, cells))
-      const write = (rows: Row[]) => writeRecords(tenant, dependencies, SOURCE, rows)
-      return await importChunks(chunks, write, results, (done) => onProgress(`${done} of ${number(rowsInAll)} rows`))
+      const rowsInAll = number(parts.at(-1)?.lastRow ?? 0)
+      const write = (rows: readonly Row[]) =>
+        writeRecords(
+          tenant,
+          dependencies,
+          SOURCE,
+          rows.map(({ record }) => record),
+        )
+      return await importChunks(chunksOf(staging, parts, grouping.groups()), write, results, (done) =>
+        tell(`${number(done)} of ${rowsInAll} rows`),
+      )
     } finally {
       await results.close()
     }
-  } finally {
-    await records.return(undefined)
-  }
+  })
 }
 
 /** How many rows failed, and where the file of results says why; null when none did. */
@@ -83,12 +78,65 @@ export function failedRowsOf({ rows, failed, failed_rows, results }: ImportSumma
   return `${number(failed)} of ${number(rows)} rows failed. ${results} says why: see line ${lines}${more}.`
 }
 
+/** Reads a file into the staging, while PostgreSQL stores what was read before. @returns the parts that it is stored in. */
+async function stageFile(
+  tenant: Tenant,
+  staging: Staging,
+  file: string,
+  onProgress: (rows: number) => void,
+): Promise<Part[]> {
+  const lines = readCsv(file)
+  const parts: Part[] = []
+  let storing: Promise<void> = Promise.resolve()
+  let rows: Row[] = []
+  let characters = 0
+  try {
+    const header = await lines.next()
+    const columns = columnsOf(header.done ? undefined : header.value)
+    if (typeof columns === 'string') throw unusableFile(file, columns)
+    const hasBothKeys = columns.externalId >= 0 && columns.properties.includes('email')
+    const store = async (part: Row[], before: Promise<void>) => {
+      await before
+      parts.push(await staging.add(part, hasBothKeys ? await storedContactsOf(tenant, part) : []))
+      onProgress(parts.at(-1)?.lastRow ?? 0)
+    }
+    let count = 0
+    for await (const cells of lines) {
+      const length = cells.reduce((sum, cell) => sum + cell.length, 0)
+      rows.push({ row: ++count, record: recordOf(columns, cells), characters: length })
+      characters += length
+      if (rows.length < ROWS_A_CHUNK && characters < CHARACTERS_A_CHUNK) continue
+      await storing
+      storing = store(rows, storing)
+      // Its error is thrown by the next wait for it, which may not have begun yet.
+      storing.catch(() => {})
+      rows = []
+      characters = 0
+    }
+    await storing
+    if (rows.length > 0) await store(rows, storing)
+    return parts
+  } finally {
+    await storing.catch(() => {})
+    await lines.return(undefined)
+  }
+}
+
+/** The stored contact that each row leads to: rows without a key in common may be about the same one. */
+async function storedContactsOf(tenant: Tenant, rows: readonly Row[]): Promise<(string | null)[]> {
+  const keys = rows.map(({ record }) => (record instanceof ServiceError ? { externalId: null, email: null } : record))
+  const externalIds = keys.flatMap(({ externalId }) => externalId ?? [])
+  const emails = keys.flatMap(({ email }) => email ?? [])
+  const { byExternalId, byEmail } = await findContacts(tenant, SOURCE.source, externalIds, emails)
+  return keys.map(({ externalId, email }) => byExternalId.get(externalId ?? '') ?? byEmail.get(email ?? '') ?? null)
+}
+
 /** Imports chunks, several at once. When one fails, those under way are finished and no more are begun. */
 async function importChunks(
   chunks: AsyncIterable<Chunk>,
-  write: (rows: Row[]) => Promise<RecordResult[]>,
+  write: (rows: readonly Row[]) => Promise<RecordResult[]>,
   results: Results,
-  onProgress: (done: string) => void,
+  onProgress: (done: number) => void,
 ): Promise<ImportSummary> {
   const summary: ImportSummary = {
     rows: 0,
@@ -99,25 +147,18 @@ async function importChunks(
     results: results.path,
     failed_rows: [],
   }
-  const tell = progressOf(summary, onProgress)
   const inFlight = new Map<Chunk, Promise<void>>()
   let failure: { error: unknown } | undefined
-  let last: Promise<void> = Promise.resolve()
 
-  async function importChunk({ firstRow, rows }: Chunk, before: Promise<void>): Promise<void> {
+  async function importChunk({ rows }: Chunk): Promise<void> {
     try {
-      const outcomes = await write(rows)
-      // The file of results has the order of the rows.
-      await before
-      await results.write(firstRow, outcomes)
+      const outcomes = (await write(rows)).map((outcome, index) => [rows[index]?.row ?? 0, outcome] as const)
+      await results.write(outcomes)
       summary.rows += outcomes.length
-      for (const [index, { status }] of outcomes.entries()) {
-        summary[status]++
-        if (status === 'failed' && summary.failed_rows.length < FAILED_ROWS_MAX) {
-          summary.failed_rows.push(firstRow + index)
-        }
-      }
-      tell()
+      for (const [, { status }] of outcomes) summary[status]++
+      const failed = outcomes.filter(([, { status }]) => status === 'failed').map(([row]) => row)
+      summary.failed_rows = [...summary.failed_rows, ...failed].sort((a, b) => a - b).slice(0, FAILED_ROWS_MAX)
+      onProgress(summary.rows)
     } catch (error) {
       failure ??= { error }
     }
@@ -127,11 +168,13 @@ async function importChunks(
     for await (const chunk of chunks) {
       while (inFlight.size >= CHUNKS_IN_FLIGHT) await Promise.race(inFlight.values())
       // Of two rows about one contact the later one has the last word.
-      const sameContacts = [...inFlight].filter(([other]) => !chunk.keys.isDisjointFrom(other.keys))
+      const sameContacts = [...inFlight].filter(([other]) => !chunk.contacts.isDisjointFrom(other.contacts))
       await Promise.all(sameContacts.map(([, done]) => done))
       if (failure) break
-      last = importChunk(chunk, last).finally(() => inFlight.delete(chunk))
-      inFlight.set(chunk, last)
+      inFlight.set(
+        chunk,
+        importChunk(chunk).finally(() => inFlight.delete(chunk)),
+      )
     }
   } finally {
     await Promise.all(inFlight.values())
@@ -140,41 +183,13 @@ async function importChunks(
   return summary
 }
 
-async function* chunksOf(lines: AsyncIterable<string[]>, read: (cells: string[]) => Row): AsyncGenerator<Chunk> {
-  const begin = (firstRow: number): Chunk => ({ firstRow, rows: [], keys: new Set() })
-  let chunk = begin(1)
-  let characters = 0
-  for await (const cells of lines) {
-    const row = read(cells)
-    const keys = keysOf(row)
-    const isFull = chunk.rows.length >= ROWS_A_CHUNK || characters >= CHARACTERS_A_CHUNK
-    const mayGrow = chunk.rows.length < ROWS_A_CHUNK_MAX && characters < CHARACTERS_A_CHUNK
-    if (isFull && !(mayGrow && keys.some((key) => chunk.keys.has(key)))) {
-      yield chunk
-      chunk = begin(chunk.firstRow + chunk.rows.length)
-      characters = 0
-    }
-    chunk.rows.push(row)
-    for (const key of keys) chunk.keys.add(key)
-    characters += cells.reduce((sum, cell) => sum + cell.length, 0)
-  }
-  if (chunk.rows.length > 0) yield chunk
-}
-
-/** What a row's contact is found by. */
-function keysOf(row: Row): string[] {
-  if (row instanceof ServiceError) return []
-  const { externalId, email } = row
-  return [...(externalId === null ? [] : [`id ${externalId}`]), ...(email === null ? [] : [`email ${email}`])]
-}
-
-function progressOf(summary: ImportSummary, onProgress: (done: string) => void): () => void {
+function everySoOften(tell: (message: string) => void): (message: string) => void {
   let toldAt = performance.now()
-  return () => {
+  return (message) => {
     const now = performance.now()
     if (now - toldAt < PROGRESS_EVERY_MS) return
     toldAt = now
-    onProgress(number(summary.rows))
+    tell(message)
   }
 }
 

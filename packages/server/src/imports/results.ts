@@ -2,10 +2,11 @@ import { open, stat } from 'node:fs/promises'
 import type { RecordResult } from '../sources/write-records.ts'
 import { unusableFile } from './csv.ts'
 
-/** The file that says what became of each row. */
+/** The file that says what became of each row, in the order of the rows. */
 export interface Results {
   path: string
-  write(firstRow: number, outcomes: readonly RecordResult[]): Promise<void>
+  /** What became of some rows. What comes before its turn waits in memory for the rows before it. */
+  write(outcomes: readonly (readonly [row: number, outcome: RecordResult])[]): Promise<void>
   close(): Promise<void>
 }
 
@@ -19,11 +20,29 @@ export async function openResults(importedFile: string, path: string): Promise<R
     throw unusableFile(path, 'the results cannot be written there. Choose another file with --results', cause)
   })
   await handle.appendFile('row,status,contact_id,error\n')
+  const waiting = new Map<number, string>()
+  let next = 1
+  let written: Promise<void> = Promise.resolve()
+  const append = (text: string): Promise<void> => {
+    written = written.then(() => (text === '' ? undefined : handle.appendFile(text)))
+    return written
+  }
   return {
     path,
-    write: (firstRow, outcomes) =>
-      handle.appendFile(outcomes.map((outcome, index) => lineOf(firstRow + index, outcome)).join('')),
-    close: () => handle.close(),
+    write: (outcomes) => {
+      for (const [row, outcome] of outcomes) waiting.set(row, lineOf(row, outcome))
+      let text = ''
+      for (let line = waiting.get(next); line !== undefined; line = waiting.get(next)) {
+        text += line
+        waiting.delete(next++)
+      }
+      return append(text)
+    },
+    close: async () => {
+      // After an import that broke off, rows are missing before these.
+      const rest = [...waiting].sort(([a], [b]) => a - b)
+      await append(rest.map(([, line]) => line).join('')).finally(() => handle.close())
+    },
   }
 }
 

@@ -39,6 +39,11 @@ async function everything() {
   return { details, changes: changes.body.count }
 }
 
+async function ada() {
+  const { body } = await tenant.call('GET', '/v1/contacts?search=ada@example.com&include=provenance')
+  return body.contacts[0]
+}
+
 describe('a file with two rows about one contact changes nothing when it is imported again', () => {
   test.each([
     ['other values', 'email,firstname\nada@example.com,Ada\nada@example.com,Augusta\n'],
@@ -56,12 +61,54 @@ describe('a file with two rows about one contact changes nothing when it is impo
     expect(await everything()).toEqual(before)
   })
 
-  test('also where they stand at the end of one transaction and the beginning of the next', async () => {
-    const others = Array.from({ length: 499 }, (_, n) => `p${n}@example.com,x\n`).join('')
-    const content = `email,city\n${others}ada@example.com,Rome\nada@example.com,Oslo\nada@example.com,Bonn\n`
+  const others = Array.from({ length: 2_500 }, (_, n) => `,p${n}@example.com,x\n`).join('')
+  test.each([
+    ['one email', ',ada@example.com,Rome\n', ',ada@example.com,Oslo\n'],
+    ['one external id', '1,,Rome\n', '1,ada@example.com,Oslo\n'],
+    ['an email that comes with the external id', '1,ada@example.com,Rome\n', ',ada@example.com,Oslo\n'],
+    ['an email that leads to it through a third row', '1,ada@example.com,Rome\n2,ada@example.com,Bonn\n', '2,,Oslo\n'],
+  ])('also where thousands of rows stand between them: %s', async (_, first, last) => {
+    const content = `external_id,email,city\n${first}${others}${last}`
     await importText(content)
-    expect(new Set(await importText(content))).toEqual(new Set(['unchanged']))
+    const before = await ada()
+    const rows = content.trimEnd().split('\n').length - 1
+    expect(await importText(content)).toEqual(Array(rows).fill('unchanged'))
+    expect(await ada()).toEqual(before)
+    expect(before.properties.city).toBe('Oslo')
   })
+
+  test('also where only the stored contact says that an external id and an email are one', async () => {
+    await importText('external_id,email\n1,ada@example.com\n')
+    const content = `external_id,email,city\n1,,Rome\n${others},ada@example.com,Oslo\n`
+    expect((await importText(content)).filter((status) => status === 'updated')).toHaveLength(2)
+    expect(new Set(await importText(content))).toEqual(new Set(['unchanged']))
+    expect((await ada()).properties.city).toBe('Oslo')
+  })
+})
+
+test('every row has its result in its place, however far apart the rows of a contact are', async () => {
+  const rows = Array.from({ length: 5_000 }, (_, n) =>
+    n % 7 === 3 ? 'nobody,x\n' : `p${(n * 7) % 3_000}@example.com,${n}\n`,
+  )
+  const content = `email,turn\n${rows.join('')}`
+  await importText(content)
+  const lines = (await readFile(join(directory, 'results.csv'), 'utf8')).trimEnd().split('\n').slice(1)
+  const seen = new Set<string>()
+  const expected = rows.map((row, index) => {
+    const email = row.split(',')[0] ?? ''
+    const status = email === 'nobody' ? 'failed' : seen.has(email) ? 'updated' : 'created'
+    seen.add(email)
+    return `${index + 1},${status}`
+  })
+  expect(lines.map((line) => line.split(',').slice(0, 2).join(','))).toEqual(expected)
+})
+
+test('of more rows about one contact than a transaction holds the last has the last word', async () => {
+  const rows = Array.from({ length: 11_000 }, (_, n) => `${n},ada@example.com,${n}\n`).join('')
+  const statuses = await importText(`external_id,email,turn\n${rows}`)
+  expect([statuses[0], new Set(statuses.slice(1))]).toEqual(['created', new Set(['updated'])])
+  const { contacts } = (await tenant.call('GET', '/v1/contacts?limit=100')).body
+  expect(contacts).toMatchObject([{ properties: { turn: '10999' } }])
 })
 
 test('of two rows about one contact the later one has the last word, and both are updated when one of them is new', async () => {

@@ -1,5 +1,6 @@
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
+import { missingContact } from '../contacts/aliases.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
@@ -139,7 +140,7 @@ export async function insertNote(tx: Tenant, contactId: string, content: string,
     .where('contact_id', '=', contactId)
     .forKeyShare()
     .executeTakeFirst()
-  if (!contact) throw notFound('contact')
+  if (!contact) throw await missingContact(tx, contactId)
   const row = await tx.db
     .insertInto('notes')
     .values({ note_id: newId(), contact_id: contactId, content, created_at: now, updated_at: now })
@@ -183,7 +184,7 @@ async function requireContact(tenant: Tenant, contactId: string): Promise<void> 
     .select('contact_id')
     .where('contact_id', '=', contactId)
     .executeTakeFirst()
-  if (!contact) throw notFound('contact')
+  if (!contact) throw await missingContact(tenant, contactId)
 }
 
 /** A row, or what a JSON column holds of it: JSON has no dates, so they arrive as texts. */

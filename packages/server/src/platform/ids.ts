@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { randomFillSync, randomInt } from 'node:crypto'
 import { v7 } from 'uuid'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -45,7 +45,21 @@ const SEQUENCE_MAX = 2 ** 31
 export function idsInOrder(): () => string {
   const msecs = Date.now()
   let seq = randomInt(SEQUENCE_MAX)
-  return () => asOwnId(v7({ msecs, seq: seq++ }))
+  return () => asOwnId(v7({ msecs, seq: seq++, random: randomBytes() }))
+}
+
+const BYTES_AN_ID = 16
+const pool = Buffer.alloc(256 * BYTES_AN_ID)
+let used = pool.length
+
+/** Asking the system for a few bytes takes longer than making an id of them. */
+function randomBytes(): Buffer {
+  if (used === pool.length) {
+    randomFillSync(pool)
+    used = 0
+  }
+  used += BYTES_AN_ID
+  return pool.subarray(used - BYTES_AN_ID, used)
 }
 
 /** Whether a text is a UUID of any version. */

@@ -3,6 +3,7 @@ import type { ClickHouse } from './clickhouse/connect.ts'
 import { type TenantEvents, tenantEvents } from './clickhouse/tenant-events.ts'
 import type { Database, TenantDatabase, TenantTables } from './postgres/database.ts'
 import type { DB } from './postgres/generated/tables.ts'
+import { onScratch } from './postgres/scratch.ts'
 import { TenantPlugin } from './postgres/tenant-plugin.ts'
 import type { ReadTurns } from './read-turns.ts'
 
@@ -34,6 +35,8 @@ export interface Tenant {
   heavily<T>(work: () => Promise<T>): Promise<T>
   /** Begins a file of records. @returns a function that ends it. @throws ServiceError 429 `too_many_exports`. */
   beginExport(): Promise<() => void>
+  /** Runs `work` on a connection of its own with room for temporary tables: what is kept there has no tenant. */
+  scratch<T>(work: (scratch: Kysely<object>) => Promise<T>): Promise<T>
   /** The journal's table, reachable here so that an event is appended in the transaction that causes it. */
   readonly journal: Kysely<Pick<DB, 'journal'>>
   /** What platform/jobs queues a job through, so that it exists only if this handle's transaction commits. */
@@ -67,6 +70,7 @@ export function openTenant(stores: Stores, tenantId: string, caller?: AbortSigna
       }
     },
     beginExport: () => stores.reads.beginExport(tenantId, caller),
+    scratch: (work) => onScratch(stores.database as unknown as Kysely<object>, work),
     journal: stores.database as unknown as Kysely<Pick<DB, 'journal'>>,
     jobsDatabase: stores.database,
     transaction: (work) =>

@@ -193,6 +193,7 @@ async function finishOrRepeat(
     .set({
       not_before: sql`now() + least(greatest(now() - requested_at, interval '1 second'),
         make_interval(secs => ${REPEAT_MAX_SECONDS}))`,
+      checked_at: sql`CASE WHEN contact_id = ANY(${busy}::uuid[]) THEN checked_at ELSE clock_timestamp() END`,
     })
     .where('contact_id', 'in', left)
     .execute()

@@ -5,7 +5,8 @@ import { toRecord } from '../journal/append.ts'
 import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import { parseTimestamp } from '../platform/time.ts'
-import { askEvents } from './events.ts'
+import { ALL_CONTACTS } from './contact-ranges.ts'
+import { type Answer, askEvents, inGroups, streamAnswers } from './events.ts'
 import {
   type EventMatch,
   isNested,
@@ -14,6 +15,7 @@ import {
   type SegmentCondition,
   type SegmentFilter,
 } from './filter.ts'
+import { storeAnswers, storeAnswersOfRange } from './holders.ts'
 import { judge } from './judge.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 
@@ -258,7 +260,7 @@ async function insertEvents({ id }: TestTenant, contacts: readonly Person[]): Pr
 }
 
 const nobody = { email: null, properties: {}, companyId: null, createdAt: NOW, events: [] }
-const nobodyElse = { name: '', revision: 0, usesSystemEvents: false }
+const nobodyElse = { name: '', revision: 0, reads: new Set<string>(), isEvaluated: true, usesSystemEvents: false }
 
 /** Any filter, compiled for PostgreSQL and ClickHouse, gives the contacts that the plain reading of it gives. */
 test('the compiled filter and its plain reading agree about random contacts, events and filters', async () => {
@@ -267,15 +269,14 @@ test('the compiled filter and its plain reading agree about random contacts, eve
     fc.asyncProperty(filters, fc.boolean(), async (sent, byRange) => {
       const filter = parseSegmentFilter(JSON.parse(JSON.stringify(sent)))
       const matches = matchesOf(filter)
-      const whom = byRange ? { after: '0', upTo: 'g' } : { contactIds: ids }
-      const answers = await askEvents(tenant.handle, matches, whom, NOW)
+      await (byRange ? findOfAll(matches) : findOf(ids, matches))
       const definition = { ...nobodyElse, segmentId: 's', filter, matches }
-      const judged = await judge(tenant.handle, [definition], ids, NOW, answers)
+      const judged = await judge(tenant.handle, [definition], ids, NOW)
       const found = judged.filter((each) => each.belongs.get('s') === true).map(({ contactId }) => contactId)
       const expected = persons.filter((person) => belongs(filter, person)).map(({ contactId }) => contactId)
       expect(found.sort()).toEqual(expected.sort())
       // What is decided without events is decided the same.
-      for (const { contactId, belongs: verdict } of await judge(tenant.handle, [definition], ids, NOW)) {
+      for (const { contactId, belongs: verdict } of await judge(tenant.handle, [definition], ids, NOW, () => false)) {
         if (verdict.get('s') !== null) expect(verdict.get('s')).toBe(expected.includes(contactId))
       }
     }),
@@ -308,11 +309,29 @@ test.each([
   const event = min_count === undefined ? {} : { min_count }
   const filter = parseSegmentFilter({ match: 'any', conditions: [{ event, operator }] })
   const matches = matchesOf(filter)
-  const answers = await askEvents(tenant.handle, matches, { contactIds: [bare.contactId] }, NOW)
+  await findOf([bare.contactId], matches)
   const definition = { ...nobodyElse, segmentId: 's', filter, matches }
-  const [judged] = await judge(tenant.handle, [definition], [bare.contactId], NOW, answers)
+  const [judged] = await judge(tenant.handle, [definition], [bare.contactId], NOW)
   expect(judged?.belongs.get('s')).toBe(expected)
 })
+
+/** Writes down who has such events, as a check of some contacts does. */
+async function findOf(contactIds: readonly string[], matches: readonly EventMatch[]): Promise<void> {
+  if (matches.length === 0) return
+  const answers = await askEvents(tenant.handle, matches, { contactIds }, NOW)
+  await storeAnswers(tenant.handle, matches, contactIds, answers)
+}
+
+/** The same as the evaluation of a whole segment does. */
+async function findOfAll(matches: readonly EventMatch[]): Promise<void> {
+  for (const group of inGroups(matches)) {
+    const answers: Answer[] = []
+    for await (const some of streamAnswers(tenant.handle, group, ALL_CONTACTS, NOW)) answers.push(...some)
+    const list = (of: keyof Answer) => `{${answers.map((answer) => answer[of]).join(',')}}`
+    const answered = { ...ALL_CONTACTS, askedAt: NOW.toISOString(), contactIds: list('contact_id'), hits: list('hits') }
+    await storeAnswersOfRange(tenant.handle, group, answered)
+  }
+}
 
 function matchesOf(filter: SegmentFilter): EventMatch[] {
   return filter.conditions.flatMap((each) => (isNested(each) ? matchesOf(each) : 'event' in each ? [each.event] : []))

@@ -1,14 +1,12 @@
 import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
+import { FIRST_ID, LAST_ID } from './contact-ranges.ts'
 import { askEvents, EventAnswers, type Whom } from './events.ts'
 import { eventsOf, type SegmentFilter } from './filter.ts'
-import { hasEventsBy } from './judge.ts'
 
 /** ClickHouse reads the tenant's events once for so many contacts, and holds the answer in memory. */
 const CONTACTS_A_RANGE = 20_000
-const FIRST_ID = '00000000-0000-0000-0000-000000000000'
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** Those of some contacts that a filter means now, whether or not it is a segment's. */
 export async function contactsMatching(
@@ -49,7 +47,7 @@ export async function* contactsOf(tenant: Tenant, filter: SegmentFilter, now: Da
 async function conditionOf(tenant: Tenant, filter: SegmentFilter, whom: Whom, now: Date) {
   const matches = eventsOf(filter)
   const answers = matches.length > 0 ? await askEvents(tenant, matches, whom, now) : new EventAnswers()
-  return compileFilter(filter, { now, hasEvents: hasEventsBy(answers) })
+  return compileFilter(filter, { now, hasEvents: (match) => answers.hasEvents(match) })
 }
 
 /** The id after which the range begins that ends with `upTo`. */

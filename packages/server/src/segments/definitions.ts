@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { SYSTEM_EVENTS } from '../events/filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type EventMatch, eventsOf, type SegmentFilter } from './filter.ts'
+import { type EventMatch, eventsOf, propertiesOf, type SegmentFilter } from './filter.ts'
 
 /** A segment as far as membership is concerned. */
 export interface Definition {
@@ -11,6 +11,10 @@ export interface Definition {
   filter: SegmentFilter
   /** What it asks of events. */
   matches: EventMatch[]
+  /** The properties and columns that it reads: a change of any other changes nobody's membership. */
+  reads: ReadonlySet<string>
+  /** Whether it was evaluated, so that all contacts are known that have such events. */
+  isEvaluated: boolean
   /** Whether one of these names an event of the service itself. */
   usesSystemEvents: boolean
 }
@@ -51,7 +55,7 @@ export async function lockDefinitions(tx: Tenant): Promise<void> {
 async function readDefinitions(tx: Tenant): Promise<Definition[]> {
   const rows = await tx.db
     .selectFrom('segments')
-    .select(['segment_id', 'name', 'filter', 'revision'])
+    .select(['segment_id', 'name', 'filter', 'revision', 'evaluated_at'])
     .orderBy('segment_id')
     .execute()
   return rows.map((row) => {
@@ -63,6 +67,8 @@ async function readDefinitions(tx: Tenant): Promise<Definition[]> {
       revision: Number(row.revision),
       filter,
       matches,
+      reads: new Set(propertiesOf(filter)),
+      isEvaluated: row.evaluated_at !== null,
       usesSystemEvents: matches.some(({ type }) => (SYSTEM_EVENTS as readonly (string | undefined)[]).includes(type)),
     }
   })

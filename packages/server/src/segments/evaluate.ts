@@ -4,18 +4,18 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { queueChecks } from './check-queue.ts'
 import { compileFilter } from './conditions.ts'
+import { type ContactRange, rangesOfContacts } from './contact-ranges.ts'
 import type { Definition, Definitions } from './definitions.ts'
-import { askEvents, EventAnswers } from './events.ts'
-import { hasEventsBy } from './judge.ts'
+import { contactsWithHeld, holds } from './holders.ts'
+import { judge } from './judge.ts'
 import { applyJudgements } from './membership.ts'
+import { refreshHolders } from './refresh-holders.ts'
 import { recordSilentChange } from './silent-changes.ts'
 
-/** ClickHouse reads the tenant's events once for so many contacts, and holds the answer in memory. */
+/** Contacts that are held against a filter in one statement. */
 const CONTACTS_A_RANGE = 20_000
 /** Contacts whose membership changes in one transaction: their rows are locked until it ends. */
 const CONTACTS_AT_ONCE = 1_000
-const FIRST_ID = '00000000-0000-0000-0000-000000000000'
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** How long a process that evaluates a segment has it for itself before another takes it for dead. */
 export const LEASE = sql<Date>`now() + interval '2 minutes'`
@@ -25,11 +25,6 @@ export interface EvaluateDependencies {
   clock: Clock
   /** Ends an evaluation before its time; whoever claims the segment next begins anew. */
   signal?: AbortSignal
-}
-
-interface Range {
-  after: string
-  upTo: string
 }
 
 /**
@@ -50,15 +45,21 @@ export async function evaluateSegment(
   if (!segment || !definition) return
   try {
     if (definition.revision !== Number(segment.revision)) return
-    for (let range = await nextRange(tenant, FIRST_ID); range; range = await nextRange(tenant, range.upTo)) {
-      if (dependencies.signal?.aborted) return
-      const silent = segment.evaluated_at === null
-      if (!(await evaluateRange(tenant, dependencies, definition, range, silent))) return
+    const now = dependencies.clock()
+    const goOn = async () => {
       await tenant.db
         .updateTable('segments')
         .set({ claimed_until: LEASE })
         .where('segment_id', '=', segmentId)
         .execute()
+      return !dependencies.signal?.aborted
+    }
+    const asksEvents = definition.matches.length > 0
+    if (asksEvents && !(await refreshHolders(tenant, dependencies.definitions, definition, now, goOn))) return
+    const silent = segment.evaluated_at === null
+    for await (const range of rangesOfContacts(tenant, CONTACTS_A_RANGE)) {
+      if (!(await goOn())) return
+      if (!(await evaluateRange(tenant, dependencies, definition, range, silent))) return
     }
     await tenant.db
       .updateTable('segments')
@@ -79,33 +80,18 @@ export async function evaluateSegment(
   }
 }
 
-async function nextRange(tenant: Tenant, after: string): Promise<Range | null> {
-  if (after === LAST_ID) return null
-  const last = await tenant.db
-    .selectFrom('contacts')
-    .select('contact_id')
-    .where('contact_id', '>', after)
-    .orderBy('contact_id')
-    .offset(CONTACTS_A_RANGE - 1)
-    .limit(1)
-    .executeTakeFirst()
-  return { after, upTo: last?.contact_id ?? LAST_ID }
-}
-
 /** @returns false when the segment is no longer what it was. */
 async function evaluateRange(
   tenant: Tenant,
   dependencies: EvaluateDependencies,
   definition: Definition,
-  range: Range,
+  range: ContactRange,
   silent: boolean,
 ): Promise<boolean> {
   const now = dependencies.clock()
-  const { matches, segmentId } = definition
-  const answers = matches.length > 0 ? await askEvents(tenant, matches, range, now) : new EventAnswers()
-  const condition = compileFilter(definition.filter, { now, hasEvents: hasEventsBy(answers) })
-  const rows = await tenant.db
-    .selectFrom('contacts')
+  const { filter, segmentId } = definition
+  const condition = compileFilter(filter, { now, hasEvents: holds })
+  const rows = await contactsWithHeld(tenant)
     .select('contact_id')
     .where('contact_id', '>', range.after)
     .where('contact_id', '<=', range.upTo)
@@ -114,7 +100,7 @@ async function evaluateRange(
   const ids = rows.map((row) => row.contact_id)
   for (let from = 0; from < ids.length; from += CONTACTS_AT_ONCE) {
     const part = ids.slice(from, from + CONTACTS_AT_ONCE)
-    if (!(await settle(tenant, dependencies, definition, part, answers.among(part), silent, now))) return false
+    if (!(await settle(tenant, dependencies, definition, part, silent, now))) return false
   }
   return true
 }
@@ -133,32 +119,27 @@ async function settle(
   { definitions }: EvaluateDependencies,
   definition: Definition,
   contactIds: readonly string[],
-  answers: EventAnswers,
   silent: boolean,
   now: Date,
 ): Promise<boolean> {
-  const { segmentId, filter, revision } = definition
+  const { segmentId, revision } = definition
   return tenant.transaction(async (tx) => {
     const known = await definitions.of(tx)
     const isCurrent = known.some((each) => each.segmentId === segmentId && each.revision === revision)
     if (!isCurrent) return false
     const rows = await tx.db
       .selectFrom('contacts')
-      .select(['contact_id', compileFilter(filter, { now, hasEvents: hasEventsBy(answers) }).as('belongs')])
+      .select('contact_id')
       .where('contact_id', 'in', contactIds)
       .orderBy('contact_id')
       .forNoKeyUpdate()
       .skipLocked()
       .execute()
-    const judgements = rows.map((row) => ({
-      contactId: row.contact_id,
-      // Each is on the wrong side, or was a moment ago; what is so already is not written again.
-      memberOf: new Set(row.belongs ? [] : [segmentId]),
-      belongs: new Map([[segmentId, Boolean(row.belongs)]]),
-    }))
+    const locked = rows.map((row) => row.contact_id)
+    const judgements = locked.length > 0 ? await judge(tx, [definition], locked, now) : []
     const events = await applyJudgements(tx, [definition], judgements, now)
     // Whom somebody else is changing at this moment is looked at afterwards.
-    const settled = new Set(rows.map((row) => row.contact_id))
+    const settled = new Set(locked)
     await queueChecks(
       tx,
       contactIds.filter((contactId) => !settled.has(contactId)),

@@ -1,9 +1,11 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { conditionsOf, type EventConditions, eventConditions } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { EventMatch } from './filter.ts'
+import { type ContactRange, isLast } from './contact-ranges.ts'
+import { type EventMatch, keyOf } from './filter.ts'
 
 const DAY_MS = 86_400_000
 /** Placeholders travel in the address of a request to ClickHouse, which has a limit. */
@@ -13,38 +15,28 @@ const CHARACTERS_A_QUERY = 20_000
 export class TooManyHolders extends Error {}
 
 /** Which contacts are asked about: some, or all from one id to another. */
-export type Whom = { contactIds: readonly string[] } | { after: string; upTo: string }
+export type Whom = { contactIds: readonly string[] } | ContactRange
 
 /** For each question the contacts that have such events, as often as it asks. */
 export class EventAnswers {
   readonly #holders = new Map<string, string[]>()
 
-  /** Contacts that are known to have such events; undefined for a question that was not asked. */
-  holdersOf(match: EventMatch): readonly string[] | undefined {
-    return this.#holders.get(keyOf(match))
-  }
-
-  /** The same of some contacts alone. */
-  among(contactIds: readonly string[]): EventAnswers {
-    const some = new Set(contactIds)
-    const answers = new EventAnswers()
-    for (const [key, holders] of this.#holders) {
-      answers.#holders.set(
-        key,
-        holders.filter((contactId) => some.has(contactId)),
-      )
-    }
-    return answers
-  }
-
   add(match: EventMatch, contactIds: string[]): void {
     this.#holders.set(keyOf(match), contactIds)
   }
-}
 
-/** The same question, however often it is asked, has one key. */
-export function keyOf(match: EventMatch): string {
-  return JSON.stringify(Object.entries(match).sort(([a], [b]) => (a < b ? -1 : 1)))
+  /** Each contact with each question that it meets, by the question's key. */
+  pairs(): { contactIds: string[]; keys: string[] } {
+    const pairs = [...this.#holders].flatMap(([key, holders]) => holders.map((contactId) => ({ key, contactId })))
+    return { contactIds: pairs.map(({ contactId }) => contactId), keys: pairs.map(({ key }) => key) }
+  }
+
+  /** The condition that a contact is among those who have such events. */
+  hasEvents(match: EventMatch): RawBuilder<SqlBool> {
+    const holders = this.#holders.get(keyOf(match))
+    if (holders === undefined) throw new Error('A filter asks for events that were not asked for.')
+    return holders.length === 0 ? sql`false` : sql`contacts.contact_id = ANY(${holders}::uuid[])`
+  }
 }
 
 /**
@@ -59,28 +51,59 @@ export async function askEvents(
   now: Date,
   bounds: Pick<EventSelect, 'limit' | 'secondsMax'> = {},
 ): Promise<EventAnswers> {
-  const distinct = [...new Map(matches.map((match) => [keyOf(match), match])).values()]
   const answers = new EventAnswers()
-  for (const group of inGroups(distinct)) {
+  for (const group of inGroups(matches)) {
     const { limit, ...others } = bounds
     const question = { ...(await questionOf(tenant, group, whom, now, limit)), ...others }
-    const rows = await tenant.events.select<{ contact_id: string; hits: number[] }>(question)
+    const rows = await tenant.events.select<Answer>(question)
     if (rows.length === limit) throw new TooManyHolders()
     for (const [index, match] of group.entries()) {
       answers.add(
         match,
-        rows.filter(({ hits }) => hits[index]).map((row) => row.contact_id),
+        rows.filter(({ hits }) => hits[index] === '1').map((row) => row.contact_id),
       )
     }
   }
   return answers
 }
 
-/** Nobody has any events: true of contacts that are just being made. */
-export function noEvents(matches: readonly EventMatch[]): EventAnswers {
-  const answers = new EventAnswers()
-  for (const match of matches) answers.add(match, [])
-  return answers
+/** A contact, and for each question in turn `1` where it has such events, as often as that asks, else `0`. */
+export interface Answer {
+  contact_id: string
+  hits: string
+}
+
+/**
+ * The same of all contacts of a range, some at a time, in the order of their ids. Contacts are missing that have none of
+ * the events.
+ * @param group one of `inGroups`.
+ */
+export async function* streamAnswers(
+  tenant: Tenant,
+  group: readonly EventMatch[],
+  range: ContactRange,
+  now: Date,
+): AsyncGenerator<Answer[]> {
+  const question = await questionOf(tenant, group, range, now)
+  // As texts, because ClickHouse sorts UUIDs by their second half first.
+  const outer = { ...question.outer, orderBy: 'toString(contact_id)' }
+  yield* tenant.events.stream<Answer>({ ...question, outer })
+}
+
+/** The distinct questions, so many together as one query can ask. */
+export function inGroups(matches: readonly EventMatch[]): EventMatch[][] {
+  const groups: EventMatch[][] = []
+  let characters = Number.POSITIVE_INFINITY
+  for (const match of new Map(matches.map((match) => [keyOf(match), match])).values()) {
+    const { length } = JSON.stringify(match)
+    if (characters + length > CHARACTERS_A_QUERY) {
+      groups.push([])
+      characters = 0
+    }
+    groups.at(-1)?.push(match)
+    characters += length
+  }
+  return groups
 }
 
 async function questionOf(tenant: Tenant, group: readonly EventMatch[], whom: Whom, now: Date, limit?: number) {
@@ -103,14 +126,14 @@ async function questionOf(tenant: Tenant, group: readonly EventMatch[], whom: Wh
   const owners = await ownersAmong(tenant, whom)
   return {
     name: 'segments.events',
-    // A contact's write waits for the former, with a connection of PostgreSQL in its hand.
+    // A check waits for the former, with a connection of PostgreSQL in its hand.
     lane: 'contactIds' in whom ? ('light' as const) : ('heavy' as const),
     columns: `[${counts.join(', ')}] AS counts`,
     where: [...owners.where, conditions.join(' OR ')],
     parameters: { ...parameters, ...owners.parameters },
     isPerContact: true,
     outer: {
-      columns: `contact_id, [${hits.join(', ')}] AS hits`,
+      columns: `contact_id, arrayStringConcat([${hits.join(', ')}]) AS hits`,
       where: contactsAmong(whom),
       groupBy: 'contact_id',
       ...(limit === undefined ? {} : { limit }),
@@ -121,27 +144,13 @@ async function questionOf(tenant: Tenant, group: readonly EventMatch[], whom: Wh
 /** The events that may be those of the contacts that are asked about. */
 async function ownersAmong(tenant: Tenant, whom: Whom): Promise<EventConditions> {
   if ('contactIds' in whom) return conditionsOf(tenant, { contact_ids: [...whom.contactIds], includeSystem: true })
-  return { where: [], parameters: { after: whom.after, up_to: whom.upTo } }
+  return { where: [], parameters: { after: whom.after, ...(isLast(whom) ? {} : { up_to: whom.upTo }) } }
 }
 
 function contactsAmong(whom: Whom): string {
   const isKnown = `contact_id != toUUID('${NOBODY}')`
   if ('contactIds' in whom) return isKnown
-  // As texts, because ClickHouse sorts UUIDs by their second half first.
-  return `${isKnown} AND toString(contact_id) > {after: String} AND toString(contact_id) <= {up_to: String}`
-}
-
-function inGroups(matches: readonly EventMatch[]): EventMatch[][] {
-  const groups: EventMatch[][] = []
-  let characters = Number.POSITIVE_INFINITY
-  for (const match of matches) {
-    const length = keyOf(match).length
-    if (characters + length > CHARACTERS_A_QUERY) {
-      groups.push([])
-      characters = 0
-    }
-    groups.at(-1)?.push(match)
-    characters += length
-  }
-  return groups
+  // As texts, for the reason given above.
+  const isAfter = `${isKnown} AND toString(contact_id) > {after: String}`
+  return isLast(whom) ? isAfter : `${isAfter} AND toString(contact_id) <= {up_to: String}`
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import Type from 'typebox'
 
 /** What a condition can say of a property. */
@@ -126,6 +127,29 @@ export function eventsOf(filter: SegmentFilter): EventMatch[] {
   return filter.conditions.flatMap((condition) => {
     if (isNested(condition)) return eventsOf(condition)
     return 'event' in condition ? [condition.event] : []
+  })
+}
+
+const keys = new WeakMap<EventMatch, string>()
+
+/** Conditions that mean the same events, as often, have one key, whichever segment asks. */
+export function keyOf(match: EventMatch): string {
+  const key = keys.get(match) ?? hashOf(match)
+  keys.set(match, key)
+  return key
+}
+
+function hashOf(match: EventMatch): string {
+  const meant = Object.entries({ min_count: 1, ...match }).sort(([a], [b]) => (a < b ? -1 : 1))
+  const hash = createHash('sha256').update(JSON.stringify(meant)).digest('hex')
+  return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join('-')
+}
+
+/** Every property and column that a filter reads. */
+export function propertiesOf(filter: SegmentFilter): string[] {
+  return filter.conditions.flatMap((condition) => {
+    if (isNested(condition)) return propertiesOf(condition)
+    return 'event' in condition ? [] : [condition.property]
   })
 }
 

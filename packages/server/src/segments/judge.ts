@@ -1,9 +1,8 @@
-import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import type { Definition } from './definitions.ts'
-import type { EventAnswers } from './events.ts'
-import type { EventMatch } from './filter.ts'
+import { contactsWithHeld, holds } from './holders.ts'
 import { segmentIds } from './member-ids.ts'
 
 /** Filters of so many segments go into one statement, which has a limit of parameters. */
@@ -18,23 +17,25 @@ export interface Judgement {
 }
 
 /**
- * Holds contacts against filters, in PostgreSQL.
- * @param answers what is known of their events. Without it a filter that the other conditions decide is decided, and
- * any other's judgement is null.
+ * Holds contacts against filters, in PostgreSQL, by what is known of the contacts' events.
+ * @param isKnown whether that is so of everything that a definition asks. Otherwise its judgement is null, unless its
+ * other conditions decide.
  */
 export async function judge(
   tx: Tenant,
   definitions: readonly Definition[],
   contactIds: readonly string[],
   now: Date,
-  answers?: EventAnswers,
+  isKnown: (definition: Definition) => boolean = () => true,
 ): Promise<Judgement[]> {
   const judgements = new Map<string, Judgement>()
   for (let from = 0; from < definitions.length; from += SEGMENTS_A_QUERY) {
     const group = definitions.slice(from, from + SEGMENTS_A_QUERY)
-    const conditions = group.map(({ filter }) => compileFilter(filter, { now, hasEvents: hasEventsBy(answers) }))
-    const rows = await tx.db
-      .selectFrom('contacts')
+    const conditions = group.map((definition) =>
+      // Unknown: true and false of the other conditions win over it, as they do in SQL.
+      compileFilter(definition.filter, { now, hasEvents: isKnown(definition) ? holds : () => sql`NULL::boolean` }),
+    )
+    const rows = await contactsWithHeld(tx)
       .select(['contact_id', segmentIds, sql<(boolean | null)[]>`ARRAY[${sql.join(conditions)}]`.as('belongs')])
       .where('contact_id', 'in', contactIds)
       .execute()
@@ -51,14 +52,4 @@ export async function judge(
     }
   }
   return [...judgements.values()]
-}
-
-/** The condition that a contact is among those who have such events. */
-export function hasEventsBy(answers: EventAnswers | undefined): (match: EventMatch) => RawBuilder<SqlBool> {
-  return (match) => {
-    const holders = answers?.holdersOf(match)
-    // Unknown: true and false of the other conditions win over it, as they do in SQL.
-    if (holders === undefined) return sql`NULL::boolean`
-    return holders.length === 0 ? sql`false` : sql`contacts.contact_id = ANY(${holders}::uuid[])`
-  }
 }

@@ -1,12 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { storeUnavailable } from '../platform/errors.ts'
-import { openTenant } from '../platform/tenant.ts'
 import { queueChecks } from './check-queue.ts'
 import { rememberDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
 import type { SegmentCondition } from './filter.ts'
-import { createFollower } from './follow.ts'
 import { createSegment } from './segments.ts'
 
 let service: TestService
@@ -117,6 +114,39 @@ describe("a contact's own changes", () => {
     expect(await countOf(segmentId)).toBe(isMember ? 1 : 0)
   })
 
+  test('of any column that a filter reads are followed, and of those alone that it reads', async () => {
+    const company = await tenant.call('POST', '/v1/companies', { domain: 'acme.com' })
+    const { company_id } = company.body.company
+    const contactId = await tenant.contact('ada@example.com', { city: 'Rome', plan: 'pro' })
+    const { body } = await tenant.call('GET', `/v1/contacts/${contactId}`)
+    const segments = {
+      email: await define({ property: 'email', operator: 'contains', value: 'lovelace' }),
+      company: await define({ property: 'company_id', operator: 'is_set' }),
+      updated: await define({
+        property: 'updated_at',
+        operator: 'after',
+        value: new Date(Date.now() + 1).toISOString(),
+      }),
+      without: await define({ property: 'plan', operator: 'is_not_set' }),
+      nested: await define({ match: 'any', conditions: [{ property: 'city', operator: 'equals', value: 'Oslo' }] }),
+    }
+    expect(body.contact.properties.city).toBe('Rome')
+    const after = async (change: object) => {
+      const { body } = await tenant.call('PUT', `/v1/contacts/${contactId}`, change)
+      return new Set(body.contact.segment_ids)
+    }
+    const { email, updated, without, nested } = segments
+    expect(await after({ properties: { email: 'ada.lovelace@example.com' } })).toEqual(new Set([email, updated]))
+    expect(await after({ properties: { plan: null } })).toEqual(new Set([email, updated, without]))
+    expect(await after({ company_id })).toEqual(new Set([email, updated, without, segments.company]))
+    expect(await after({ properties: { city: 'Oslo' } })).toEqual(new Set(Object.values(segments)))
+    expect(await after({ company_id: null, properties: { city: null } })).toEqual(new Set([email, updated, without]))
+    expect(await after({ company_id })).toContain(segments.company)
+    await tenant.call('DELETE', `/v1/companies/${company_id}`)
+    expect(await segmentsOf(contactId)).not.toContain(segments.company)
+    expect(await segmentsOf(contactId)).not.toContain(nested)
+  })
+
   test('an anonymous visitor who says who he is, and a company, count as changes', async () => {
     const company = await tenant.call('POST', '/v1/companies', { domain: 'acme.com' })
     const { company_id } = company.body.company
@@ -175,23 +205,6 @@ describe('events', () => {
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { city: 'Paris' } })
     expect(await countOf(segmentId)).toBe(0)
     expect(await segmentsOf(contactId)).toEqual([])
-  })
-
-  test('are looked at later when ClickHouse does not answer', async () => {
-    const segmentId = await define(bought())
-    const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
-    await visit('v', 'purchase')
-    await eventually(async () => expect(await segmentsOf(contactId)).toEqual([segmentId]))
-    const { stores } = service
-    const away = { ...stores.clickhouse, query: () => Promise.reject(storeUnavailable('ClickHouse', null)) }
-    const handle = openTenant({ ...stores, clickhouse: away }, tenant.id)
-    const follower = createFollower(rememberDefinitions(), () => new Date())
-    const events = await handle.transaction(async (tx) => {
-      await tx.db.deleteFrom('segment_members').execute()
-      return follower.follow(tx, [contactId], new Set(), new Set())
-    })
-    expect(events).toEqual([])
-    await eventually(async () => expect(await segmentsOf(contactId)).toEqual([segmentId]))
   })
 })
 
@@ -265,4 +278,18 @@ describe('a whole segment', () => {
     const counts = await database.selectFrom('segment_counts').selectAll().where('tenant_id', '=', tenant.id).execute()
     expect(counts).toEqual([])
   })
+})
+
+test("a tenant that defines hundreds of segments at once delays nobody else's", async () => {
+  const busy = tenant.handle
+  const filter = { match: 'all', conditions: [LEAD] }
+  await busy.transaction(async (tx) => {
+    for (let index = 0; index < 400; index++) {
+      await createSegment(tx, { name: `Segment ${index}`, description: null, filter }, new Date())
+    }
+  })
+  tenant = await createTestTenant(service)
+  await define(LEAD)
+  const waiting = await busy.db.selectFrom('segments').select('segment_id').where('evaluated_at', 'is', null).execute()
+  expect(waiting.length).toBeGreaterThan(0)
 })

@@ -5,9 +5,9 @@ import { refusalCode } from '../platform/clickhouse/refusal.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
+import { ALL_CONTACTS } from './contact-ranges.ts'
 import { askEvents, EventAnswers, TooManyHolders } from './events.ts'
 import { eventsOf } from './filter.ts'
-import { hasEventsBy } from './judge.ts'
 import { segmentIds } from './member-ids.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 
@@ -19,8 +19,6 @@ const EVENT_BOUNDS = { limit: 250_000, secondsMax: 5 }
 const STATEMENT_CANCELLED = '57014'
 /** ClickHouse: the query took too long, or too much memory. */
 const TOO_MUCH = [159, 160, 241, 307]
-const FIRST_ID = '00000000-0000-0000-0000-000000000000'
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /**
  * How many contacts a filter finds now, and some of them. Nothing is written.
@@ -31,10 +29,8 @@ export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
   const matches = eventsOf(filter)
   try {
     const answers =
-      matches.length > 0
-        ? await askEvents(tenant, matches, { after: FIRST_ID, upTo: LAST_ID }, now, EVENT_BOUNDS)
-        : new EventAnswers()
-    const condition = compileFilter(filter, { now, hasEvents: hasEventsBy(answers) })
+      matches.length > 0 ? await askEvents(tenant, matches, ALL_CONTACTS, now, EVENT_BOUNDS) : new EventAnswers()
+    const condition = compileFilter(filter, { now, hasEvents: (match) => answers.hasEvents(match) })
     return await tenant.heavily(() =>
       tenant.transaction(async (tx) => {
         await sql`SELECT set_config('statement_timeout', ${String(COUNT_MS_MAX)}, true),

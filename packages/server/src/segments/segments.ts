@@ -10,6 +10,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { lockDefinitions } from './definitions.ts'
 import { LEASE } from './evaluate.ts'
 import { eventsOf, type SegmentFilter, usesTime } from './filter.ts'
+import { noteUnused } from './holders.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 import { toSegmentObject } from './segment-object.ts'
 
@@ -103,17 +104,23 @@ export async function updateSegment(
       })
       .where('segment_id', '=', segmentId)
       .execute()
+    if (isOtherFilter) await noteUnused(tx, before.filter as unknown as SegmentFilter)
     return [...changed, ...(isOtherFilter ? ['filter'] : [])]
   })
 }
 
 /** Removes a segment; nobody is said to have left it. @throws ServiceError 404. */
 export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<void> {
-  const { numDeletedRows } = await tenant.transaction(async (tx) => {
+  await tenant.transaction(async (tx) => {
     await lockDefinitions(tx)
-    return tx.db.deleteFrom('segments').where('segment_id', '=', segmentId).executeTakeFirst()
+    const segment = await tx.db
+      .deleteFrom('segments')
+      .where('segment_id', '=', segmentId)
+      .returning('filter')
+      .executeTakeFirst()
+    if (!segment) throw notFound('segment')
+    await noteUnused(tx, segment.filter as unknown as SegmentFilter)
   })
-  if (numDeletedRows === 0n) throw notFound('segment')
 }
 
 /** Has every segment of a tenant evaluated anew, without events: after contacts were loaded past the usual ways. */

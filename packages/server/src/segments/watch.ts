@@ -6,9 +6,12 @@ import { type Checks, startChecks, type WatchDependencies } from './checks.ts'
 import { rememberDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
 import { createFollower, type SegmentFollower } from './follow.ts'
+import { deleteUnused } from './holders.ts'
 
 const EVERY_MS = 500
 const PAUSE_MS = 3_000
+/** Nobody waits for it. */
+const CLEAN_EVERY_MS = 3_000
 /** Half of the time for which a segment is claimed. */
 const RESUMED_WITHIN_MS = 60_000
 /** Who belongs changes by time alone. */
@@ -36,6 +39,7 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
    * a while.
    */
   let current: { segment: Due; until: number; isClaimed: boolean } | null = null
+  let lastTenant: string | null = null
 
   /** A segment that cannot be evaluated stays claimed for a while, so that the others have their turn. */
   function giveWay(error: unknown): void {
@@ -48,11 +52,12 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
     try {
       while (!stopping.signal.aborted) {
         if (current === null || Date.now() > current.until) {
-          const segment = await findDue(stores.database, startedAt)
+          const segment = await findDue(stores.database, startedAt, lastTenant)
           if (!segment) break
           current = { segment, until: Date.now() + RESUMED_WITHIN_MS, isClaimed: false }
         }
         const { tenant_id, segment_id } = current.segment
+        lastTenant = tenant_id
         current.isClaimed ||= await claim(stores.database, current.segment, startedAt)
         if (current.isClaimed) {
           await evaluateSegment(openTenant(stores, tenant_id), dependencies, segment_id).catch(giveWay)
@@ -65,12 +70,24 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
     }
   })
 
+  const cleaning = every(CLEAN_EVERY_MS, async () => {
+    try {
+      const rows = await stores.database.selectFrom('segment_unused_matches').select('tenant_id').distinct().execute()
+      for (const { tenant_id } of rows) {
+        await deleteUnused(openTenant(stores, tenant_id), definitions, stopping.signal)
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'what no segment asks any more could not be deleted; it is tried again shortly')
+    }
+  })
+
   return {
     follower: createFollower(definitions, clock),
     onRecorded: checks.onRecorded,
     stop: async () => {
       stopping.abort()
       await evaluating.stop()
+      await cleaning.stop()
       await checks.stop()
     },
   }
@@ -85,12 +102,18 @@ interface Due {
 
 /**
  * Finds a segment whose members are to be looked at as a whole: a new one, one that time changes, and, once after each
- * start, one that events change, because a crash may have made a check forget.
+ * start, one that events change, because a crash may have made a check forget. Tenants take turns: one that defines
+ * hundreds of segments at once delays nobody else's.
  */
-async function findDue(database: Stores['database'], startedAt: string): Promise<Due | undefined> {
+async function findDue(
+  database: Stores['database'],
+  startedAt: string,
+  lastTenant: string | null,
+): Promise<Due | undefined> {
   const { rows } = await sql<Due>`
     SELECT tenant_id, segment_id, (clock_timestamp() + interval '2 minutes')::text AS claim_ends
-    FROM segments WHERE ${isDue(startedAt)} ORDER BY evaluated_at NULLS FIRST
+    FROM segments WHERE ${isDue(startedAt)}
+    ORDER BY tenant_id IS NOT DISTINCT FROM ${lastTenant}::uuid, evaluated_at NULLS FIRST
     LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(database)
   return rows[0]
 }

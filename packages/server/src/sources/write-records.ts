@@ -4,6 +4,7 @@ import { type AppliedWrite, applyWrite, blankContact, type SourceWrite, wantsEma
 import { type ContactState, lockStates, newState, storeStates } from '../contacts/bulk.ts'
 import { changedEvents, createdEvent } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { changedKeys } from '../contacts/contact-row.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
 import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
 import type { SystemEvent } from '../journal/append.ts'
@@ -58,7 +59,9 @@ export async function writeRecords(
     for (const { events } of batch.touched.values()) log.events.push(...events)
     await linkCompanies(tx, log, batch, results, now)
     await storeStates(tx, source.source, batch.touched.keys())
-    for (const { row, isRowDirty } of batch.touched.keys()) if (isRowDirty) log.changed.add(row.contact_id)
+    for (const [{ row, isNew, isRowDirty }, { before }] of batch.touched) {
+      if (isRowDirty) log.noteChange(row.contact_id, isNew ? 'everything' : changedKeys(before.row, row))
+    }
     return results
   })
 }
@@ -89,10 +92,19 @@ async function openBatch(
   const externalIds = sound.flatMap(({ externalId }) => externalId ?? [])
   const emails = sound.flatMap(({ email }) => email ?? [])
   const states = await lockStates(tx, source.source, externalIds, emails)
+  const byAlias = (aliases: (state: ContactState) => string[]) =>
+    states.flatMap((state) => aliases(state).flatMap((key) => keyed(key, state)))
   return {
     ...source,
-    byExternalId: new Map(states.flatMap((state) => keyed(state.externalIdBefore, state))),
-    byEmail: new Map(states.flatMap((state) => keyed(state.row.email, state))),
+    // A contact that has a key itself comes after those that have it from a merge, and so before them.
+    byExternalId: new Map([
+      ...byAlias(({ aliases }) => aliases.externalIds),
+      ...states.flatMap((state) => keyed(state.externalIdBefore, state)),
+    ]),
+    byEmail: new Map([
+      ...byAlias(({ aliases }) => aliases.emails),
+      ...states.flatMap((state) => keyed(state.row.email, state)),
+    ]),
     touched: new Map(),
     links: [],
   }
@@ -103,7 +115,7 @@ function applyRecord(batch: Batch, index: number, record: IncomingRecord, now: D
   const known = lookUp(batch.byExternalId, externalId) ?? lookUp(batch.byEmail, email)
   const state = known ?? newState(blankContact(newId(), null, batch.source, now))
   const before = state.row
-  const write = writeOf(batch, record, now)
+  const write = writeOf(batch, withOwnId(batch, record, state), now)
   const takesEmail = wantsEmail(before, write) && !batch.byEmail.has(write.email)
   let applied: AppliedWrite
   try {
@@ -123,6 +135,13 @@ function applyRecord(batch: Batch, index: number, record: IncomingRecord, now: D
   else if (applied.isNews) events.push(...changedEvents(before, applied.row, applied.changed, batch.source, now))
   const isNews = applied.isNews || applied.isNewsOfSource
   return { status: known ? (isNews ? 'updated' : 'unchanged') : 'created', contactId }
+}
+
+/** A merged contact's id leads to the survivor, which keeps its own. */
+function withOwnId({ source }: Source, record: IncomingRecord, { aliases, records }: ContactState): IncomingRecord {
+  const own = records.find((known) => known.source === source)?.external_id ?? null
+  const isAlias = record.externalId !== null && aliases.externalIds.includes(record.externalId)
+  return isAlias && own !== null ? { ...record, externalId: own } : record
 }
 
 function writeOf({ source, kind }: Source, record: IncomingRecord, now: Date): SourceWrite {

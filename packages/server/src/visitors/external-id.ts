@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { EXTERNAL_ID, lockSurvivor, survivorOf, survivorOfContact } from '../contacts/aliases.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -61,7 +62,7 @@ async function claimVisitor(
   })
 }
 
-/** The contact with this external user id, else with this contact_id; its row is locked. */
+/** The contact with this external user id, else with this contact_id, or into which it was merged; its row is locked. */
 async function lockNamed(tx: Tenant, externalContactId: string): Promise<string | null> {
   const named = await tx.db
     .selectFrom('contacts')
@@ -70,14 +71,15 @@ async function lockNamed(tx: Tenant, externalContactId: string): Promise<string 
     .forUpdate()
     .executeTakeFirst()
   if (named) return named.contact_id
-  if (!isUuid(externalContactId)) return null
+  const survivorId = await lockSurvivor(tx, () => survivorOf(tx, { ...EXTERNAL_ID, key: externalContactId }))
+  if (survivorId !== null || !isUuid(externalContactId)) return survivorId
   const byId = await tx.db
     .selectFrom('contacts')
     .select('contact_id')
     .where('contact_id', '=', externalContactId)
     .forUpdate()
     .executeTakeFirst()
-  return byId?.contact_id ?? null
+  return byId?.contact_id ?? lockSurvivor(tx, () => survivorOfContact(tx, externalContactId))
 }
 
 /**

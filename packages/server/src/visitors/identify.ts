@@ -1,14 +1,15 @@
 import { sql } from 'kysely'
+import { EMAIL, EXTERNAL_ID, lockSurvivor, survivorOf } from '../contacts/aliases.ts'
 import { changeContact, changedEvents, insertContact, type SourceWrite } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { CONTACT_COLUMNS, type ContactRow } from '../contacts/contact-row.ts'
+import { CONTACT_COLUMNS, type ContactRow, changedKeys } from '../contacts/contact-row.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { linkClaimants, lockExternalId } from './external-id.ts'
 import { linkVisitors } from './link.ts'
-import { type Claim, type Holder, type Meant, type Trust, whoIsMeant } from './who-is-meant.ts'
+import { type Claim, type Holder, type Known, type Meant, type Trust, whoIsMeant } from './who-is-meant.ts'
 
 /** Somebody says who visitors are; at least one of userId and email is there. */
 export interface Identification extends Claim {
@@ -49,12 +50,19 @@ export async function identify(
   })
 }
 
+/** A merged contact's keys and the survivor's lead to one contact, which then has both. */
+function asOne({ byEmail, byUserId }: Known): Known {
+  if (byEmail === byUserId || byEmail?.contact_id !== byUserId?.contact_id) return { byEmail, byUserId }
+  const both = byEmail && byUserId && { ...byUserId, ...byEmail, ...keysOfUserId(byUserId) }
+  return { byEmail: both, byUserId: both }
+}
+
 async function findMeant(tx: Tenant, identification: Identification): Promise<Meant> {
   const { email, userId, isProofRequired } = identification
   const byUserId = userId === null ? undefined : await lockBy(tx, 'external_id', userId)
   const isSame = byUserId !== undefined && byUserId.email === email
   const byEmail = isSame ? byUserId : email === null ? undefined : await lockBy(tx, 'email', email)
-  const meant = whoIsMeant(identification, { byEmail, byUserId })
+  const meant = whoIsMeant(identification, asOne({ byEmail, byUserId }))
   if (isProofRequired && meant.trust === 'unverified') {
     const message =
       'user_hash covers external_user_id only, and traits.email belongs to another contact. Leave out the email, or link the two with POST /v1/identify.'
@@ -72,9 +80,10 @@ async function writeMeant(
 ): Promise<ContactRow> {
   const { contact, loser, emailLoser, isEmailUnproven } = meant
   // Whoever names a contact by its email becomes a source of that email.
-  const email = meant.email ?? (contact?.email === claimed ? claimed : null)
+  const isItsEmail = (contact?.stored ?? contact)?.email === claimed
+  const email = meant.email ?? (isItsEmail ? claimed : null)
   const takesUserId = userId !== null && meant.userId !== 'unchanged'
-  const isItsUserId = takesUserId || (userId !== null && contact?.external_id === userId)
+  const isItsUserId = userId !== null && (contact?.external_id === userId ? !isAliasOf(contact, userId) : takesUserId)
   const write: SourceWrite = {
     ...sourceOf(meant.trust),
     properties,
@@ -87,7 +96,7 @@ async function writeMeant(
   let row: ContactRow
   if (contact) {
     if (takesUserId) await giveUserId(tx, log, contact, userId, meant, now)
-    row = await changeContact(tx, log, contact, write, now)
+    row = await changeContact(tx, log, contact.stored ?? contact, write, now)
   } else {
     const keys = { email: write.email ?? null, externalId: takesUserId ? userId : null }
     const inserted = await insertContact(
@@ -156,7 +165,7 @@ async function takeAwayEmail(tx: Tenant, log: ChangeLog, before: Holder, source:
     .where('contact_id', '=', before.contact_id)
     .where('kind', 'in', ['tracker', 'form'])
     .execute()
-  log.changed.add(before.contact_id)
+  log.noteChange(before.contact_id, changedKeys(before, row))
   log.events.push(...changedEvents(before, row, ['email'], source, now))
 }
 
@@ -166,11 +175,37 @@ function sourceOf(trust: Trust) {
     : ({ source: 'identify', kind: 'identify' } as const)
 }
 
+/** The contact that has the key, else the one into which the contact that had it was merged. */
 async function lockBy(tx: Tenant, key: 'email' | 'external_id', value: string): Promise<Holder | undefined> {
-  return tx.db
+  const holders = tx.db
     .selectFrom('contacts')
     .select([...CONTACT_COLUMNS, 'external_id_provisional'])
-    .where(key, '=', value)
     .forUpdate()
-    .executeTakeFirst()
+  const holder = await holders.where(key, '=', value).executeTakeFirst()
+  if (holder) return holder
+  const alias = { ...(key === 'email' ? EMAIL : EXTERNAL_ID), key: value }
+  const survivorId = await lockSurvivor(tx, () => survivorOf(tx, alias))
+  if (survivorId === null) return undefined
+  const stored = await holders.where('contact_id', '=', survivorId).executeTakeFirstOrThrow()
+  return throughMerge(stored, key, value)
+}
+
+/** A survivor as whoever names a merged contact's key sees it. People have merged the two, so the key is proven. */
+function throughMerge(stored: Holder, key: 'email' | 'external_id', value: string): Holder {
+  const provenance = stored.properties_provenance as Record<string, unknown>
+  return {
+    ...stored,
+    [key]: value,
+    ...(key === 'external_id' ? { external_id_provisional: false } : {}),
+    properties_provenance: { ...provenance, email: { source: 'manual', updated_at: '' } },
+    stored,
+  }
+}
+
+function keysOfUserId({ external_id, external_id_provisional }: Holder) {
+  return { external_id, external_id_provisional }
+}
+
+function isAliasOf({ stored }: Holder, userId: string): boolean {
+  return stored !== undefined && stored.external_id !== userId
 }

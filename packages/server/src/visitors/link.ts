@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { ChangeLog } from '../contacts/change-log.ts'
 import { recordFirstTouch } from '../contacts/first-touch.ts'
 import { isUnverified } from '../contacts/source-standing.ts'
@@ -87,11 +87,38 @@ async function link(
   const episodes = anonymous.map(({ visitor_id, episode }) => episodeId(tx.id, visitor_id, episode))
   await linkOwners(tx, episodes, contactId)
   log.events.push({ event: 'contact_identified', at: now, contactId, data: { visitor_ids: linkedIds, source } })
-  log.changed.add(contactId)
+  log.noteChange(contactId, [])
   log.linked.add(contactId)
   const beginning = anonymous.map(beginningOf).reduce(earlierOf, null)
   if (beginning) await recordFirstTouch(tx, log, contactId, beginning, now)
   return linked.length
+}
+
+/**
+ * Hands visitors of a contact to another, with what they do from now on. Lock both contacts first.
+ * @param only these of them; undefined: all.
+ * @returns those that changed hands.
+ * @throws ServiceError 409 `too_many_visitors`.
+ */
+export async function moveVisitors(
+  tx: Tenant,
+  { from, to, only }: { from: string; to: string; only?: readonly string[] },
+  source: string,
+  now: Date,
+): Promise<string[]> {
+  let held = tx.db.selectFrom('visitors').select(['visitor_id', 'contact_id']).where('contact_id', '=', from)
+  if (only) held = held.where('visitor_id', '=', sql<string>`any(${[...only]}::text[])`)
+  const visitors = await held.orderBy('visitor_id').forUpdate().execute()
+  if (visitors.length === 0) return []
+  if (visitors.length > (await roomFor(tx, to, source))) throw tooManyVisitors(source)
+  const ids = visitors.map(({ visitor_id }) => visitor_id)
+  await tx.db
+    .updateTable('visitors')
+    .set({ contact_id: to })
+    .where('visitor_id', '=', sql<string>`any(${ids}::text[])`)
+    .execute()
+  await logLinks(tx, visitors, to, source, now)
+  return ids
 }
 
 /** How many more visitors a source may link to a contact. */

@@ -12,6 +12,8 @@ export type Trust = 'verified' | 'signed' | 'unverified'
 export interface Holder extends ContactRow {
   /** Only a page has claimed the external id for this contact. */
   external_id_provisional: boolean
+  /** What its row says, where the claim names the key of a contact that was merged into it. */
+  stored?: ContactRow
 }
 
 export interface Claim {

@@ -82,6 +82,26 @@ test('an outreach that nothing forbids waits for approval, and shows what was ch
   expect((await actionOf(tenant.handle, proposed.ref)).guardrails).toEqual(proposed.guardrails)
 })
 
+test('outreach to a merged contact counts for the survivor; an action of the merged contact says where it went', async () => {
+  const survivor = await tenant.contact('survivor@example.com')
+  const waiting = await proposeMail()
+  await reached(new Date())
+  expect((await tenant.call('POST', `/v1/contacts/${contactId}/merge`, { into: survivor })).status).toBe(200)
+  expect(failedRules(await proposeMail({ contactId: survivor }))).toEqual(['outreach_interval'])
+  const { run_id, action_index } = await tenant.handle.db
+    .selectFrom('agent_actions')
+    .select(['run_id', 'action_index'])
+    .where('contact_id', '=', contactId)
+    .executeTakeFirstOrThrow()
+  expect(waiting.status).toBe('pending_approval')
+  await tenant.call('POST', `/v1/agents/runs/${run_id}/contacts/${contactId}/actions/${action_index}/approve`)
+  await expect
+    .poll(async () => (await actionOf(tenant.handle, waiting.ref)).guardrails, { timeout: 20_000 })
+    .toContainEqual(
+      expect.objectContaining({ rule: 'contact_exists', message: `The contact was merged into ${survivor}.` }),
+    )
+})
+
 describe('a contact that must not be written to', () => {
   test.each([
     [{ do_not_contact: true }, 'do_not_contact'],

@@ -1,5 +1,7 @@
 import type { ExpressionBuilder } from 'kysely'
+import { mergedInto, survivorOfContact } from '../../contacts/aliases.ts'
 import type { Properties } from '../../contacts/properties.ts'
+import { isYes } from '../../contacts/protected-properties.ts'
 import { lastInboundFrom } from '../../conversations/read.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
@@ -108,7 +110,7 @@ async function findingsOf(
     .select(['email', 'properties'])
     .where('contact_id', '=', action.contactId)
     .executeTakeFirst()
-  if (!contact) return [{ rule: 'contact_exists', passed: false, message: 'The contact has been deleted.' }]
+  if (!contact) return [await contactIsGone(tenant, action.contactId)]
   if (!isOutbound(action.type)) return []
   const properties = contact.properties as Properties
   const settings = await getAgentSettings(tenant)
@@ -123,6 +125,12 @@ async function findingsOf(
     quietHours(properties, settings, now),
     await dailyLimit(tenant, action, settings, now),
   ]
+}
+
+async function contactIsGone(tenant: Tenant, contactId: string): Promise<Finding> {
+  const survivorId = await survivorOfContact(tenant, contactId)
+  const message = survivorId === null ? 'The contact has been deleted.' : `The contact was merged into ${survivorId}.`
+  return { rule: 'contact_exists', passed: false, message }
 }
 
 function doNotContact(properties: Properties): Finding {
@@ -251,12 +259,13 @@ async function dailyLimit(
   return { rule, passed: true, message, waitUntil: isReached ? end : null }
 }
 
-/** When any agent reached a contact last, the asked action aside. */
+/** When any agent reached a contact last, or one that was merged into it, the asked action aside. */
 async function lastOutreachAt(tenant: Tenant, asked: GuardedAction): Promise<Date | null> {
+  const merged = await mergedInto(tenant, asked.contactId)
   const row = await tenant.db
     .selectFrom('agent_outreach')
     .select('at')
-    .where('contact_id', '=', asked.contactId)
+    .where('contact_id', 'in', [asked.contactId, ...merged])
     .where(others(asked))
     .orderBy('at', 'desc')
     .limit(1)
@@ -280,15 +289,6 @@ async function hasApproved(tenant: Tenant, { contactId }: GuardedAction): Promis
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
-}
-
-/**
- * Other systems write such marks as texts, numbers or dates, and a form's ticked box says `on`: whatever does not plainly
- * say no is a yes, because a message that should not have been sent cannot be taken back.
- */
-function isYes(value: Properties[string] | undefined): boolean {
-  const text = String(value ?? '')
-  return !['', 'false', '0', 'no', 'n', 'off', 'none', 'null'].includes(text.trim().toLowerCase())
 }
 
 function detailsOf(text: string | null): string {

@@ -64,6 +64,23 @@ describe.skipIf(!hasDovecot)('unsubscribing', () => {
     })
   })
 
+  test('the link of a mail to a contact that was merged since unsubscribes the survivor, for good', async () => {
+    const path = await sendOutreach()
+    const merged = contactId
+    contactId = await tenant.contact('survivor@example.com')
+    await tenant.call('POST', `/v1/contacts/${merged}/merge`, { into: contactId })
+    const done = await call(bench.service, 'POST', path, {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: '',
+    })
+    expect([done.status, await isUnsubscribed()]).toEqual([200, true])
+    expect((await tenant.call('POST', `/v1/contacts/${merged}/unmerge`)).status).toBe(200)
+    expect(await isUnsubscribed()).toBe(true)
+    expect(await suppressionOf(tenant.handle, ADDRESS)).toMatchObject({ reason: 'unsubscribed' })
+    const sends = await tenant.handle.db.selectFrom('mail_sends').select('contact_id').execute()
+    expect(sends).toEqual([{ contact_id: merged }])
+  })
+
   test.each([
     ['application/x-www-form-urlencoded', 'List-Unsubscribe=One-Click'],
     ['multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n--x--'],

@@ -1,3 +1,4 @@
+import { lockSurvivor, survivorOfContact } from '../../contacts/aliases.ts'
 import { changeContact, lockContact } from '../../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../../contacts/change-log.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -33,9 +34,17 @@ export async function unsubscribe(
   await changeContacts(tenant, writing, async (tx, log) => {
     const details = 'followed the link of a mail'
     await suppress(tx, { address, reason: 'unsubscribed', details }, now)
-    const contact = contactId === null ? undefined : await lockContact(tx, contactId)
+    const contact = contactId === null ? undefined : await lockContactOrSurvivor(tx, contactId)
     if (!contact) return
     const write = { source: 'email', kind: 'email', properties: { unsubscribed: true } } as const
     await changeContact(tx, log, contact, write, now)
   })
+}
+
+/** A merge may commit after the link was looked up. */
+async function lockContactOrSurvivor(tx: Tenant, contactId: string) {
+  const contact = await lockContact(tx, contactId)
+  if (contact) return contact
+  const survivorId = await lockSurvivor(tx, () => survivorOfContact(tx, contactId))
+  return survivorId === null ? undefined : lockContact(tx, survivorId)
 }

@@ -26,6 +26,8 @@ import * as sendersOfEventIds from './migrations/0029-senders-of-event-ids.ts'
 import * as skippedActions from './migrations/0031-skipped-actions.ts'
 import * as leasedDeliveries from './migrations/0032-leased-deliveries.ts'
 import * as foldedSearch from './migrations/0033-folded-search.ts'
+import * as segmentEventHolders from './migrations/0034-segment-event-holders.ts'
+import * as merges from './migrations/0035-merges.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -55,6 +57,8 @@ const MIGRATIONS: Record<string, Migration> = {
   '0031-skipped-actions': skippedActions,
   '0032-leased-deliveries': leasedDeliveries,
   '0033-folded-search': foldedSearch,
+  '0034-segment-event-holders': segmentEventHolders,
+  '0035-merges': merges,
 }
 
 /** Any number that no other program would choose; both engines are migrated under this one lock. */

@@ -103,6 +103,14 @@ describe('every table of a query is confined to the tenant', () => {
         { visitor_id: 'w', created_at: now },
       ]),
     ],
+    [
+      'insert what is selected',
+      2,
+      db
+        .insertInto('notes')
+        .columns(['note_id', 'content'])
+        .expression((eb) => eb.selectFrom('notes').select(['note_id', 'content'])),
+    ],
   ])('%s', (_name, times, query) => {
     // A query that is put together from confined ones may say it twice.
     expect(confined(query)).toBeGreaterThanOrEqual(times)
@@ -126,11 +134,26 @@ test('an upsert finds the existing row by tenant', () => {
   expect(query.compile().sql).toContain('on conflict ("tenant_id", "visitor_id") do nothing')
 })
 
+test('rows that are selected are inserted for the tenant', () => {
+  const query = db
+    .insertInto('notes')
+    .columns(['content'])
+    .expression((eb) => eb.selectFrom(sql<{ content: string }>`sent()`.as('sent')).select('sent.content'))
+  expect(query.compile().sql).toBe(
+    'insert into "notes" ("content", "tenant_id") select "sent"."content", cast($1 as uuid) as "tenant_id" from sent() as "sent"',
+  )
+})
+
 test('what cannot be confined is refused', () => {
   const raw = db.selectFrom('contacts').select(sql`(SELECT count(*) FROM contacts)`.as('x'))
   expect(() => raw.compile()).toThrow(/must not name a table/)
   const moved = db.updateTable('notes').set({ tenant_id: 'other' } as never)
   expect(() => moved.compile()).toThrow(/must not change tenant_id/)
   const copied = db.insertInto('notes').expression((eb) => eb.selectFrom('notes').selectAll()) as { compile(): unknown }
-  expect(() => copied.compile()).toThrow(/values/)
+  expect(() => copied.compile()).toThrow(/names each column/)
+  const united = db
+    .insertInto('notes')
+    .columns(['content'])
+    .expression((eb) => eb.selectFrom('notes').select('content').union(eb.selectFrom('notes').select('content')))
+  expect(() => united.compile()).toThrow(/union/)
 })

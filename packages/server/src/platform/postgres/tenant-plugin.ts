@@ -1,8 +1,11 @@
 import {
+  AliasNode,
   AndNode,
   BinaryOperationNode,
+  CastNode,
   ColumnNode,
   type ColumnUpdateNode,
+  DataTypeNode,
   IdentifierNode,
   type InsertQueryNode,
   type JoinNode,
@@ -20,6 +23,8 @@ import {
   type RawNode,
   ReferenceNode,
   type RootOperationNode,
+  SelectionNode,
+  SelectQueryNode,
   TableNode,
   ValueListNode,
   ValueNode,
@@ -108,10 +113,16 @@ class TenantTransformer extends OperationNodeTransformer {
   protected override transformInsertQuery(node: InsertQueryNode, queryId?: QueryId): InsertQueryNode {
     return this.#inside(node.with, () => {
       const insert = super.transformInsertQuery(node, queryId)
-      if (!insert.values || !ValuesNode.is(insert.values)) {
-        throw new Error('Through a tenant handle rows are inserted with values(), not from a select.')
-      }
       const columns = [...(insert.columns ?? []), ColumnNode.create(TENANT_ID)]
+      if (insert.values && SelectQueryNode.is(insert.values)) {
+        if (insert.values.selections?.length !== insert.columns?.length) {
+          throw new Error('A tenant query that inserts what it selects names each column on both sides.')
+        }
+        return { ...insert, columns, values: this.#selectTenant(insert.values) }
+      }
+      if (!insert.values || !ValuesNode.is(insert.values)) {
+        throw new Error('Through a tenant handle rows are inserted with values() or from a select.')
+      }
       const values = ValuesNode.create(
         insert.values.values.map((row) =>
           PrimitiveValueListNode.is(row)
@@ -172,6 +183,14 @@ class TenantTransformer extends OperationNodeTransformer {
   #equalsTenant(table: TableNode): OperationNode {
     const column = ReferenceNode.create(ColumnNode.create(TENANT_ID), table)
     return BinaryOperationNode.create(column, OperatorNode.create('='), ValueNode.create(this.#tenantId))
+  }
+
+  /** Adds the tenant to what is selected for an insertion. The select itself is confined like any other. */
+  #selectTenant(select: SelectQueryNode): SelectQueryNode {
+    if (select.setOperations?.length) throw new Error('A tenant query cannot insert rows from a union.')
+    const tenant = CastNode.create(ValueNode.create(this.#tenantId), DataTypeNode.create('uuid'))
+    const selection = SelectionNode.create(AliasNode.create(tenant, IdentifierNode.create(TENANT_ID)))
+    return SelectQueryNode.cloneWithSelections(select, [selection])
   }
 
   #confine(where: WhereNode | undefined, predicates: OperationNode[]): WhereNode {

@@ -174,9 +174,31 @@ export interface Companies {
   updated_at: Timestamp;
 }
 
+export interface ContactAliases {
+  contact_id: string;
+  key: string;
+  kind: string;
+  source: string;
+  tenant_id: string;
+}
+
 export interface ContactCounts {
   contacts: Int8;
   counter: number;
+  tenant_id: string;
+}
+
+export interface ContactMerges {
+  contact_id: string;
+  into_contact_id: string;
+  merged: Json;
+  merged_at: Timestamp;
+  merged_by: Json;
+  moved: Json;
+  position: Generated<Int8>;
+  survivor_after: Json;
+  survivor_before: Json;
+  survivor_id: string;
   tenant_id: string;
 }
 
@@ -515,6 +537,7 @@ export interface SavedViews {
 }
 
 export interface SegmentChecks {
+  checked_at: Timestamp | null;
   contact_id: string;
   not_before: Generated<Timestamp>;
   requested_at: Generated<Timestamp>;
@@ -525,6 +548,12 @@ export interface SegmentCounts {
   contacts: Int8;
   counter: number;
   segment_id: string;
+  tenant_id: string;
+}
+
+export interface SegmentEventHolders {
+  contact_id: string;
+  match_key: string;
   tenant_id: string;
 }
 
@@ -555,6 +584,12 @@ export interface SegmentSilentChanges {
   members: Int8;
   segment_id: string;
   tenant_id: string;
+}
+
+export interface SegmentUnusedMatches {
+  match_key: string;
+  tenant_id: string;
+  unused_since: Generated<Timestamp>;
 }
 
 export interface SentMails {
@@ -808,7 +843,9 @@ export interface DB {
   api_keys: ApiKeys;
   audit_log: AuditLog;
   companies: Companies;
+  contact_aliases: ContactAliases;
   contact_counts: ContactCounts;
+  contact_merges: ContactMerges;
   contact_sources: ContactSources;
   contacts: Contacts;
   conversation_messages: ConversationMessages;
@@ -842,8 +879,10 @@ export interface DB {
   saved_views: SavedViews;
   segment_checks: SegmentChecks;
   segment_counts: SegmentCounts;
+  segment_event_holders: SegmentEventHolders;
   segment_members: SegmentMembers;
   segment_silent_changes: SegmentSilentChanges;
+  segment_unused_matches: SegmentUnusedMatches;
   segments: Segments;
   sent_mails: SentMails;
   service_secrets: ServiceSecrets;

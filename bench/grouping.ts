@@ -1,0 +1,62 @@
+import { load, type Requests, URL_OF_SERVICE, withKey } from './load.ts'
+import { GROUPINGS, SUMMED_UP } from './queries.ts'
+import { latency, milliseconds, progress, report, reportRate } from './report.ts'
+import type { Target } from './target.ts'
+
+/** Each reads all events of the tenant, so few at a time already fill the machine. */
+const CONNECTIONS = 4
+const AGGREGATE = /^aggregate events by (.+)$/
+
+/** Aggregation and statistics, by a few at once and, where sums could be kept, by one. */
+export async function measureGrouping(target: Target): Promise<void> {
+  const { raw, size } = target
+  for (const { name } of GROUPINGS) {
+    progress(name)
+    const request = requestOf(name)
+    const headers = withKey(raw.apiKey)
+    const measured = await load({ connections: CONNECTIONS, seconds: size.seconds, headers, next: () => request })
+    const bare = raw.byMany[name]
+    // At most one and a half times what the engine alone takes.
+    if (bare) reportRate(`${name}, ${CONNECTIONS} connections`, measured, { ...bare, of: 'bare queries' }, '0.67')
+  }
+  const cookie = await signIn(target)
+  for (const { name } of SUMMED_UP) {
+    progress(`${name}, one at a time`)
+    const isDashboard = name.startsWith('home page')
+    const measured = await load({
+      connections: 1,
+      seconds: size.seconds,
+      headers: isDashboard ? { cookie } : withKey(raw.apiKey),
+      next: () => (isDashboard ? { path: '/api/overview' } : requestOf(name)),
+    })
+    const bare = raw.byOne[name]?.p50Ms ?? 0
+    report({
+      what: `${name}, one at a time`,
+      measured: latency(measured),
+      limit: `p50 ${milliseconds(bare)} bare grouping`,
+      ratio: measured.p50Ms / bare,
+      aim: 'at most 0.10',
+      cost: measured.p50Ms,
+    })
+  }
+}
+
+function requestOf(name: string): NonNullable<ReturnType<Requests['next']>> {
+  const group_by = AGGREGATE.exec(name)?.[1]
+  if (group_by === undefined) return { path: '/v1/events/stats' }
+  return { path: '/v1/aggregate', body: JSON.stringify({ entity: 'events', group_by }) }
+}
+
+/** @returns the cookies of a person at the dashboard. */
+async function signIn({ raw }: Target): Promise<string> {
+  const answer = await fetch(`${URL_OF_SERVICE}/api/auth/sign-in/email`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: URL_OF_SERVICE, 'x-requested-by': 'dashboard' },
+    body: JSON.stringify(raw.person),
+  })
+  if (!answer.ok) throw new Error(`Signing in answered ${answer.status}: ${await answer.text()}`)
+  return answer.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ')
+}

@@ -1,0 +1,59 @@
+import { bareIdentification } from './bare-writes.ts'
+import { newEmail } from './bodies.ts'
+import { load, withKey } from './load.ts'
+import { NOTHING_LEFT, repeat } from './repeat.ts'
+import { progress, reportRate } from './report.ts'
+import type { Target } from './target.ts'
+
+const CONNECTIONS = 16
+
+/** Identifications and forms of visitors that have events, against a bare transaction with the same writes. */
+export async function measureIdentification(target: Target): Promise<void> {
+  const { raw, site, size, postgres } = target
+  const { seconds } = size
+  progress('POST /v1/identify')
+  // A small tenant has few of them, so no row may use them all.
+  const share = Math.floor(target.visitorsLeft() / 4)
+  const warmUpTimes = Math.round(share / 4)
+  const takeSome = () => {
+    let left = share
+    return () => (left-- > 0 ? target.takeVisitor() : null)
+  }
+  const takeBare = takeSome()
+  const identifyBare = async () => {
+    const visitorId = takeBare()
+    if (visitorId === null) return NOTHING_LEFT
+    return bareIdentification(postgres, raw.tenantId, visitorId, newEmail())
+  }
+  const bare = await repeat(CONNECTIONS, seconds, identifyBare, warmUpTimes)
+  const takeIdentified = takeSome()
+  const identified = await load({
+    connections: CONNECTIONS,
+    seconds,
+    warmUpTimes,
+    headers: withKey(raw.apiKey),
+    next: () => identificationOf(takeIdentified()),
+  })
+  progress('form submission')
+  const takeSubmitted = takeSome()
+  const submitted = await load({
+    connections: CONNECTIONS,
+    seconds,
+    warmUpTimes,
+    headers: { origin: `https://${site}` },
+    next: () => {
+      const visitor_id = takeSubmitted()
+      if (visitor_id === null) return null
+      const body = { visitor_id, contact_data: { email: newEmail(), firstName: 'Ada' } }
+      return { path: `/v1/public/form-submission/${raw.tenantId}/bench`, body: JSON.stringify(body) }
+    },
+  })
+  const limit = { ...bare, of: 'bare transactions' }
+  reportRate(`POST /v1/identify, ${CONNECTIONS} connections`, identified, limit, '0.40')
+  reportRate(`form submission, ${CONNECTIONS} connections`, submitted, limit, '0.40')
+}
+
+export function identificationOf(visitorId: string | null): { path: string; body: string } | null {
+  if (visitorId === null) return null
+  return { path: '/v1/identify', body: JSON.stringify({ visitor_id: visitorId, email: newEmail() }) }
+}

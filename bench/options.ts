@@ -1,0 +1,75 @@
+/** What a run measures, and on how much data. */
+import { parseArgs } from 'node:util'
+
+/** How much a tenant has, and how long each row is measured on it. */
+export interface Size {
+  contacts: number
+  events: number
+  seconds: number
+}
+
+/** Parts of the run, in their order. Segments are followed once they are defined, so the contacts' writes come late. */
+export const GROUPS = [
+  'start',
+  'reads',
+  'lists',
+  'grouping',
+  'track',
+  'sources',
+  'identify',
+  'crowd',
+  'import',
+  'contacts',
+  'agents',
+  'fairness',
+  'webhooks',
+] as const
+export type Group = (typeof GROUPS)[number]
+
+const { values } = parseArgs({
+  options: {
+    /** Little data and short rows. */
+    quick: { type: 'boolean' },
+    /** In a quick run too: everything at a hundredth of the data as well. */
+    growth: { type: 'boolean' },
+    /** The same as `--only fairness`. */
+    fairness: { type: 'boolean' },
+    /** Groups, separated by commas. */
+    only: { type: 'string' },
+    contacts: { type: 'string' },
+    events: { type: 'string' },
+    seconds: { type: 'string' },
+  },
+})
+
+const usual = values.quick
+  ? { contacts: 20_000, events: 500_000, seconds: 2 }
+  : { contacts: 1_000_000, events: 10_000_000, seconds: 8 }
+
+export const IS_QUICK = values.quick ?? false
+export const SIZE: Size = {
+  contacts: Number(values.contacts ?? usual.contacts),
+  events: Number(values.events ?? usual.events),
+  seconds: Number(values.seconds ?? usual.seconds),
+}
+
+/** What growth is measured against; a quick run has no time for it unless told. */
+export const SMALL_SIZE: Size | null =
+  IS_QUICK && !values.growth
+    ? null
+    : {
+        contacts: Math.max(1_000, SIZE.contacts / 100),
+        events: Math.max(20_000, SIZE.events / 100),
+        seconds: Math.min(3, SIZE.seconds),
+      }
+
+/** How long everybody is let loose at once. */
+export const CROWD_SECONDS = IS_QUICK ? 10 : 60
+
+/** @throws Error for a group that there is not. */
+export function chosenGroups(): readonly Group[] {
+  const names = values.fairness ? ['fairness'] : (values.only?.split(',') ?? GROUPS)
+  const unknown = names.filter((name) => !GROUPS.includes(name as Group))
+  if (unknown.length > 0) throw new Error(`There is no group ${unknown.join(', ')}. Choose from ${GROUPS.join(', ')}.`)
+  return GROUPS.filter((group) => names.includes(group))
+}

@@ -1,0 +1,132 @@
+/**
+ * Who has the events of a tenant. A tenth of them are of a few busy contacts, with 1,000 each; two tenths of ordinary
+ * contacts, with 80 each; the others of visitors whom nobody knows yet, with 20 each. A contact has two visitors, and was
+ * identified halfway through the time.
+ */
+import { hash } from 'node:crypto'
+import { episodeId } from '../packages/server/src/journal/episodes.ts'
+import { pick } from './load.ts'
+
+export const EVENTS_A_SESSION = 10
+/** Sessions come in blocks: one of a busy contact, two of ordinary ones, seven of visitors. */
+const BLOCK = { sessions: 10, busy: 1, ordinary: 2, anonymous: 7 }
+const VISITORS_A_CONTACT = 2
+const SPAN_MS = 8 * 7 * 86_400_000
+
+/** A visitor that has events. */
+export interface Visitor {
+  number: number
+  visitorId: string
+  /** null: nobody knows who it is. */
+  contactId: string | null
+  /** Its anonymous episode. */
+  episode: string
+  /** Number of its earliest event. */
+  firstEvent: number
+}
+
+export interface Population {
+  /** Ids of contacts. */
+  busy: string[]
+  ordinary: string[]
+  visitorsOfBusy: number
+  visitorsOfOrdinary: number
+  anonymousVisitors: number
+}
+
+export function populationOf({ contacts, events }: { contacts: number; events: number }): Population {
+  const busy = Math.max(1, Math.round(events / 10_000))
+  const ordinary = Math.max(1, Math.round(events / 400))
+  const apart = Math.floor(contacts / (busy + ordinary))
+  const ids = Array.from({ length: busy + ordinary }, (_, index) => contactIdOf(index * apart))
+  return {
+    busy: ids.slice(0, busy),
+    ordinary: ids.slice(busy),
+    visitorsOfBusy: busy * VISITORS_A_CONTACT,
+    visitorsOfOrdinary: ordinary * VISITORS_A_CONTACT,
+    anonymousVisitors: Math.max(1, Math.round((events * BLOCK.anonymous) / 200)),
+  }
+}
+
+/** All visitors of a population: first those of busy contacts, then of ordinary ones, then the anonymous. */
+export function* visitorsOf(tenantId: string, population: Population): Generator<Visitor> {
+  const { busy, ordinary, visitorsOfBusy, visitorsOfOrdinary, anonymousVisitors } = population
+  const known = visitorsOfBusy + visitorsOfOrdinary
+  for (let number = 0; number < known + anonymousVisitors; number++) {
+    const visitorId = visitorIdOf(number)
+    const contactId =
+      number < visitorsOfBusy
+        ? busy[number % busy.length]
+        : number < known
+          ? ordinary[(number - visitorsOfBusy) % ordinary.length]
+          : undefined
+    const firstEvent = firstSessionOf(number, population) * EVENTS_A_SESSION
+    yield { number, visitorId, contactId: contactId ?? null, episode: episodeId(tenantId, visitorId, 0), firstEvent }
+  }
+}
+
+/** The anonymous visitors, whom the benchmark identifies. */
+export function anonymousVisitorIds({ visitorsOfBusy, visitorsOfOrdinary, anonymousVisitors }: Population): string[] {
+  const known = visitorsOfBusy + visitorsOfOrdinary
+  return Array.from({ length: anonymousVisitors }, (_, index) => visitorIdOf(known + index))
+}
+
+/** As many contacts as an activity is asked of: a few busy ones among ordinary ones. */
+export function someContacts({ busy, ordinary }: Population): string[] {
+  return Array.from({ length: 25 }, (_, index) => pick(index < 5 ? busy : ordinary))
+}
+
+/** The owners of each contact's events: itself, and the episodes of its visitors. */
+export function ownersOfContacts(tenantId: string, population: Population): Map<string, string[]> {
+  const owners = new Map<string, string[]>()
+  for (const { contactId, episode } of visitorsOf(tenantId, population)) {
+    if (contactId === null) break
+    owners.set(contactId, [...(owners.get(contactId) ?? [contactId]), episode])
+  }
+  return owners
+}
+
+/** SQL of ClickHouse: which visitor event `n` is of. */
+export function visitorNumberSql({ visitorsOfBusy, visitorsOfOrdinary, anonymousVisitors }: Population): string {
+  const block = `intDiv(n, ${EVENTS_A_SESSION * BLOCK.sessions})`
+  const place = `intDiv(n, ${EVENTS_A_SESSION}) % ${BLOCK.sessions}`
+  const known = visitorsOfBusy + visitorsOfOrdinary
+  return `toUInt32(multiIf(${place} < ${BLOCK.busy}, ${block} % ${visitorsOfBusy},
+    ${place} < ${BLOCK.busy + BLOCK.ordinary},
+      ${visitorsOfBusy} + (${block} * ${BLOCK.ordinary} + ${place} - ${BLOCK.busy}) % ${visitorsOfOrdinary},
+    ${known} + (${block} * ${BLOCK.anonymous} + ${place} - ${BLOCK.busy + BLOCK.ordinary}) % ${anonymousVisitors}))`
+}
+
+/** When event `n` of `count` happened, in milliseconds since 1970. */
+export function timeOf(n: number, count: number, end: Date): number {
+  return end.getTime() - Math.floor((1 - n / count) * SPAN_MS)
+}
+
+/** The same in ClickHouse's SQL. */
+export function timeSql(count: number, end: Date): string {
+  return `fromUnixTimestamp64Milli(toInt64(${end.getTime()} - floor((1 - n / ${count}) * ${SPAN_MS})), 'UTC')`
+}
+
+/** Page of event `n`, in JavaScript as in ClickHouse's SQL. */
+export const PAGE_SQL = 'n * 7919 % 2000'
+export function pageUrlOf(n: number): string {
+  return `https://bench.example/page-${(n * 7919) % 2000}?utm_source=s${n % 50}`
+}
+
+/** As PostgreSQL makes it: see bulk.ts. */
+function contactIdOf(n: number): string {
+  return hash('md5', `c${n}`).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+function visitorIdOf(number: number): string {
+  return `visitor-${number}`
+}
+
+function firstSessionOf(number: number, { visitorsOfBusy, visitorsOfOrdinary }: Population): number {
+  const place = (index: number, ofBlock: number, before: number) =>
+    Math.floor(index / ofBlock) * BLOCK.sessions + before + (index % ofBlock)
+  if (number < visitorsOfBusy) return place(number, BLOCK.busy, 0)
+  const ofOrdinary = number - visitorsOfBusy
+  if (ofOrdinary < visitorsOfOrdinary) return place(ofOrdinary, BLOCK.ordinary, BLOCK.busy)
+  return place(ofOrdinary - visitorsOfOrdinary, BLOCK.anonymous, BLOCK.busy + BLOCK.ordinary)
+}

@@ -1,0 +1,222 @@
+import { sql } from 'kysely'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await sharedService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+
+const merge = (contactId: string, into: string) => tenant.call('POST', `/v1/contacts/${contactId}/merge`, { into })
+const unmerge = (contactId: string) => tenant.call('POST', `/v1/contacts/${contactId}/unmerge`)
+const contacts = (...names: string[]) =>
+  Promise.all(names.map((name) => tenant.contact(`${name}@example.com`, { [name]: name })))
+const statusOf = async (id: string) => (await tenant.call('GET', `/v1/contacts/${id}?include_events=false`)).status
+const answerOf = async (asked: ReturnType<typeof merge>) => {
+  const { status, body } = await asked
+  return [status, body.error?.code, body.error?.details?.[0]?.message]
+}
+const eventsOf = async (id: string) => {
+  const { body } = await tenant.call('GET', `/v1/contacts/events/${id}`)
+  return body.events?.map(({ event }: { event: string }) => event).sort()
+}
+/** The properties, and the event of its own visitor, of each of the contacts `a`, `b` and `c`. */
+async function threeWithEvents() {
+  const ids = await contacts('a', 'b', 'c')
+  for (const [index, name] of ['a', 'b', 'c'].entries()) {
+    await tenant.track({ visitor_id: name, events: [{ event: `of_${name}` }] })
+    await tenant.call('PUT', `/v1/contacts/${ids[index]}`, { visitor_id: name })
+  }
+  return ids as [string, string, string]
+}
+async function stateOf(ids: readonly string[]) {
+  return Promise.all(
+    ids.map(async (id) => {
+      const { status, body } = await tenant.call('GET', `/v1/contacts/${id}?include=provenance,raw`)
+      if (status !== 200) return { status }
+      for (const part of [body, body.contact, body.unified_profile]) {
+        delete part.timestamp
+        delete part.updated_at
+      }
+      return { ...body, on: await eventsOf(id) }
+    }),
+  )
+}
+
+describe('a merge is refused', () => {
+  test('into itself, with an unknown field, without an id', async () => {
+    const [a] = await contacts('a')
+    expect(await answerOf(merge(a ?? '', a ?? ''))).toEqual([400, 'validation_error', 'must be another contact'])
+    for (const body of [{}, { into: 7 }, { into: newId(), x: 1 }]) {
+      expect((await tenant.call('POST', `/v1/contacts/${a}/merge`, body)).status, JSON.stringify(body)).toBe(400)
+    }
+  })
+
+  test('for an unknown contact, and one of another tenant, on either side', async () => {
+    const [a] = await contacts('a')
+    const other = await createTestTenant(service)
+    const theirs = await other.contact('a@example.com')
+    for (const unknown of [newId(), theirs, 'x']) {
+      expect((await answerOf(merge(a ?? '', unknown))).slice(0, 2), unknown).toEqual([404, 'not_found'])
+      expect((await answerOf(merge(unknown, a ?? ''))).slice(0, 2), unknown).toEqual([404, 'not_found'])
+      expect((await answerOf(unmerge(unknown))).slice(0, 2), unknown).toEqual([404, 'not_found'])
+    }
+    expect((await other.call('GET', `/v1/contacts/${theirs}`)).status).toBe(200)
+  })
+
+  test('for a contact that is merged already, on either side; unmerging one that is not is refused too', async () => {
+    const [a, b, c] = await threeWithEvents()
+    await merge(a, b)
+    expect(await answerOf(merge(a, c))).toEqual([409, 'already_merged', b])
+    expect(await answerOf(merge(c, a))).toEqual([409, 'already_merged', b])
+    expect((await answerOf(unmerge(c))).slice(0, 2)).toEqual([409, 'contact_not_merged'])
+    await unmerge(a)
+    expect((await answerOf(unmerge(a))).slice(0, 2)).toEqual([409, 'contact_not_merged'])
+  })
+
+  test('when the two would be too large, or have too many properties; nothing is written', async () => {
+    const long = 'x'.repeat(40_000)
+    const large = (name: string) => Object.fromEntries([1, 2].map((n) => [`${name}${n}`, long]))
+    const many = (name: string) => Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`${name}${n}`, n]))
+    for (const [properties, expected] of [
+      [large, [413, 'contact_too_large']],
+      [many, [400, 'validation_error']],
+    ] as const) {
+      const a = await tenant.contact(`${newId()}@example.com`, properties('a'))
+      const b = await tenant.contact(`${newId()}@example.com`, properties('b'))
+      const before = await stateOf([a, b])
+      expect((await answerOf(merge(a, b))).slice(0, 2)).toEqual(expected)
+      expect(await stateOf([a, b])).toEqual(before)
+    }
+  })
+})
+
+test('a contact holds 250 merged contacts, and no more', async () => {
+  const [a = '', b = '', c = ''] = await contacts('a', 'b', 'c')
+  await sql`INSERT INTO contact_merges (tenant_id, contact_id, into_contact_id, survivor_id, merged_at, merged_by, merged,
+      survivor_before, survivor_after, moved)
+    SELECT ${tenant.id}::uuid, gen_random_uuid(), ${a}::uuid, ${a}::uuid, now(), '{}', '{}', '{}', '{}', '{}'
+    FROM generate_series(1, 249)`.execute(service.stores.database)
+  expect((await merge(b, a)).status).toBe(200)
+  expect((await answerOf(merge(c, a))).slice(0, 2)).toEqual([409, 'too_many_merges'])
+  expect((await answerOf(merge(a, c))).slice(0, 2)).toEqual([409, 'too_many_merges'])
+})
+
+describe('several merges', () => {
+  test('in a chain end at the last survivor, and are undone in the reverse order', async () => {
+    const ids = await threeWithEvents()
+    const [a, b, c] = ids
+    const [alone, together] = [await stateOf(ids), ['of_a', 'of_b', 'of_c']]
+    await merge(a, b)
+    const first = await stateOf(ids)
+    await merge(b, c)
+    expect(await eventsOf(c)).toEqual(together)
+    expect((await tenant.call('POST', '/v1/identify', { email: 'a@example.com' })).body.contact_id).toBe(c)
+    expect((await tenant.call('GET', `/v1/contacts/${a}`)).body.error.details[0].message).toBe(c)
+    expect(await answerOf(unmerge(a))).toEqual([409, 'unmerge_later_first', b])
+    expect((await unmerge(b)).status).toBe(200)
+    expect(await stateOf(ids)).toEqual(first)
+    expect((await tenant.call('POST', '/v1/identify', { email: 'a@example.com' })).body.contact_id).toBe(b)
+    expect((await unmerge(a)).status).toBe(200)
+    expect(await stateOf(ids)).toEqual(alone)
+  })
+
+  test('into one contact are undone in the reverse order', async () => {
+    const ids = await threeWithEvents()
+    const [a, b, c] = ids
+    const alone = await stateOf(ids)
+    await merge(a, c)
+    await merge(b, c)
+    expect(await answerOf(unmerge(a))).toEqual([409, 'unmerge_later_first', b])
+    await unmerge(b)
+    await unmerge(a)
+    expect(await stateOf(ids)).toEqual(alone)
+  })
+
+  test('of two contacts in both directions at once: one wins, the other is refused', async () => {
+    for (let round = 0; round < 5; round++) {
+      const [a = '', b = ''] = [
+        await tenant.contact(`a${round}@example.com`),
+        await tenant.contact(`b${round}@example.com`),
+      ]
+      const answers = await Promise.all([merge(a, b), merge(b, a), merge(a, b), merge(b, a)])
+      const statuses = answers.map(({ status, body }) => body.error?.code ?? status).sort()
+      expect(statuses).toEqual([200, 'already_merged', 'already_merged', 'already_merged'])
+      const merged = (await statusOf(a)) === 404 ? a : b
+      const undone = await Promise.all([unmerge(merged), unmerge(merged)])
+      expect(undone.map(({ status, body }) => body.error?.code ?? status).sort()).toEqual([200, 'contact_not_merged'])
+      expect([await statusOf(a), await statusOf(b)]).toEqual([200, 200])
+    }
+  })
+
+  test('beside whoever names the merged contact never make a third one', async () => {
+    const [a = '', b = ''] = await contacts('a', 'b')
+    const names = Array.from({ length: 30 }, (_, n) => n)
+    const [answers] = await Promise.all([
+      Promise.all(
+        names.map((n) =>
+          n % 3 === 0
+            ? tenant.call('POST', '/v1/identify', { email: 'a@example.com', visitor_id: `v${n}` })
+            : n % 3 === 1
+              ? tenant.call('POST', '/v1/sources/crm/contacts', {
+                  records: [{ external_id: 'x', email: 'a@example.com', properties: { n } }],
+                })
+              : tenant.call('POST', '/v1/contacts', { email: 'a@example.com' }),
+        ),
+      ),
+      (async () => {
+        for (let round = 0; round < 4; round++) {
+          expect((await merge(a, b)).status).toBe(200)
+          expect((await unmerge(a)).status).toBe(200)
+        }
+      })(),
+    ])
+    for (const { status, body } of answers) {
+      const id = body.contact_id ?? body.results?.[0].contact_id ?? body.error.details[0].message
+      expect([a, b], JSON.stringify({ status, body })).toContain(id)
+    }
+    expect((await tenant.call('GET', '/v1/contacts?count_only=true')).body.count).toBe(2)
+  })
+})
+
+test('deleting the survivor deletes the merged contact with it: nothing is left to unmerge, and its email is free', async () => {
+  const [a, b] = await threeWithEvents()
+  await merge(a, b)
+  expect((await tenant.call('DELETE', `/v1/contacts/${b}`)).status).toBe(200)
+  expect((await answerOf(unmerge(a))).slice(0, 2)).toEqual([404, 'not_found'])
+  expect(await eventsOf(b)).toEqual(['of_a', 'of_b'])
+  expect((await tenant.call('GET', `/v1/contacts/${a}`)).body.error.code).toBe('not_found')
+  const { body } = await tenant.call('POST', '/v1/identify', { email: 'a@example.com', visitor_id: 'a' })
+  expect(body.created).toBe(true)
+  for (const table of ['contact_merges', 'contact_aliases'] as const) {
+    expect(await tenant.handle.db.selectFrom(table).select('contact_id').execute()).toEqual([])
+  }
+})
+
+test('a conversation stays while somebody takes part by the address of a merged contact, and goes with the last', async () => {
+  const [a = '', b = '', c = ''] = await contacts('a', 'b', 'c')
+  const message = {
+    message_id: 'm',
+    direction: 'inbound',
+    from: { address: 'a@example.com', name: 'A' },
+    to: [{ address: 'c@example.com', name: 'C' }],
+    sent_at: '2026-01-31T08:00:00Z',
+    text: 'Hello',
+  }
+  await tenant.call('POST', '/v1/sources/helpdesk/conversations', {
+    records: [{ thread_key: 't', messages: [message] }],
+  })
+  await merge(a, b)
+  const threads = async (id: string) => (await tenant.call('GET', `/v1/contacts/${id}/conversations`)).body.total_items
+  expect([await threads(b), await threads(c)]).toEqual([1, 1])
+  await tenant.call('DELETE', `/v1/contacts/${c}`)
+  expect(await threads(b)).toBe(1)
+  await tenant.call('DELETE', `/v1/contacts/${b}`)
+  expect(await tenant.handle.db.selectFrom('conversation_threads').select('thread_id').execute()).toEqual([])
+})

@@ -1,0 +1,262 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ContactRow } from './contact-row.ts'
+import { FIRST_TOUCH_KEYS, hasFirstTouch } from './first-touch-keys.ts'
+import type { Properties, PropertyValue } from './properties.ts'
+import { isConsent, isYes } from './protected-properties.ts'
+import type { SourceKind, SourceRecord } from './record-source.ts'
+import { mayReplace } from './source-standing.ts'
+import type { SourceFields } from './unified-profile.ts'
+
+/** A contact's row, and what each source says of it. */
+export interface ContactContent {
+  row: ContactRow & { external_id_provisional: boolean }
+  records: SourceRecord[]
+}
+
+type Provenance = Record<string, { source: string; updated_at: string }>
+
+/** A property, and who says so since when. */
+interface Held {
+  value: PropertyValue
+  source: string
+  updated_at: string
+  kind: SourceKind
+}
+
+/**
+ * What two contacts are as one. Keys of people (email, external id), the company, and how the contact came to be stay
+ * the survivor's; it takes the other's where it has none. Of two values the one wins that would have won had both been
+ * written to one contact: see source-standing.ts. A consent property that either contact says yes to stays a yes.
+ */
+export function mergedContent(survivor: ContactContent, other: ContactContent, now: Date): ContactContent {
+  const [ours, theirs] = [survivor.row, other.row]
+  const properties: [string, PropertyValue][] = []
+  const provenance: [string, Provenance[string]][] = []
+  for (const key of keysOf(ours.properties, theirs.properties)) {
+    const held = winner(key, survivor, other)
+    if (held === null) continue
+    properties.push([key, held.value])
+    if (held.source !== '') provenance.push([key, { source: held.source, updated_at: held.updated_at }])
+  }
+  const email = ours.email ?? theirs.email
+  const { email: attribution } = (ours.email === null ? theirs : ours).properties_provenance as Provenance
+  if (email !== null && attribution) provenance.push(['email', attribution])
+  const identified = ours.external_id === null ? theirs : ours
+  const row = {
+    ...ours,
+    email,
+    external_id: identified.external_id,
+    external_id_provisional: identified.external_id_provisional,
+    properties: Object.fromEntries(properties),
+    properties_provenance: Object.fromEntries(provenance),
+    company_id: ours.company_id ?? theirs.company_id,
+    first_seen_at: earlier(ours.first_seen_at, theirs.first_seen_at),
+    enriched_at: later(ours.enriched_at, theirs.enriched_at),
+    updated_at: now,
+  }
+  return { row, records: mergedRecords(survivor.records, other.records, row.properties) }
+}
+
+function winner(key: string, survivor: ContactContent, other: ContactContent): Held | null {
+  const [ours, theirs] = [heldBy(survivor, key), heldBy(other, key)]
+  // Where a contact came from was written together, so it is not mixed from two contacts.
+  if (FIRST_TOUCH_KEYS.includes(key)) return heldBy(firstTouched(survivor, other), key)
+  if (isConsent(key)) {
+    if (ours && isYes(ours.value)) return ours
+    if (theirs && isYes(theirs.value)) return theirs
+  }
+  if (theirs === null) return ours
+  if (ours === null || ours.value === '') return isRemovedSince(survivor, key, theirs) ? ours : theirs
+  if (theirs.value === '' || !mayReplace(theirs.kind, ours.kind)) return ours
+  return !mayReplace(ours.kind, theirs.kind) || theirs.updated_at > ours.updated_at ? theirs : ours
+}
+
+function heldBy({ row, records }: ContactContent, key: string): Held | null {
+  const properties = row.properties as Properties
+  const provenance = row.properties_provenance as Provenance
+  const value = Object.hasOwn(properties, key) ? properties[key] : undefined
+  if (value === undefined) return null
+  const { source, updated_at } = (Object.hasOwn(provenance, key) && provenance[key]) || { source: '', updated_at: '' }
+  const kind = records.find((record) => record.source === source)?.kind ?? 'manual'
+  return { value, source, updated_at, kind }
+}
+
+/** Whether the survivor's value was removed by hand after the other contact's was written. */
+function isRemovedSince({ records }: ContactContent, key: string, { updated_at }: Held): boolean {
+  const manual = records.find(({ kind }) => kind === 'manual')
+  const removed = fieldOf(manual, key)
+  return removed?.value === null && removed.updated_at > updated_at
+}
+
+function firstTouched(survivor: ContactContent, other: ContactContent): ContactContent {
+  const [isOurs, isTheirs] = [survivor, other].map(({ row }) => hasFirstTouch(row.properties as Properties))
+  if (!isOurs || !isTheirs) return isTheirs ? other : survivor
+  return other.row.first_seen_at < survivor.row.first_seen_at ? other : survivor
+}
+
+function mergedRecords(ours: SourceRecord[], theirs: SourceRecord[], properties: Properties): SourceRecord[] {
+  const merged = new Map(ours.map((record) => [record.source, record]))
+  for (const record of theirs) {
+    const own = merged.get(record.source)
+    // What was removed from the other contact by hand says nothing of the survivor's value.
+    const said = Object.entries(record.fields).filter(
+      ([key, field]) => field.value !== null || !Object.hasOwn(properties, key),
+    )
+    const fields = Object.fromEntries(said)
+    merged.set(record.source, own ? mergedRecord(own, { ...record, fields }) : { ...record, fields })
+  }
+  return [...merged.values()]
+}
+
+function mergedRecord(own: SourceRecord, other: SourceRecord): SourceRecord {
+  const fields = new Map(Object.entries(own.fields))
+  for (const [key, field] of Object.entries(other.fields)) {
+    const known = fields.get(key)
+    if (!known || field.updated_at > known.updated_at) fields.set(key, field)
+  }
+  const { raw, raw_bytes } = own.raw === null || other.updated_at > own.updated_at ? withRaw(other, own) : own
+  return {
+    ...own,
+    external_id: own.external_id ?? other.external_id,
+    fields: Object.fromEntries(fields),
+    raw,
+    raw_bytes,
+    first_seen_at: earlier(own.first_seen_at, other.first_seen_at),
+    updated_at: later(own.updated_at, other.updated_at) ?? own.updated_at,
+    synced_at: later(own.synced_at, other.synced_at),
+    enriched_at: later(own.enriched_at, other.enriched_at),
+  }
+}
+
+function withRaw(preferred: SourceRecord, otherwise: SourceRecord): SourceRecord {
+  return preferred.raw === null ? otherwise : preferred
+}
+
+/**
+ * What a survivor is without the contact that was merged into it: what the merge has changed goes back to what it was
+ * before; what has changed since stays.
+ */
+export function contentWithoutMerge(
+  current: ContactContent,
+  before: ContactContent,
+  after: ContactContent,
+  now: Date,
+): ContactContent {
+  const undone = <Key extends keyof ContactContent['row']>(key: Key) =>
+    undo(current.row[key], before.row[key], after.row[key])
+  const properties: [string, PropertyValue][] = []
+  const provenance: [string, Provenance[string]][] = []
+  const keys = keysOf(current.row.properties, before.row.properties)
+  for (const key of keys) {
+    const [held, was, became] = [heldBy(current, key), heldBy(before, key), heldBy(after, key)]
+    const isAsMerged = isDeepStrictEqual(held, became) && !isConsentGivenSince(key, current, after)
+    const left = isAsMerged ? was : held
+    if (left === null) continue
+    properties.push([key, left.value])
+    if (left.source !== '') provenance.push([key, { source: left.source, updated_at: left.updated_at }])
+  }
+  const email = undone('email')
+  const ofEmail = (content: ContactContent) => (content.row.properties_provenance as Provenance).email
+  const attribution = undo(ofEmail(current), ofEmail(before), ofEmail(after))
+  if (email !== null && attribution) provenance.push(['email', attribution])
+  const row = {
+    ...current.row,
+    email,
+    external_id: undone('external_id'),
+    external_id_provisional: undone('external_id_provisional'),
+    properties: Object.fromEntries(properties),
+    properties_provenance: Object.fromEntries(provenance),
+    company_id: undone('company_id'),
+    first_seen_at: undone('first_seen_at'),
+    enriched_at: undone('enriched_at'),
+    updated_at: now,
+  }
+  return { row, records: current.records.flatMap((record) => recordWithoutMerge(record, before, after)) }
+}
+
+/** Somebody who unsubscribes while merged says what is so already; it must not be undone. */
+function isConsentGivenSince(key: string, current: ContactContent, after: ContactContent): boolean {
+  if (!isConsent(key)) return false
+  const said = ({ records }: ContactContent) =>
+    records.flatMap((record) => {
+      const { value, updated_at = '' } = fieldOf(record, key) ?? {}
+      return isYes(value ?? undefined) ? [`${record.source} ${updated_at}`] : []
+    })
+  const known = said(after)
+  return said(current).some((saying) => !known.includes(saying))
+}
+
+function fieldOf(record: SourceRecord | undefined, key: string): SourceFields[string] | undefined {
+  return record && Object.hasOwn(record.fields, key) ? record.fields[key] : undefined
+}
+
+function recordWithoutMerge(current: SourceRecord, before: ContactContent, after: ContactContent): SourceRecord[] {
+  const bySource = ({ records }: ContactContent) => records.find(({ source }) => source === current.source)
+  const [was, became] = [bySource(before), bySource(after)]
+  if (!became) return [current]
+  const fields: SourceFields = {}
+  for (const key of keysOf(current.fields, was?.fields ?? {})) {
+    const [said, saidBefore, saidAfter] = [current, was, became].map((record) => fieldOf(record, key))
+    // A source that repeats a value has said nothing new.
+    const left = isDeepStrictEqual(said?.value, saidAfter?.value) ? saidBefore : said
+    if (left) fields[key] = left
+  }
+  const isRawAsMerged = isDeepStrictEqual(current.raw, became.raw)
+  if (!was && Object.keys(fields).length === 0 && isRawAsMerged) return []
+  const { raw, raw_bytes } = isRawAsMerged ? (was ?? { raw: null, raw_bytes: 0 }) : current
+  const since = was ?? current
+  return [
+    {
+      ...current,
+      kind: undo(current.kind, since.kind, became.kind),
+      external_id: undo(current.external_id, was?.external_id ?? null, became.external_id),
+      fields,
+      raw,
+      raw_bytes,
+      first_seen_at: undo(current.first_seen_at, since.first_seen_at, became.first_seen_at),
+      updated_at: undo(current.updated_at, since.updated_at, became.updated_at),
+      synced_at: undo(current.synced_at, since.synced_at, became.synced_at),
+      enriched_at: undo(current.enriched_at, since.enriched_at, became.enriched_at),
+    },
+  ]
+}
+
+function undo<Value>(current: Value, before: Value, after: Value): Value {
+  return isDeepStrictEqual(current, after) ? before : current
+}
+
+function keysOf(a: unknown, b: unknown): Set<string> {
+  return new Set([...Object.keys(a as object), ...Object.keys(b as object)])
+}
+
+function earlier(a: Date, b: Date): Date {
+  return a < b ? a : b
+}
+
+function later(a: Date | null, b: Date | null): Date | null {
+  if (a === null || b === null) return a ?? b
+  return a > b ? a : b
+}
+
+/** As it is stored beside a merge: JSON, whose dates are texts. */
+export function revived(stored: unknown): ContactContent {
+  const { row, records } = stored as ContactContent
+  const date = (value: Date) => new Date(value)
+  const optional = (value: Date | null) => (value === null ? null : new Date(value))
+  return {
+    row: {
+      ...row,
+      first_seen_at: date(row.first_seen_at),
+      created_at: date(row.created_at),
+      updated_at: date(row.updated_at),
+      enriched_at: optional(row.enriched_at),
+    },
+    records: records.map((record) => ({
+      ...record,
+      first_seen_at: date(record.first_seen_at),
+      updated_at: date(record.updated_at),
+      synced_at: optional(record.synced_at),
+      enriched_at: optional(record.enriched_at),
+    })),
+  }
+}

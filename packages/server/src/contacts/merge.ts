@@ -1,0 +1,226 @@
+import { sql } from 'kysely'
+import { type Actor, audit } from '../audit/log.ts'
+import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { moveVisitors } from '../visitors/link.ts'
+import { linkOwners } from '../visitors/owners.ts'
+import { type Alias, EMAIL, EXTERNAL_ID, idOfSource, namedContact, survivorOfContact } from './aliases.ts'
+import { changedEvents } from './change.ts'
+import { changeContacts, type WriteDependencies } from './change-log.ts'
+import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
+import { type ContactContent, mergedContent } from './merge-content.ts'
+import type { Properties } from './properties.ts'
+import { readSourceRecords, replaceSourceRecords } from './record-source.ts'
+import { requireRoomInContact } from './size.ts'
+
+export const MERGE = 'merge'
+/** Reading a contact's events names all of its owners (visitors/owners.ts), which leaves room for more of them. */
+const OWNERS_MAX = 10_000
+
+/** Each keeps copies of both contacts, and adds keys by which the survivor is looked for. */
+const MERGES_MAX = 250
+
+/** What was moved to the survivor and goes back when the contact is unmerged, unless it belongs to somebody else by then. */
+export interface Moved {
+  visitors: string[]
+  owners: string[]
+  notes: string[]
+  mails: string[]
+  /** Contacts that had been merged into this one before. */
+  merged: string[]
+}
+
+/**
+ * Merges a contact into another, which survives: it takes the contact's properties, visitors, events and notes, and is
+ * found by its keys. The contact's own row goes; `contact_merges` holds what unmerging needs.
+ * @throws ServiceError 400 for one and the same contact or too many properties, 404, 409 `already_merged`, `erasure_under_way`,
+ * `too_many_visitors`, `too_many_merges`, 413 `contact_too_large`; then nothing is written.
+ */
+export async function mergeContacts(
+  tenant: Tenant,
+  dependencies: WriteDependencies,
+  { contactId, into }: { contactId: string; into: string },
+  actor: Actor,
+): Promise<ContactRow> {
+  if (contactId === into) throw validationError([{ path: 'into', message: 'must be another contact' }])
+  const now = dependencies.clock()
+  return changeContacts(tenant, dependencies, async (tx, log) => {
+    const contents = await lockContents(tx, [contactId, into])
+    const merged = contents.get(contactId) ?? (await throwGone(tx, contactId, 'contact_id'))
+    const before = contents.get(into) ?? (await throwGone(tx, into, 'into'))
+    await refuseWhileErasing(tx, [contactId, into])
+    await requireFewMerges(tx, [contactId, into])
+    const after = mergedContent(before, merged, now)
+    requireRoomInContact(sizedOf(before), sizedOf(after), 'manual')
+
+    const moved = await move(tx, contactId, into, now)
+    await tx.db
+      .insertInto('contact_merges')
+      .values({
+        contact_id: contactId,
+        into_contact_id: into,
+        survivor_id: into,
+        merged_at: now,
+        merged_by: JSON.stringify(actor),
+        merged: JSON.stringify(merged),
+        survivor_before: JSON.stringify(before),
+        survivor_after: JSON.stringify(after),
+        moved: JSON.stringify(moved),
+      })
+      .execute()
+    await storeAliases(tx, contactId, merged)
+    log.events.push(...(await dependencies.segments.leave(tx, contactId)))
+    await tx.db.deleteFrom('contacts').where('contact_id', '=', contactId).execute()
+    const row = await storeContent(tx, after)
+
+    const changed = keysThatDiffer(before, after)
+    const told = changedEvents(before.row, row, changed, MERGE, now)
+    log.events.push(...told.map((event) => ({ ...event, data: { ...event.data, merged_contact_id: contactId } })))
+    log.events.push({ event: 'contact_deleted', at: now, contactId, data: { merged_into: into } })
+    log.noteChange(into, 'everything')
+    log.linked.add(into)
+    const details = { into, visitors: moved.visitors.length, notes: moved.notes.length }
+    await audit(tx, { actor, action: 'contact.merged', subjectKind: 'contact', subjectId: contactId, details }, now)
+    return row
+  })
+}
+
+/** Contacts with what their sources say, by id; their rows are locked, in the order that is the same for all. */
+export async function lockContents(tx: Tenant, contactIds: readonly string[]): Promise<Map<string, ContactContent>> {
+  const rows = await tx.db
+    .selectFrom('contacts')
+    .select([...CONTACT_COLUMNS, 'external_id_provisional'])
+    .where('contact_id', 'in', contactIds)
+    .orderBy('contact_id')
+    .forUpdate()
+    .execute()
+  const records = await readSourceRecords(tx, contactIds, null)
+  return new Map(rows.map((row) => [row.contact_id, { row, records: records.get(row.contact_id) ?? [] }]))
+}
+
+/** Stores a contact that exists already. */
+export async function storeContent(tx: Tenant, { row, records }: ContactContent): Promise<ContactRow> {
+  const { contact_id, creation_source: _, created_at: __, ...values } = row
+  const stored = await tx.db
+    .updateTable('contacts')
+    .set(values)
+    .where('contact_id', '=', contact_id)
+    .returning(CONTACT_COLUMNS)
+    .executeTakeFirstOrThrow()
+  await replaceSourceRecords(tx, contact_id, records)
+  return stored
+}
+
+/** The names of properties, `email` among them, that differ. */
+export function keysThatDiffer({ row: a }: ContactContent, { row: b }: ContactContent): string[] {
+  const [before, after] = [a.properties as Properties, b.properties as Properties]
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)])
+  const changed = [...keys].filter(
+    (key) =>
+      Object.hasOwn(before, key) !== Object.hasOwn(after, key) ||
+      JSON.stringify(before[key]) !== JSON.stringify(after[key]),
+  )
+  return a.email === b.email ? changed : [...changed, 'email']
+}
+
+/** What an erasure removes must not change hands meanwhile. */
+export async function refuseWhileErasing(tx: Tenant, contactIds: readonly string[]): Promise<void> {
+  const erasure = await tx.db
+    .selectFrom('erasures')
+    .select('contact_id')
+    .where('contact_id', 'in', contactIds)
+    .where('status', '=', 'running')
+    .executeTakeFirst()
+  if (!erasure) return
+  const message = `Contact ${erasure.contact_id} is being erased, so it can be neither merged nor unmerged.`
+  throw conflict('erasure_under_way', message, namedContact(erasure.contact_id))
+}
+
+async function requireFewMerges(tx: Tenant, contactIds: readonly string[]): Promise<void> {
+  const { count } = await tx.db
+    .selectFrom('contact_merges')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('survivor_id', 'in', contactIds)
+    .executeTakeFirstOrThrow()
+  if (Number(count) < MERGES_MAX) return
+  throw conflict('too_many_merges', `A contact can hold ${MERGES_MAX} merged contacts at most.`)
+}
+
+async function throwGone(tx: Tenant, contactId: string, path: 'contact_id' | 'into'): Promise<never> {
+  const survivorId = await survivorOfContact(tx, contactId)
+  if (survivorId !== null) {
+    const message = `Contact ${contactId} was merged into ${survivorId} already. Use that contact, or unmerge this one first.`
+    throw conflict('already_merged', message, namedContact(survivorId))
+  }
+  if (path === 'contact_id') throw notFound('contact')
+  const details = [{ path, message: 'is not the id of a contact of yours' }]
+  throw new ServiceError(404, 'not_found', 'There is no contact with the id in into.', { details })
+}
+
+function sizedOf({ row, records }: ContactContent) {
+  return { email: row.email, properties: row.properties as Properties, records }
+}
+
+async function move(tx: Tenant, contactId: string, into: string, now: Date): Promise<Moved> {
+  const visitors = await moveVisitors(tx, { from: contactId, to: into }, MERGE, now)
+  const notes = await tx.db
+    .updateTable('notes')
+    .set({ contact_id: into })
+    .where('contact_id', '=', contactId)
+    .returning('note_id')
+    .execute()
+  // So that the links in mails to the merged contact unsubscribe the survivor.
+  const mails = await tx.db
+    .updateTable('mail_sends')
+    .set({ contact_id: into })
+    .where('contact_id', '=', contactId)
+    .returning('message_id')
+    .execute()
+  const merged = await tx.db
+    .updateTable('contact_merges')
+    .set({ survivor_id: into })
+    .where('survivor_id', '=', contactId)
+    .returning('contact_id')
+    .execute()
+  return {
+    visitors,
+    owners: await moveOwners(tx, contactId, into),
+    notes: notes.map(({ note_id }) => note_id),
+    mails: mails.map(({ message_id }) => message_id),
+    merged: merged.map(({ contact_id }) => contact_id),
+  }
+}
+
+/** The contact's events, those of its visitors and of the contacts merged into it. */
+async function moveOwners(tx: Tenant, contactId: string, into: string): Promise<string[]> {
+  const links = await tx.db
+    .selectFrom('owner_links')
+    .select(['owner_id', 'contact_id'])
+    .where('contact_id', '=', sql<string>`any(${[contactId, into]}::uuid[])`)
+    .limit(OWNERS_MAX)
+    .execute()
+  if (links.length === OWNERS_MAX) {
+    throw conflict('too_many_visitors', `The two contacts have had ${OWNERS_MAX} visitors or more in all.`)
+  }
+  const linked = links.flatMap(({ owner_id, contact_id }) => (contact_id === contactId ? [owner_id] : []))
+  const owners = [...new Set([...linked, contactId])]
+  await linkOwners(tx, owners, into)
+  return owners
+}
+
+async function storeAliases(tx: Tenant, contactId: string, { row, records }: ContactContent): Promise<void> {
+  const aliases: Alias[] = [
+    ...(row.email === null ? [] : [{ ...EMAIL, key: row.email }]),
+    ...(row.external_id === null ? [] : [{ ...EXTERNAL_ID, key: row.external_id }]),
+    ...records.flatMap(({ source, external_id }) =>
+      external_id === null ? [] : [{ ...idOfSource(source), key: external_id }],
+    ),
+  ]
+  if (aliases.length === 0) return
+  await tx.db
+    .insertInto('contact_aliases')
+    .values(aliases.map((alias) => ({ ...alias, contact_id: contactId })))
+    // Known by the same key as a contact that was merged into it: that alias follows it anyway.
+    .onConflict((known) => known.doNothing())
+    .execute()
+}

@@ -1,0 +1,167 @@
+import { type Selectable, sql } from 'kysely'
+import { type Actor, audit } from '../audit/log.ts'
+import { conflict, notFound } from '../platform/errors.ts'
+import { Collision } from '../platform/postgres/collisions.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { moveVisitors } from '../visitors/link.ts'
+import { linkOwners } from '../visitors/owners.ts'
+import { emailTaken, namedContact } from './aliases.ts'
+import { changedEvents, createdEvent, findContact, holderOfEmail } from './change.ts'
+import { changeContacts, type WriteDependencies } from './change-log.ts'
+import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
+import { keysThatDiffer, lockContents, type Moved, refuseWhileErasing, storeContent } from './merge.ts'
+import { type ContactContent, contentWithoutMerge, revived } from './merge-content.ts'
+import { replaceSourceRecords } from './record-source.ts'
+
+const UNMERGE = 'unmerge'
+
+type Merge = Selectable<TenantTables['contact_merges']>
+
+/**
+ * Brings a merged contact back as it was, and undoes what the merge has changed on the survivor. What has happened since
+ * stays with the survivor. The limits of a contact's size do not apply: both held what they get back before.
+ * @throws ServiceError 404, 409 `contact_not_merged`, `unmerge_later_first`, `erasure_under_way`, `contact_email_taken`,
+ * `contact_keys_taken`; then nothing is written.
+ */
+export async function unmergeContact(
+  tenant: Tenant,
+  dependencies: WriteDependencies,
+  contactId: string,
+  actor: Actor,
+): Promise<{ row: ContactRow; unmergedFrom: string }> {
+  const now = dependencies.clock()
+  return changeContacts(tenant, dependencies, async (tx, log) => {
+    const merge = await findMerge(tx, contactId)
+    const survivorId = merge.into_contact_id
+    const contents = await lockContents(tx, [survivorId])
+    const current = contents.get(survivorId)
+    // While it waited for the lock, the survivor was merged or deleted.
+    if (!current) throw new Collision()
+    await requireLatest(tx, merge)
+    await refuseWhileErasing(tx, [contactId, survivorId])
+
+    const merged = revived(merge.merged)
+    const undone = contentWithoutMerge(current, revived(merge.survivor_before), revived(merge.survivor_after), now)
+    const survivor = await withCompany(tx, undone)
+    const survivorRow = await storeContent(tx, survivor)
+    await tx.db.deleteFrom('contact_merges').where('contact_id', '=', contactId).execute()
+    const row = await restore(tx, await withCompany(tx, merged), now)
+    await moveBack(tx, merge, now)
+
+    const created = createdEvent(row, UNMERGE, now)
+    log.events.push({ ...created, data: { ...created.data, unmerged_from: survivorId } })
+    const changed = keysThatDiffer(current, survivor)
+    const told = changedEvents(current.row, survivorRow, changed, UNMERGE, now)
+    log.events.push(...told.map((event) => ({ ...event, data: { ...event.data, unmerged_contact_id: contactId } })))
+    for (const id of [contactId, survivorId]) {
+      log.noteChange(id, 'everything')
+      log.linked.add(id)
+    }
+    const details = { from: survivorId }
+    await audit(tx, { actor, action: 'contact.unmerged', subjectKind: 'contact', subjectId: contactId, details }, now)
+    return { row, unmergedFrom: survivorId }
+  })
+}
+
+async function findMerge(tx: Tenant, contactId: string): Promise<Merge> {
+  const merge = await tx.db
+    .selectFrom('contact_merges')
+    .selectAll()
+    .where('contact_id', '=', contactId)
+    .executeTakeFirst()
+  if (merge) {
+    if (merge.survivor_id !== merge.into_contact_id) throw laterFirst(merge.into_contact_id)
+    return merge
+  }
+  if (!(await findContact(tx, contactId))) throw notFound('contact')
+  throw conflict('contact_not_merged', 'This contact is not merged into another; there is nothing to undo.')
+}
+
+/** Merges into one contact are undone in the reverse order: each remembers what the contact was just before it. */
+async function requireLatest(tx: Tenant, { contact_id, into_contact_id, position }: Merge): Promise<void> {
+  const merges = await tx.db
+    .selectFrom('contact_merges')
+    .select(['contact_id', 'position'])
+    .where('survivor_id', '=', into_contact_id)
+    .where('into_contact_id', '=', into_contact_id)
+    .where('position', '>=', position)
+    .orderBy('position', 'desc')
+    .execute()
+  // While it waited for the lock, it was unmerged.
+  if (merges.at(-1)?.contact_id !== contact_id) throw new Collision()
+  const [latest] = merges
+  if (latest && latest.contact_id !== contact_id) throw laterFirst(latest.contact_id)
+}
+
+function laterFirst(contactId: string) {
+  const message = `Contact ${contactId} was merged later. Unmerge it first, with POST /v1/contacts/${contactId}/unmerge.`
+  return conflict('unmerge_later_first', message, namedContact(contactId))
+}
+
+/** Without its company if that has been deleted since. */
+async function withCompany(tx: Tenant, content: ContactContent): Promise<ContactContent> {
+  const { company_id } = content.row
+  if (company_id === null) return content
+  const company = await tx.db
+    .selectFrom('companies')
+    .select('company_id')
+    .where('company_id', '=', company_id)
+    .forKeyShare()
+    .executeTakeFirst()
+  return company ? content : { ...content, row: { ...content.row, company_id: null } }
+}
+
+async function restore(tx: Tenant, { row, records }: ContactContent, now: Date): Promise<ContactRow> {
+  const restored = await tx.db
+    .insertInto('contacts')
+    .values({ ...row, updated_at: now })
+    .onConflict((existing) => existing.doNothing())
+    .returning(CONTACT_COLUMNS)
+    .executeTakeFirst()
+  if (!restored) {
+    const holderId = row.email === null ? null : await holderOfEmail(tx, row.email)
+    if (holderId !== null && holderId !== row.contact_id) throw emailTaken(holderId)
+    throw keysTaken(`external id ${row.external_id}`)
+  }
+  for (const { source, external_id } of records) {
+    if (external_id === null) continue
+    const holder = await tx.db
+      .selectFrom('contact_sources')
+      .select('contact_id')
+      .where('source', '=', source)
+      .where('external_id', '=', external_id)
+      .executeTakeFirst()
+    if (holder) throw keysTaken(`id ${external_id} of source ${source}`)
+  }
+  await replaceSourceRecords(tx, row.contact_id, records)
+  return restored
+}
+
+function keysTaken(key: string) {
+  return conflict('contact_keys_taken', `The ${key} belongs to another contact by now. Remove it there first.`)
+}
+
+async function moveBack(tx: Tenant, merge: Merge, now: Date): Promise<void> {
+  const { contact_id: to, into_contact_id: from } = merge
+  const { visitors, owners, notes, mails, merged } = merge.moved as unknown as Moved
+  await moveVisitors(tx, { from, to, only: visitors }, UNMERGE, now)
+  await tx.db
+    .updateTable('notes')
+    .set({ contact_id: to })
+    .where('contact_id', '=', from)
+    .where('note_id', '=', sql<string>`any(${notes}::uuid[])`)
+    .execute()
+  await tx.db
+    .updateTable('mail_sends')
+    .set({ contact_id: to })
+    .where('contact_id', '=', from)
+    .where('message_id', '=', sql<string>`any(${mails}::text[])`)
+    .execute()
+  await tx.db
+    .updateTable('contact_merges')
+    .set({ survivor_id: to })
+    .where('contact_id', '=', sql<string>`any(${merged}::uuid[])`)
+    .execute()
+  await linkOwners(tx, owners, to)
+}

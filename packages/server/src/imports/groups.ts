@@ -1,0 +1,75 @@
+/** Rows of one contact that are written together at most: the transaction must stay short, and fit into memory. */
+const ROWS_A_GROUP = 5_000
+const CHARACTERS_A_GROUP = 4_000_000
+
+/** Rows that may be about one contact, written where the first of them stands. */
+export interface Group {
+  /** The rows behind the first, in their order. */
+  followers: readonly number[]
+  characters: number
+  /** Of a contact with more rows than a group holds: what its groups, which must not overtake one another, have in common. */
+  contact: number | null
+}
+
+/** Puts rows together that have a key in common, also where a third row has one in common with each. */
+export function createGrouping() {
+  const parents = new Map<number, number>()
+  const lengths = new Map<number, number>()
+
+  function rootOf(row: number): number {
+    let root = row
+    for (let parent = parents.get(root); parent !== undefined && parent !== root; parent = parents.get(root))
+      root = parent
+    // The way is remembered, so that the next is short.
+    for (let at = row; at !== root; ) {
+      const next = parents.get(at) ?? root
+      parents.set(at, root)
+      at = next
+    }
+    return root
+  }
+
+  return {
+    join: (rows: readonly number[], characters: readonly number[]): void => {
+      for (const [index, row] of rows.entries()) {
+        if (!parents.has(row)) parents.set(row, row)
+        lengths.set(row, characters[index] ?? 0)
+        const [one, other] = [rootOf(rows[0] ?? row), rootOf(row)]
+        // The earliest row is the root.
+        parents.set(Math.max(one, other), Math.min(one, other))
+      }
+    },
+    /** @returns the groups by their first rows, and all rows that stand behind one. */
+    groups: (): { byFirstRow: Map<number, Group>; followers: Set<number> } => {
+      const byFirstRow = new Map<number, Group>()
+      const followers = new Set<number>()
+      const members = Map.groupBy(
+        [...parents.keys()].sort((a, b) => a - b),
+        rootOf,
+      )
+      for (const [root, rows] of members) {
+        const parts = partsOf(rows, lengths)
+        for (const { first, rest, characters } of parts) {
+          for (const row of rest) followers.add(row)
+          byFirstRow.set(first, { followers: rest, characters, contact: parts.length > 1 ? root : null })
+        }
+      }
+      return { byFirstRow, followers }
+    },
+  }
+}
+
+function partsOf(rows: readonly number[], lengths: ReadonlyMap<number, number>) {
+  const parts: { first: number; rest: number[]; characters: number }[] = []
+  for (const row of rows) {
+    const length = lengths.get(row) ?? 0
+    const part = parts.at(-1)
+    const isFull = !part || part.rest.length + 1 >= ROWS_A_GROUP || part.characters + length > CHARACTERS_A_GROUP
+    if (isFull) parts.push({ first: row, rest: [], characters: 0 })
+    else {
+      part.rest.push(row)
+      part.characters += length
+    }
+  }
+  return parts
+}

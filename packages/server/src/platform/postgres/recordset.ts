@@ -1,0 +1,17 @@
+import { type AliasedRawBuilder, sql } from 'kysely'
+
+type Type = 'uuid' | 'text' | 'jsonb' | 'json' | 'timestamptz' | 'integer'
+
+/**
+ * Rows as a table of a statement. They are one parameter, however many they are, so that neither the statement nor its
+ * plan grows with them. @param columns the columns that the statement uses; what else the rows have is passed over.
+ */
+export function recordset<Row extends object, Alias extends string, Column extends keyof Row & string>(
+  rows: readonly Row[],
+  alias: Alias,
+  columns: Readonly<Record<Column, Type>>,
+): AliasedRawBuilder<Pick<Row, Column>, Alias> {
+  const definitions = Object.entries(columns).map(([name, type]) => `${name} ${type}`)
+  const records = sql<Pick<Row, Column>>`json_to_recordset(${JSON.stringify(rows)}::json)`
+  return records.as<Alias>(sql.raw(`${alias}(${definitions.join(', ')})`))
+}

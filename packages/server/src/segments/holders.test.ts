@@ -1,0 +1,200 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { updateContact } from '../contacts/write.ts'
+import type { ClickHouse } from '../platform/clickhouse/connect.ts'
+import { storeUnavailable } from '../platform/errors.ts'
+import { openTenant } from '../platform/tenant.ts'
+import { rememberDefinitions } from './definitions.ts'
+import { evaluateSegment, LEASE } from './evaluate.ts'
+import type { SegmentCondition } from './filter.ts'
+import { createFollower } from './follow.ts'
+import { createSegment, deleteSegment, updateSegment } from './segments.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await sharedService()
+})
+beforeEach(async () => {
+  tenant = await createTestTenant(service)
+})
+
+const LEAD: SegmentCondition = { property: 'lifecyclestage', operator: 'equals', value: 'lead' }
+const did = (type: string, more: object = {}): SegmentCondition => ({ event: { type, ...more }, operator: 'did' })
+const clock = () => new Date()
+
+async function define(...conditions: SegmentCondition[]): Promise<string> {
+  const segment = { name: 'Some', description: null, filter: { match: 'all', conditions } }
+  const { segmentId } = await createSegment(tenant.handle, segment, new Date(), true)
+  await evaluateSegment(tenant.handle, { definitions: rememberDefinitions(), clock }, segmentId)
+  return segmentId
+}
+
+/** A contact whose visitor has its name. */
+const person = (name: string, properties: object = {}) =>
+  tenant.contact(`${name}@example.com`, { ...properties }, { visitor_id: name })
+const visit = (name: string, ...events: string[]) =>
+  tenant.track({ visitor_id: name, events: events.map((event) => ({ event })) })
+
+async function segmentsOf(contactId: string): Promise<string[]> {
+  return (await tenant.call('GET', `/v1/contacts/${contactId}`)).body.contact.segment_ids
+}
+
+/** Who is known to have the events of a condition, and of how many. */
+async function held(): Promise<{ contactIds: string[]; matches: number }> {
+  const rows = await tenant.handle.db.selectFrom('segment_event_holders').selectAll().execute()
+  const contactIds = rows.map((row) => row.contact_id).sort()
+  return { contactIds, matches: new Set(rows.map((row) => row.match_key)).size }
+}
+
+async function eventually(check: () => Promise<void>): Promise<void> {
+  await expect.poll(() => check().then(() => 'done', String), { interval: 100 }).toBe('done')
+}
+
+async function checksAreDone(): Promise<void> {
+  await eventually(async () =>
+    expect(await tenant.handle.db.selectFrom('segment_checks').select('contact_id').execute()).toEqual([]),
+  )
+}
+
+/** The tenant's data with another way to ClickHouse. */
+function asking(clickhouse: Partial<ClickHouse>) {
+  const { stores } = service
+  return openTenant({ ...stores, clickhouse: { ...stores.clickhouse, ...clickhouse } }, tenant.id)
+}
+
+test('a write is judged at once, by what is known of events, while ClickHouse is away', async () => {
+  const buyers = await define(did('purchase'), LEAD)
+  const [ada, bob] = [await person('ada'), await person('bob')]
+  await visit('ada', 'purchase')
+  await eventually(async () => expect((await held()).contactIds).toEqual([ada]))
+  await checksAreDone()
+  const away = () => Promise.reject(storeUnavailable('ClickHouse', null))
+  const handle = asking({ query: away, insert: away, command: away, stream: () => { throw storeUnavailable('ClickHouse', null) } }) // biome-ignore format: an engine
+  const writing = { ...service.writing, segments: createFollower(rememberDefinitions(), clock) }
+  for (const contactId of [ada, bob]) {
+    await updateContact(handle, writing, contactId, { properties: { lifecyclestage: 'lead' }, visitorIds: [] })
+  }
+  expect([await segmentsOf(ada), await segmentsOf(bob)]).toEqual([[buyers], []])
+  await updateContact(handle, writing, ada, { properties: { lifecyclestage: 'customer' }, visitorIds: [] })
+  expect(await segmentsOf(ada)).toEqual([])
+})
+
+test('a write before the first evaluation is judged by a check, which asks first', async () => {
+  const [ada, bob] = [await person('ada'), await person('bob')]
+  await visit('ada', 'purchase')
+  const idle: SegmentCondition = { event: { type: 'purchase' }, operator: 'did_not' }
+  const segment = { name: 'Some', description: null, filter: { match: 'all', conditions: [idle, LEAD] } }
+  const { segmentId } = await createSegment(tenant.handle, segment, new Date(), true)
+  for (const contactId of [ada, bob]) {
+    const { body } = await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { lifecyclestage: 'lead' } })
+    expect(body.contact.segment_ids).toEqual([])
+  }
+  await eventually(async () => expect(await segmentsOf(bob)).toEqual([segmentId]))
+  expect(await segmentsOf(ada)).toEqual([])
+  for (const [contactId, times] of [
+    [ada, 0],
+    [bob, 1],
+  ]) {
+    const { body } = await tenant.call('GET', `/v1/events?contact_id=${contactId}&event_type=segment_entered`)
+    expect(body.events).toHaveLength(Number(times))
+  }
+})
+
+test('segments with the same condition share what is known; what no segment asks any more is forgotten', async () => {
+  const [ada, bob] = [await person('ada'), await person('bob')]
+  await visit('ada', 'purchase', 'page_view')
+  await visit('bob', 'page_view')
+  const first = await define(did('purchase'), did('page_view', { min_count: 1 }))
+  const second = await define(did('page_view'), LEAD)
+  expect(await held()).toEqual({ contactIds: [ada, ada, bob].sort(), matches: 2 })
+  await deleteSegment(tenant.handle, first)
+  await eventually(async () => expect(await held()).toEqual({ contactIds: [ada, bob].sort(), matches: 1 }))
+  await updateSegment(tenant.handle, second, { filter: { match: 'all', conditions: [did('purchase')] } }, new Date())
+  await eventually(async () => expect(await held()).toEqual({ contactIds: [ada], matches: 1 }))
+  await updateSegment(tenant.handle, second, { filter: { match: 'all', conditions: [LEAD] } }, new Date())
+  await eventually(async () => expect(await held()).toEqual({ contactIds: [], matches: 0 }))
+  await eventually(async () =>
+    expect(await tenant.handle.db.selectFrom('segment_unused_matches').selectAll().execute()).toEqual([]),
+  )
+})
+
+test('what is known of a deleted contact is forgotten, and an evaluation does not find it again', async () => {
+  const [ada, bob] = [await person('ada'), await person('bob')]
+  await visit('ada', 'purchase')
+  await visit('bob', 'purchase')
+  const segmentId = await define(did('purchase'))
+  expect((await held()).contactIds).toEqual([ada, bob].sort())
+  await tenant.call('DELETE', `/v1/contacts/${ada}`)
+  expect((await held()).contactIds).toEqual([bob])
+  await evaluateSegment(tenant.handle, { definitions: rememberDefinitions(), clock }, segmentId)
+  expect((await held()).contactIds).toEqual([bob])
+})
+
+test('an evaluation asks ClickHouse once for all conditions of a segment, and nothing where it asks for no events', async () => {
+  await person('ada')
+  await visit('ada', 'purchase', 'page_view')
+  const asked: string[] = []
+  const { clickhouse } = service.stores
+  const handle = asking({
+    query: (sql, ...rest) => {
+      asked.push(sql)
+      return clickhouse.query(sql, ...rest)
+    },
+    stream: (sql, ...rest) => {
+      asked.push(sql)
+      return clickhouse.stream(sql, ...rest)
+    },
+  })
+  const evaluate = (segmentId: string) =>
+    evaluateSegment(handle, { definitions: rememberDefinitions(), clock }, segmentId)
+  const segmentId = await define(did('purchase'), { match: 'any', conditions: [did('page_view'), LEAD, did('none')] })
+  await evaluate(segmentId)
+  expect(asked).toHaveLength(1)
+  await evaluate(await define(LEAD))
+  expect(asked).toHaveLength(1)
+})
+
+test('an answer that is older than a check does not undo what that has found', async () => {
+  const ada = await person('ada')
+  const segmentId = await define(did('purchase'))
+  const claim = () => tenant.handle.db.updateTable('segments').set({ claimed_until: LEASE }).execute()
+  await claim()
+  const { clickhouse } = service.stores
+  const handle = asking({
+    stream: async function* <Row>(...question: Parameters<ClickHouse['stream']>) {
+      const answer: Row[] = []
+      for await (const rows of clickhouse.stream<Row>(...question)) answer.push(...rows)
+      await visit('ada', 'purchase')
+      await eventually(async () => expect(await segmentsOf(ada)).toEqual([segmentId]))
+      yield answer
+    },
+  })
+  await evaluateSegment(handle, { definitions: rememberDefinitions(), clock }, segmentId)
+  expect((await held()).contactIds).toEqual([ada])
+  await checksAreDone()
+  expect((await held()).contactIds).toEqual([ada])
+  const { body } = await tenant.call('GET', `/v1/events?contact_id=${ada}&event_type=segment_exited`)
+  expect(body.events).toEqual([])
+})
+
+test('an evaluation finds what a check has missed, and who has such events no longer', async () => {
+  const [ada, bob] = [await person('ada'), await person('bob')]
+  await visit('ada', 'purchase')
+  const segmentId = await define(did('purchase', { within_days: 3 }))
+  const { match_key } = await tenant.handle.db
+    .selectFrom('segment_event_holders')
+    .select('match_key')
+    .executeTakeFirstOrThrow()
+  await checksAreDone()
+  await tenant.handle.db.deleteFrom('segment_event_holders').execute()
+  await tenant.handle.db.insertInto('segment_event_holders').values({ contact_id: bob, match_key }).execute()
+  const evaluateAt = (now: Date) =>
+    evaluateSegment(tenant.handle, { definitions: rememberDefinitions(), clock: () => now }, segmentId)
+  await evaluateAt(new Date())
+  expect((await held()).contactIds).toEqual([ada])
+  await evaluateAt(new Date(Date.now() + 4 * 86_400_000))
+  expect((await held()).contactIds).toEqual([])
+  expect(await segmentsOf(ada)).toEqual([])
+})

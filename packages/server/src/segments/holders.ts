@@ -1,0 +1,202 @@
+import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import type { TenantTables } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { type ContactRange, FIRST_ID } from './contact-ranges.ts'
+import type { Definition, Definitions } from './definitions.ts'
+import type { EventAnswers } from './events.ts'
+import { type EventMatch, eventsOf, keyOf, type SegmentFilter } from './filter.ts'
+
+/** Rows that are deleted in one transaction. */
+const ROWS_AT_ONCE = 20_000
+
+/** The keys of everything that segments ask of events. */
+export function keysOf(definitions: readonly Definition[]): string[] {
+  return [...new Set(definitions.flatMap(({ matches }) => matches.map(keyOf)))]
+}
+
+/** Contacts, beside each as `held.keys` the keys of what segments ask of events and it meets, as far as is known. */
+export function contactsWithHeld(tenant: Tenant) {
+  return tenant.db.selectFrom('contacts').leftJoinLateral(
+    // Aggregated, so that it is read once for a contact, however many conditions look at it.
+    (eb) =>
+      eb
+        .selectFrom('segment_event_holders')
+        .select(sql`coalesce(array_agg(match_key), '{}')`.as('keys'))
+        .whereRef('segment_event_holders.contact_id', '=', 'contacts.contact_id')
+        .as('held'),
+    (join) => join.onTrue(),
+  )
+}
+
+/** The condition, in a query of `contactsWithHeld`, that a contact has such events. */
+export function holds(match: EventMatch): RawBuilder<SqlBool> {
+  return sql`${keyOf(match)}::uuid = ANY(held.keys)`
+}
+
+/**
+ * Writes down which of some contacts have such events. The caller's transaction holds the contacts' rows, or writes of
+ * nobody who is being checked.
+ */
+export async function storeAnswers(
+  tx: Tenant,
+  matches: readonly EventMatch[],
+  contactIds: readonly string[],
+  answers: EventAnswers,
+): Promise<void> {
+  const pairs = answers.pairs()
+  const held = tx.db
+    .selectFrom(
+      sql`unnest(${pairs.contactIds}::uuid[], ${pairs.keys}::uuid[])`.as<'held'>(sql`held (contact_id, match_key)`),
+    )
+    .select([sql<string>`held.contact_id`.as('contact_id'), sql<string>`held.match_key`.as('match_key')])
+  const known = tx.db
+    .selectFrom('segment_event_holders')
+    .select(['contact_id', 'match_key'])
+    .where('contact_id', '=', sql<string>`ANY(${contactIds}::uuid[])`)
+    .where('match_key', '=', sql<string>`ANY(${matches.map(keyOf)}::uuid[])`)
+  await deleteHolders(tx, await known.except(held).execute())
+  await insertHolders(tx, held.orderBy(sql`1`).orderBy(sql`2`))
+}
+
+interface Pair {
+  contact_id: string
+  match_key: string
+}
+
+/**
+ * By lists of ids: the planner cannot know how many rows an EXCEPT or a list has to be joined, and may compare each with
+ * each.
+ */
+async function deleteHolders(tx: Tenant, pairs: readonly Pair[], askedAt?: string): Promise<void> {
+  for (const [key, of] of Map.groupBy(pairs, ({ match_key }) => match_key)) {
+    const ids = of.map(({ contact_id }) => contact_id).sort()
+    await tx.db
+      .deleteFrom('segment_event_holders')
+      .where('contact_id', '=', sql<string>`ANY(${ids}::uuid[])`)
+      .where('match_key', '=', key)
+      .$if(askedAt !== undefined, (query) =>
+        query.where(({ not, exists }) => not(exists(checkOf(tx, 'segment_event_holders.contact_id', askedAt ?? '')))),
+      )
+      .execute()
+  }
+}
+
+async function insertHolders(tx: Tenant, pairs: SelectQueryBuilder<TenantTables, never, Pair>): Promise<void> {
+  await tx.db
+    .insertInto('segment_event_holders')
+    .columns(['contact_id', 'match_key'])
+    .expression(pairs)
+    .onConflict((known) => known.columns(['contact_id', 'match_key']).doNothing())
+    .execute()
+}
+
+/** The check that was made of a contact since then, and is to be repeated. */
+function checkOf(tx: Tenant, contactId: string, since: string) {
+  return tx.db
+    .selectFrom('segment_checks')
+    .select(sql`1`.as('one'))
+    .where('checked_at', '>=', sql<Date>`${since}::timestamptz`)
+    .where(sql<boolean>`segment_checks.contact_id = ${sql.ref(contactId)}`)
+}
+
+/** What ClickHouse has answered of the contacts from one id to another, as PostgreSQL reads it. */
+export interface AnsweredRange extends ContactRange {
+  /** When it was asked, by PostgreSQL's clock. */
+  askedAt: string
+  /** A list of ids. */
+  contactIds: string
+  /** For each, in the same order, a digit for each question: 1 where it has such events. */
+  hits: string
+}
+
+/**
+ * The same of all contacts of a range, but for those that were checked after ClickHouse was asked: more is known of
+ * them. Contacts that no longer exist have events too, and are left out.
+ */
+export async function storeAnswersOfRange(
+  tx: Tenant,
+  group: readonly EventMatch[],
+  { after, upTo, askedAt, contactIds, hits }: AnsweredRange,
+): Promise<void> {
+  const keys = group.map(keyOf)
+  const held = tx.db
+    .selectFrom([
+      sql`unnest(${contactIds}::uuid[], ${hits}::text[])`.as<'answered'>(sql`answered (contact_id, hits)`),
+      sql`unnest(${keys}::uuid[]) WITH ORDINALITY`.as<'asked'>(sql`asked (match_key, place)`),
+    ])
+    .select([sql<string>`answered.contact_id`.as('contact_id'), sql<string>`asked.match_key`.as('match_key')])
+    .where(sql<boolean>`substr(answered.hits, asked.place::int, 1) = '1'`)
+  const known = tx.db
+    .selectFrom('segment_event_holders')
+    .select(['contact_id', 'match_key'])
+    .where('contact_id', '>', after)
+    .where('contact_id', '<=', upTo)
+    .where('match_key', '=', sql<string>`ANY(${keys}::uuid[])`)
+  await deleteHolders(tx, await known.except(held).execute(), askedAt)
+  // Only of these are the contacts read: most of the time there is none.
+  const missing = tx.db
+    .selectFrom(held.except(known).as('missing'))
+    .innerJoin('contacts', 'contacts.contact_id', 'missing.contact_id')
+    .select(['missing.contact_id', 'missing.match_key'])
+    .where(({ not, exists }) => not(exists(checkOf(tx, 'missing.contact_id', askedAt))))
+    .orderBy('missing.contact_id')
+    .orderBy('missing.match_key')
+  await insertHolders(tx, missing)
+}
+
+/** Forgets what events a contact has that is about to be deleted. */
+export async function forgetHolder(tx: Tenant, contactId: string): Promise<void> {
+  await tx.db.deleteFrom('segment_event_holders').where('contact_id', '=', contactId).execute()
+}
+
+/**
+ * Notes which of a filter's conditions no segment asks any more, for `deleteUnused`. Call it with the definitions
+ * locked, after the change that takes the filter away.
+ */
+export async function noteUnused(tx: Tenant, before: SegmentFilter): Promise<void> {
+  const rows = await tx.db.selectFrom('segments').select('filter').where('uses_events', '=', true).execute()
+  const used = new Set(rows.flatMap(({ filter }) => eventsOf(filter as unknown as SegmentFilter).map(keyOf)))
+  const unused = [...new Set(eventsOf(before).map(keyOf))].filter((key) => !used.has(key))
+  if (unused.length === 0) return
+  await tx.db
+    .insertInto('segment_unused_matches')
+    .values(unused.map((match_key) => ({ match_key })))
+    // A deletion that is under way begins anew: rows may have come since.
+    .onConflict((known) => known.columns(['match_key']).doUpdateSet({ unused_since: sql`clock_timestamp()` }))
+    .execute()
+}
+
+/** Deletes who has the events of conditions that no segment asks any more, some at a time. */
+export async function deleteUnused(tenant: Tenant, definitions: Definitions, signal?: AbortSignal): Promise<void> {
+  const noted = await tenant.db
+    .selectFrom('segment_unused_matches')
+    .select(['match_key', sql<string>`unused_since::text`.as('since')])
+    .execute()
+  for (let after = FIRST_ID; !signal?.aborted; ) {
+    const deleted = await tenant.transaction(async (tx) => {
+      // Held, so that no segment begins to ask one of them before this ends.
+      const used = new Set(keysOf(await definitions.of(tx)))
+      const unused = noted.filter(({ match_key }) => !used.has(match_key)).map(({ match_key }) => match_key)
+      const some = await tx.db
+        .selectFrom('segment_event_holders')
+        .select(['contact_id', 'match_key'])
+        .where('contact_id', '>=', after)
+        .where('match_key', '=', sql<string>`ANY(${unused}::uuid[])`)
+        .orderBy('contact_id')
+        .limit(ROWS_AT_ONCE)
+        .execute()
+      await deleteHolders(tx, some)
+      return some
+    })
+    after = deleted.at(-1)?.contact_id ?? after
+    if (deleted.length === ROWS_AT_ONCE) continue
+    for (const { match_key, since } of noted) {
+      await tenant.db
+        .deleteFrom('segment_unused_matches')
+        .where('match_key', '=', match_key)
+        .where(sql<boolean>`unused_since::text = ${since}`)
+        .execute()
+    }
+    return
+  }
+}

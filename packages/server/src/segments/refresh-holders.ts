@@ -1,0 +1,72 @@
+import { sql } from 'kysely'
+import type { Tenant } from '../platform/tenant.ts'
+import { type ContactRange, rangesOfContacts } from './contact-ranges.ts'
+import type { Definition, Definitions } from './definitions.ts'
+import { type Answer, inGroups, streamAnswers } from './events.ts'
+import type { EventMatch } from './filter.ts'
+import { type AnsweredRange, storeAnswersOfRange } from './holders.ts'
+
+/** ClickHouse reads the tenant's events once for so many contacts; the answer takes some 50 MB until it is written. */
+const CONTACTS_A_QUESTION = 1_000_000
+/** Contacts whose answers are written in one transaction. */
+const CONTACTS_A_TRANSACTION = 20_000
+
+/**
+ * Asks ClickHouse what a segment asks of events, of all contacts, and writes it down. @param goOn is called now and then,
+ * and ends it with false.
+ * @returns false when it was ended, or when the segment is no longer what it was.
+ */
+export async function refreshHolders(
+  tenant: Tenant,
+  definitions: Definitions,
+  { segmentId, revision, matches }: Definition,
+  now: Date,
+  goOn: () => Promise<boolean>,
+): Promise<boolean> {
+  for await (const range of rangesOfContacts(tenant, CONTACTS_A_QUESTION)) {
+    for (const group of inGroups(matches)) {
+      for (const part of await readAnswers(tenant, group, range, now)) {
+        if (!(await goOn())) return false
+        const isWritten = await tenant.transaction(async (tx) => {
+          // Held, so that nothing is written for a segment that is gone.
+          const known = await definitions.of(tx)
+          if (!known.some((each) => each.segmentId === segmentId && each.revision === revision)) return false
+          await storeAnswersOfRange(tx, group, part)
+          return true
+        })
+        if (!isWritten) return false
+      }
+    }
+  }
+  return true
+}
+
+/** The whole answer, as short as can be: ClickHouse does not wait for what PostgreSQL takes to write it. */
+async function readAnswers(
+  tenant: Tenant,
+  group: readonly EventMatch[],
+  { after, upTo }: ContactRange,
+  now: Date,
+): Promise<AnsweredRange[]> {
+  const { rows } = await sql<{ now: string }>`SELECT clock_timestamp()::text AS now`.execute(tenant.db)
+  const askedAt = rows[0]?.now ?? ''
+  const parts: AnsweredRange[] = []
+  let answers: Answer[] = []
+  const end = (upTo: string) => {
+    parts.push({
+      after: parts.at(-1)?.upTo ?? after,
+      upTo,
+      askedAt,
+      contactIds: `{${answers.map(({ contact_id }) => contact_id).join(',')}}`,
+      hits: `{${answers.map(({ hits }) => hits).join(',')}}`,
+    })
+    answers = []
+  }
+  for await (const some of streamAnswers(tenant, group, { after, upTo }, now)) {
+    for (const answer of some) if (answer.hits.includes('1')) answers.push(answer)
+    const last = answers.at(-1)
+    if (answers.length >= CONTACTS_A_TRANSACTION && last) end(last.contact_id)
+  }
+  end(upTo)
+  return parts
+}
