@@ -273,6 +273,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       allowPrivate: onOff('CDS_LLM_ALLOW_PRIVATE', false),
     },
   }
+  if (config.clickhouseCluster !== null && config.clickhouseUrl === null) {
+    problems.push('CLICKHOUSE_CLUSTER needs CLICKHOUSE_URL, the address of a server of that cluster')
+  }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid:\n  ${problems.join('\n  ')}`)
   return config
 }

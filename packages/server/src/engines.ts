@@ -6,7 +6,8 @@ import { type Projector, startProjector } from './journal/projector.ts'
 import { type ClickHouse, connectClickHouse } from './platform/clickhouse/connect.ts'
 import { checkInstallation, EventsMissing } from './platform/clickhouse/installation.ts'
 import { refusingClickHouse } from './platform/clickhouse/refusing.ts'
-import { createTableStatements } from './platform/clickhouse/tables.ts'
+import { createMissingTables } from './platform/clickhouse/tables.ts'
+import { requireVersion } from './platform/clickhouse/version.ts'
 import { explainFileError, openDataDirectory } from './platform/embedded/data-directory.ts'
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/embedded/postgres.ts'
 import { serverUser } from './platform/embedded/unprivileged-user.ts'
@@ -125,10 +126,11 @@ async function openClickHouse(
   dataDirectory: string,
   cleanup: Cleanup,
 ): Promise<ClickHouse> {
-  const path = join(dataDirectory, 'clickhouse')
-  const clickhouse =
-    shared ?? (await connectClickHouse(config.clickhouseUrl === null ? { path } : { url: config.clickhouseUrl }, log))
+  const { clickhouseUrl: url, clickhouseCluster: cluster } = config
+  const address = url === null ? { path: join(dataDirectory, 'clickhouse') } : { url, cluster }
+  const clickhouse = shared ?? (await connectClickHouse(address, log))
   cleanup.push(() => clickhouse.close())
+  await requireVersion(clickhouse)
   return clickhouse
 }
 
@@ -147,8 +149,6 @@ async function migrateClickHouse(
     onProgress?.(error.advice)
     return refusingClickHouse(error, clickhouse.close)
   }
-  for (const table of [EVENTS_TABLE, OWNER_LINKS_TABLE]) {
-    for (const statement of createTableStatements(table, clickhouseCluster)) await clickhouse.command(statement)
-  }
+  await createMissingTables(clickhouse, [EVENTS_TABLE, OWNER_LINKS_TABLE], clickhouseCluster)
   return clickhouse
 }

@@ -1,13 +1,18 @@
 /**
  * A ClickHouse server for tests: the HTTP interface, as far as the ordinary client uses it, in front of an embedded
- * engine. Run it as a process: `node clickhouse-front.ts DIRECTORY PORT`.
+ * engine. Run it as a process: `node clickhouse-front.ts DIRECTORY PORT [CLUSTER [SECOND]]`. With the name of a cluster
+ * it is that cluster's only server, beside whatever listens on the port SECOND.
  */
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { Session } from 'chdb'
 
-const [directory = '', port = '0'] = process.argv.slice(2)
-const session = new Session(directory)
+const [directory = '', port = '0', cluster, second] = process.argv.slice(2)
+/** A server that would ask itself over the network asks itself. */
+const OVER_THE_NETWORK = 'prefer_localhost_replica = 0, '
+const session = new Session(directory, { connectionArgs: cluster === undefined ? [] : [configuration(cluster)] })
 
 const server = createServer(async (request, response) => {
   const url = new URL(request.url ?? '/', 'http://localhost')
@@ -18,10 +23,11 @@ const server = createServer(async (request, response) => {
   try {
     const parameters = parametersOf(url.searchParams)
     const format = url.searchParams.get('default_format') ?? 'TabSeparated'
-    const result =
+    const run = (statement: string) =>
       Object.keys(parameters).length > 0
-        ? await session.queryBindAsync(sql, parameters, { format })
-        : await session.queryAsync(sql, { format })
+        ? session.queryBindAsync(statement, parameters, { format })
+        : session.queryAsync(statement, { format })
+    const result = await run(cluster === undefined ? sql : await asOnlyServer(sql, run))
     response.end(Buffer.from(result.bytes()))
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
@@ -34,6 +40,50 @@ server.listen(Number(port), '127.0.0.1', () => {
   const address = server.address()
   console.log(`ready ${typeof address === 'object' ? address?.port : port}`)
 })
+
+/**
+ * Two shards, so that the engine plans questions for several. The first is the engine itself, which it recognises by the
+ * port that it would listen on; the second is nowhere, and no rows are for it, if it has no port.
+ */
+function configuration(name: string): string {
+  const path = join(directory, 'cluster.xml')
+  const shard = (weight: number, port: number) =>
+    `<shard><weight>${weight}</weight><internal_replication>true</internal_replication>
+      <replica><host>localhost</host><port>${port}</port></replica></shard>`
+  writeFileSync(
+    path,
+    `<clickhouse>
+      <tcp_port>9000</tcp_port>
+      <macros><shard>01</shard><replica>one</replica></macros>
+      <remote_servers><${name}>${shard(1, 9000)}${second === undefined ? shard(0, 9) : shard(1, Number(second))}</${name}></remote_servers>
+    </clickhouse>`,
+  )
+  return `--config-file=${path}`
+}
+
+/**
+ * The embedded engine cannot do what takes a network: statements for all servers, replicas (it has no port that others
+ * could copy from), and asking itself over the network. On the only server each comes to the same as the statement without
+ * it. The engine still checks a replicated table as it was written: that it lacks a Keeper is the last that it says.
+ */
+async function asOnlyServer(sql: string, run: (statement: string) => Promise<unknown>): Promise<string> {
+  const [first = ''] = sql.split('\n', 1)
+  // Rows that are inserted are never touched.
+  if (first.startsWith('INSERT')) return first.replace(OVER_THE_NETWORK, '') + sql.slice(first.length)
+  const here = sql.replace(OVER_THE_NETWORK, 'skip_unavailable_shards = 1, ').replace(/ ON CLUSTER '\w+'/, '')
+  if (!here.includes('ENGINE = Replicated')) return here
+  const refusal = await run(here).then(
+    () => null,
+    (error: Error) => error.message,
+  )
+  // IF NOT EXISTS, and it does.
+  if (refusal === null) return here
+  if (!refusal.includes('NO_ZOOKEEPER')) throw new Error(refusal)
+  return here
+    .replace(/ENGINE = Replicated(\w+)\('[^']*', '[^']*'(?:, )?/, 'ENGINE = $1(')
+    .replace('replicated_deduplication_window =', 'non_replicated_deduplication_window =')
+    .replace(/,\s*replicated_deduplication_window_seconds = \d+/, '')
+}
 
 /** `param_name=value`, escaped as in a tab-separated file. */
 function parametersOf(search: URLSearchParams): Record<string, string> {

@@ -1,11 +1,16 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
-import { chown, mkdir, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { serverUser } from '../src/platform/embedded/unprivileged-user.ts'
+import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
+import { requireVersion } from '../src/platform/clickhouse/version.ts'
+import type { ServiceError } from '../src/platform/errors.ts'
+import { CommandLine } from './command-line.ts'
+import { hasDebianPostgres, startDebianPostgres } from './debian-postgres.ts'
 import { freePort } from './ports.ts'
 import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
-import { call, createTestTenant, startTestService, type TestService } from './service.ts'
+import { call, createDatabase, createTestTenant, startTestService, type TestService } from './service.ts'
 
 const cleanup: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -75,6 +80,61 @@ describe('an external ClickHouse', () => {
   })
 })
 
+/** A server that says that it is of a version, and nothing else. */
+async function claimVersion(version: string): Promise<string> {
+  const server = createServer((_, response) => response.end(`${JSON.stringify({ version })}\n`))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  cleanup.push(async () => server.close().closeAllConnections())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+describe('the version of a ClickHouse server', () => {
+  test('ends the start when it is older than what the tests run with', async () => {
+    const CLICKHOUSE_URL = await claimVersion('25.8.12.1')
+    const environment = { DATABASE_URL: await createDatabase(), CLICKHOUSE_URL, PORT: '0' }
+    const started = startProcess(MAIN, [], environment, RUNNING)
+    // If it does start, it must not outlive the test.
+    started.then(
+      (service) => cleanup.push(() => service.end('SIGKILL')),
+      () => {},
+    )
+    await expect(started).rejects.toThrow('is ClickHouse 25.8.12.1, and the service needs 26.7 or later. Upgrade the')
+  })
+
+  test.each([
+    ['26.3.4.12', false],
+    ['26.6.1.1-testing', false],
+    ['9.12.1', false],
+    ['unknown', false],
+    ['26.7.1.1', true],
+    ['26.10.3.5.altinitystable', true],
+    ['27.1.1.1', true],
+  ])('version %s is accepted: %s', async (version, isAccepted) => {
+    const clickhouse = await connectClickHouse({ url: await claimVersion(version) })
+    cleanup.push(() => clickhouse.close())
+    const code = await requireVersion(clickhouse).then(
+      () => null,
+      (error: ServiceError) => error.code,
+    )
+    expect(code).toBe(isAccepted ? null : 'clickhouse_too_old')
+  })
+
+  test('is what cdsctl doctor shows, too old or not', async () => {
+    const directory = await openDirectory()
+    cleanup.push(() => rm(directory, { recursive: true, force: true }))
+    const { port } = await startClickHouse(directory)
+    const DATABASE_URL = await createDatabase()
+    const commandLine = new CommandLine({ DATABASE_URL })
+    cleanup.push(() => commandLine.close())
+    const recent = await commandLine.run(['doctor'], { CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
+    expect(JSON.parse(recent.stdout).clickhouse).toMatch(/^26\.7\./)
+    const old = await commandLine.run(['doctor'], { CLICKHOUSE_URL: await claimVersion('25.8.12.1') })
+    expect([old.exit, JSON.parse(old.stdout).error.code]).toEqual([1, 'clickhouse_too_old'])
+    expect(old.stdout).toContain('25.8.12.1')
+  })
+})
+
 test('what one process has acknowledged the other reads at once, also when one is killed', async () => {
   const directory = await openDirectory()
   cleanup.push(() => rm(directory, { recursive: true, force: true }))
@@ -129,14 +189,9 @@ test('what one process has acknowledged the other reads at once, also when one i
   expect(body.count).toBe(JSON.stringify(types).match(/"v\d-\d+-\d+"/g)?.length)
 })
 
-const debian = existsSync('/usr/lib/postgresql')
-  ? `/usr/lib/postgresql/${readdirSync('/usr/lib/postgresql').at(-1)}/bin`
-  : null
-
-// PostgreSQL of Debian is installed by `npm test` where that is possible, which says so where it is not.
-describe.skipIf(debian === null)("Debian's PostgreSQL", () => {
+describe.skipIf(!hasDebianPostgres)("Debian's PostgreSQL", () => {
   test('serves in place of the embedded one', async () => {
-    const url = await startDebianPostgres(debian ?? '')
+    const url = await startDebianPostgres(cleanup)
     const service = await startWith({ DATABASE_URL: url })
     const tenant = await createTestTenant(service)
     const id = await tenant.contact('ada@example.com', { firstname: 'ÄDA' }, { visitor_id: 'v' })
@@ -165,45 +220,6 @@ test('of two services on one PostgreSQL, each with an embedded ClickHouse, the s
   expect((await fetch(`${RUNNING.exec(second.output())?.[1]}/health/ready`)).status).toBe(503)
   await expect.poll(async () => (await call(service, 'GET', '/health/ready')).status).toBe(200)
 })
-
-async function startDebianPostgres(binaries: string): Promise<string> {
-  const directory = await openDirectory()
-  cleanup.push(() => rm(directory, { recursive: true, force: true }))
-  const { uid, gid, isOther } = serverUser()
-  const as = isOther ? { uid, gid, cwd: '/' } : { cwd: '/' }
-  const data = `${directory}/data`
-  await mkdir(data, { mode: 0o700 })
-  if (isOther) await chown(data, uid, gid)
-  execFileSync(`${binaries}/initdb`, ['-D', data, '-U', 'cds', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8'], {
-    ...as,
-    stdio: 'ignore',
-  })
-  const port = String(await freePort())
-  const server = spawn(
-    `${binaries}/postgres`,
-    ['-D', data, '-k', data, '-p', port, '-c', 'listen_addresses=127.0.0.1'],
-    { ...as, stdio: 'ignore' },
-  )
-  const exited = new Promise((resolve) => server.once('exit', resolve))
-  cleanup.push(async () => {
-    server.kill('SIGINT')
-    await exited
-  })
-  const { default: pg } = await import('pg')
-  const url = `postgres://cds@127.0.0.1:${port}/postgres`
-  await expect
-    .poll(
-      async () => {
-        const client = new pg.Client({ connectionString: url })
-        await client.connect()
-        await client.end()
-        return true
-      },
-      { timeout: 60_000 },
-    )
-    .toBe(true)
-  return url
-}
 
 async function startWith(environment: Record<string, string>): Promise<TestService> {
   const service = await startTestService(environment)

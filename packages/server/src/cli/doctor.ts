@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { countRows } from '../journal/batches.ts'
 import { latestRefused } from '../journal/refused.ts'
 import { EventsMissing } from '../platform/clickhouse/installation.ts'
+import { versionOf } from '../platform/clickhouse/version.ts'
 import type { Session } from './session.ts'
 
 const SET_ASIDE_SHOWN = 10
@@ -31,8 +32,7 @@ export async function diagnose({ stores, serviceRuns, config }: Session): Promis
 
 async function clickhouseVersion({ clickhouse }: Session['stores']): Promise<string> {
   try {
-    const [row] = await clickhouse.query<{ version: string }>('SELECT version() AS version')
-    return row?.version ?? 'unknown'
+    return await versionOf(clickhouse)
   } catch (error) {
     if (error instanceof EventsMissing) return error.advice
     throw error

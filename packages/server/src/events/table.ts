@@ -23,6 +23,9 @@ function rollupProjection([name, { columns, figures }]: [string, (typeof ROLLUPS
 /** Events at the same moment are in the order of their ids as texts; ClickHouse itself compares a UUID's second half first. */
 export const EVENT_ID_ORDER = 'toUInt128(event_id)'
 
+/** A tenant's events are spread over all shards; those of one owner are on one. */
+const SHARDING_KEY = 'cityHash64(tenant_id, owner_id)'
+
 /**
  * Every event of every tenant, never rewritten. Sorted by time, so that a tenant's list, newest first, is read in order
  * and its total comes from the index. A projection holds the same rows by owner; others add events up by day. Without
@@ -73,7 +76,7 @@ export const EVENTS_TABLE: TableDefinition = {
     ...Object.entries(ROLLUPS).map(rollupProjection),
   ],
   orderBy: `(tenant_id, is_system, timestamp, ${EVENT_ID_ORDER})`,
-  shardingKey: 'cityHash64(tenant_id, owner_id)',
+  shardingKey: SHARDING_KEY,
   settings: {
     index_granularity: 1_024,
     // Inserts are frequent and small, and what they leave is merged within seconds.
@@ -93,6 +96,7 @@ export const OWNER_LINKS_TABLE: TableDefinition = {
   elements: ['tenant_id UUID', 'owner_id UUID', 'contact_id UUID', 'version UInt32'],
   orderBy: '(tenant_id, owner_id)',
   latestBy: 'version',
-  isEverywhere: true,
+  // Where the owner's events are.
+  shardingKey: SHARDING_KEY,
   settings: { non_replicated_deduplication_window: 10_000, fsync_after_insert: 1 },
 }

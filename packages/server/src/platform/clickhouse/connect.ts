@@ -7,11 +7,15 @@ import { ServiceError, storageFull, storeUnavailable } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { createLog, type Logger } from '../log.ts'
 import { type Silence, watchForSilence } from '../silence.ts'
+import { clusterSettings } from './cluster.ts'
 import { embeddedStatement, type QueryParameters, type Statement } from './parameters.ts'
 import { isOutOfRoom, refusalCode } from './refusal.ts'
 
-/** `database`: a database of the embedded engine other than its default. */
-export type ClickHouseAddress = { url: string } | { path: string; database?: string }
+/**
+ * `cluster`: the cluster that the server at `url` belongs to. `database`: a database of the embedded engine other than its
+ * default.
+ */
+export type ClickHouseAddress = { url: string; cluster?: string | null } | { path: string; database?: string }
 
 /**
  * The one way to ClickHouse, embedded or not. Settings stand in the SQL, never beside it: the embedded engine would
@@ -60,8 +64,6 @@ const REQUEST_TIMEOUT_MS = 25_000
 const CONNECTIONS_MAX = 64
 /** Rows of a result that are parsed before other requests run. */
 const ROWS_A_TURN = 250
-/** A distributed table would otherwise keep rows in a queue of its own and call them inserted. */
-const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
 /** By default ClickHouse silently ignores columns that the table lacks. */
 const NOTHING_LEFT_OUT = 'input_format_skip_unknown_fields = 0'
 
@@ -72,6 +74,7 @@ export async function connectClickHouse(
 ): Promise<ClickHouse> {
   const connections = 'url' in address ? connectServer(address.url, log) : await openEmbedded(address)
   const { client, lend, statement } = connections
+  const inCluster = clusterSettings('url' in address ? address.cluster : null)
 
   /** Ends a statement when the server falls silent. @throws while it is. */
   function lasting(): { abort_signal?: AbortSignal } {
@@ -97,7 +100,8 @@ export async function connectClickHouse(
 
   async function ask(sql: string, parameters: QueryParameters, { signal, ...bounds }: QueryBounds) {
     const id = newId()
-    const asked = statement(`${sql} SETTINGS ${settingsOf(bounds)}, log_comment = '${id}'`, parameters)
+    const settings = [...settingsOf(bounds), ...inCluster.read, `log_comment = '${id}'`]
+    const asked = statement(`${sql} SETTINGS ${settings.join(', ')}`, parameters)
     const kill = () => {
       // It is no failure if the query has just ended, and a query that continues is limited.
       const query = `KILL QUERY WHERE Settings['log_comment'] = '${id}' ASYNC`
@@ -125,7 +129,8 @@ export async function connectClickHouse(
       await asUnavailable(async () => client.command({ ...statement(sql, parameters), ...lasting() }))
     },
     insert: async (table, format, body, token) => {
-      const query = `INSERT INTO ${table} SETTINGS insert_deduplication_token = '${token}', ${READABLE_AT_ONCE}, ${NOTHING_LEFT_OUT} FORMAT ${format}`
+      const settings = [`insert_deduplication_token = '${token}'`, ...inCluster.insert, NOTHING_LEFT_OUT]
+      const query = `INSERT INTO ${table} SETTINGS ${settings.join(', ')} FORMAT ${format}`
       await asUnavailable(async () => {
         const { stream } = await client.exec({ query, values: body as never, ...lasting() })
         await readAll(stream)
@@ -174,14 +179,14 @@ function unavailableOr(error: unknown): unknown {
   return refusalCode(error) === null ? storeUnavailable('ClickHouse', error) : error
 }
 
-function settingsOf(bounds: QueryBounds): string {
+function settingsOf(bounds: QueryBounds): string[] {
   const { secondsMax = QUERY_SECONDS_MAX, threads, memoryBytes = QUERY_BYTES_MAX, usesProjections = false } = bounds
   return [
     `optimize_use_projections = ${usesProjections ? 1 : 0}`,
     `max_execution_time = ${Math.trunc(secondsMax)}`,
     `max_memory_usage = ${Math.trunc(memoryBytes)}`,
     ...(threads === undefined ? [] : [`max_threads = ${threads}`]),
-  ].join(', ')
+  ]
 }
 
 interface Connections {

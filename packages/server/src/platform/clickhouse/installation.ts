@@ -3,7 +3,7 @@ import { ServiceError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import type { DB } from '../postgres/generated/tables.ts'
 import type { ClickHouse } from './connect.ts'
-import { createTableStatements, type TableDefinition } from './tables.ts'
+import { createMissingTables, type TableDefinition } from './tables.ts'
 
 /** The ids of the installations whose events this ClickHouse holds. One row, unless a loss was accepted. */
 const INSTALLATION_TABLE: TableDefinition = {
@@ -75,7 +75,7 @@ async function hasTable(clickhouse: ClickHouse, name: string): Promise<boolean> 
 }
 
 async function write({ database, clickhouse, cluster }: Check, installationId: string): Promise<void> {
-  for (const statement of createTableStatements(INSTALLATION_TABLE, cluster)) await clickhouse.command(statement)
+  await createMissingTables(clickhouse, [INSTALLATION_TABLE], cluster)
   const present = await installationsIn(clickhouse)
   const row = JSON.stringify({ installation_id: installationId })
   if (!present.includes(installationId)) {

@@ -24,13 +24,18 @@ describe('the one definition of a table renders', () => {
     )
   })
 
-  test('one replicated table that every server of a cluster has whole', () => {
-    const statements = createTableStatements(OWNER_LINKS_TABLE, 'main')
-    expect(statements).toHaveLength(1)
-    expect(statements[0]).toMatch(/^CREATE TABLE IF NOT EXISTS owner_links ON CLUSTER 'main' \(/)
-    expect(statements[0]).toContain(
-      "ReplicatedReplacingMergeTree('/clickhouse/tables/all/{database}/owner_links', '{shard}-{replica}', version)",
+  test('links that are spread as the events of their owners are', () => {
+    const [storage, distributed] = createTableStatements(OWNER_LINKS_TABLE, 'main')
+    expect(storage).toContain(
+      "ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/owner_links_local', '{replica}', version)",
     )
+    expect(distributed).toContain("'owner_links_local', cityHash64(tenant_id, owner_id))")
+  })
+
+  test('tokens of insertions that a cluster remembers for longer than ClickHouse would', () => {
+    const [storage] = createTableStatements(EVENTS_TABLE, 'main')
+    expect(storage).toContain(' replicated_deduplication_window_seconds = 2592000')
+    expect(storage).not.toContain('non_replicated')
   })
 
   test('and names where deletions must go', () => {

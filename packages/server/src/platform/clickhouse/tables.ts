@@ -1,3 +1,5 @@
+import type { ClickHouse } from './connect.ts'
+
 /** A MergeTree table, once; rendered as one table for a single server or as two for a cluster. */
 export interface TableDefinition {
   name: string
@@ -7,15 +9,13 @@ export interface TableDefinition {
   /** Of rows with the same `orderBy` the one with the highest value in this column counts. */
   latestBy?: string
   /** Rows with the same value live on the same shard. */
-  shardingKey?: string
-  /** Every server of a cluster has all rows, so that each can join them to its own. */
-  isEverywhere?: boolean
+  shardingKey: string
   settings: Record<string, string | number>
 }
 
 /** The table that holds the rows on this server: what updates and deletes must name. */
 export function storageTable(table: TableDefinition, cluster: string | null): string {
-  return cluster === null || table.isEverywhere ? table.name : `${table.name}_local`
+  return cluster === null ? table.name : `${table.name}_local`
 }
 
 /** ` ON CLUSTER …` for statements that every server must run, or nothing. */
@@ -23,12 +23,28 @@ export function onCluster(cluster: string | null): string {
   return cluster === null ? '' : ` ON CLUSTER '${cluster}'`
 }
 
+/**
+ * Creates those that this server lacks. In a cluster a statement for all servers waits for one that is away, so none is
+ * sent when nothing is missing: the service must start then too.
+ */
+export async function createMissingTables(
+  clickhouse: ClickHouse,
+  tables: readonly TableDefinition[],
+  cluster: string | null,
+): Promise<void> {
+  const found = 'SELECT name FROM system.tables WHERE database = currentDatabase()'
+  const names = new Set((await clickhouse.query<{ name: string }>(found)).map(({ name }) => name))
+  for (const table of tables) {
+    if (names.has(table.name)) continue
+    for (const statement of createTableStatements(table, cluster)) await clickhouse.command(statement)
+  }
+}
+
 /** The idempotent statements that create a table: MergeTree, or Replicated and Distributed with a cluster. */
 export function createTableStatements(table: TableDefinition, cluster: string | null): string[] {
   const name = storageTable(table, cluster)
   const kind = table.latestBy === undefined ? 'MergeTree' : 'ReplacingMergeTree'
-  const [path, replica] = table.isEverywhere ? ['all', '{shard}-{replica}'] : ['{shard}', '{replica}']
-  const place = cluster === null ? [] : [`'/clickhouse/tables/${path}/{database}/${name}'`, `'${replica}'`]
+  const place = cluster === null ? [] : [`'/clickhouse/tables/{shard}/{database}/${name}'`, `'{replica}'`]
   const version = table.latestBy === undefined ? [] : [table.latestBy]
   const engine = `${cluster === null ? '' : 'Replicated'}${kind}(${[...place, ...version].join(', ')})`
   const settings = Object.entries(settingsFor(table, cluster)).map(([key, value]) => `${key} = ${value}`)
@@ -38,16 +54,25 @@ export function createTableStatements(table: TableDefinition, cluster: string | 
     `ORDER BY ${table.orderBy}`,
     `SETTINGS ${settings.join(', ')}`,
   ].join('\n')
-  if (cluster === null || table.isEverywhere) return [storage]
+  if (cluster === null) return [storage]
   const distributed = `CREATE TABLE IF NOT EXISTS ${table.name}${onCluster(cluster)} AS ${name}
 ENGINE = Distributed('${cluster}', currentDatabase(), '${name}', ${table.shardingKey})`
   return [storage, distributed]
 }
 
-/** Replicated tables remember insertion tokens by a setting of another name. */
+/**
+ * By default a replicated table forgets an insertion's token after an hour, and a batch whose answer was lost would be
+ * recorded twice when ClickHouse was away for longer.
+ */
+const TOKENS_KEPT_SECONDS = 30 * 86_400
+
+/** Replicated tables remember insertion tokens by settings of other names. */
 function settingsFor({ settings }: TableDefinition, cluster: string | null): Record<string, string | number> {
-  if (cluster === null) return settings
-  return Object.fromEntries(
-    Object.entries(settings).map(([key, value]) => [key.replace(/^non_replicated_dedup/, 'replicated_dedup'), value]),
-  )
+  const { non_replicated_deduplication_window: tokens, ...others } = settings
+  if (cluster === null || tokens === undefined) return settings
+  return {
+    ...others,
+    replicated_deduplication_window: tokens,
+    replicated_deduplication_window_seconds: TOKENS_KEPT_SECONDS,
+  }
 }

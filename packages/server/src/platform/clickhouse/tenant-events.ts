@@ -38,9 +38,13 @@ export interface EventSelect {
   outer?: Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit' | 'offset'> & { where?: string }
 }
 
-/** The condition that an event belongs to a contact; the one that may ask another question. */
-export const IS_IDENTIFIED =
-  'NOT is_anonymous OR owner_id IN (SELECT owner_id FROM owner_links WHERE tenant_id = {tenant_id: UUID})'
+const OF_TENANT = 'tenant_id = {tenant_id: UUID}'
+
+/**
+ * The condition that an event belongs to a contact; the one that may ask another question. In a cluster the server that
+ * is asked collects the links and sends them to all shards: an event's link may be on another shard than the event.
+ */
+export const IS_IDENTIFIED = `NOT is_anonymous OR owner_id GLOBAL IN (SELECT owner_id FROM owner_links WHERE ${OF_TENANT})`
 
 /** The condition that an event belongs to one of the owners in a parameter; the rows are stored in that order too. */
 export function isOwnedBy(parameter: string): string {
@@ -153,10 +157,14 @@ function renderSelect(question: EventSelect): string {
   return `/* ${name} */ SELECT ${outer.columns} FROM ${found} ${chosen} ${renderGroup(outer)} ${renderEnd(outer)}`
 }
 
-/** Rows of owners with the contact that each has become. */
+/**
+ * Rows of owners with the contact that each has become. FINAL would not do: in a cluster to which a shard was added, an
+ * older version of a link may be on another shard.
+ */
 function withContacts(select: string, where: readonly string[]): string {
-  const conditions = ['tenant_id = {tenant_id: UUID}', ...where.filter(isByOwner)].join(' AND ')
-  const links = `(SELECT owner_id, contact_id FROM owner_links FINAL WHERE ${conditions}) AS links`
+  const conditions = [OF_TENANT, ...where.filter(isByOwner)].join(' AND ')
+  const links = `(SELECT owner_id, argMax(owner_links.contact_id, version) AS contact_id FROM owner_links
+    WHERE ${conditions} GROUP BY owner_id) AS links`
   return `(SELECT found.*, ${CONTACT} AS contact_id FROM (${select}) AS found
     LEFT JOIN ${links} ON links.owner_id = found.owner_id) AS found`
 }
@@ -165,7 +173,7 @@ function withContacts(select: string, where: readonly string[]): string {
 function renderRows({ where, isPerContact, ...question }: EventSelect): string {
   const columns = isPerContact ? `owner_id, is_anonymous, ${question.columns}` : question.columns
   const groupBy = [isPerContact ? 'owner_id, is_anonymous' : '', question.groupBy].filter(Boolean).join(', ')
-  const conditions = ['tenant_id = {tenant_id: UUID}', ...where.map((condition) => `(${condition})`)]
+  const conditions = [OF_TENANT, ...where.map((condition) => `(${condition})`)]
   return [
     `SELECT ${columns} FROM events WHERE ${conditions.join(' AND ')}`,
     renderGroup({ groupBy }),

@@ -1,0 +1,228 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readConfig } from '../src/config.ts'
+import { EVENTS_TABLE, OWNER_LINKS_TABLE } from '../src/events/table.ts'
+import { createEventEraser } from '../src/journal/erase-events.ts'
+import { EMPTY_RECORD, serializeEvents } from '../src/journal/event-record.ts'
+import { isRefused, isUnreadable } from '../src/journal/refused.ts'
+import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
+import {
+  createMissingTables,
+  onCluster,
+  storageTable,
+  type TableDefinition,
+} from '../src/platform/clickhouse/tables.ts'
+import type { ServiceError } from '../src/platform/errors.ts'
+import { newId } from '../src/platform/ids.ts'
+import { hasDebianPostgres, startDebianPostgres } from './debian-postgres.ts'
+import { signedIn } from './people.ts'
+import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
+import { createTestTenant, startTestService, type TestService, TestTenant } from './service.ts'
+import { until } from './webhooks.ts'
+
+const FRONT = 'packages/server/test/clickhouse-front.ts'
+const CLUSTER = 'main'
+
+const cleanup: (() => Promise<unknown>)[] = []
+let service: TestService
+let second: Started
+/** One tenant, through each of two processes. */
+let tenant: TestTenant
+let elsewhere: TestTenant
+
+beforeAll(async () => {
+  const directory = await openDirectory()
+  cleanup.push(() => rm(directory, { recursive: true, force: true }))
+  const front = await startProcess(FRONT, [directory, '0', CLUSTER], {}, /ready \d+/)
+  cleanup.push(() => front.end('SIGKILL'))
+  const environment = {
+    CLICKHOUSE_URL: `http://127.0.0.1:${/ready (\d+)/.exec(front.output())?.[1]}`,
+    CLICKHOUSE_CLUSTER: CLUSTER,
+    CDS_SECRET_KEY: randomBytes(32).toString('base64'),
+    ...(hasDebianPostgres ? { DATABASE_URL: await startDebianPostgres(cleanup) } : {}),
+  }
+  service = await startTestService(environment)
+  cleanup.push(() => service.close())
+  const others = { DATABASE_URL: service.config.databaseUrl ?? '', CDS_DATA_DIR: directory, CDS_RATE_LIMITS: 'off' }
+  second = await startProcess(MAIN, [], { ...environment, ...others, PORT: '0', HOST: '127.0.0.1' }, RUNNING)
+  cleanup.push(() => second.end('SIGKILL'))
+  tenant = await createTestTenant(service)
+  const url = RUNNING.exec(second.output())?.[1] ?? ''
+  elsewhere = new TestTenant({ ...service, url }, tenant.id, tenant.key, tenant.site)
+})
+afterAll(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo()
+})
+
+const countOf = async (of: TestTenant, filters = '') => {
+  const { status, body } = await of.call('GET', `/v1/events?count_only=true${filters}`)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body.count
+}
+
+const rowsIn = async (table: string) => {
+  const [row] = await service.stores.clickhouse.query<{ n: number }>(`SELECT count() AS n FROM ${table}`)
+  return Number(row?.n)
+}
+
+const linksOf = (contactId: string) => `owner_links_local WHERE toString(contact_id) = '${contactId}'`
+
+test('tables are spread over the shards, and distributed ones stand in front of them', async () => {
+  const tables = await service.stores.clickhouse.query<{ name: string; engine: string }>(
+    'SELECT name, engine FROM system.tables WHERE database = currentDatabase() ORDER BY name',
+  )
+  expect(tables).toEqual([
+    { name: 'events', engine: 'Distributed' },
+    { name: 'events_local', engine: 'MergeTree' },
+    { name: 'installation', engine: 'Distributed' },
+    { name: 'installation_local', engine: 'MergeTree' },
+    { name: 'owner_links', engine: 'Distributed' },
+    { name: 'owner_links_local', engine: 'ReplacingMergeTree' },
+  ])
+})
+
+test('a batch that is inserted twice, by whoever, is recorded once', async () => {
+  const now = { timestamp: Date.now(), received_at: Date.now() }
+  const body = serializeEvents(
+    Array.from({ length: 100 }, () => ({
+      ...EMPTY_RECORD,
+      ...now,
+      tenant_id: newId(),
+      event_id: newId(),
+      event: 'twice',
+    })),
+  )
+  const before = await rowsIn('events_local')
+  for (let time = 0; time < 2; time++) {
+    await service.stores.clickhouse.insert('events', 'JSONCompactEachRowWithNames', body, 'the same batch')
+  }
+  expect(await rowsIn('events_local')).toBe(before + 100)
+})
+
+test('an identification in one process is what the other reads next: in lists, counts and every question by contact', async () => {
+  const id = await elsewhere.contact('ada@example.com', { firstname: 'Ada' })
+  const unknown = { visitor_id: 'nobody', events: [{ event: 'looked' }] }
+  expect((await tenant.track(unknown)).status).toBe(200)
+  for (const from of [tenant, elsewhere]) {
+    const sent = await from.track({ visitor_id: 'ada', events: [{ event: 'looked' }, { event: 'bought' }] })
+    expect(sent.status).toBe(200)
+  }
+  expect(await countOf(elsewhere, '&identified_only=true')).toBe(0)
+  const identified = await tenant.call('POST', '/v1/identify', { visitor_id: 'ada', email: 'ada@example.com' })
+  expect(identified.status, JSON.stringify(identified.body)).toBe(200)
+
+  for (const reader of [elsewhere, tenant]) {
+    expect(await countOf(reader)).toBe(5)
+    expect(await countOf(reader, '&identified_only=true')).toBe(4)
+    expect(await countOf(reader, `&contact_id=${id}`)).toBe(4)
+    const list = await reader.call('GET', `/v1/events?contact_id=${id}&limit=3`)
+    expect(list.body.pagination.total_items).toBe(4)
+    expect(list.body.events.map(({ contact }: { contact: { _id: string } }) => contact._id)).toEqual([id, id, id])
+    const byContact = await reader.call('POST', '/v1/aggregate', { entity: 'events', group_by: 'contact_id' })
+    expect(byContact.body, JSON.stringify(byContact.body)).toMatchObject({ buckets: [{ key: id, value: 4 }] })
+    const bought = await reader.call('GET', '/v1/contacts?has_event_type=bought&include_events=false')
+    expect(bought.body.contacts.map(({ contact_id }: { contact_id: string }) => contact_id)).toEqual([id])
+    const names = await reader.call('GET', '/v1/events/types')
+    expect(JSON.stringify(names.body)).toMatch(/bought.*2|2.*bought/)
+    expect((await reader.call('GET', '/v1/events/stats')).status).toBe(200)
+  }
+})
+
+test('an erasure removes events and links from every shard', async () => {
+  const id = await tenant.contact('grace@example.com', {}, { visitor_id: 'grace' })
+  await elsewhere.track({ visitor_id: 'grace', events: [{ event: 'left', url: `https://${tenant.site}/grace` }] })
+  expect(await countOf(tenant, `&contact_id=${id}`)).toBe(1)
+  const admin = await signedIn(service, tenant.id, 'admin')
+  const { body } = await admin.call('POST', `/api/contacts/${id}/erase`)
+  const receipt = await until(async () => {
+    const now = (await admin.call('GET', `/api/erasures/${body.receipt.erasure_id}`)).body.receipt
+    expect(now.status).not.toBe('running')
+    return now
+  })
+  expect(receipt.status).not.toBe('failed')
+  expect(await rowsIn(`events_local WHERE visitor_id = 'grace' OR toString(owner_id) = '${id}'`)).toBe(0)
+  expect(await rowsIn(linksOf(id))).toBe(1)
+  const storageOf = (table: TableDefinition) => `${storageTable(table, CLUSTER)}${onCluster(CLUSTER)}`
+  const storage = { events: storageOf(EVENTS_TABLE), owner_links: storageOf(OWNER_LINKS_TABLE) }
+  await createEventEraser({ ...service.stores, projector: service.projector, storage }).forgetLinks(tenant.handle, id)
+  expect(await rowsIn(linksOf(id))).toBe(0)
+  expect(await countOf(elsewhere, `&contact_id=${id}`)).toBe(0)
+})
+
+test('what one process acknowledges the other reads next, also while one is killed', async () => {
+  const acknowledged: string[] = []
+  const missed: string[] = []
+  const typesOf = (of: TestTenant) => of.call('GET', '/v1/events/types').catch(() => null)
+  const visit = async (writer: TestTenant, reader: TestTenant, visitor: string) => {
+    const event = `kept-${newId()}`
+    const sent = await writer.track({ visitor_id: visitor, events: [{ event_id: newId(), event }] }).catch(() => null)
+    if (sent?.status === 200) acknowledged.push(event)
+    const known = [...acknowledged]
+    const read = await typesOf(reader)
+    if (read?.status !== 200) return
+    const text = JSON.stringify(read.body)
+    missed.push(...known.filter((each) => !text.includes(each)))
+  }
+  const work = async (worker: number) => {
+    for (let round = 0; round < 20; round++) {
+      const [writer, reader] = round % 2 === 0 ? [elsewhere, tenant] : [tenant, elsewhere]
+      await visit(writer, reader, `w${worker}-${round}`)
+    }
+  }
+  const working = Promise.all([1, 2, 3, 4].map(work))
+  await until(async () => expect(acknowledged.length).toBeGreaterThan(20))
+  await second.end('SIGKILL')
+  await working
+  const counts = JSON.stringify((await typesOf(tenant))?.body)
+  missed.push(...acknowledged.filter((event) => !counts.includes(event)))
+  expect(missed).toEqual([])
+  const stored = `SELECT count() AS n, uniqExact(event_id) AS distinct FROM events WHERE startsWith(event, 'kept-')`
+  const [row] = await service.stores.clickhouse.query<{ n: number; distinct: number }>(stored)
+  expect(Number(row?.n)).toBe(Number(row?.distinct))
+  expect(Number(row?.n)).toBeGreaterThanOrEqual(acknowledged.length)
+})
+
+/** A server of the cluster that says hello and hangs up at the first question, as one that is killed at that moment. */
+async function listenAndHangUp(): Promise<{ port: string; close(): Promise<unknown> }> {
+  const hello = Buffer.from([0, 1, 88, 21, 1, 0x90, 0xa6, 0x03])
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      socket.write(hello)
+      socket.once('data', () => socket.end())
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  return { port: String(port), close: () => new Promise((resolve) => server.close(resolve)) }
+}
+
+test('a shard that hangs up or is away is no fault of the rows nor of the question', async () => {
+  const broken = await listenAndHangUp()
+  const directory = await openDirectory()
+  cleanup.push(() => rm(directory, { recursive: true, force: true }))
+  const front = await startProcess(FRONT, [directory, '0', CLUSTER, broken.port], {}, /ready \d+/)
+  cleanup.push(() => front.end('SIGKILL'))
+  const url = `http://127.0.0.1:${/ready (\d+)/.exec(front.output())?.[1]}`
+  const clickhouse = await connectClickHouse({ url, cluster: CLUSTER })
+  cleanup.push(() => clickhouse.close())
+  await createMissingTables(clickhouse, [OWNER_LINKS_TABLE], CLUSTER)
+  const links = Array.from({ length: 30 }, () => ({ tenant_id: newId(), owner_id: newId(), contact_id: newId() }))
+  const insert = () =>
+    clickhouse
+      .insert('owner_links', 'JSONEachRow', links.map((link) => JSON.stringify(link)).join('\n'), newId())
+      .catch((error: ServiceError) => [error.code, isRefused(error), isUnreadable(error)])
+  const ask = () => clickhouse.query('SELECT count() FROM owner_links').catch((error: ServiceError) => error.code)
+  expect(await insert()).toEqual(['store_unavailable', false, false])
+  expect(await ask()).toBe('store_unavailable')
+  await broken.close()
+  expect(await insert()).toEqual(['store_unavailable', false, false])
+})
+
+test('CLICKHOUSE_CLUSTER alone names no server', () => {
+  expect(() => readConfig({ CLICKHOUSE_CLUSTER: CLUSTER })).toThrow('CLICKHOUSE_CLUSTER needs CLICKHOUSE_URL')
+})
