@@ -65,6 +65,18 @@ describe('a contact has at most 1,000 visitors', () => {
     expect(await ownerOf('y')).toBe(id)
   })
 
+  test('visitors that have gone on to other contacts count too, ten times as many', async () => {
+    const id = await tenant.contact(ADA)
+    await sql`INSERT INTO owner_links (tenant_id, owner_id, contact_id)
+      SELECT ${tenant.id}::uuid, gen_random_uuid(), ${id}::uuid
+      FROM generate_series(1, ${10 * MAX_FROM_PAGES}::int)`.execute(service.stores.database)
+    const told = await tenant.track({ visitor_id: 'v', identify: { traits: { email: ADA } }, events: [{ event: 'e' }] })
+    expect([told.status, told.body.warnings]).toEqual([200, [expect.stringMatching(/^identify was left out: .*5000/)]])
+    const verified = await tenant.call('POST', '/v1/identify', { email: ADA, visitor_id: 'w' })
+    expect(verified.status).toBe(200)
+    expect([await ownerOf('v'), await ownerOf('w')]).toEqual([null, id])
+  })
+
   test('an external id that more visitors claim is resolved for as many', async () => {
     await manyVisitors(12_000, 'user-42', null)
     const { status, body } = await tenant.call('POST', '/v1/identify', { user_id: 'user-42', visitor_id: 'v' })

@@ -14,6 +14,11 @@ import { linkOwners } from './owners.ts'
 const VISITORS_MAX = 1_000
 /** Anyone can link visitors through a page: the rest is reserved for the tenant's own systems. */
 const VISITORS_MAX_FROM_PAGES = 500
+/**
+ * A visitor that goes on to another contact leaves its events behind, so a contact may have had more visitors than it has.
+ * All of them are named by every question about its events: see owners.ts.
+ */
+const PAST_VISITORS_FACTOR = 10
 
 /**
  * Makes visitors belong to a contact from now on, with their anonymous events, logs it, and records the contact's first
@@ -128,7 +133,17 @@ async function roomFor(tx: Tenant, contactId: string, source: string): Promise<n
     .selectFrom(some.as('some'))
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  return Math.max(0, visitorsMax(source) - Number(count))
+  const had = tx.db
+    .selectFrom('owner_links')
+    .select('owner_id')
+    .where('contact_id', '=', contactId)
+    .limit(VISITORS_MAX * PAST_VISITORS_FACTOR)
+  const { past } = await tx.db
+    .selectFrom(had.as('had'))
+    .select(({ fn }) => fn.countAll<number>().as('past'))
+    .executeTakeFirstOrThrow()
+  const max = visitorsMax(source)
+  return Math.max(0, Math.min(max - Number(count), max * PAST_VISITORS_FACTOR - Number(past)))
 }
 
 function visitorsMax(source: string): number {
@@ -136,7 +151,8 @@ function visitorsMax(source: string): number {
 }
 
 function tooManyVisitors(source: string) {
-  const message = `The contact would have more than ${visitorsMax(source)} visitors. Do many people share this id or e-mail address?`
+  const max = visitorsMax(source)
+  const message = `The contact would have more than ${max} visitors, or have had more than ${max * PAST_VISITORS_FACTOR}. Do many people share this id or e-mail address?`
   return conflict('too_many_visitors', message)
 }
 
