@@ -47,7 +47,9 @@ async function eraseFirstPages(tx: Tenant, email: string): Promise<number> {
   const { numUpdatedRows } = await tx.db
     .updateTable('visitors')
     .set({ first_page_at: null, first_url: null, first_referrer: null })
-    .where(sql<boolean>`strpos(lower(${page}), lower(${mentionHint(email)})) > 0 AND ${page} ~* ${mentionPattern(email)}`)
+    .where(
+      sql<boolean>`strpos(lower(${page}), lower(${mentionHint(email)})) > 0 AND ${page} ~* ${mentionPattern(email)}`,
+    )
     .executeTakeFirst()
   return Number(numUpdatedRows)
 }

@@ -40,7 +40,8 @@ test('a contact may be named in capital letters', async () => {
   const merged = await tenant.contact('merged@example.com', {}, { visitor_id: 'other' })
   await tenant.track({ visitor_id: 'other', events: [{ event: 'second' }] })
   await tenant.call('POST', `/v1/contacts/${merged}/merge`, { into: id })
-  const listed = async (of: string) => namesOf((await tenant.call('GET', `/v1/events?contact_id=${of.toUpperCase()}`)).body)
+  const listed = async (of: string) =>
+    namesOf((await tenant.call('GET', `/v1/events?contact_id=${of.toUpperCase()}`)).body)
   expect([await listed(id), await listed(merged)]).toEqual([['second', 'first'], []])
   const filters = { contact_ids: [id.toUpperCase()] }
   const counted = await tenant.call('POST', '/v1/aggregate', { entity: 'events', group_by: 'event_type', filters })

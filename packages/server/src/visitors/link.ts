@@ -70,11 +70,7 @@ export async function registerVisitors(tenant: Tenant, visitorIds: readonly stri
 }
 
 /** Locks visitors. @returns those that do not belong to the contact. */
-async function lockThoseOfOthers(
-  tx: Tenant,
-  ids: readonly string[],
-  contactId: string,
-): Promise<LockedVisitor[]> {
+async function lockThoseOfOthers(tx: Tenant, ids: readonly string[], contactId: string): Promise<LockedVisitor[]> {
   const visitors = await tx.db
     .selectFrom('visitors')
     .select(LOCKED_COLUMNS)
