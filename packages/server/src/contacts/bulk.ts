@@ -44,7 +44,10 @@ export function newState(row: ContactRow): ContactState {
   }
 }
 
-/** Locks the contacts that a source knows by these ids, and those with these e-mails, in one order for all. */
+/**
+ * Locks the contacts that a source knows by these ids, and those with these e-mails, in one order for all.
+ * @throws Collision when another transaction was faster; begin the batch again.
+ */
 export async function lockStates(
   tx: Tenant,
   source: string,
@@ -53,7 +56,10 @@ export async function lockStates(
 ): Promise<ContactState[]> {
   const known = await findContacts(tx, source, externalIds, emails)
   const { aliases } = known
-  const rows = await lockRows(tx, [...new Set([...known.byExternalId.values(), ...known.byEmail.values()])])
+  const found = [...new Set([...known.byExternalId.values(), ...known.byEmail.values()])]
+  const rows = await lockRows(tx, found)
+  // While it waited for the locks, one was merged or deleted: its keys lead elsewhere now.
+  if (rows.length < found.length) throw new Collision()
   const contactIds = rows.map(({ contact_id }) => contact_id)
   const records = await readSourceRecords(tx, contactIds, source)
   return rows.map((row) => {
@@ -139,13 +145,18 @@ export async function findContacts(
     .selectFrom('contacts')
     .select(['email as key', 'contact_id'])
     .where('email', '=', sql<string>`any(${emails})`)
+  const own = {
+    byExternalId: externalIds.length === 0 ? [] : await byExternalId.execute(),
+    byEmail: emails.length === 0 ? [] : await byEmail.execute(),
+  }
+  // After the contacts: see aliases.ts.
   const aliases = {
     byExternalId: await survivorsOf(tenant, idOfSource(source), externalIds),
     byEmail: await survivorsOf(tenant, EMAIL, emails),
   }
   return {
-    byExternalId: byKey(externalIds.length === 0 ? [] : await byExternalId.execute(), aliases.byExternalId),
-    byEmail: byKey(emails.length === 0 ? [] : await byEmail.execute(), aliases.byEmail),
+    byExternalId: byKey(own.byExternalId, aliases.byExternalId),
+    byEmail: byKey(own.byEmail, aliases.byEmail),
     aliases,
   }
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
+import { mergeContacts } from './merge.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -219,4 +220,30 @@ test('a conversation stays while somebody takes part by the address of a merged 
   expect(await threads(b)).toBe(1)
   await tenant.call('DELETE', `/v1/contacts/${b}`)
   expect(await tenant.handle.db.selectFrom('conversation_threads').select('thread_id').execute()).toEqual([])
+})
+
+test('a source that names a contact while it is merged reaches the survivor', async () => {
+  const push = (...records: object[]) => tenant.call('POST', '/v1/sources/crm/contacts', { records })
+  const [a, b] = (await contacts('a', 'b')) as [string, string]
+  await push({ external_id: 'a', email: 'a@example.com' }, { external_id: 'b', email: 'b@example.com' })
+  const reached = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const { writing } = service
+  const segments = {
+    ...writing.segments,
+    leave: async (tx: typeof tenant.handle, contactId: string) => {
+      reached.resolve()
+      await released.promise
+      return writing.segments.leave(tx, contactId)
+    },
+  }
+  const merging = mergeContacts(tenant.handle, { ...writing, segments }, { contactId: a, into: b }, { kind: 'service' })
+  await reached.promise
+  const pushed = push({ external_id: 'a', properties: { city: 'London' } })
+  const waiting = sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%contacts%'`
+  await expect.poll(async () => (await waiting.execute(service.stores.database)).rows[0]?.n).toBeGreaterThan(0)
+  released.resolve()
+  await merging
+  expect((await pushed).body.results).toMatchObject([{ status: 'updated', contact_id: b }])
 })

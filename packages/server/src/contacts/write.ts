@@ -1,6 +1,6 @@
 import { forgetConversations } from '../conversations/forget.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { linkVisitors, unlinkVisitors } from '../visitors/link.ts'
+import { linkVisitors, registerVisitors, unlinkVisitors } from '../visitors/link.ts'
 import { EMAIL, emailTaken, missingContact, survivorOf } from './aliases.ts'
 import { changeContact, findContact, holderOfEmail, insertContact, lockContact } from './change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
@@ -36,6 +36,7 @@ export async function createContact(
   { email, properties, visitorIds, companyId }: NewContact,
 ): Promise<ContactRow> {
   const now = dependencies.clock()
+  await registerVisitors(tenant, visitorIds, now)
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const write = { ...MANUAL, properties, companyId }
     const row = await insertContact(tx, log, { email, externalId: null }, write, now)
@@ -55,6 +56,7 @@ export async function updateContact(
   { visitorIds, ...update }: ContactUpdate,
 ): Promise<ContactRow> {
   const now = dependencies.clock()
+  await registerVisitors(tenant, visitorIds, now)
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const before = await lockContact(tx, contactId)
     if (!before) throw await missingContact(tx, contactId)

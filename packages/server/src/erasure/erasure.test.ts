@@ -96,6 +96,7 @@ test('a contact is erased from every table of both stores, with a receipt that n
   const url = `https://${tenant.site}/?invite=${encodeURIComponent(EMAIL)}`
   await tenant.track({ visitor_id: 'grace', events: [{ event: 'page_view', data: { form: EMAIL } }] })
   await tenant.track({ visitor_id: 'bob', events: [{ event: 'invited', url }, { event: 'page_view' }] })
+  await tenant.track({ visitor_id: 'stranger', events: [{ event: 'invited', url }] })
   await tenant.track({ visitor_id: 'longer', events: [{ event: 'kept', data: { mail: `x${EMAIL}` } }] })
   await arrived(bench.receiver, '/seen', 2)
   await insertRun(id)
@@ -123,6 +124,7 @@ test('a contact is erased from every table of both stores, with a receipt that n
     fingerprints: 1,
     visitor_networks: 1,
     mentions_in_notes: 1,
+    mentions_in_first_pages: 1,
     webhook_deliveries: 1,
     agent_actions: 1,
     agent_run_contacts: 1,
@@ -271,6 +273,30 @@ test('an erasure waits for a row of the journal that is being cleared away', asy
     return { erasing }
   })
   expect(await erasing).toEqual({ refused_events: 0 })
+})
+
+test('events that arrive while a deletion is carried out are deleted by another one', async () => {
+  const { stores, projector } = bench.service
+  const contactId = await tenant.contact('arriving@example.com')
+  const record = { ...EMPTY_RECORD, tenant_id: tenant.id, event: 'arriving', ...ofContact(contactId) }
+  const insert = () => {
+    const event = { ...record, event_id: newId(), timestamp: Date.now(), received_at: Date.now() }
+    return stores.clickhouse.insert('events', 'JSONCompactEachRowWithNames', serializeEvents([event]), newId())
+  }
+  await insert()
+  let orders = 0
+  const clickhouse: typeof stores.clickhouse = {
+    ...stores.clickhouse,
+    command: async (statement, parameters) => {
+      await stores.clickhouse.command(statement.replace('mutations_sync = 0', 'mutations_sync = 2'), parameters)
+      if (++orders === 1) await insert()
+    },
+  }
+  const storage = { events: 'events', owner_links: 'owner_links' }
+  const { erase } = createEventEraser({ ...stores, clickhouse, storage, projector })
+  await erase(tenant.handle, { contactId, email: null, visitorIds: [], keys: [] }, async () => {})
+  expect(orders).toBe(2)
+  expect((await tenant.call('GET', `/v1/events?contact_id=${contactId}&include=system`)).body.events).toEqual([])
 })
 
 test('the last look finds what arrived after the first, and comes by itself', async () => {

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
-import type { ErasureSubject } from './subject.ts'
+import { type ErasureSubject, mentionHint, mentionPattern } from './subject.ts'
 
 /**
  * Who the visitors were, by which devices they were known, and where they were seen. The visitors themselves stay, anonymous: without their
  * rows a collector that still takes them for the contact would not notice that they are not.
  */
-export async function eraseFromVisitors(tx: Tenant, { contactId, visitorIds }: ErasureSubject) {
+export async function eraseFromVisitors(tx: Tenant, { contactId, email, visitorIds }: ErasureSubject) {
   const links = await tx.db
     .deleteFrom('identity_links')
     .where((eb) =>
@@ -31,10 +31,25 @@ export async function eraseFromVisitors(tx: Tenant, { contactId, visitorIds }: E
     .where(sql<boolean>`visitors.visitor_id = ANY(${visitorIds}::text[]) AND contact_id IS NULL`)
     .where('external_contact_id', 'is not', null)
     .executeTakeFirst()
+  const pages = email === null ? 0 : await eraseFirstPages(tx, email)
   return {
     identity_links: Number(links.numDeletedRows),
     fingerprints: Number(fingerprints.numDeletedRows),
     visitor_networks: Number(networks.numDeletedRows),
     visitors: Number(visitors.numUpdatedRows),
+    mentions_in_first_pages: pages,
   }
+}
+
+/** First pages of other visitors that mention the address: the events that they were taken from go too. */
+async function eraseFirstPages(tx: Tenant, email: string): Promise<number> {
+  const page = sql`concat(first_url, E'\\n', first_referrer)`
+  const { numUpdatedRows } = await tx.db
+    .updateTable('visitors')
+    .set({ first_page_at: null, first_url: null, first_referrer: null })
+    .where(
+      sql<boolean>`strpos(lower(${page}), lower(${mentionHint(email)})) > 0 AND ${page} ~* ${mentionPattern(email)}`,
+    )
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
 }

@@ -34,6 +34,20 @@ test('all events of a contact come newest first, as the events list shows them',
   expect(body.events[2]).toMatchObject({ event: 'signup', domain: 'shop.example', data: { plan: { name: 'pro' } } })
 })
 
+test('a contact may be named in capital letters', async () => {
+  await tenant.track({ visitor_id: 'before', events: [{ event: 'first' }] })
+  const id = await tenant.contact('capital@example.com', {}, { visitor_id: 'before' })
+  const merged = await tenant.contact('merged@example.com', {}, { visitor_id: 'other' })
+  await tenant.track({ visitor_id: 'other', events: [{ event: 'second' }] })
+  await tenant.call('POST', `/v1/contacts/${merged}/merge`, { into: id })
+  const listed = async (of: string) =>
+    namesOf((await tenant.call('GET', `/v1/events?contact_id=${of.toUpperCase()}`)).body)
+  expect([await listed(id), await listed(merged)]).toEqual([['second', 'first'], []])
+  const filters = { contact_ids: [id.toUpperCase()] }
+  const counted = await tenant.call('POST', '/v1/aggregate', { entity: 'events', group_by: 'event_type', filters })
+  expect(counted.body.total).toBe(2)
+})
+
 test('fields=summary is compact', async () => {
   const { body } = await read('fields=summary&event_type=signup')
   const [event] = body.events

@@ -162,7 +162,7 @@ export async function conditionsOf(tenant: Tenant, filters: EventFilters): Promi
   for (const name of CONTACT_FILTERS) {
     const named = filters[name]
     if (named === undefined) continue
-    const owners = await ownersOf(tenant, [named].flat().filter(isContactId))
+    const owners = await ownersOf(tenant, [named].flat().filter(isContactId).map(lowered))
     where.push(owners.length > 0 ? isOwnedBy(name) : '0')
     if (owners.length > 0) parameters[name] = owners
   }
@@ -236,6 +236,9 @@ function conditionOf(name: string, { comparison, columns }: EventFilter, value: 
       return wordsCondition(name, columns, text)
   }
 }
+
+/** A UUID may be written in capitals; the stores answer in small letters. */
+const lowered = (id: string) => id.toLowerCase()
 
 /** Whether an id may be a contact's; the stored id that stands for nobody may not. */
 function isContactId(text: string): boolean {

@@ -11,7 +11,9 @@ const ALWAYS: readonly string[] = ['is_bot', DAY]
  * @returns null for any other question.
  */
 export function rollupConditions(filters: EventFilters, groupedBy: readonly string[]): EventConditions | null {
-  const { date_after, date_before, includeSystem, ...others } = filters
+  const { date_after, date_before, includeSystem, identified_only, ...rest } = filters
+  // Requests say false where they say nothing, and it asks for nothing.
+  const others = identified_only ? { ...rest, identified_only } : rest
   const names = Object.keys(others).filter((name) => others[name as keyof typeof others] !== undefined)
   const filtered = names.flatMap((name) => columnsOf(name as keyof typeof EVENT_FILTERS))
   const needed = [...groupedBy.map(withoutTime), ...filtered].filter((column) => !ALWAYS.includes(column))

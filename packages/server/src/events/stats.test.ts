@@ -103,6 +103,20 @@ test.each(['type', 'domain', 'day'])('group_by=%s answers that list alone', asyn
   expect(await stats(`group_by=${name}`)).toEqual({ total: all.total, [list]: all[list] })
 })
 
+test('where neither owners nor times of day matter, sums answer, and no event is read', async () => {
+  // A question that reads events would be refused: so many of the tenant's wait already.
+  const reading = Array.from({ length: 100 }, () => service.stores.reads.enter('heavy', tenant.id))
+  await Promise.race(reading)
+  const filters = { date_after: '2025-03-02', is_bot: false }
+  const answers = await Promise.all([
+    tenant.call('GET', '/v1/events/stats?date_after=2025-03-02&event_type=page_view'),
+    tenant.call('POST', '/v1/aggregate', { entity: 'events', group_by: 'domain', filters }),
+    tenant.call('GET', '/v1/events/stats?date_after=2025-03-02T01:00:00Z'),
+  ])
+  await Promise.all(reading.map((read) => read.then(({ end }) => end()).catch(() => {})))
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429])
+})
+
 test("the service's own events count only when they are asked for", async () => {
   const own = await createTestTenant(service)
   await own.contact('a@example.com')

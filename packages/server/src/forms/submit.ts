@@ -13,7 +13,7 @@ import { newId } from '../platform/ids.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { FindIdentificationKeys } from '../tenants/identification-settings.ts'
-import { linkVisitorsThatFit } from '../visitors/link.ts'
+import { linkVisitorsThatFit, registerVisitors } from '../visitors/link.ts'
 
 /** A form that somebody filled in on a page of the tenant. */
 export interface FormSubmission {
@@ -57,6 +57,8 @@ export async function submitForm(
   const { email, properties, company, visitorId } = submission
   const { requiresSignature } = await dependencies.findIdentificationKeys(tenant.id)
   const isUnlinked = requiresSignature && visitorId !== null
+  const visitorIds = visitorId === null || isUnlinked ? [] : [visitorId]
+  await registerVisitors(tenant, visitorIds, now)
   const { leftOut, ...answer } = await changeContacts(tenant, dependencies, async (tx, log) => {
     const upserted = company ? await upsertCompanyOfForm(tx, company, now) : null
     const write: SourceWrite = { ...SOURCE, email, properties, ...(upserted ? { companyId: upserted.companyId } : {}) }
@@ -65,7 +67,6 @@ export async function submitForm(
       ? await changeContact(tx, log, known, write, now)
       : await insertContact(tx, log, { email, externalId: null }, write, now)
     if (!row) throw new Collision()
-    const visitorIds = visitorId === null || isUnlinked ? [] : [visitorId]
     const linked = await linkVisitorsThatFit(tx, log, visitorIds, row.contact_id, SOURCE.source, now)
     const record = toRecord(tenant.id, row.contact_id, submission, now)
     log.records.push(record)

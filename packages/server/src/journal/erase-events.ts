@@ -15,6 +15,8 @@ const EVENTS_A_DELETE = 1_000
 /** How long after ordering a deletion it is looked whether it is done; then less and less often. */
 const LOOK_AFTER_MS = 20
 const LOOK_EVERY_MS = 5_000
+/** How long after that the deletion is ordered again; then after twice as long, and so on. */
+const REPEAT_AFTER_MS = 2_000
 /** Where a person's address may stand in an event; names and ids that the service makes cannot hold one. */
 const TEXTS =
   "concat(url, '\\n', referrer, '\\n', title, '\\n', text, '\\n', data, '\\n', class, '\\n', element_id, '\\n', event, '\\n', analytics_user_id, '\\n', visitor_id, '\\n', session_id)"
@@ -82,7 +84,8 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
 
   /**
    * Has ClickHouse write the parts that hold some rows anew, without them: a lightweight deletion would leave them in the
-   * projections. That takes minutes for many millions of events, and no connection waits for it.
+   * projections. That takes minutes for many millions of events, and no connection waits for it. It is ordered again
+   * now and then: ClickHouse forgets one that an operator kills, and rows that arrive later are no part of it.
    * @returns how many rows were removed.
    */
   async function remove(table: JournalTable, conditions: string, parameters: QueryParameters): Promise<number> {
@@ -94,8 +97,16 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
     const found = await count()
     if (found === 0) return 0
     const deletion = `ALTER TABLE ${storage[table]} DELETE WHERE ${conditions} SETTINGS mutations_sync = 0`
-    await clickhouse.command(deletion, parameters)
-    for (let pause = LOOK_AFTER_MS; (await count()) > 0; pause = Math.min(2 * pause, LOOK_EVERY_MS)) await sleep(pause)
+    let [waited, orderAt, repeatAfter] = [0, 0, REPEAT_AFTER_MS]
+    for (let pause = LOOK_AFTER_MS; waited === 0 || (await count()) > 0; pause = Math.min(2 * pause, LOOK_EVERY_MS)) {
+      if (waited >= orderAt) {
+        await clickhouse.command(deletion, parameters)
+        orderAt = waited + repeatAfter
+        repeatAfter *= 2
+      }
+      await sleep(pause)
+      waited += pause
+    }
     return found
   }
 

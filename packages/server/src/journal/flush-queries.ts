@@ -32,9 +32,12 @@ const SENT = `SELECT * FROM unnest($4::uuid[], $5::text[], $7::uuid[], $8::integ
   $11::text[], $12::text[])
   AS sent (tenant_id, visitor_id, contact_id, episode, first_seen_at, first_page_at, first_url, first_referrer)`
 
+/** ON CONFLICT waits for whoever changes the row that is there: one that is known must not come to it. */
 const ADD_VISITORS = `INSERT INTO visitors
   (tenant_id, visitor_id, created_at, first_seen_at, first_page_at, first_url, first_referrer)
   SELECT tenant_id, visitor_id, $6::timestamptz, first_seen_at, first_page_at, first_url, first_referrer FROM sent
+  WHERE NOT EXISTS (SELECT FROM visitors AS known
+    WHERE known.tenant_id = sent.tenant_id AND known.visitor_id = sent.visitor_id)
   ORDER BY 1, 2 ON CONFLICT DO NOTHING`
 
 /**

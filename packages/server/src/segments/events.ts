@@ -4,6 +4,7 @@ import { NOBODY } from '../journal/event-record.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { askableGroups } from '../visitors/owners.ts'
 import { type ContactRange, isLast } from './contact-ranges.ts'
 import { type EventMatch, keyOf } from './filter.ts'
 
@@ -21,8 +22,9 @@ export type Whom = { contactIds: readonly string[] } | ContactRange
 export class EventAnswers {
   readonly #holders = new Map<string, string[]>()
 
-  add(match: EventMatch, contactIds: string[]): void {
-    this.#holders.set(keyOf(match), contactIds)
+  add(match: EventMatch, contactIds: readonly string[]): void {
+    const key = keyOf(match)
+    this.#holders.set(key, [...(this.#holders.get(key) ?? []), ...contactIds])
   }
 
   /** Each contact with each question that it meets, by the question's key. */
@@ -52,19 +54,26 @@ export async function askEvents(
   bounds: Pick<EventSelect, 'limit' | 'secondsMax'> = {},
 ): Promise<EventAnswers> {
   const answers = new EventAnswers()
-  for (const group of inGroups(matches)) {
-    const { limit, ...others } = bounds
-    const question = { ...(await questionOf(tenant, group, whom, now, limit)), ...others }
-    const rows = await tenant.events.select<Answer>(question)
-    if (rows.length === limit) throw new TooManyHolders()
-    for (const [index, match] of group.entries()) {
-      answers.add(
-        match,
-        rows.filter(({ hits }) => hits[index] === '1').map((row) => row.contact_id),
-      )
+  const { limit, ...others } = bounds
+  for (const some of await askable(tenant, whom)) {
+    for (const group of inGroups(matches)) {
+      const question = { ...(await questionOf(tenant, group, some, now, limit)), ...others }
+      const rows = await tenant.events.select<Answer>(question)
+      if (rows.length === limit) throw new TooManyHolders()
+      for (const [index, match] of group.entries()) {
+        answers.add(
+          match,
+          rows.filter(({ hits }) => hits[index] === '1').map((row) => row.contact_id),
+        )
+      }
     }
   }
   return answers
+}
+
+async function askable(tenant: Tenant, whom: Whom): Promise<Whom[]> {
+  if (!('contactIds' in whom)) return [whom]
+  return (await askableGroups(tenant, whom.contactIds)).map((contactIds) => ({ contactIds }))
 }
 
 /** A contact, and for each question in turn `1` where it has such events, as often as that asks, else `0`. */

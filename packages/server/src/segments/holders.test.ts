@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { updateContact } from '../contacts/write.ts'
@@ -79,6 +80,23 @@ test('a write is judged at once, by what is known of events, while ClickHouse is
   expect([await segmentsOf(ada), await segmentsOf(bob)]).toEqual([[buyers], []])
   await updateContact(handle, writing, ada, { properties: { lifecyclestage: 'customer' }, visitorIds: [] })
   expect(await segmentsOf(ada)).toEqual([])
+})
+
+test('contacts with many visitors are checked, however many are checked together', async () => {
+  await define(did('purchase'))
+  const names = Array.from({ length: 5 }, (_, n) => `crowd${n}`)
+  const ids = await Promise.all(names.map((name) => person(name)))
+  await sql`INSERT INTO owner_links (tenant_id, owner_id, contact_id)
+    SELECT ${tenant.id}::uuid, gen_random_uuid(), contact_id
+    FROM unnest(${ids}::uuid[]) AS contact_id, generate_series(1, 5000)`.execute(service.stores.database)
+  await Promise.all(names.map((name) => visit(name, 'purchase')))
+  await tenant.handle.db
+    .insertInto('segment_checks')
+    .values(ids.map((contact_id) => ({ contact_id })))
+    .onConflict((known) => known.doNothing())
+    .execute()
+  await eventually(async () => expect((await held()).contactIds).toEqual([...ids].sort()))
+  await checksAreDone()
 })
 
 test('a write before the first evaluation is judged by a check, which asks first', async () => {

@@ -3,7 +3,7 @@ import { EXTERNAL_ID, lockSurvivor, survivorOf, survivorOfContact } from '../con
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { linkVisitorsThatFit } from './link.ts'
+import { linkVisitorsThatFit, registerVisitors } from './link.ts'
 
 const SOURCE = 'tracker'
 const REMEMBERED = 100_000
@@ -50,13 +50,14 @@ async function claimVisitor(
     .executeTakeFirst()
   if (visitor?.external_contact_id === externalContactId) return
   const now = dependencies.clock()
+  await registerVisitors(tenant, [visitorId], now)
   await changeContacts(tenant, dependencies, async (tx, log) => {
     await lockExternalId(tx, externalContactId)
     const contactId = await lockNamed(tx, externalContactId)
     await tx.db
-      .insertInto('visitors')
-      .values({ visitor_id: visitorId, created_at: now, external_contact_id: externalContactId })
-      .onConflict((row) => row.columns(['visitor_id']).doUpdateSet({ external_contact_id: externalContactId }))
+      .updateTable('visitors')
+      .set({ external_contact_id: externalContactId })
+      .where('visitor_id', '=', visitorId)
       .execute()
     if (contactId !== null) await linkVisitorsThatFit(tx, log, [visitorId], contactId, SOURCE, now)
   })

@@ -8,7 +8,7 @@ import { ServiceError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { linkClaimants, lockExternalId } from './external-id.ts'
-import { linkVisitors } from './link.ts'
+import { linkVisitors, registerVisitors } from './link.ts'
 import { type Claim, type Holder, type Known, type Meant, type Trust, whoIsMeant } from './who-is-meant.ts'
 
 /** Somebody says who visitors are; at least one of userId and email is there. */
@@ -39,6 +39,7 @@ export async function identify(
 ): Promise<Identified> {
   const { userId, visitorIds } = identification
   const now = dependencies.clock()
+  await registerVisitors(tenant, visitorIds, now)
   return changeContacts(tenant, dependencies, async (tx, log) => {
     if (userId !== null) await lockExternalId(tx, userId)
     const meant = await findMeant(tx, identification)

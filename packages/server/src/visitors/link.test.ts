@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { identify } from './identify.ts'
 
 const ADA = 'ada@example.com'
 const MAX = 1_000
@@ -30,6 +32,30 @@ const ownerOf = async (visitor_id: string) => {
   const { events } = (await tenant.call('GET', `/v1/events?visitor_id=${visitor_id}&event_type=page_view`)).body
   return events[0].internal_contact_id
 }
+
+test('events of a visitor that is being identified are recorded meanwhile, and hold up no other tenant', async () => {
+  const { writing } = service
+  const reached = Promise.withResolvers<void>()
+  const released = Promise.withResolvers<void>()
+  const follow: typeof writing.segments.follow = async (...given) => {
+    reached.resolve()
+    await released.promise
+    return writing.segments.follow(...given)
+  }
+  const dependencies = { ...writing, segments: { ...writing.segments, follow } }
+  const claim = { email: ADA, userId: null, trust: 'verified' } as const
+  const identifying = identify(tenant.handle, dependencies, { ...claim, visitorIds: ['new'], properties: {} })
+  await reached.promise
+  const other = await createTestTenant(service)
+  const tracked = [tenant, other].map((of) => of.track({ visitor_id: 'new', events: [{ event: 'meanwhile' }] }))
+  const ended = Promise.all(tracked).then((answers) => answers.map(({ status }) => status))
+  const inTime = await Promise.race([ended, sleep(5_000, 'they wait')])
+  released.resolve()
+  const { contactId } = await identifying
+  expect(inTime).toEqual([200, 200])
+  const { events } = (await tenant.call('GET', '/v1/events?event_type=meanwhile')).body
+  expect(events).toMatchObject([{ internal_contact_id: contactId }])
+})
 
 describe('a contact has at most 1,000 visitors', () => {
   test('POST /v1/identify and contacts refuse another one, and write nothing', async () => {
@@ -63,6 +89,18 @@ describe('a contact has at most 1,000 visitors', () => {
     const verified = await tenant.call('POST', '/v1/identify', { email: ADA, visitor_id: 'y' })
     expect(verified.status).toBe(200)
     expect(await ownerOf('y')).toBe(id)
+  })
+
+  test('visitors that have gone on to other contacts count too, ten times as many', async () => {
+    const id = await tenant.contact(ADA)
+    await sql`INSERT INTO owner_links (tenant_id, owner_id, contact_id)
+      SELECT ${tenant.id}::uuid, gen_random_uuid(), ${id}::uuid
+      FROM generate_series(1, ${10 * MAX_FROM_PAGES}::int)`.execute(service.stores.database)
+    const told = await tenant.track({ visitor_id: 'v', identify: { traits: { email: ADA } }, events: [{ event: 'e' }] })
+    expect([told.status, told.body.warnings]).toEqual([200, [expect.stringMatching(/^identify was left out: .*5000/)]])
+    const verified = await tenant.call('POST', '/v1/identify', { email: ADA, visitor_id: 'w' })
+    expect(verified.status).toBe(200)
+    expect([await ownerOf('v'), await ownerOf('w')]).toEqual([null, id])
   })
 
   test('an external id that more visitors claim is resolved for as many', async () => {

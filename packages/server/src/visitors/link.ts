@@ -14,11 +14,17 @@ import { linkOwners } from './owners.ts'
 const VISITORS_MAX = 1_000
 /** Anyone can link visitors through a page: the rest is reserved for the tenant's own systems. */
 const VISITORS_MAX_FROM_PAGES = 500
+/**
+ * A visitor that goes on to another contact leaves its events behind, so a contact may have had more visitors than it has.
+ * All of them are named by every question about its events: see owners.ts.
+ */
+const PAST_VISITORS_FACTOR = 10
 
 /**
  * Makes visitors belong to a contact from now on, with their anonymous events, logs it, and records the contact's first
- * touch. Events that belong to a contact already stay there. Call it in the transaction that names the contact, and
- * lock the contact first: every path takes contacts before visitors, so that none waits for another in a circle.
+ * touch. Events that belong to a contact already stay there. Call registerVisitors before, and this in the transaction
+ * that names the contact, with the contact locked: every path takes contacts before visitors, so that none waits for
+ * another in a circle.
  * @returns how many visitors changed hands.
  * @throws ServiceError 409 `too_many_visitors`.
  */
@@ -33,7 +39,7 @@ export async function linkVisitors(
   // Sorted, so that two requests naming the same visitors wait for each other instead of blocking each other.
   const ids = [...new Set(visitorIds)].sort()
   if (ids.length === 0) return 0
-  const linked = await lockThoseOfOthers(tx, ids, contactId, now)
+  const linked = await lockThoseOfOthers(tx, ids, contactId)
   if (linked.length === 0) return 0
   if (linked.length > (await roomFor(tx, contactId, source))) throw tooManyVisitors(source)
   return link(tx, log, linked, contactId, source, now)
@@ -46,21 +52,25 @@ export async function linkVisitorsThatFit(
   const room = await roomFor(tx, contactId, source)
   const ids = [...new Set(visitorIds)].slice(0, room).sort()
   if (ids.length === 0) return 0
-  return link(tx, log, await lockThoseOfOthers(tx, ids, contactId, now), contactId, source, now)
+  return link(tx, log, await lockThoseOfOthers(tx, ids, contactId), contactId, source, now)
 }
 
-/** Locks visitors, those that are new too. @returns those that do not belong to the contact. */
-async function lockThoseOfOthers(
-  tx: Tenant,
-  ids: readonly string[],
-  contactId: string,
-  now: Date,
-): Promise<LockedVisitor[]> {
-  await tx.db
+/**
+ * Makes sure that visitors are known. Call it before the transaction that links them: a flush, which has the events of
+ * many tenants, would wait for the end of a transaction that inserts one of its visitors.
+ */
+export async function registerVisitors(tenant: Tenant, visitorIds: readonly string[], now: Date): Promise<void> {
+  const ids = [...new Set(visitorIds)].sort()
+  if (ids.length === 0) return
+  await tenant.db
     .insertInto('visitors')
     .values(ids.map((visitor_id) => ({ visitor_id, created_at: now })))
     .onConflict((known) => known.columns(['visitor_id']).doNothing())
     .execute()
+}
+
+/** Locks visitors. @returns those that do not belong to the contact. */
+async function lockThoseOfOthers(tx: Tenant, ids: readonly string[], contactId: string): Promise<LockedVisitor[]> {
   const visitors = await tx.db
     .selectFrom('visitors')
     .select(LOCKED_COLUMNS)
@@ -128,7 +138,17 @@ async function roomFor(tx: Tenant, contactId: string, source: string): Promise<n
     .selectFrom(some.as('some'))
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  return Math.max(0, visitorsMax(source) - Number(count))
+  const had = tx.db
+    .selectFrom('owner_links')
+    .select('owner_id')
+    .where('contact_id', '=', contactId)
+    .limit(VISITORS_MAX * PAST_VISITORS_FACTOR)
+  const { past } = await tx.db
+    .selectFrom(had.as('had'))
+    .select(({ fn }) => fn.countAll<number>().as('past'))
+    .executeTakeFirstOrThrow()
+  const max = visitorsMax(source)
+  return Math.max(0, Math.min(max - Number(count), max * PAST_VISITORS_FACTOR - Number(past)))
 }
 
 function visitorsMax(source: string): number {
@@ -136,7 +156,8 @@ function visitorsMax(source: string): number {
 }
 
 function tooManyVisitors(source: string) {
-  const message = `The contact would have more than ${visitorsMax(source)} visitors. Do many people share this id or e-mail address?`
+  const max = visitorsMax(source)
+  const message = `The contact would have more than ${max} visitors, or have had more than ${max * PAST_VISITORS_FACTOR}. Do many people share this id or e-mail address?`
   return conflict('too_many_visitors', message)
 }
 

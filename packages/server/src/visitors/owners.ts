@@ -36,6 +36,30 @@ export async function ownersOf(tenant: Tenant, contactIds: readonly string[]): P
   throw new ServiceError(400, 'query_too_expensive', message)
 }
 
+/** Contacts in groups of which one question can ask: together they have fewer owners than it may name. */
+export async function askableGroups(tenant: Tenant, contactIds: readonly string[]): Promise<string[][]> {
+  const counted = await tenant.db
+    .selectFrom('owner_links')
+    .select(['contact_id', ({ fn }) => fn.countAll<number>().as('links')])
+    .where('contact_id', '=', anyOf(contactIds))
+    .groupBy('contact_id')
+    .execute()
+  const links = new Map(counted.map((row) => [row.contact_id, Number(row.links)]))
+  const groups: string[][] = []
+  let owners = Number.POSITIVE_INFINITY
+  for (const contactId of contactIds) {
+    // A contact that was merged once has a link of its own.
+    const own = (links.get(contactId) ?? 0) + 2
+    if (owners + own > OWNERS_MAX) {
+      groups.push([])
+      owners = 0
+    }
+    groups.at(-1)?.push(contactId)
+    owners += own
+  }
+  return groups
+}
+
 /** The contacts that some events belong to, by `owner_id`; an owner who is nobody yet is missing. */
 export async function contactsOf(tenant: Tenant, events: Iterable<Owned>): Promise<Map<string, string>> {
   const contacts = new Map<string, string>()
