@@ -36,23 +36,24 @@ export interface SystemEvent {
 /**
  * Appends events to the journal, in the caller's transaction if it has one: the service's own are recorded exactly when
  * the change that they tell of is, and the webhook deliveries that they cause with them.
+ * @param ownerLinks rows of that table, which were changed with them.
  */
-export async function appendRecords(tenant: Tenant, records: readonly EventRecord[]): Promise<void> {
-  if (records.length === 0) return
-  await append(tenant, 'events', records.length, serializeEvents(records))
+export async function appendRecords(
+  tenant: Tenant,
+  records: readonly EventRecord[],
+  ownerLinks: readonly object[] = [],
+): Promise<void> {
+  const rows = [
+    ...(ownerLinks.length > 0 ? [journalRow(tenant, 'owner_links', ownerLinks.length, serializeRows(ownerLinks))] : []),
+    ...(records.length > 0 ? [journalRow(tenant, 'events', records.length, serializeEvents(records))] : []),
+  ]
+  if (rows.length === 0) return
+  await tenant.journal.insertInto('journal').values(rows).execute()
   await addDeliveries(tenant, records)
 }
 
-/** Appends rows of another table, which all have the same columns. */
-export async function appendRows(tenant: Tenant, table: JournalTable, rows: readonly object[]): Promise<void> {
-  if (rows.length > 0) await append(tenant, table, rows.length, serializeRows(rows))
-}
-
-async function append(tenant: Tenant, table_name: JournalTable, row_count: number, rows: string): Promise<void> {
-  await tenant.journal
-    .insertInto('journal')
-    .values({ journal_id: newId(), table_name, tenant_ids: [tenant.id], row_count, rows })
-    .execute()
+function journalRow({ id }: Tenant, table_name: JournalTable, row_count: number, rows: string) {
+  return { journal_id: newId(), table_name, tenant_ids: [id], row_count, rows }
 }
 
 /** The service's own events of one change as they are stored: they have one time, so their ids keep them in their order. */
