@@ -1,6 +1,7 @@
+import { sql } from 'kysely'
 import { idsInOrder, newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { addDeliveries } from '../webhooks/match.ts'
+import { addDeliveries, SUBSCRIPTION_COLUMNS, toSubscription } from '../webhooks/match.ts'
 import { EMPTY_RECORD, type EventRecord, NOBODY, serializeEvents, serializeRows } from './event-record.ts'
 
 /** The events that the service itself records about a tenant's records. */
@@ -48,8 +49,17 @@ export async function appendRecords(
     ...(records.length > 0 ? [journalRow(tenant, 'events', records.length, serializeEvents(records))] : []),
   ]
   if (rows.length === 0) return
-  await tenant.journal.insertInto('journal').values(rows).execute()
-  await addDeliveries(tenant, records)
+  const names = [...new Set(records.map(({ event }) => event))]
+  // One statement for both: to ask separately would take as long as to append.
+  const subscriptions = await tenant.journal
+    .with('appended', (db) => db.insertInto('journal').values(rows))
+    .selectFrom('webhook_subscriptions')
+    .select(SUBSCRIPTION_COLUMNS)
+    .where('tenant_id', '=', tenant.id)
+    .where('paused_at', 'is', null)
+    .where('event', '=', sql<string>`any(${names}::text[])`)
+    .execute()
+  await addDeliveries(tenant, records, subscriptions.map(toSubscription))
 }
 
 function journalRow({ id }: Tenant, table_name: JournalTable, row_count: number, rows: string) {
