@@ -64,7 +64,8 @@ async function lockVisitors(
   contactId: string,
   now: Date,
 ): Promise<{ others: LockedVisitor[]; held: number }> {
-  // Sorted, so that two requests naming the same visitors wait for each other instead of blocking each other.
+  // Sorted, so that two requests naming the same visitors wait for each other instead of blocking each other. Nearly all
+  // are known. One that another request adds between the two statements can make them collide: then one begins again.
   const ids = [...new Set(visitorIds)].sort()
   const locking = tx.db
     .selectFrom('visitors')
