@@ -12,7 +12,7 @@ import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journe
 import { createRandom } from '../packages/server/src/seed/random.ts'
 import { addDomain } from '../packages/server/src/tenants/domains.ts'
 import { createTenant } from '../packages/server/src/tenants/tenants.ts'
-import { addDeliveries } from '../packages/server/src/webhooks/match.ts'
+import { activeSubscriptions, addDeliveries } from '../packages/server/src/webhooks/match.ts'
 import { createSubscription } from '../packages/server/src/webhooks/subscriptions.ts'
 
 const [site = '', url = '', count = '0', subscriptions = '1'] = process.argv.slice(2)
@@ -34,7 +34,7 @@ await session.tenant(tenantId).transaction(async (tx) => {
     const queued = events
       .slice(0, Math.min(BATCH, Number(count) - made))
       .map((event, index) => ({ ...event, event_id: newId(), event: `queued_${index % Number(subscriptions)}` }))
-    await addDeliveries(tx, queued)
+    await addDeliveries(tx, queued, await activeSubscriptions(tx))
   }
 })
 await session.close()

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { expectedAnswer, isoWeek, type Key, numberOnly, rounded } from '../../test/aggregation.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { ChangeLog } from '../contacts/change-log.ts'
 import { SYSTEM_EVENTS } from '../events/filters.ts'
+import { appendRecords } from '../journal/append.ts'
 import { episodeId } from '../journal/episodes.ts'
 import { type EventRecord, JOURNAL_FORMAT, NOBODY, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
@@ -216,7 +218,9 @@ beforeAll(async () => {
       .execute()
   }
   await tenant.handle.transaction(async (tx) => {
-    for (const [owner, contactId = ''] of CONTACT_OF) await linkOwners(tx, [owner], contactId)
+    const log = new ChangeLog()
+    for (const [owner, contactId = ''] of CONTACT_OF) await linkOwners(tx, log, [owner], contactId)
+    await appendRecords(tx, [], log.ownerLinks)
   })
   records = fc.sample(event, { numRuns: 600, seed: 42 }).map((values) => toRecord(tenant.id, values))
   const strangers = fc.sample(event, { numRuns: 50, seed: 43 }).map((values) => toRecord(newId(), values))

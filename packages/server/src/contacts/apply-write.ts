@@ -22,6 +22,8 @@ export interface SourceWrite {
   companyId?: string | null
   /** When this became true in the source, not later than now. undefined: just now, so that it is the latest write. */
   at?: Date
+  /** The contact was seen then, which may be earlier than anybody knew. */
+  seenAt?: Date
   /** A page sent it and proved only its visitor's identity. Unverified sources are always pages. */
   isFromPage?: boolean
 }
@@ -102,12 +104,14 @@ export function applyWrite(
 
   const companyId = write.companyId === undefined ? before.company_id : write.companyId
   const isNews = changed.length > 0 || companyId !== before.company_id
+  const isSeenEarlier = write.seenAt !== undefined && write.seenAt < before.first_seen_at
   const row: ContactRow = {
     ...before,
     email,
     properties,
     properties_provenance: provenance,
     company_id: companyId,
+    ...(isSeenEarlier ? { first_seen_at: write.seenAt } : {}),
     ...(isNews ? { updated_at: now } : {}),
     ...(write.kind === 'enrichment' ? { enriched_at: now } : {}),
   }
@@ -120,7 +124,7 @@ export function applyWrite(
     ...said,
     changed,
     isNews,
-    isRowDirty: isNews || isProvenanceNew || isEmailConfirmed || write.kind === 'enrichment',
+    isRowDirty: isNews || isSeenEarlier || isProvenanceNew || isEmailConfirmed || write.kind === 'enrichment',
     leftOut: [...barred, ...outranked],
   }
 }

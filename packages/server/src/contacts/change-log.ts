@@ -18,6 +18,8 @@ export interface WriteDependencies {
 export class ChangeLog {
   readonly events: SystemEvent[] = []
   readonly records: EventRecord[] = []
+  /** Rows of `owner_links` that were written, for ClickHouse's copy. */
+  readonly ownerLinks: object[] = []
   /** What has changed of contacts, whose segments are to be looked at. */
   readonly changed = new Map<string, Set<string> | 'everything'>()
   /** Contacts that were given visitors, with their earlier events. */
@@ -53,7 +55,7 @@ export async function changeContacts<T>(
       const log = new ChangeLog()
       const result = await work(tx, log)
       log.events.push(...(await segments.follow(tx, log.changed, log.linked)))
-      await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records])
+      await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
       return result
     })
   return takeTurn(tenant.id, () => repeatOnCollision(transaction))

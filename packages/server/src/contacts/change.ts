@@ -1,13 +1,15 @@
+import type { QueryCreator } from 'kysely'
 import type { SystemEvent } from '../journal/append.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EMAIL, EXTERNAL_ID, emailTaken, lockSurvivor, survivorOf } from './aliases.ts'
 import { applyWrite, blankContact, type SourceWrite, wantsEmail } from './apply-write.ts'
 import type { ChangeLog } from './change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow, changedKeys, propertiesOf } from './contact-row.ts'
 import type { Properties } from './properties.ts'
-import { readSourceRecords, type SourceRecord, storeSourceRecords } from './record-source.ts'
+import { readSourceRecords, type SourceRecord, storeSourceRecords, storing } from './record-source.ts'
 import { fitInEvent } from './size.ts'
 
 export type { SourceWrite } from './apply-write.ts'
@@ -42,22 +44,26 @@ export async function insertContact(
     .returning(CONTACT_COLUMNS)
     .executeTakeFirst()
     .catch(explainUnknownCompany)
-  if (!row || (await isAlias(tx, keys))) return null
+  if (!row || (await isAlias(saying(tx, row.contact_id, record), keys))) return null
   log.leftOut.push(...leftOut)
-  await storeRecord(tx, row.contact_id, record)
   log.events.push(createdEvent(row, write.source, now))
   log.noteChange(row.contact_id, 'everything')
   return row
 }
 
 /** Asked after the insertion, which waits for a merge under way of the contact that had the key. */
-async function isAlias(tx: Tenant, { email, externalId }: ContactKeys): Promise<boolean> {
+async function isAlias(db: QueryCreator<TenantTables>, { email, externalId }: ContactKeys): Promise<boolean> {
   const keys = [
     ...(email === null ? [] : [{ ...EMAIL, key: email }]),
     ...(externalId === null ? [] : [{ ...EXTERNAL_ID, key: externalId }]),
   ]
-  for (const key of keys) if ((await survivorOf(tx, key)) !== null) return true
-  return false
+  const alias = await db
+    .selectFrom('contact_aliases')
+    .innerJoin('contact_merges', 'contact_merges.contact_id', 'contact_aliases.contact_id')
+    .select('contact_aliases.contact_id')
+    .where(({ or, and }) => or(keys.map((key) => and(key))))
+    .executeTakeFirst()
+  return alias !== undefined
 }
 
 /**
@@ -79,19 +85,21 @@ export async function changeContact(
   const { changed, isNews, isRowDirty, leftOut } = applied
   log.leftOut.push(...leftOut)
 
+  const record = saysSomething(write) ? applied.record : null
   let row = before
   if (isRowDirty) {
-    const { properties, properties_provenance, company_id, updated_at, enriched_at } = applied.row
-    row = await tx.db
+    const { properties, properties_provenance, company_id, first_seen_at, updated_at, enriched_at } = applied.row
+    row = await saying(tx, contactId, record)
       .updateTable('contacts')
-      .set({ email, properties, properties_provenance, company_id, updated_at, enriched_at })
+      .set({ email, properties, properties_provenance, company_id, first_seen_at, updated_at, enriched_at })
       .where('contact_id', '=', contactId)
       .returning(CONTACT_COLUMNS)
       .executeTakeFirstOrThrow()
       .catch(explainUnknownCompany)
     log.noteChange(contactId, changedKeys(before, row))
+  } else if (record) {
+    await storeSourceRecords(tx, new Map([[contactId, record]]))
   }
-  if (saysSomething(write)) await storeRecord(tx, contactId, applied.record)
   if (isNews) log.events.push(...changedEvents(before, row, changed, write.source, now))
   return row
 }
@@ -170,8 +178,11 @@ function saysSomething({ properties, email, externalId, raw }: SourceWrite): boo
   return Object.keys(properties).length > 0 || email !== undefined || externalId !== undefined || raw !== undefined
 }
 
-async function storeRecord(tx: Tenant, contactId: string, record: SourceRecord | null): Promise<void> {
-  if (record) await storeSourceRecords(tx, new Map([[contactId, record]]))
+/** Begins a statement that also stores what a source says of the contact: a statement of its own would take as long. */
+function saying(tx: Tenant, contactId: string, record: SourceRecord | null): QueryCreator<TenantTables> {
+  if (!record) return tx.db
+  const records = new Map([[contactId, record]])
+  return tx.db.with('said', (db) => storing(db, records)) as unknown as QueryCreator<TenantTables>
 }
 
 /** The e-mail that a write gives, or the one from before when another contact has it. By hand that is an error. */

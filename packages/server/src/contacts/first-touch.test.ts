@@ -45,6 +45,19 @@ async function touchOf(contactId: string): Promise<Record<string, unknown>> {
   return Object.fromEntries(touch)
 }
 
+test.each([
+  ['exists', true],
+  ['is new', false],
+])('visitors that claimed its user id bring their first touch to a contact that %s', async (_, exists) => {
+  if (exists) await tenant.contact(ADA)
+  await tenant.track({ visitor_id: 'v', events: [page('/first?utm_source=ads')], external_contact_id: 'u1' })
+  await track('w', page('/later'))
+  const id = await identify({ email: ADA, user_id: 'u1', visitor_id: 'w', properties: { plan: 'pro' } })
+  const { contact } = (await tenant.call('GET', `/v1/contacts/${id}`)).body
+  expect(contact.properties).toMatchObject({ plan: 'pro', first_utm_source: 'ads' })
+  expect(await touchOf(id)).toMatchObject({ first_landing_page: '/first?utm_source=ads' })
+})
+
 describe('what comes after the first touch fills none of its gaps', () => {
   test('another page of the same visitor', async () => {
     await track('v', page('/plain'))

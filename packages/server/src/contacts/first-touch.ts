@@ -5,6 +5,7 @@ import { isStorableText } from '../platform/http/json-body.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { changeContact, lockContact } from './change.ts'
 import { ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
+import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 import { hasFirstTouch } from './first-touch-keys.ts'
 import type { Properties } from './properties.ts'
 
@@ -20,34 +21,50 @@ interface FirstTouch {
 /**
  * Writes the first-touch properties and first_seen_at of a contact, from how the episodes of its visitors began. The
  * values are those of one visit, so they are written together, and not at all where any of them stands already.
- * @returns null when the contact is gone.
+ * @param row the contact as it is stored now; the caller has locked it.
+ * @returns the contact as it is stored then.
  */
 export async function recordFirstTouch(
   tx: Tenant,
   log: ChangeLog,
-  contactId: string,
-  { seenAt, page }: Beginning,
+  row: ContactRow,
+  { seenAt: seenMs, page }: Beginning,
   now: Date,
-): Promise<FirstTouch | null> {
-  const row = await lockContact(tx, contactId)
-  if (!row) return null
-  const firstSeenMs = Math.min(row.first_seen_at.getTime(), seenAt)
-  if (firstSeenMs < row.first_seen_at.getTime()) {
-    const first_seen_at = new Date(firstSeenMs)
-    await tx.db.updateTable('contacts').set({ first_seen_at }).where('contact_id', '=', contactId).execute()
-    log.noteChange(contactId, ['first_seen_at'])
-  }
-  const isWritten = hasFirstTouch(row.properties as Properties)
-  if (isWritten || page === null) return { firstSeenMs, isWritten }
+): Promise<ContactRow> {
+  const seenAt = new Date(seenMs)
+  const touched =
+    page && !hasFirstTouch(row.properties as Properties) && (await writeTouch(tx, log, row, page, seenAt, now))
+  if (touched) return touched
+  if (seenAt >= row.first_seen_at) return row
+  log.noteChange(row.contact_id, ['first_seen_at'])
+  return tx.db
+    .updateTable('contacts')
+    .set({ first_seen_at: seenAt })
+    .where('contact_id', '=', row.contact_id)
+    .returning(CONTACT_COLUMNS)
+    .executeTakeFirstOrThrow()
+}
+
+/** @returns null when a full contact rejects the first touch; then nothing is written. */
+async function writeTouch(
+  tx: Tenant,
+  log: ChangeLog,
+  before: ContactRow,
+  page: FirstPage,
+  seenAt: Date,
+  now: Date,
+): Promise<ContactRow | null> {
   // What it leaves out is no business of whoever identified the contact.
   const own = new ChangeLog()
-  await changeContact(tx, own, row, { ...SOURCE, properties: touchOf(page) }, now).catch((error: unknown) => {
-    // A full contact rejects the first touch before anything is written.
+  try {
+    const row = await changeContact(tx, own, before, { ...SOURCE, properties: touchOf(page), seenAt }, now)
+    log.events.push(...own.events)
+    for (const [changed, keys] of own.changed) log.noteChange(changed, keys === 'everything' ? keys : [...keys])
+    return row
+  } catch (error) {
     if (!(error instanceof ServiceError) || error.status >= 500) throw error
-  })
-  log.events.push(...own.events)
-  for (const [changed, keys] of own.changed) log.noteChange(changed, keys === 'everything' ? keys : [...keys])
-  return { firstSeenMs, isWritten: true }
+    return null
+  }
 }
 
 /** Sees to the first touch of contacts whose events arrive after they were identified. */
@@ -64,11 +81,14 @@ export function createFirstTouchWatch(dependencies: WriteDependencies) {
     const isEarlier = touch === undefined || beginning.seenAt < touch.firstSeenMs
     const saysMore = !touch?.isWritten && beginning.page !== null
     if (!isEarlier && !saysMore) return
-    const found = await changeContacts(tenant, dependencies, (tx, log) =>
-      recordFirstTouch(tx, log, contactId, beginning, dependencies.clock()),
-    )
+    const found = await changeContacts(tenant, dependencies, async (tx, log) => {
+      const row = await lockContact(tx, contactId)
+      return row && recordFirstTouch(tx, log, row, beginning, dependencies.clock())
+    })
+    if (!found) return
     if (known.size >= REMEMBERED) known.clear()
-    if (found) known.set(key, found)
+    const isWritten = hasFirstTouch(found.properties as Properties)
+    known.set(key, { firstSeenMs: found.first_seen_at.getTime(), isWritten })
   }
 }
 

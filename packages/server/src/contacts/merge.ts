@@ -6,7 +6,7 @@ import { moveVisitors } from '../visitors/link.ts'
 import { linkOwners } from '../visitors/owners.ts'
 import { type Alias, EMAIL, EXTERNAL_ID, idOfSource, namedContact, survivorOfContact } from './aliases.ts'
 import { changedEvents } from './change.ts'
-import { changeContacts, type WriteDependencies } from './change-log.ts'
+import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 import { type ContactContent, mergedContent } from './merge-content.ts'
 import type { Properties } from './properties.ts'
@@ -53,7 +53,7 @@ export async function mergeContacts(
     const after = mergedContent(before, merged, now)
     requireRoomInContact(sizedOf(before), sizedOf(after), 'manual')
 
-    const moved = await move(tx, contactId, into, now)
+    const moved = await move(tx, log, contactId, into, now)
     await tx.db
       .insertInto('contact_merges')
       .values({
@@ -161,7 +161,7 @@ function sizedOf({ row, records }: ContactContent) {
   return { email: row.email, properties: row.properties as Properties, records }
 }
 
-async function move(tx: Tenant, contactId: string, into: string, now: Date): Promise<Moved> {
+async function move(tx: Tenant, log: ChangeLog, contactId: string, into: string, now: Date): Promise<Moved> {
   const visitors = await moveVisitors(tx, { from: contactId, to: into }, MERGE, now)
   const notes = await tx.db
     .updateTable('notes')
@@ -184,7 +184,7 @@ async function move(tx: Tenant, contactId: string, into: string, now: Date): Pro
     .execute()
   return {
     visitors,
-    owners: await moveOwners(tx, contactId, into),
+    owners: await moveOwners(tx, log, contactId, into),
     notes: notes.map(({ note_id }) => note_id),
     mails: mails.map(({ message_id }) => message_id),
     merged: merged.map(({ contact_id }) => contact_id),
@@ -192,7 +192,7 @@ async function move(tx: Tenant, contactId: string, into: string, now: Date): Pro
 }
 
 /** The contact's events, those of its visitors and of the contacts merged into it. */
-async function moveOwners(tx: Tenant, contactId: string, into: string): Promise<string[]> {
+async function moveOwners(tx: Tenant, log: ChangeLog, contactId: string, into: string): Promise<string[]> {
   const links = await tx.db
     .selectFrom('owner_links')
     .select(['owner_id', 'contact_id'])
@@ -204,7 +204,7 @@ async function moveOwners(tx: Tenant, contactId: string, into: string): Promise<
   }
   const linked = links.flatMap(({ owner_id, contact_id }) => (contact_id === contactId ? [owner_id] : []))
   const owners = [...new Set([...linked, contactId])]
-  await linkOwners(tx, owners, into)
+  await linkOwners(tx, log, owners, into)
   return owners
 }
 

@@ -1,4 +1,5 @@
-import { sql } from 'kysely'
+import { type QueryCreator, sql } from 'kysely'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { SourceFields } from './unified-profile.ts'
@@ -66,28 +67,30 @@ export async function readSourceRecords(
  * other instead of blocking each other.
  */
 export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
-  if (records.size === 0) return
-  await insertion(tx, records)
-    .onConflict((row) =>
-      row.columns(['contact_id', 'source']).doUpdateSet(({ ref }) => ({
-        kind: ref('excluded.kind'),
-        external_id: ref('excluded.external_id'),
-        fields: ref('excluded.fields'),
-        raw: ref('excluded.raw'),
-        updated_at: ref('excluded.updated_at'),
-        synced_at: ref('excluded.synced_at'),
-        enriched_at: ref('excluded.enriched_at'),
-      })),
-    )
-    .execute()
+  if (records.size > 0) await storing(tx.db, records).execute()
+}
+
+/** The statement that does so, to be part of another. */
+export function storing(db: QueryCreator<TenantTables>, records: ReadonlyMap<string, SourceRecord>) {
+  return insertion(db, records).onConflict((row) =>
+    row.columns(['contact_id', 'source']).doUpdateSet(({ ref }) => ({
+      kind: ref('excluded.kind'),
+      external_id: ref('excluded.external_id'),
+      fields: ref('excluded.fields'),
+      raw: ref('excluded.raw'),
+      updated_at: ref('excluded.updated_at'),
+      synced_at: ref('excluded.synced_at'),
+      enriched_at: ref('excluded.enriched_at'),
+    })),
+  )
 }
 
 /** The same for contacts of which the source has said nothing before, in a fraction of the time. */
 export async function insertSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
-  if (records.size > 0) await insertion(tx, records).execute()
+  if (records.size > 0) await insertion(tx.db, records).execute()
 }
 
-function insertion(tx: Tenant, records: ReadonlyMap<string, SourceRecord>) {
+function insertion(db: QueryCreator<TenantTables>, records: ReadonlyMap<string, SourceRecord>) {
   const rows = [...records]
     .sort(([, a], [, b]) => compareKeys(a.external_id, b.external_id))
     // As text, so that it is stored as it came: not every JSON text can be taken apart in PostgreSQL.
@@ -96,7 +99,7 @@ function insertion(tx: Tenant, records: ReadonlyMap<string, SourceRecord>) {
       contact_id,
       raw: record.raw === null ? null : JSON.stringify(record.raw),
     }))
-  return tx.db
+  return db
     .insertInto('contact_sources')
     .columns([...PLAIN_COLUMNS, 'raw'])
     .expression((eb) =>

@@ -8,7 +8,7 @@ import { moveVisitors } from '../visitors/link.ts'
 import { linkOwners } from '../visitors/owners.ts'
 import { emailTaken, namedContact } from './aliases.ts'
 import { changedEvents, createdEvent, findContact, holderOfEmail } from './change.ts'
-import { changeContacts, type WriteDependencies } from './change-log.ts'
+import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 import { keysThatDiffer, lockContents, type Moved, refuseWhileErasing, storeContent } from './merge.ts'
 import { type ContactContent, contentWithoutMerge, revived } from './merge-content.ts'
@@ -47,7 +47,7 @@ export async function unmergeContact(
     const survivorRow = await storeContent(tx, survivor)
     await tx.db.deleteFrom('contact_merges').where('contact_id', '=', contactId).execute()
     const row = await restore(tx, await withCompany(tx, merged), now)
-    await moveBack(tx, merge, now)
+    await moveBack(tx, log, merge, now)
 
     const created = createdEvent(row, UNMERGE, now)
     log.events.push({ ...created, data: { ...created.data, unmerged_from: survivorId } })
@@ -142,7 +142,7 @@ function keysTaken(key: string) {
   return conflict('contact_keys_taken', `The ${key} belongs to another contact by now. Remove it there first.`)
 }
 
-async function moveBack(tx: Tenant, merge: Merge, now: Date): Promise<void> {
+async function moveBack(tx: Tenant, log: ChangeLog, merge: Merge, now: Date): Promise<void> {
   const { contact_id: to, into_contact_id: from } = merge
   const { visitors, owners, notes, mails, merged } = merge.moved as unknown as Moved
   await moveVisitors(tx, { from, to, only: visitors }, UNMERGE, now)
@@ -163,5 +163,5 @@ async function moveBack(tx: Tenant, merge: Merge, now: Date): Promise<void> {
     .set({ survivor_id: to })
     .where('contact_id', '=', sql<string>`any(${merged}::uuid[])`)
     .execute()
-  await linkOwners(tx, owners, to)
+  await linkOwners(tx, log, owners, to)
 }

@@ -2,7 +2,7 @@ import { forgetConversations } from '../conversations/forget.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { linkVisitors, registerVisitors, unlinkVisitors } from '../visitors/link.ts'
 import { EMAIL, emailTaken, missingContact, survivorOf } from './aliases.ts'
-import { changeContact, findContact, holderOfEmail, insertContact, lockContact } from './change.ts'
+import { changeContact, holderOfEmail, insertContact, lockContact } from './change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
 import type { ContactRow } from './contact-row.ts'
 import type { PropertyChanges } from './properties.ts'
@@ -86,8 +86,7 @@ async function withVisitors(
   visitorIds: readonly string[],
   now: Date,
 ): Promise<ContactRow> {
-  const linked = await linkVisitors(tx, log, visitorIds, row.contact_id, MANUAL.source, now)
-  return linked > 0 ? ((await findContact(tx, row.contact_id)) ?? row) : row
+  return (await linkVisitors(tx, log, visitorIds, row, MANUAL.source, now)).row
 }
 
 /** Asked for a merge first: the contact that has just been inserted has the email too. */

@@ -67,12 +67,12 @@ export async function submitForm(
       ? await changeContact(tx, log, known, write, now)
       : await insertContact(tx, log, { email, externalId: null }, write, now)
     if (!row) throw new Collision()
-    const linked = await linkVisitorsThatFit(tx, log, visitorIds, row.contact_id, SOURCE.source, now)
+    const linking = await linkVisitorsThatFit(tx, log, visitorIds, row, SOURCE.source, now)
     const record = toRecord(tenant.id, row.contact_id, submission, now)
     log.records.push(record)
     // Where the visitor was never seen, its first page is that of the form.
     const beginning = beginningOf([record])
-    if (linked > 0 && beginning) await recordFirstTouch(tx, log, row.contact_id, beginning, now)
+    if (linking.linked > 0 && beginning) await recordFirstTouch(tx, log, linking.row, beginning, now)
     const ofContact = log.leftOut.map((key) => (key === 'company_id' ? key : `contact_data.${key}`))
     const ofCompany = upserted?.leftOut.map((key) => `company_data.${key}`) ?? []
     const leftOut = [...ofContact, ...ofCompany]

@@ -1,6 +1,7 @@
+import { sql } from 'kysely'
 import { idsInOrder, newId } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { addDeliveries } from '../webhooks/match.ts'
+import { addDeliveries, SUBSCRIPTION_COLUMNS, toSubscription } from '../webhooks/match.ts'
 import { EMPTY_RECORD, type EventRecord, NOBODY, serializeEvents, serializeRows } from './event-record.ts'
 
 /** The events that the service itself records about a tenant's records. */
@@ -36,23 +37,33 @@ export interface SystemEvent {
 /**
  * Appends events to the journal, in the caller's transaction if it has one: the service's own are recorded exactly when
  * the change that they tell of is, and the webhook deliveries that they cause with them.
+ * @param ownerLinks rows of that table, which were changed with them.
  */
-export async function appendRecords(tenant: Tenant, records: readonly EventRecord[]): Promise<void> {
-  if (records.length === 0) return
-  await append(tenant, 'events', records.length, serializeEvents(records))
-  await addDeliveries(tenant, records)
-}
-
-/** Appends rows of another table, which all have the same columns. */
-export async function appendRows(tenant: Tenant, table: JournalTable, rows: readonly object[]): Promise<void> {
-  if (rows.length > 0) await append(tenant, table, rows.length, serializeRows(rows))
-}
-
-async function append(tenant: Tenant, table_name: JournalTable, row_count: number, rows: string): Promise<void> {
-  await tenant.journal
-    .insertInto('journal')
-    .values({ journal_id: newId(), table_name, tenant_ids: [tenant.id], row_count, rows })
+export async function appendRecords(
+  tenant: Tenant,
+  records: readonly EventRecord[],
+  ownerLinks: readonly object[] = [],
+): Promise<void> {
+  const rows = [
+    ...(ownerLinks.length > 0 ? [journalRow(tenant, 'owner_links', ownerLinks.length, serializeRows(ownerLinks))] : []),
+    ...(records.length > 0 ? [journalRow(tenant, 'events', records.length, serializeEvents(records))] : []),
+  ]
+  if (rows.length === 0) return
+  const names = [...new Set(records.map(({ event }) => event))]
+  // One statement for both: to ask separately would take as long as to append.
+  const subscriptions = await tenant.journal
+    .with('appended', (db) => db.insertInto('journal').values(rows))
+    .selectFrom('webhook_subscriptions')
+    .select(SUBSCRIPTION_COLUMNS)
+    .where('tenant_id', '=', tenant.id)
+    .where('paused_at', 'is', null)
+    .where('event', '=', sql<string>`any(${names}::text[])`)
     .execute()
+  await addDeliveries(tenant, records, subscriptions.map(toSubscription))
+}
+
+function journalRow({ id }: Tenant, table_name: JournalTable, row_count: number, rows: string) {
+  return { journal_id: newId(), table_name, tenant_ids: [id], row_count, rows }
 }
 
 /** The service's own events of one change as they are stored: they have one time, so their ids keep them in their order. */

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { ChangeLog } from '../contacts/change-log.ts'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { openPool } from '../platform/postgres/connect.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
 import { linkOwners } from '../visitors/owners.ts'
+import { appendRecords } from './append.ts'
 import { episodeId } from './episodes.ts'
 import { createEventEraser } from './erase-events.ts'
 import { EMPTY_RECORD, NOBODY, serializeEvents } from './event-record.ts'
@@ -257,7 +259,11 @@ test('an erasure waits for events of a visitor that ClickHouse does not take, th
   }
   await withProjectors([full], async (projector) => {
     const [owner, contactId] = [episodeId(tenant.id, 'ada', 0), newId()]
-    await tenant.handle.transaction((tx) => linkOwners(tx, [owner], contactId))
+    await tenant.handle.transaction(async (tx) => {
+      const log = new ChangeLog()
+      await linkOwners(tx, log, [owner], contactId)
+      await appendRecords(tx, [], log.ownerLinks)
+    })
     await commit(['anonymous'], tenant, (rows) => rows.replace(NOBODY, owner))
     const { erase } = createEventEraser({
       ...service.stores,

@@ -37,8 +37,11 @@ export interface Tenant {
   beginExport(): Promise<() => void>
   /** Runs `work` on a connection of its own with room for temporary tables: what is kept there has no tenant. */
   scratch<T>(work: (scratch: Kysely<object>) => Promise<T>): Promise<T>
-  /** The journal's table, reachable here so that an event is appended in the transaction that causes it. */
-  readonly journal: Kysely<Pick<DB, 'journal'>>
+  /**
+   * The journal's table, reachable here so that an event is appended in the transaction that causes it, and the
+   * subscriptions to what is appended. Neither is confined to the tenant.
+   */
+  readonly journal: Kysely<Pick<DB, 'journal' | 'webhook_subscriptions'>>
   /** What platform/jobs queues a job through, so that it exists only if this handle's transaction commits. */
   readonly jobsDatabase: Pick<Kysely<DB>, 'executeQuery'>
   /**
@@ -71,7 +74,7 @@ export function openTenant(stores: Stores, tenantId: string, caller?: AbortSigna
     },
     beginExport: () => stores.reads.beginExport(tenantId, caller),
     scratch: (work) => onScratch(stores.database as unknown as Kysely<object>, work),
-    journal: stores.database as unknown as Kysely<Pick<DB, 'journal'>>,
+    journal: stores.database as unknown as Tenant['journal'],
     jobsDatabase: stores.database,
     transaction: (work) =>
       isTransaction

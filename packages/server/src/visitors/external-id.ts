@@ -1,6 +1,8 @@
 import { sql } from 'kysely'
 import { EXTERNAL_ID, lockSurvivor, survivorOf, survivorOfContact } from '../contacts/aliases.ts'
+import { findContact, lockContact } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { CONTACT_COLUMNS, type ContactRow } from '../contacts/contact-row.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { linkVisitorsThatFit, registerVisitors } from './link.ts'
@@ -53,47 +55,46 @@ async function claimVisitor(
   await registerVisitors(tenant, [visitorId], now)
   await changeContacts(tenant, dependencies, async (tx, log) => {
     await lockExternalId(tx, externalContactId)
-    const contactId = await lockNamed(tx, externalContactId)
+    const contact = await lockNamed(tx, externalContactId)
     await tx.db
       .updateTable('visitors')
       .set({ external_contact_id: externalContactId })
       .where('visitor_id', '=', visitorId)
       .execute()
-    if (contactId !== null) await linkVisitorsThatFit(tx, log, [visitorId], contactId, SOURCE, now)
+    if (contact) await linkVisitorsThatFit(tx, log, [visitorId], contact, SOURCE, now)
   })
 }
 
 /** The contact with this external user id, else with this contact_id, or into which it was merged; its row is locked. */
-async function lockNamed(tx: Tenant, externalContactId: string): Promise<string | null> {
+async function lockNamed(tx: Tenant, externalContactId: string): Promise<ContactRow | undefined> {
   const named = await tx.db
     .selectFrom('contacts')
-    .select('contact_id')
+    .select(CONTACT_COLUMNS)
     .where('external_id', '=', externalContactId)
     .forUpdate()
     .executeTakeFirst()
-  if (named) return named.contact_id
+  if (named) return named
   const survivorId = await lockSurvivor(tx, () => survivorOf(tx, { ...EXTERNAL_ID, key: externalContactId }))
-  if (survivorId !== null || !isUuid(externalContactId)) return survivorId
-  const byId = await tx.db
-    .selectFrom('contacts')
-    .select('contact_id')
-    .where('contact_id', '=', externalContactId)
-    .forUpdate()
-    .executeTakeFirst()
-  return byId?.contact_id ?? lockSurvivor(tx, () => survivorOfContact(tx, externalContactId))
+  if (survivorId !== null) return findContact(tx, survivorId)
+  if (!isUuid(externalContactId)) return undefined
+  const byId = await lockContact(tx, externalContactId)
+  if (byId) return byId
+  const mergedInto = await lockSurvivor(tx, () => survivorOfContact(tx, externalContactId))
+  return mergedInto === null ? undefined : findContact(tx, mergedInto)
 }
 
 /**
  * Gives a contact that has got an external id the visitors that claim it: those that claimed it before anybody had it, and
  * those of the contact that it was taken from, with what they do from now on. Hold the lock on that id.
+ * @returns the contact with the first touch that they brought.
  */
 export async function linkClaimants(
   tx: Tenant,
   log: ChangeLog,
   externalId: string,
-  { from, to }: { from: string | null; to: string },
+  { from, to }: { from: string | null; to: ContactRow },
   now: Date,
-): Promise<void> {
+): Promise<ContactRow> {
   const visitors = await tx.db
     .selectFrom('visitors')
     .select('visitor_id')
@@ -104,7 +105,7 @@ export async function linkClaimants(
     .limit(CLAIMS_MAX)
     .execute()
   const ids = visitors.map(({ visitor_id }) => visitor_id)
-  await linkVisitorsThatFit(tx, log, ids, to, SOURCE, now)
+  return (await linkVisitorsThatFit(tx, log, ids, to, SOURCE, now)).row
 }
 
 /**

@@ -45,7 +45,7 @@ export async function identify(
     const meant = await findMeant(tx, identification)
     const row = await writeMeant(tx, log, identification, meant, now)
     const { source } = sourceOf(meant.trust)
-    await linkVisitors(tx, log, visitorIds, row.contact_id, source, now)
+    await linkVisitors(tx, log, visitorIds, row, source, now)
     const leftOut = [...(meant.isEmailLeftOut ? ['email'] : []), ...log.leftOut]
     return { contactId: row.contact_id, created: meant.contact === null, trust: meant.trust, leftOut }
   })
@@ -96,8 +96,9 @@ async function writeMeant(
   if (emailLoser !== null) await takeAwayEmail(tx, log, emailLoser, write.source, now)
   let row: ContactRow
   if (contact) {
-    if (takesUserId) await giveUserId(tx, log, contact, userId, meant, now)
-    row = await changeContact(tx, log, contact.stored ?? contact, write, now)
+    const stored = contact.stored ?? contact
+    const named = takesUserId ? await giveUserId(tx, log, contact, userId, meant, now) : stored
+    row = await changeContact(tx, log, named, write, now)
   } else {
     const keys = { email: write.email ?? null, externalId: takesUserId ? userId : null }
     const inserted = await insertContact(
@@ -109,13 +110,13 @@ async function writeMeant(
     )
     if (!inserted) throw new Collision()
     row = inserted
-    if (takesUserId) await linkClaimants(tx, log, userId, { from: loser?.contact_id ?? null, to: row.contact_id }, now)
+    if (takesUserId) row = await linkClaimants(tx, log, userId, { from: loser?.contact_id ?? null, to: row }, now)
   }
   if (email === null || !isEmailUnproven) return row
   return changeContact(tx, log, row, { ...sourceOf('unverified'), properties: {}, email }, now)
 }
 
-/** Gives the contact a user id; one that only a page has claimed gives way. */
+/** Gives the contact a user id; one that only a page has claimed gives way. @returns the contact as it is stored then. */
 async function giveUserId(
   tx: Tenant,
   log: ChangeLog,
@@ -123,17 +124,20 @@ async function giveUserId(
   userId: string,
   meant: Meant,
   now: Date,
-): Promise<void> {
+): Promise<ContactRow> {
   const isProvisional = meant.userId === 'provisional'
-  if (contact.external_id === userId && contact.external_id_provisional === isProvisional) return
+  if (contact.external_id === userId && contact.external_id_provisional === isProvisional) {
+    return contact.stored ?? contact
+  }
   if (contact.external_id !== null && contact.external_id !== userId) await takeAwayUserId(tx, contact)
-  await tx.db
+  const row = await tx.db
     .updateTable('contacts')
     .set({ external_id: userId, external_id_provisional: isProvisional })
     .where('contact_id', '=', contact.contact_id)
-    .execute()
-  if (contact.external_id === userId) return
-  await linkClaimants(tx, log, userId, { from: meant.loser?.contact_id ?? null, to: contact.contact_id }, now)
+    .returning(CONTACT_COLUMNS)
+    .executeTakeFirstOrThrow()
+  if (contact.external_id === userId) return row
+  return linkClaimants(tx, log, userId, { from: meant.loser?.contact_id ?? null, to: row }, now)
 }
 
 /** Takes a contact's user id away, and from what the identifying sources say of it. */

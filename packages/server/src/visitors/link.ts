@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely'
 import type { ChangeLog } from '../contacts/change-log.ts'
+import type { ContactRow } from '../contacts/contact-row.ts'
 import { recordFirstTouch } from '../contacts/first-touch.ts'
 import { isUnverified } from '../contacts/source-standing.ts'
 import { type Beginning, earlierOf } from '../journal/beginnings.ts'
@@ -20,39 +21,43 @@ const VISITORS_MAX_FROM_PAGES = 500
  */
 const PAST_VISITORS_FACTOR = 10
 
+/** What became of the visitors that a contact was given. */
+export interface Linking {
+  /** How many visitors changed hands. */
+  linked: number
+  /** The contact, with the first touch that they brought. */
+  row: ContactRow
+}
+
 /**
  * Makes visitors belong to a contact from now on, with their anonymous events, logs it, and records the contact's first
  * touch. Events that belong to a contact already stay there. Call registerVisitors before, and this in the transaction
  * that names the contact, with the contact locked: every path takes contacts before visitors, so that none waits for
  * another in a circle.
- * @returns how many visitors changed hands.
+ * @param row the contact as it is stored now.
  * @throws ServiceError 409 `too_many_visitors`.
  */
 export async function linkVisitors(
   tx: Tenant,
   log: ChangeLog,
   visitorIds: readonly string[],
-  contactId: string,
+  row: ContactRow,
   source: string,
   now: Date,
-): Promise<number> {
-  // Sorted, so that two requests naming the same visitors wait for each other instead of blocking each other.
-  const ids = [...new Set(visitorIds)].sort()
-  if (ids.length === 0) return 0
-  const linked = await lockThoseOfOthers(tx, ids, contactId)
-  if (linked.length === 0) return 0
-  if (linked.length > (await roomFor(tx, contactId, source))) throw tooManyVisitors(source)
-  return link(tx, log, linked, contactId, source, now)
+): Promise<Linking> {
+  if (visitorIds.length === 0) return { linked: 0, row }
+  const { others, room } = await lockVisitors(tx, visitorIds, row.contact_id, source)
+  if (others.length > room) throw tooManyVisitors(source)
+  return link(tx, log, others, row, source, now)
 }
 
 /** The same, for as many visitors as the contact has room for, so that too many do not fail the rest of the write. */
 export async function linkVisitorsThatFit(
-  ...[tx, log, visitorIds, contactId, source, now]: Parameters<typeof linkVisitors>
-) {
-  const room = await roomFor(tx, contactId, source)
-  const ids = [...new Set(visitorIds)].slice(0, room).sort()
-  if (ids.length === 0) return 0
-  return link(tx, log, await lockThoseOfOthers(tx, ids, contactId), contactId, source, now)
+  ...[tx, log, visitorIds, row, source, now]: Parameters<typeof linkVisitors>
+): Promise<Linking> {
+  if (visitorIds.length === 0) return { linked: 0, row }
+  const { others, room } = await lockVisitors(tx, visitorIds, row.contact_id, source)
+  return link(tx, log, others.slice(0, room), row, source, now)
 }
 
 /**
@@ -69,39 +74,57 @@ export async function registerVisitors(tenant: Tenant, visitorIds: readonly stri
     .execute()
 }
 
-/** Locks visitors. @returns those that do not belong to the contact. */
-async function lockThoseOfOthers(tx: Tenant, ids: readonly string[], contactId: string): Promise<LockedVisitor[]> {
+/**
+ * Locks visitors.
+ * @returns those that do not belong to the contact, in the order in which they were named, and how many more the source
+ * may link to it.
+ */
+async function lockVisitors(
+  tx: Tenant,
+  visitorIds: readonly string[],
+  contactId: string,
+  source: string,
+): Promise<{ others: LockedVisitor[]; room: number }> {
+  // Sorted, so that two requests naming the same visitors wait for each other instead of blocking each other.
+  const ids = [...new Set(visitorIds)].sort()
   const visitors = await tx.db
     .selectFrom('visitors')
     .select(LOCKED_COLUMNS)
+    .select([countHeld(tx, contactId).as('held'), countPast(tx, contactId).as('past')])
     .where('visitor_id', 'in', ids)
     .orderBy('visitor_id')
     .forUpdate()
     .execute()
-  return visitors.filter((visitor) => visitor.contact_id !== contactId)
+  const byId = new Map(visitors.map((visitor) => [visitor.visitor_id, visitor]))
+  const named = [...new Set(visitorIds)].flatMap((id) => byId.get(id) ?? [])
+  const [counts] = visitors
+  return {
+    others: named.filter(({ contact_id }) => contact_id !== contactId),
+    room: roomBeside({ held: Number(counts?.held ?? 0), past: Number(counts?.past ?? 0) }, source),
+  }
 }
 
 async function link(
   tx: Tenant,
   log: ChangeLog,
   linked: readonly LockedVisitor[],
-  contactId: string,
+  row: ContactRow,
   source: string,
   now: Date,
-): Promise<number> {
-  if (linked.length === 0) return 0
+): Promise<Linking> {
+  if (linked.length === 0) return { linked: 0, row }
+  const contactId = row.contact_id
   const linkedIds = linked.map(({ visitor_id }) => visitor_id)
-  await tx.db.updateTable('visitors').set({ contact_id: contactId }).where('visitor_id', 'in', linkedIds).execute()
-  await logLinks(tx, linked, contactId, source, now)
+  await handOver(tx, linked, contactId, source, now)
   const anonymous = linked.filter(({ contact_id }) => contact_id === null)
   const episodes = anonymous.map(({ visitor_id, episode }) => episodeId(tx.id, visitor_id, episode))
-  await linkOwners(tx, episodes, contactId)
+  await linkOwners(tx, log, episodes, contactId)
   log.events.push({ event: 'contact_identified', at: now, contactId, data: { visitor_ids: linkedIds, source } })
   log.noteChange(contactId, [])
   log.linked.add(contactId)
   const beginning = anonymous.map(beginningOf).reduce(earlierOf, null)
-  if (beginning) await recordFirstTouch(tx, log, contactId, beginning, now)
-  return linked.length
+  const touched = beginning ? await recordFirstTouch(tx, log, row, beginning, now) : row
+  return { linked: linked.length, row: touched }
 }
 
 /**
@@ -116,39 +139,37 @@ export async function moveVisitors(
   source: string,
   now: Date,
 ): Promise<string[]> {
-  let held = tx.db.selectFrom('visitors').select(['visitor_id', 'contact_id']).where('contact_id', '=', from)
-  if (only) held = held.where('visitor_id', '=', sql<string>`any(${[...only]}::text[])`)
-  const visitors = await held.orderBy('visitor_id').forUpdate().execute()
+  let moving = tx.db.selectFrom('visitors').select(['visitor_id', 'contact_id']).where('contact_id', '=', from)
+  if (only) moving = moving.where('visitor_id', '=', sql<string>`any(${[...only]}::text[])`)
+  const visitors = await moving.orderBy('visitor_id').forUpdate().execute()
   if (visitors.length === 0) return []
-  if (visitors.length > (await roomFor(tx, to, source))) throw tooManyVisitors(source)
-  const ids = visitors.map(({ visitor_id }) => visitor_id)
-  await tx.db
-    .updateTable('visitors')
-    .set({ contact_id: to })
-    .where('visitor_id', '=', sql<string>`any(${ids}::text[])`)
-    .execute()
-  await logLinks(tx, visitors, to, source, now)
-  return ids
+  const { held } = await countHeld(tx, to).executeTakeFirstOrThrow()
+  const { past } = await countPast(tx, to).executeTakeFirstOrThrow()
+  if (visitors.length > roomBeside({ held, past }, source)) throw tooManyVisitors(source)
+  await handOver(tx, visitors, to, source, now)
+  return visitors.map(({ visitor_id }) => visitor_id)
 }
 
-/** How many more visitors a source may link to a contact. */
-async function roomFor(tx: Tenant, contactId: string, source: string): Promise<number> {
+/** How many visitors a contact has, as far as that matters. */
+function countHeld(tx: Tenant, contactId: string) {
   const some = tx.db.selectFrom('visitors').select('visitor_id').where('contact_id', '=', contactId).limit(VISITORS_MAX)
-  const { count } = await tx.db
-    .selectFrom(some.as('some'))
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  const had = tx.db
+  return tx.db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('held'))
+}
+
+/** How many visitors' events are a contact's, as far as that matters. */
+function countPast(tx: Tenant, contactId: string) {
+  const some = tx.db
     .selectFrom('owner_links')
     .select('owner_id')
     .where('contact_id', '=', contactId)
     .limit(VISITORS_MAX * PAST_VISITORS_FACTOR)
-  const { past } = await tx.db
-    .selectFrom(had.as('had'))
-    .select(({ fn }) => fn.countAll<number>().as('past'))
-    .executeTakeFirstOrThrow()
+  return tx.db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('past'))
+}
+
+/** How many more visitors a source may link to a contact that has some, and has had some. */
+function roomBeside({ held, past }: { held: number; past: number }, source: string): number {
   const max = visitorsMax(source)
-  return Math.max(0, Math.min(max - Number(count), max * PAST_VISITORS_FACTOR - Number(past)))
+  return Math.max(0, Math.min(max - held, max * PAST_VISITORS_FACTOR - past))
 }
 
 function visitorsMax(source: string): number {
@@ -178,7 +199,10 @@ export async function unlinkVisitors(tx: Tenant, contactId: string, source: stri
     .execute()
   if (visitors.length === 0) return
   const links = visitors.map(({ visitor_id }) => ({ visitor_id, contact_id: contactId }))
-  await logLinks(tx, links, null, source, now)
+  await tx.db
+    .insertInto('identity_links')
+    .values(toLog(links, null, source, now))
+    .execute()
 }
 
 const LOCKED_COLUMNS = [
@@ -201,8 +225,29 @@ function beginningOf({ first_seen_at, first_page_at, first_url, first_referrer }
   return { seenAt: first_seen_at.getTime(), page }
 }
 
-async function logLinks(tx: Tenant, before: readonly Link[], contactId: string | null, source: string, now: Date) {
-  const rows = before.map(({ visitor_id, contact_id }) => ({
+/** Gives locked visitors to a contact and logs it. */
+async function handOver(
+  tx: Tenant,
+  visitors: readonly Link[],
+  contactId: string,
+  source: string,
+  now: Date,
+): Promise<void> {
+  const ids = visitors.map(({ visitor_id }) => visitor_id)
+  await tx.db
+    .with('taken', (db) =>
+      db
+        .updateTable('visitors')
+        .set({ contact_id: contactId })
+        .where('visitor_id', '=', sql<string>`any(${ids}::text[])`),
+    )
+    .insertInto('identity_links')
+    .values(toLog(visitors, contactId, source, now))
+    .execute()
+}
+
+function toLog(before: readonly Link[], contactId: string | null, source: string, now: Date) {
+  return before.map(({ visitor_id, contact_id }) => ({
     link_id: newId(),
     visitor_id,
     contact_id: contactId,
@@ -210,5 +255,4 @@ async function logLinks(tx: Tenant, before: readonly Link[], contactId: string |
     source,
     linked_at: now,
   }))
-  await tx.db.insertInto('identity_links').values(rows).execute()
 }

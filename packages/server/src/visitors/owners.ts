@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { appendRows } from '../journal/append.ts'
+import type { ChangeLog } from '../contacts/change-log.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -83,7 +83,12 @@ export async function contactsOf(tenant: Tenant, events: Iterable<Owned>): Promi
  * Makes the events of some owners a contact's, from the commit of the caller's transaction on: those recorded, those
  * under way, and those to come. Hold the lock on what the owners are: visitors, or contacts.
  */
-export async function linkOwners(tx: Tenant, ownerIds: readonly string[], contactId: string): Promise<void> {
+export async function linkOwners(
+  tx: Tenant,
+  log: ChangeLog,
+  ownerIds: readonly string[],
+  contactId: string,
+): Promise<void> {
   if (ownerIds.length === 0) return
   const rows = await tx.db
     .insertInto('owner_links')
@@ -96,11 +101,7 @@ export async function linkOwners(tx: Tenant, ownerIds: readonly string[], contac
     )
     .returning(['owner_id', 'contact_id', 'version'])
     .execute()
-  await appendRows(
-    tx,
-    'owner_links',
-    rows.map((row) => ({ tenant_id: tx.id, ...row })),
-  )
+  log.ownerLinks.push(...rows.map((row) => ({ tenant_id: tx.id, ...row })))
 }
 
 function anyOf(ids: readonly string[]) {

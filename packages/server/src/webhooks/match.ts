@@ -1,6 +1,7 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
+import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { isSystemEvent } from './catalogue.ts'
 import { payloadWithoutContact } from './payload.ts'
@@ -29,19 +30,25 @@ export interface NewDelivery {
   receivedAt: Date
 }
 
-/** Reads a tenant's active subscriptions, of some event types or of all. */
-export async function activeSubscriptions(tenant: Tenant, events?: readonly string[]): Promise<ActiveSubscription[]> {
-  let query = tenant.db
+export const SUBSCRIPTION_COLUMNS = ['subscription_id', 'event', 'url_filter'] as const
+
+/** A row of `webhook_subscriptions` as what it says. */
+export function toSubscription({
+  subscription_id,
+  event,
+  url_filter,
+}: Pick<Selectable<TenantTables['webhook_subscriptions']>, (typeof SUBSCRIPTION_COLUMNS)[number]>): ActiveSubscription {
+  return { subscriptionId: subscription_id, event, urlFilter: url_filter as UrlFilter | null }
+}
+
+/** Reads a tenant's active subscriptions. */
+export async function activeSubscriptions(tenant: Tenant): Promise<ActiveSubscription[]> {
+  const rows = await tenant.db
     .selectFrom('webhook_subscriptions')
-    .select(['subscription_id', 'event', 'url_filter'])
+    .select(SUBSCRIPTION_COLUMNS)
     .where('paused_at', 'is', null)
-  if (events) query = query.where('event', 'in', events)
-  const rows = await query.execute()
-  return rows.map((row) => ({
-    subscriptionId: row.subscription_id,
-    event: row.event,
-    urlFilter: row.url_filter as UrlFilter | null,
-  }))
+    .execute()
+  return rows.map(toSubscription)
 }
 
 /** The deliveries that some events of one tenant cause. */
@@ -70,10 +77,12 @@ export function deliveriesOf(
 }
 
 /** Adds what some events that are being recorded cause, in the caller's transaction. */
-export async function addDeliveries(tenant: Tenant, events: readonly EventRecord[]): Promise<void> {
-  const names = [...new Set(events.map(({ event }) => event))]
-  if (names.length === 0) return
-  const deliveries = deliveriesOf(events, await activeSubscriptions(tenant, names))
+export async function addDeliveries(
+  tenant: Tenant,
+  events: readonly EventRecord[],
+  subscriptions: readonly ActiveSubscription[],
+): Promise<void> {
+  const deliveries = deliveriesOf(events, subscriptions)
   // A statement takes 65,535 values at the most.
   for (let start = 0; start < deliveries.length; start += ROWS_A_STATEMENT) {
     const rows = deliveries.slice(start, start + ROWS_A_STATEMENT).map((delivery) => ({

@@ -8,7 +8,7 @@ import { newId } from '../../platform/ids.ts'
 import { createMetrics } from '../../platform/metrics.ts'
 import { openTenant } from '../../platform/tenant.ts'
 import { type Delivery, listDeliveries } from '../deliveries.ts'
-import { addDeliveries } from '../match.ts'
+import { activeSubscriptions, addDeliveries } from '../match.ts'
 import { resendDelivery } from '../resend.ts'
 import { type Claimed, claimDeliveries } from './claim.ts'
 import { giveBack, type Outcome, recordAttempts } from './record.ts'
@@ -36,6 +36,7 @@ async function queue(
   await addDeliveries(
     tenant.handle,
     Array.from({ length: count }, () => ({ ...common, event_id: newId() })),
+    await activeSubscriptions(tenant.handle),
   )
 }
 
