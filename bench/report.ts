@@ -19,6 +19,8 @@ const costsOfSmall = new Map<string, number>()
 
 export function report(row: Row): void {
   rows.push(row)
+  // A run of an hour that is ended before its time has told what it found.
+  progress(`${row.what}: ${row.measured}; ${row.limit} = ${row.ratio?.toFixed(2) ?? ''}`)
 }
 
 /** Adds a row that compares two rates. */

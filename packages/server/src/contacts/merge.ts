@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { type Actor, audit } from '../audit/log.ts'
 import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
+import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { moveVisitors } from '../visitors/link.ts'
 import { linkOwners } from '../visitors/owners.ts'
 import { type Alias, EMAIL, EXTERNAL_ID, idOfSource, namedContact, survivorOfContact } from './aliases.ts'
-import { changedEvents } from './change.ts'
+import { changedEvents, findContact } from './change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 import { type ContactContent, mergedContent } from './merge-content.ts'
@@ -152,6 +153,8 @@ async function throwGone(tx: Tenant, contactId: string, path: 'contact_id' | 'in
     const message = `Contact ${contactId} was merged into ${survivorId} already. Use that contact, or unmerge this one first.`
     throw conflict('already_merged', message, namedContact(survivorId))
   }
+  // It was merged a moment ago, and unmerged since.
+  if (await findContact(tx, contactId)) throw new Collision()
   if (path === 'contact_id') throw notFound('contact')
   const details = [{ path, message: 'is not the id of a contact of yours' }]
   throw new ServiceError(404, 'not_found', 'There is no contact with the id in into.', { details })

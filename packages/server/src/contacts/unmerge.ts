@@ -6,7 +6,7 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { moveVisitors } from '../visitors/link.ts'
 import { linkOwners } from '../visitors/owners.ts'
-import { emailTaken, namedContact } from './aliases.ts'
+import { emailTaken, namedContact, survivorOfContact } from './aliases.ts'
 import { changedEvents, createdEvent, findContact, holderOfEmail } from './change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
@@ -74,7 +74,11 @@ async function findMerge(tx: Tenant, contactId: string): Promise<Merge> {
     if (merge.survivor_id !== merge.into_contact_id) throw laterFirst(merge.into_contact_id)
     return merge
   }
-  if (!(await findContact(tx, contactId))) throw notFound('contact')
+  if (!(await findContact(tx, contactId))) {
+    // It was merged between the two looks.
+    if ((await survivorOfContact(tx, contactId)) !== null) throw new Collision()
+    throw notFound('contact')
+  }
   throw conflict('contact_not_merged', 'This contact is not merged into another; there is nothing to undo.')
 }
 

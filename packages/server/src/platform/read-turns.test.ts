@@ -68,7 +68,7 @@ const HEAVY = '/v1/events?url_contains=x'
 
 test.each([
   ['heavy', HEAVY, ['/v1/events', '/v1/contacts?search=ada', '/api/events/export.csv']],
-  ['heavy', '/v1/events/stats', ['/v1/events?contact_id=x']],
+  ['heavy', '/v1/events/stats?identified_only=true', ['/v1/events?contact_id=x', '/v1/events/stats']],
   ['heavy', '/v1/contacts?has_event_type=bought', ['/v1/contacts']],
   ['heavy', '/v1/events?sort_by=event', ['/v1/events?date_after=2020-01-01']],
   ['heavy', '/v1/events?page=1000', ['/v1/events?page=2']],
