@@ -8,7 +8,7 @@ import { appendRecords } from '../journal/append.ts'
 import { episodeId } from '../journal/episodes.ts'
 import { type EventRecord, JOURNAL_FORMAT, NOBODY, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
-import { linkOwners } from '../visitors/owners.ts'
+import { linkOwners } from '../visitors/link-owners.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
 
 let service: TestService

@@ -1,10 +1,9 @@
-import { sql } from 'kysely'
 import { type Actor, audit } from '../audit/log.ts'
 import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { moveVisitors } from '../visitors/link.ts'
-import { linkOwners } from '../visitors/owners.ts'
+import { moveOwners } from '../visitors/link-owners.ts'
 import { type Alias, EMAIL, EXTERNAL_ID, idOfSource, namedContact, survivorOfContact } from './aliases.ts'
 import { changedEvents, findContact } from './change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
@@ -15,8 +14,6 @@ import { readSourceRecords, replaceSourceRecords } from './record-source.ts'
 import { requireRoomInContact } from './size.ts'
 
 export const MERGE = 'merge'
-/** Reading a contact's events names all of its owners (visitors/owners.ts), which leaves room for more of them. */
-const OWNERS_MAX = 10_000
 
 /** Each keeps copies of both contacts, and adds keys by which the survivor is looked for. */
 const MERGES_MAX = 250
@@ -192,23 +189,6 @@ async function move(tx: Tenant, log: ChangeLog, contactId: string, into: string,
     mails: mails.map(({ message_id }) => message_id),
     merged: merged.map(({ contact_id }) => contact_id),
   }
-}
-
-/** The contact's events, those of its visitors and of the contacts merged into it. */
-async function moveOwners(tx: Tenant, log: ChangeLog, contactId: string, into: string): Promise<string[]> {
-  const links = await tx.db
-    .selectFrom('owner_links')
-    .select(['owner_id', 'contact_id'])
-    .where('contact_id', '=', sql<string>`any(${[contactId, into]}::uuid[])`)
-    .limit(OWNERS_MAX)
-    .execute()
-  if (links.length === OWNERS_MAX) {
-    throw conflict('too_many_visitors', `The two contacts have had ${OWNERS_MAX} visitors or more in all.`)
-  }
-  const linked = links.flatMap(({ owner_id, contact_id }) => (contact_id === contactId ? [owner_id] : []))
-  const owners = [...new Set([...linked, contactId])]
-  await linkOwners(tx, log, owners, into)
-  return owners
 }
 
 async function storeAliases(tx: Tenant, contactId: string, { row, records }: ContactContent): Promise<void> {

@@ -1,4 +1,3 @@
-import type { Properties } from './properties.ts'
 import { plainName } from './property-names.ts'
 
 /**
@@ -37,7 +36,7 @@ export function isConsentFlag(key: string, value: unknown): boolean {
  * Other systems write such marks as texts, numbers or dates, and a form's ticked box says `on`: whatever does not plainly
  * say no is a yes, because a message that should not have been sent cannot be taken back.
  */
-export function isYes(value: Properties[string] | undefined): boolean {
+export function isYes(value: unknown): boolean {
   const text = String(value ?? '')
   return !['', 'false', '0', 'no', 'n', 'off', 'none', 'null'].includes(text.trim().toLowerCase())
 }

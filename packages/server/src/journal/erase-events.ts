@@ -6,6 +6,7 @@ import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { forgetLinks } from '../visitors/link-owners.ts'
 import { ownersOf } from '../visitors/owners.ts'
 import type { JournalTable } from './append.ts'
 import type { Projector } from './projector.ts'
@@ -129,7 +130,7 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
     forgetLinks: async (tenant, contactId) => {
       const ofContact = { tenant_id: tenant.id, contact_id: contactId }
       await remove('owner_links', 'tenant_id = {tenant_id: UUID} AND contact_id = {contact_id: UUID}', ofContact)
-      await tenant.db.deleteFrom('owner_links').where('contact_id', '=', contactId).execute()
+      await forgetLinks(tenant, contactId)
     },
   }
 }

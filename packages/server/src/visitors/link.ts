@@ -9,7 +9,7 @@ import { conflict } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { linkOwners } from './owners.ts'
+import { linkOwners } from './link-owners.ts'
 
 /** A person has a few browsers. Everything that happens to a contact, its erasure too, goes over all of its visitors. */
 const VISITORS_MAX = 1_000

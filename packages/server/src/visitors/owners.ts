@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { ChangeLog } from '../contacts/change-log.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -79,31 +78,7 @@ export async function contactsOf(tenant: Tenant, events: Iterable<Owned>): Promi
   return contacts
 }
 
-/**
- * Makes the events of some owners a contact's, from the commit of the caller's transaction on: those recorded, those
- * under way, and those to come. Hold the lock on what the owners are: visitors, or contacts.
- */
-export async function linkOwners(
-  tx: Tenant,
-  log: ChangeLog,
-  ownerIds: readonly string[],
-  contactId: string,
-): Promise<void> {
-  if (ownerIds.length === 0) return
-  const rows = await tx.db
-    .insertInto('owner_links')
-    .values(ownerIds.map((owner_id) => ({ owner_id, contact_id: contactId })))
-    .onConflict((known) =>
-      known.columns(['owner_id']).doUpdateSet(({ ref }) => ({
-        contact_id: contactId,
-        version: sql<number>`${ref('owner_links.version')} + 1`,
-      })),
-    )
-    .returning(['owner_id', 'contact_id', 'version'])
-    .execute()
-  log.ownerLinks.push(...rows.map((row) => ({ tenant_id: tx.id, ...row })))
-}
-
-function anyOf(ids: readonly string[]) {
+/** Any of some ids, as an operand. */
+export function anyOf(ids: readonly string[]) {
   return sql<string>`any(${[...ids]}::uuid[])`
 }
