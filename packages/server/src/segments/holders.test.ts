@@ -212,7 +212,9 @@ test('an evaluation finds what a check has missed, and who has such events no lo
     evaluateSegment(tenant.handle, { definitions: rememberDefinitions(), clock: () => now }, segmentId)
   await evaluateAt(new Date())
   expect((await held()).contactIds).toEqual([ada])
-  await evaluateAt(new Date(Date.now() + 4 * 86_400_000))
-  expect((await held()).contactIds).toEqual([])
-  expect(await segmentsOf(ada)).toEqual([])
+  // The service itself, whose clock does not run ahead, may still be checking ada and find her purchase recent.
+  await eventually(async () => {
+    await evaluateAt(new Date(Date.now() + 4 * 86_400_000))
+    expect([(await held()).contactIds, await segmentsOf(ada)]).toEqual([[], []])
+  })
 })
