@@ -49,7 +49,7 @@ export function checkProperties(properties: Record<string, unknown>): ErrorDetai
   const keys = Object.keys(properties)
   const values = keys.filter((key) => properties[key] !== null).length
   if (values > PROPERTIES_MAX) {
-    return [{ path: 'properties', message: `has ${values} keys; at most ${PROPERTIES_MAX} are possible` }]
+    return [{ path: 'properties', message: `has ${values} keys; at most ${PROPERTIES_MAX} are allowed` }]
   }
   // As many as a full record has.
   if (keys.length - values > PROPERTIES_MAX) {

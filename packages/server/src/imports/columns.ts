@@ -21,7 +21,7 @@ const EXTERNAL_ID_LENGTH_MAX = 200
 /** Parses the header. @returns the columns, or what is wrong with them. */
 export function columnsOf(header: readonly string[] | undefined): Columns | string {
   if (!header) return 'is empty. The first line must name the columns'
-  if (header.length > COLUMNS_MAX) return `has ${header.length} columns; at most ${COLUMNS_MAX} are possible`
+  if (header.length > COLUMNS_MAX) return `has ${header.length} columns; at most ${COLUMNS_MAX} are allowed`
   const properties = header.map(propertyNameOf)
   const seen = new Map<string, number>()
   for (const [index, name] of properties.entries()) {

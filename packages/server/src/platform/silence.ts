@@ -51,7 +51,7 @@ export function watchForSilence(
     if (!answered || controller.signal.aborted) return
     stepsSilent = 0
     if (!answering.signal.aborted) return
-    log.info(`${store} answers again`)
+    log.info(`${store} responds again`)
     answering = newController()
   })
 

@@ -159,7 +159,7 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
         cause,
       })
     case 'FST_ERR_BAD_URL':
-      return new ServiceError(400, 'invalid_url', 'The path is not valid percent-encoding.', { cause })
+      return new ServiceError(400, 'invalid_url', 'The path has invalid percent-encoding.', { cause })
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ServiceError(404, 'not_found', 'There is no such record.', { cause })
   }
