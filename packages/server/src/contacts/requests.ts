@@ -63,7 +63,9 @@ export const ListContactsQuery = Type.Object({
   has_event_text: filterText('Contacts with an event whose element text equals this.'),
   has_event_text_contains: filterText('Contacts with an event whose element text contains this, ignoring case.'),
   has_event_url_contains: filterText('Contacts with an event whose URL contains this, ignoring case.'),
-  has_event_class_contains: filterText("Contacts with an event whose element's CSS class contains this, ignoring case."),
+  has_event_class_contains: filterText(
+    "Contacts with an event whose element's CSS class contains this, ignoring case.",
+  ),
   has_event_element_id: filterText('Contacts with an event on the element with this id.'),
   has_event_after: timestampBound('lower', 'The matching event happened at or after this moment.'),
   has_event_before: timestampBound('upper', 'The matching event happened at or before this moment.'),

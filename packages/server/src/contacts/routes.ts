@@ -33,8 +33,7 @@ export function contactRoutes(app: App, dependencies: WriteDependencies, eventFi
       schema: {
         operationId: 'listContacts',
         summary: 'List, filter and search contacts',
-        description:
-          'has_event_* filters also need the scope `events:read`. A single event must match all of them.',
+        description: 'has_event_* filters also need the scope `events:read`. A single event must match all of them.',
         tags: ['Contacts'],
         querystring: ListContactsQuery,
         response: {

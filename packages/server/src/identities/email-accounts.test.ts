@@ -294,8 +294,7 @@ test('without leave for private addresses a mail server is one of the public int
     expect(await renewing('https://inside.example.com/token')).toEqual({
       code: 'mail_login_failed',
       path: 'smtp',
-      message:
-        'OAuth2: the token endpoint cannot be used: 10.0.0.1 is not a public internet address (private).',
+      message: 'OAuth2: the token endpoint cannot be used: 10.0.0.1 is not a public internet address (private).',
     })
     for (const [port, security] of [
       [993, 'tls'],

@@ -36,7 +36,9 @@ export function watchForSilence(
     if (question) question.steps++
     if (stepsSilent < SILENT_STEPS) return
     if (!answering.signal.aborted) {
-      log.error(`${store} has not responded for ${(SILENT_STEPS * STEP_MS) / 1000} seconds; everything that waits for it fails`)
+      log.error(
+        `${store} has not responded for ${(SILENT_STEPS * STEP_MS) / 1000} seconds; everything that waits for it fails`,
+      )
       answering.abort()
     }
     if (question && question.steps >= QUESTION_STEPS) question.controller.abort()

@@ -30,7 +30,9 @@ export function compileBodyCheck(schema: TSchema): Check {
     if (validator.Check(body)) return []
     const details = describe(schema, validator.Errors(body))
     // A body that fails the check is never valid, even if TypeBox reports no errors.
-    return details.length > 0 ? details : [{ path: '', message: 'does not match the schema of this endpoint; see /docs' }]
+    return details.length > 0
+      ? details
+      : [{ path: '', message: 'does not match the schema of this endpoint; see /docs' }]
   }
 }
 

@@ -137,8 +137,7 @@ function parseValue(property: PropertySchema, text: string): Result {
     if (text === 'false' || text === '0') return { value: false }
     return { problem: 'must be true or false (or 1 or 0)' }
   }
-  if (hasFewerCharacters(text, property.minLength ?? 0))
-    return { problem: 'must not be empty; omit it for no filter' }
+  if (hasFewerCharacters(text, property.minLength ?? 0)) return { problem: 'must not be empty; omit it for no filter' }
   if (hasMoreCharacters(text, property.maxLength ?? Number.POSITIVE_INFINITY)) {
     return { problem: `must be at most ${property.maxLength} characters` }
   }

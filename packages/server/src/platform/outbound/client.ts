@@ -143,7 +143,12 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
 
 function toOutboundError(error: unknown, address: string | null): OutboundError {
   if (error instanceof ExchangeTimeout) {
-    return new OutboundError('timeout', `No complete response within ${EXCHANGE_MS_MAX / 1000} seconds.`, address, error)
+    return new OutboundError(
+      'timeout',
+      `No complete response within ${EXCHANGE_MS_MAX / 1000} seconds.`,
+      address,
+      error,
+    )
   }
   const first = error instanceof AggregateError ? error.errors[0] : error
   const { code, message, address: tried } = first as { code?: string; message: string; address?: string }
