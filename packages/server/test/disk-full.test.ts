@@ -115,7 +115,7 @@ describe.skipIf(CANNOT_MOUNT !== null)(`a full disk${CANNOT_MOUNT ? ` (skipped: 
     const disk = await mount()
     disk.fill()
     const output = await startProcess(MAIN, [], environmentOf(disk), RUNNING).catch((error: Error) => error.message)
-    expect(output).toContain('no room left on the disk')
+    expect(output).toMatch(/The disk of the data directory \S+ is full\./)
     expect(output).toContain('CDS_DATA_DIR')
   })
 })

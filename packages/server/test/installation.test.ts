@@ -66,7 +66,7 @@ async function expectMissing(service: Running, key: string): Promise<void> {
   expect([read.status, read.body.error?.code]).toEqual([503, 'events_missing'])
   const ready = await get(service, '/health/ready')
   expect([ready.status, ready.body.error?.code]).toEqual([503, 'not_ready'])
-  expect(ready.body.error?.message).toContain("does not hold this installation's events")
+  expect(ready.body.error?.message).toContain("does not have this installation's events")
   expect((await get(service, '/v1/contacts', key)).status).toBe(200)
   expect(await track(service)).toBe(200)
 }
@@ -145,7 +145,7 @@ test('an external ClickHouse that is another one is noticed too', async () => {
   expect(await second.end('SIGTERM')).toBe(0)
 
   const third = await run(environment)
-  expect(third.output()).toContain('holds the events of another installation')
+  expect(third.output()).toContain('has the events of another installation')
   await expectMissing(third, key)
   expect(await third.end('SIGTERM')).toBe(0)
 

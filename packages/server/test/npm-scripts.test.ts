@@ -36,7 +36,7 @@ const expectGone = (pid: number) => until(() => expect(() => process.kill(pid, 0
 async function expectCleanEnd(): Promise<void> {
   expect(existsSync(join(directory, ADDRESS_FILE))).toBe(false)
   const again = await npmStart()
-  expect(again.output()).not.toMatch(/left behind|recover|in use/)
+  expect(again.output()).not.toMatch(/left running|recover|in use/)
   again.process.kill('SIGTERM')
   expect(await again.ended).toBe(0)
   expect(await readFile(join(directory, 'postgres', 'postgres.log'), 'utf8')).not.toMatch(/not properly shut down/)

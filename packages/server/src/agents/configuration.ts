@@ -67,7 +67,7 @@ export async function checkConfiguration(
   details.push(...checkLlmConfig(llm_config))
   const identityId = identity_id?.toLowerCase() ?? null
   if (identityId !== null && !(await isIdentity(tenant, identityId))) {
-    details.push({ path: 'identity_id', message: 'is not the id of an identity of yours' })
+    details.push({ path: 'identity_id', message: 'is not the id of one of your identities' })
   }
   if (details.length > 0) throw validationError(details)
   return {
@@ -110,7 +110,7 @@ async function checkFilter(
     segmentId &&
     (await tenant.db.selectFrom('segments').select('segment_id').where('segment_id', '=', segmentId).executeTakeFirst())
   if (segment) return { segment_id: segment.segment_id }
-  details.push({ path: 'monitoring.filter.segment_id', message: 'is not the id of a segment of yours' })
+  details.push({ path: 'monitoring.filter.segment_id', message: 'is not the id of one of your segments' })
   return undefined
 }
 

@@ -26,7 +26,7 @@ const PlaybookInput = Type.Unsafe<{ [Key in keyof Playbook]: Playbook[Key] | nul
           maxLength: 50_000,
           description: 'What the agent is told, in Markdown; {{contact.firstname | there}} stands for a value.',
         }),
-        'a text from 1 to 50000 characters',
+        'a text of 1 to 50000 characters',
       ),
       require_approval: Removable(
         Type.Boolean({ description: 'Whether outbound actions wait for a person. Default true.' }),
@@ -78,7 +78,7 @@ const LlmConfigInput = Type.Unsafe<{ [Key in keyof LlmConfig]: LlmConfig[Key] | 
   Type.Object(
     {
       provider: Removable(Word<Provider>(PROVIDERS), `one of ${PROVIDERS.join(', ')}`),
-      model: Removable(Type.String({ minLength: 1, maxLength: 200 }), 'a text from 1 to 200 characters'),
+      model: Removable(Type.String({ minLength: 1, maxLength: 200 }), 'a text of 1 to 200 characters'),
       base_url: Removable(
         Type.String({ minLength: 1, maxLength: 2_000, description: 'Of an OpenAI-compatible server.' }),
         'a URL',
@@ -119,7 +119,7 @@ export const UpdateAgentBody = Type.Object({ name: Type.Optional(Name), ...FIELD
 export type AgentInput = Type.Static<typeof UpdateAgentBody>
 
 const offsetParameters = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Records a page.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Records per page.' })),
   offset: Type.Optional(
     Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0, description: 'Records to pass over.' }),
   ),

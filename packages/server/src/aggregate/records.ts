@@ -115,7 +115,7 @@ async function requireSegment(tenant: Tenant, segmentId: string): Promise<void> 
     throw new ServiceError(409, 'segment_counting', message, { headers: { 'retry-after': '2' } })
   }
   if (segment) return
-  const details = [{ path: 'filters.segment_id', message: 'is not the id of a segment of yours' }]
+  const details = [{ path: 'filters.segment_id', message: 'is not the id of one of your segments' }]
   const message = 'filters.segment_id: there is no such segment. GET /v1/segments lists yours.'
   throw new ServiceError(400, 'unknown_segment', message, { details })
 }

@@ -92,7 +92,7 @@ export async function collectorRoutes(app: App, dependencies: CollectorDependenc
         const { events: sent = [] } = body
         if (sent.length === 0 && body.identify === undefined) {
           throw new ServiceError(400, 'validation_error', 'events: must be a list of 1 to 10 events.', {
-            details: [{ path: 'events', message: 'must be a list from 1 to 10 items' }],
+            details: [{ path: 'events', message: 'must be a list of 1 to 10 items' }],
           })
         }
         const namedVisitor = body.visitor_id ?? visitorOf(request.headers.cookie) ?? null

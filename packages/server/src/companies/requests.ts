@@ -44,7 +44,7 @@ export const ListCompaniesQuery = Type.Object({
   search: searchText('Words that must all occur in name or domain.'),
   sort_by: oneOf(['name', 'createdate'], 'Sort by.', 'createdate'),
   sort_dir: oneOf(['asc', 'desc'], 'Direction; missing values come last in both.', 'desc'),
-  count_only: flag('Answer only how many there are.', false),
+  count_only: flag('Return only the number of results.', false),
 })
 
 /** Checks what a schema cannot. @throws ServiceError 400 naming every wrong place. */

@@ -197,6 +197,6 @@ async function findByDomain(tx: Tenant, domain: string) {
 }
 
 function domainTaken(companyId: string): ServiceError {
-  const message = 'A company with this domain exists already. Update that company instead.'
+  const message = 'A company with this domain already exists. Update that company instead.'
   return conflict('company_domain_taken', message, [{ path: 'company_id', message: companyId }])
 }

@@ -3,7 +3,7 @@ import { conflict, notFound, ServiceError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** What a merged contact was known by: an email, an external id, or a source's own id for it. */
+/** A key of a merged contact: an email, an external id, or a source's id for it. */
 export interface AliasKind {
   kind: 'email' | 'external_id' | 'source'
   /** Empty except for `source`. */
@@ -19,8 +19,8 @@ export const EXTERNAL_ID: AliasKind = { kind: 'external_id', source: '' }
 export const idOfSource = (source: string): AliasKind => ({ kind: 'source', source })
 
 /**
- * The contacts into which those with some keys were merged, by key. A contact that has a key itself comes first: look
- * for it before, or a merge that commits in between goes unnoticed.
+ * The survivors of the contacts with some keys, by key. A contact that has a key itself takes precedence: look for it
+ * first, or a merge that commits in between goes unnoticed.
  */
 export async function survivorsOf(
   tenant: Tenant,
@@ -39,12 +39,12 @@ export async function survivorsOf(
   return new Map(rows.map(({ key, survivor_id }) => [key, survivor_id]))
 }
 
-/** The contact into which the one with this key was merged. */
+/** The survivor of the contact with this key. */
 export async function survivorOf(tenant: Tenant, { key, ...kind }: Alias): Promise<string | null> {
   return (await survivorsOf(tenant, kind, [key])).get(key) ?? null
 }
 
-/** The contact into which this one was merged. */
+/** The survivor of this contact. */
 export async function survivorOfContact(tenant: Tenant, contactId: string): Promise<string | null> {
   const row = await tenant.db
     .selectFrom('contact_merges')
@@ -64,10 +64,7 @@ export async function mergedInto(tenant: Tenant, contactId: string): Promise<str
   return rows.map(({ contact_id }) => contact_id)
 }
 
-/**
- * Locks the contact that a lookup leads to.
- * @throws Collision when it leads elsewhere by the time the lock is there.
- */
+/** Locks the contact that a look-up returns. @throws Collision if it returns another once the lock is acquired. */
 export async function lockSurvivor(tx: Tenant, find: () => Promise<string | null>): Promise<string | null> {
   const survivorId = await find()
   if (survivorId === null) return null
@@ -81,7 +78,7 @@ export async function lockSurvivor(tx: Tenant, find: () => Promise<string | null
   return survivorId
 }
 
-/** The keys of the contacts that were merged into this one, with whose they were. */
+/** The keys of the contacts that were merged into this one, with the contact of each. */
 export async function aliasesOf(tenant: Tenant, contactId: string): Promise<(Alias & { mergedId: string })[]> {
   const rows = await tenant.db
     .selectFrom('contact_aliases')
@@ -100,7 +97,7 @@ export async function aliasesOf(tenant: Tenant, contactId: string): Promise<(Ali
   }))
 }
 
-/** 404 for a contact that is not there; it says so when the contact was merged, and into which. */
+/** 404 for a contact that does not exist; names the survivor if it was merged. */
 export async function missingContact(tenant: Tenant, contactId: string): Promise<ServiceError> {
   const survivorId = await survivorOfContact(tenant, contactId)
   if (survivorId === null) return notFound('contact')
@@ -110,7 +107,7 @@ export async function missingContact(tenant: Tenant, contactId: string): Promise
 
 /** 409: the email address belongs to that contact. */
 export function emailTaken(contactId: string): ServiceError {
-  const message = 'A contact with this email exists already. Update that contact instead.'
+  const message = 'A contact with this email already exists. Update that contact instead.'
   return conflict('contact_email_taken', message, namedContact(contactId))
 }
 

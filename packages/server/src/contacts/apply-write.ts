@@ -8,62 +8,62 @@ import { requireRoomInContact } from './size.ts'
 import { isUnverified, mayReplace, outranks, preferenceOf } from './source-standing.ts'
 import type { SourceFields } from './unified-profile.ts'
 
-/** What one source says of a contact. */
+/** One source's write to a contact. */
 export interface SourceWrite {
   source: string
   kind: SourceKind
-  /** The id by which the source itself knows the contact. */
+  /** The source's id for the contact. */
   externalId?: string
-  /** The source's record as it came. */
+  /** The source's record as sent. */
   raw?: unknown
   email?: string
   properties: PropertyChanges
-  /** undefined: stays as it is. */
+  /** undefined: unchanged. */
   companyId?: string | null
-  /** When this became true in the source, not later than now. undefined: just now, so that it is the latest write. */
+  /** When the values changed in the source, not later than now. undefined: now, so that it is the latest write. */
   at?: Date
-  /** The contact was seen then, which may be earlier than anybody knew. */
+  /** When the contact was seen, which may be earlier than its first_seen_at. */
   seenAt?: Date
-  /** A page sent it and proved only its visitor's identity. Unverified sources are always pages. */
+  /** A page sent it and verified only its visitor's identity. Unverified sources are always pages. */
   isFromPage?: boolean
 }
 
-/** What a write makes of a contact. */
+/** The result of a write to a contact. */
 export interface AppliedWrite {
   row: ContactRow
-  /** What the source says now; null when it has said something newer before, so that this write says nothing. */
+  /** The source's new record; null if it has sent a newer one before, so that this write is ignored. */
   record: SourceRecord | null
-  /** Keys whose value is another than before, removed ones included. */
+  /** Keys whose value changed, including removed ones. */
   changed: string[]
-  /** Whether the contact itself is another than before. */
+  /** Whether the contact changed. */
   isNews: boolean
-  /** Whether the contact's row differs from the stored one, be it in its provenance only. */
+  /** Whether the contact's row differs from the stored one, even if only in its provenance. */
   isRowDirty: boolean
-  /** Whether the source says something else than before. */
+  /** Whether the source's record changed. */
   isNewsOfSource: boolean
-  /** What was sent and may not be changed by this source: property keys, and `company_id`. */
+  /** Ignored keys that this source may not change: property keys, and `company_id`. */
   leftOut: string[]
 }
 
 type Provenance = Record<string, { source: string; updated_at: string }>
 type Winner = { value: Properties[string]; source: string; updated_at: string }
 
-/** Whether a write would give the contact the e-mail that it says, if nobody else has it. */
+/** Whether a write would set the contact's e-mail, if no other contact has it. */
 export function wantsEmail(before: ContactRow, write: SourceWrite): write is SourceWrite & { email: string } {
   const isOther = write.email !== undefined && write.email !== before.email
-  // Only a person (or a program in a person's name) may change the key by which everybody finds the contact.
+  // Only a person, or a program with an API key, may change the key that all sources match by.
   return isOther && (write.kind === 'manual' || before.email === null)
 }
 
 /**
- * Computes the result of a write to a contact, without touching the database. The latest write wins among sources
- * that may replace each other's values (see source-standing.ts); pages change nothing that is protected; the first
- * touch, once one of its values is written, can be changed and completed only by hand. A null withdraws the source's value, and the newest value of
- * another source replaces it; by hand, a null removes the key.
+ * Computes the result of a write to a contact, without touching the database. The latest write wins among sources that
+ * may replace each other's values (see source-standing.ts); pages cannot change protected properties; once one value of
+ * the first touch is written, it can be changed and completed only by hand. A null removes the source's value, and the
+ * newest value of another source replaces it; by hand, a null removes the key.
  *
- * Whether a key is left out depends on the source of its value, never on the value itself, so that nobody can confirm
- * a guess. @param records what the sources say so far. @param email the contact's e-mail after this write. @throws
- * ServiceError 400 when there would be too many properties, 413 `contact_too_large`.
+ * Whether a key is ignored depends on the source of its value, never on the value itself, so that no one can confirm a
+ * guess. @param records the sources' current records. @param email the contact's e-mail after this write. @throws
+ * ServiceError 400 if there would be too many properties, 413 `contact_too_large`.
  */
 export function applyWrite(
   before: ContactRow,
@@ -92,7 +92,7 @@ export function applyWrite(
       delete provenance[key]
       continue
     }
-    // An equal value stays with the source that wrote it first, unless this source is verified and that one is not.
+    // An equal value keeps the source that wrote it first, unless only this source is verified.
     const isConfirmed = outranksHolder(write, provenance[key], records)
     if (!isChanged.has(key) && winner.source === write.source && !isConfirmed) continue
     provenance[key] = { source: winner.source, updated_at: winner.updated_at }
@@ -129,7 +129,7 @@ export function applyWrite(
   }
 }
 
-/** The contact that a write begins with. */
+/** The contact before a write. */
 export function blankContact(contactId: string, externalId: string | null, source: string, now: Date): ContactRow {
   return {
     contact_id: contactId,
@@ -146,7 +146,7 @@ export function blankContact(contactId: string, externalId: string | null, sourc
   }
 }
 
-/** The write without the values that a page may never set on this contact; the source's record omits them too. */
+/** The write without values that a page may never set on this contact; the source's record omits them too. */
 function withoutBarred(write: SourceWrite, before: ContactRow): [SourceWrite, barred: string[]] {
   if (!write.isFromPage && !isUnverified(write.kind)) return [write, []]
   const stage = (before.properties as Properties).lifecyclestage ?? ''
@@ -227,7 +227,7 @@ function outranksHolder(
   return holder !== undefined && outranks(kind, kindOf(holder.source, records))
 }
 
-/** The newest value for a key among the most trusted of the other sources. */
+/** The newest value of a key among the most trusted other sources. */
 function newestOf(key: string, others: readonly SourceRecord[]): Winner | null {
   const said = others.flatMap(({ source, kind, fields }) => {
     const field = Object.hasOwn(fields, key) ? fields[key] : undefined
@@ -246,12 +246,12 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
   for (const [key, value] of Object.entries(sent)) {
     const before = fields.get(key)
     if (!isDeepStrictEqual(before?.value ?? null, value)) isNews = true
-    // A removal by hand is remembered: a source that says something older must not bring it back.
+    // A removal by hand is stored, so that a source with an older value cannot restore it.
     if (value === null && write.kind !== 'manual') fields.delete(key)
     else fields.set(key, { value, updated_at: at })
   }
   const after: SourceFields = Object.fromEntries(fields)
-  // The email counts in the contact only: a first one must fit when keys were removed by hand, which this record keeps.
+  // The email counts in the contact only: a first email must fit even if this record contains keys removed by hand.
   const said = Object.entries(after).flatMap(([key, { value }]) =>
     key === 'email' || value === null ? [] : [[key, value] as const],
   )
@@ -277,7 +277,7 @@ function recordAfter(own: SourceRecord | undefined, write: SourceWrite, at: stri
 
 const NO_RAW = { raw: null, raw_bytes: 0 }
 
-/** A raw record as it will be read back: JSON has no -0 and no Infinity. */
+/** A raw record as it will be read back: JSON has neither -0 nor Infinity. */
 function asStored(raw: unknown): { raw: unknown; raw_bytes: number } {
   if (raw === null) return NO_RAW
   const text = JSON.stringify(raw)

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 
-/** What a page may say of a contact, by an identification in /track and by a form (decision 3.8). */
+/** What a page can change on a contact, by an identification in /track and by a form (decision 3.8). */
 let service: TestService
 let tenant: TestTenant
 
@@ -252,7 +252,7 @@ describe('the company of a form', () => {
     const id = (await read('ada@example.com')).company_id
     expect(await submit('bob@example.com', {}, { ...said, name: 'ACME', numberofemployees: 6 })).toEqual([])
     expect(await readCompany(id)).toMatchObject({ name: 'ACME', properties: { numberofemployees: 6, city: 'Rome' } })
-    // The same value counts: it has been confirmed.
+    // An equal value counts as well: it has been confirmed.
     await tenant.call('PUT', `/v1/companies/${id}`, { name: 'ACME', properties: { numberofemployees: 7 } })
     const warnings = await submit('eve@example.com', {}, { ...said, name: 'Evil', numberofemployees: 8, city: 'Oslo' })
     expect(await readCompany(id)).toMatchObject({ name: 'ACME', properties: { numberofemployees: 7, city: 'Oslo' } })

@@ -17,19 +17,19 @@ export interface ContactState {
   row: ContactRow
   records: SourceRecord[]
   isNew: boolean
-  /** Whether the row has to be stored. */
+  /** Whether the row must be stored. */
   isRowDirty: boolean
-  /** Whether the source's own record has to be stored. */
+  /** Whether the source's record must be stored. */
   isRecordDirty: boolean
-  /** Whether the source has said something of the contact before. */
+  /** Whether the source already has a record of the contact. */
   hasRecord: boolean
-  /** The id by which the source knew the contact when the batch began. */
+  /** The source's id for the contact when the batch began. */
   externalIdBefore: string | null
-  /** The keys of contacts that were merged into it, as far as the batch names them. */
+  /** The keys of contacts that were merged into it, limited to those in the batch. */
   aliases: { externalIds: string[]; emails: string[] }
 }
 
-/** A contact that the batch makes. */
+/** A contact that the batch creates. */
 export function newState(row: ContactRow): ContactState {
   const aliases = { externalIds: [], emails: [] }
   return {
@@ -45,8 +45,8 @@ export function newState(row: ContactRow): ContactState {
 }
 
 /**
- * Locks the contacts that a source knows by these ids, and those with these e-mails, in one order for all.
- * @throws Collision when another transaction was faster; begin the batch again.
+ * Locks the contacts with these ids of a source and those with these e-mails, in a fixed order.
+ * @throws Collision if another transaction was faster; repeat the batch.
  */
 export async function lockStates(
   tx: Tenant,
@@ -58,7 +58,7 @@ export async function lockStates(
   const { aliases } = known
   const found = [...new Set([...known.byExternalId.values(), ...known.byEmail.values()])]
   const rows = await lockRows(tx, found)
-  // While it waited for the locks, one was merged or deleted: its keys lead elsewhere now.
+  // While waiting for the locks, one was merged or deleted, so its keys now lead elsewhere.
   if (rows.length < found.length) throw new Collision()
   const contactIds = rows.map(({ contact_id }) => contact_id)
   const records = await readSourceRecords(tx, contactIds, source)
@@ -82,8 +82,8 @@ export async function lockStates(
 }
 
 /**
- * Stores what a batch has made of its contacts, in a handful of statements.
- * @throws Collision when another transaction was faster; begin the batch again.
+ * Stores the changed contacts of a batch, in a handful of statements.
+ * @throws Collision if another transaction was faster; repeat the batch.
  */
 export async function storeStates(tx: Tenant, source: string, states: Iterable<ContactState>): Promise<void> {
   const all = [...states]
@@ -106,7 +106,7 @@ export async function storeStates(tx: Tenant, source: string, states: Iterable<C
     await storeSourceRecords(tx, further)
     await insertSourceRecords(tx, first)
   } catch (error) {
-    // Another transaction has made one of the contacts, or a company that was found a moment ago is gone.
+    // Another transaction created one of the contacts, or deleted a company that was just found.
     const { code = '' } = error as { code?: string }
     if ([UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION].includes(code)) throw new Collision()
     throw error
@@ -120,15 +120,15 @@ function keysTo(survivors: ReadonlyMap<string, string>, contactId: string): stri
 const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 
-/** Contact ids by the ids of a source, and by e-mails. */
+/** Contact ids by the source's ids, and by e-mail. */
 interface FoundContacts {
   byExternalId: Map<string, string>
   byEmail: Map<string, string>
 }
 
 /**
- * Finds the contacts that a source knows by these ids, and those with these e-mails; those included that were merged
- * into them, which `aliases` tells apart.
+ * Finds the contacts with these ids of a source and those with these e-mails, including the survivors of merged ones,
+ * which are listed in `aliases`.
  */
 export async function findContacts(
   tenant: Tenant,
@@ -183,14 +183,14 @@ async function lockRows(tx: Tenant, contactIds: readonly string[]): Promise<Cont
 
 async function insertRows(tx: Tenant, rows: ContactRow[]): Promise<void> {
   if (rows.length === 0) return
-  // In the order of their keys, so that two transactions with the same ones wait for each other, never in a circle.
+  // Sorted by key, so that two transactions with the same ones cannot deadlock.
   rows.sort((a, b) => compareKeys(a.email, b.email))
   await tx.db
     .insertInto('contacts')
     .columns(CONTACT_COLUMNS)
     .expression((eb) => eb.selectFrom(recordset(rows, 'rows', COLUMN_TYPES)).select(CONTACT_COLUMNS))
     .execute()
-  // The insertion waits for a merge under way of the contact that had the email.
+  // The insertion waits for a merge in progress of the contact that had the email.
   const emails = rows.flatMap(({ email }) => email ?? [])
   if ((await survivorsOf(tx, EMAIL, emails)).size > 0) throw new Collision()
 }
@@ -226,7 +226,7 @@ async function updateRows(tx: Tenant, rows: readonly ContactRow[]): Promise<void
     .execute()
 }
 
-/** Two contacts of a batch may exchange ids; row by row one of them would have the other's for a moment. */
+/** Two contacts of a batch may swap ids; updated row by row, both would briefly have the same one. */
 async function releaseExternalIds(tx: Tenant, source: string, contactIds: readonly string[]): Promise<void> {
   if (contactIds.length === 0) return
   await tx.db

@@ -7,27 +7,27 @@ import type { Clock } from '../platform/time.ts'
 import { createTurns } from '../platform/turns.ts'
 import type { SegmentFollower } from '../segments/follow.ts'
 
-/** What every change of contacts needs beside the tenant's data. */
+/** Dependencies of every change of contacts, besides the tenant's data. */
 export interface WriteDependencies {
   clock: Clock
   segments: SegmentFollower
   log: Logger
 }
 
-/** What a change has caused so far; it is recorded in the change's own transaction. */
+/** The effects of a change so far; they are recorded in its transaction. */
 export class ChangeLog {
   readonly events: SystemEvent[] = []
   readonly records: EventRecord[] = []
-  /** Rows of `owner_links` that were written, for ClickHouse's copy. */
+  /** Written rows of `owner_links`, for ClickHouse's copy. */
   readonly ownerLinks: object[] = []
-  /** What has changed of contacts, whose segments are to be looked at. */
+  /** Changed contacts, whose segments must be evaluated. */
   readonly changed = new Map<string, Set<string> | 'everything'>()
-  /** Contacts that were given visitors, with their earlier events. */
+  /** Contacts that got visitors with earlier events. */
   readonly linked = new Set<string>()
-  /** What was sent and may not be changed by its source: property keys, and `company_id`. */
+  /** Ignored keys that the source may not change: property keys, and `company_id`. */
   readonly leftOut: string[] = []
 
-  /** Notes a change of a contact. @param keys of its properties and columns; none where only its events change. */
+  /** Records a change of a contact. @param keys of its properties and columns; none if only its events change. */
   noteChange(contactId: string, keys: readonly string[] | 'everything'): void {
     const noted = this.changed.get(contactId)
     if (noted === 'everything') return
@@ -36,14 +36,14 @@ export class ChangeLog {
 }
 
 /**
- * Transactions of one tenant often wait for one another's contacts and visitors. They do so here, in turn, and not each
- * with a connection in its hand.
+ * Transactions of one tenant often wait for one another's contacts and visitors. They wait here, without occupying a
+ * connection each.
  */
 const { takeTurn } = createTurns({ perKey: 4, inAll: 12 })
 
 /**
- * Runs a change of contacts in one transaction, with everything that follows from it: memberships in segments, and
- * events. When it collides with a concurrent change, it is made again from the beginning.
+ * Runs a change of contacts in one transaction, including its effects: segment memberships and events. If it collides
+ * with a concurrent change, it is repeated from the beginning.
  */
 export async function changeContacts<T>(
   tenant: Tenant,

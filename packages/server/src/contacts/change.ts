@@ -14,17 +14,17 @@ import { fitInEvent } from './size.ts'
 
 export type { SourceWrite } from './apply-write.ts'
 
-/** What identifies a contact: an e-mail address, the id that the customer's own system gave, or neither. */
+/** The keys of a contact: an e-mail address, the id of the customer's own system, or neither. */
 export interface ContactKeys {
   email: string | null
   externalId: string | null
-  /** Only a page has said that the external id is this contact's. */
+  /** Only a page has claimed the external id for this contact. */
   isProvisional?: boolean
 }
 
 /**
  * Creates a contact with its source record.
- * @returns null when a contact with one of the keys exists, or was merged into another: then end the transaction.
+ * @returns null if a contact with one of the keys exists or was merged into another; then end the transaction.
  * @throws ServiceError 400 `unknown_company` or too many properties, 413 `contact_too_large`; then nothing is written.
  */
 export async function insertContact(
@@ -51,7 +51,7 @@ export async function insertContact(
   return row
 }
 
-/** Asked after the insertion, which waits for a merge under way of the contact that had the key. */
+/** Checked after the insertion, which waits for a merge in progress of the contact that had the key. */
 async function isAlias(db: QueryCreator<TenantTables>, { email, externalId }: ContactKeys): Promise<boolean> {
   const keys = [
     ...(email === null ? [] : [{ ...EMAIL, key: email }]),
@@ -67,9 +67,9 @@ async function isAlias(db: QueryCreator<TenantTables>, { email, externalId }: Co
 }
 
 /**
- * Lets a source change a contact, whose row the caller has locked. What wins is for `applyWrite` to say.
- * @throws ServiceError 409 `contact_email_taken`, 400 `unknown_company` or too many properties, 413 `contact_too_large`;
- * before anything is written.
+ * Writes a source's values to a contact, whose row the caller has locked. `applyWrite` decides which values win.
+ * @throws ServiceError 409 `contact_email_taken`, 400 `unknown_company` or too many properties, 413
+ * `contact_too_large`; then nothing is written.
  */
 export async function changeContact(
   tx: Tenant,
@@ -104,7 +104,7 @@ export async function changeContact(
   return row
 }
 
-/** A contact as it is stored. */
+/** A contact as stored. */
 export async function findContact(tenant: Tenant, contactId: string): Promise<ContactRow | undefined> {
   return tenant.db.selectFrom('contacts').select(CONTACT_COLUMNS).where('contact_id', '=', contactId).executeTakeFirst()
 }
@@ -119,7 +119,7 @@ export async function lockContact(tx: Tenant, contactId: string): Promise<Contac
     .executeTakeFirst()
 }
 
-/** Locks the contact that has an email, or into which the one that had it was merged. */
+/** Locks the contact with an email, or the survivor of the one that had it. */
 export async function lockContactOfEmail(tx: Tenant, email: string): Promise<ContactRow | undefined> {
   const holder = await tx.db
     .selectFrom('contacts')
@@ -132,7 +132,7 @@ export async function lockContactOfEmail(tx: Tenant, email: string): Promise<Con
   return survivorId === null ? undefined : findContact(tx, survivorId)
 }
 
-/** The contact that has an email, or into which the one that had it was merged. */
+/** The contact with an email, or the survivor of the one that had it. */
 export async function holderOfEmail(tenant: Tenant, email: string): Promise<string | null> {
   const holder = await tenant.db
     .selectFrom('contacts')
@@ -168,7 +168,7 @@ export function changedEvents(
   return [updated, { event: 'lifecycle_stage_changed', at, contactId, data: { from, to, source } }]
 }
 
-/** An event has at most 32 KiB of properties; a reader that needs more reads the contact. */
+/** The most properties in an event; readers that need more can read the contact. */
 function propertiesInEvent(row: ContactRow): { properties: Properties } | { properties_omitted: true } {
   const properties = propertiesOf(row)
   return fitInEvent(properties) ? { properties } : { properties_omitted: true }
@@ -178,20 +178,20 @@ function saysSomething({ properties, email, externalId, raw }: SourceWrite): boo
   return Object.keys(properties).length > 0 || email !== undefined || externalId !== undefined || raw !== undefined
 }
 
-/** Begins a statement that also stores what a source says of the contact: a statement of its own would take as long. */
+/** Begins a statement that also stores the source's record: a separate statement would take as long. */
 function saying(tx: Tenant, contactId: string, record: SourceRecord | null): QueryCreator<TenantTables> {
   if (!record) return tx.db
   const records = new Map([[contactId, record]])
   return tx.db.with('said', (db) => storing(db, records)) as unknown as QueryCreator<TenantTables>
 }
 
-/** The e-mail that a write gives, or the one from before when another contact has it. By hand that is an error. */
+/** The e-mail of a write, or the current one if another contact has it. By hand, that is an error. */
 async function emailAfter(
   tx: Tenant,
   before: ContactRow,
   { kind, email }: SourceWrite & { email: string },
 ): Promise<string | null> {
-  // Asked first: a unique violation would end the transaction before it could name the holder.
+  // Checked first: a unique violation would end the transaction before the other contact could be named.
   const holderId = await holderOfEmail(tx, email)
   if (holderId === null || holderId === before.contact_id) return email
   if (kind === 'manual') throw emailTaken(holderId)
@@ -202,7 +202,7 @@ const FOREIGN_KEY_VIOLATION = '23503'
 
 function explainUnknownCompany(error: Error & { code?: string; constraint?: string }): never {
   if (error.code === FOREIGN_KEY_VIOLATION && error.constraint?.includes('company')) {
-    const details = [{ path: 'company_id', message: 'is not the id of a company of yours' }]
+    const details = [{ path: 'company_id', message: 'is not the id of one of your companies' }]
     throw new ServiceError(400, 'unknown_company', 'There is no company with this company_id.', { details })
   }
   throw error

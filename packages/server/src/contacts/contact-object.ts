@@ -21,16 +21,15 @@ const FIELDS = {
   notes: Type.Array(Note),
   notes_truncated: Type.Optional(
     Type.Literal(true, {
-      description: 'Older notes did not fit into the answer; GET /v1/contacts/:contact_id/notes has them.',
+      description: 'Older notes did not fit into the answer; read them with GET /v1/contacts/:contact_id/notes.',
     }),
   ),
   properties_provenance: Type.Optional(Provenance),
 }
 
-/** A contact, whole. */
+/** A whole contact. */
 export const Contact = Type.Object(FIELDS)
-/** A contact as the list of a segment's members shows it. */
-export const SegmentMember = Type.Object({
+/** A contact in the list of a segment's members. */ export const SegmentMember = Type.Object({
   contact_id: Id,
   _id: FIELDS._id,
   properties: PropertiesOutput,
@@ -38,7 +37,7 @@ export const SegmentMember = Type.Object({
   segment_ids: FIELDS.segment_ids,
   created_at: Timestamp,
 })
-/** A contact with the fields that the caller asked for. */
+/** A contact with the requested fields. */
 export const ProjectedContact = Type.Partial(Contact)
 
 type ContactObject = Type.Static<typeof Contact>
@@ -48,17 +47,17 @@ const SUMMARY = ['properties', 'company_id', 'created_at', ...SUMMARY_PROPERTIES
 const ALWAYS_SHOWN = ['contact_id', '_id', 'properties_provenance']
 const BLOCKED = ['tenant_id', 'user_id', '__v', 'properties_provenance']
 
-/** What a `fields` parameter asks for. */
+/** A parsed `fields` parameter. */
 export type Projection = { kind: 'full' } | { kind: 'fields'; names: ReadonlySet<string> }
 
-/** Reads a `fields` parameter: summary, full, or a comma-separated list of names. Blocked names are left out. */
+/** Reads a `fields` parameter: summary, full, or a comma-separated list of names. Blocked names are ignored. */
 export function parseProjection(fields: string | undefined): Projection {
   if (fields === undefined || fields === 'full') return { kind: 'full' }
   const names = fields === 'summary' ? SUMMARY : fields.split(',').map((name) => name.trim())
   return { kind: 'fields', names: new Set(names.filter((name) => name !== '' && !BLOCKED.includes(name))) }
 }
 
-/** Whether the projection shows a top-level field, so that what it needs is worth reading. */
+/** Whether the projection includes a top-level field, so that its data must be read. */
 export function shows(projection: Projection, field: string): boolean {
   return projection.kind === 'full' || projection.names.has(field)
 }
@@ -66,7 +65,7 @@ export function shows(projection: Projection, field: string): boolean {
 /** A contact with the segments that it belongs to. */
 export type ContactRowInSegments = ContactRow & { segment_ids: string[] }
 
-/** A contact as the API answers it, whole. */
+/** A whole contact as the API returns it. */
 export function toContactObject(
   row: ContactRowInSegments,
   { notes, isCut }: RecentNotes,
@@ -103,8 +102,7 @@ export function toSegmentMember(row: ContactRowInSegments): Type.Static<typeof S
 }
 
 /**
- * Keeps what the projection names: top-level fields by their name, properties by their key inside `properties`. The
- * ids always come.
+ * Applies a projection: top-level fields by name, properties by key inside `properties`. The ids are always included.
  */
 export function project(contact: ContactObject, projection: Projection): Partial<ContactObject> {
   if (projection.kind === 'full') return contact
@@ -115,7 +113,7 @@ export function project(contact: ContactObject, projection: Projection): Partial
   )
   const projected: Partial<ContactObject> = Object.fromEntries(kept)
   const keys = Object.keys(contact.properties).filter((key) => names.has(key))
-  // `properties` alone means all of them; with keys beside it (as in the summary) it means those.
+  // `properties` alone means all of them; with keys (as in the summary), only those.
   const wholeProperties = names.has('properties') && ![...names].some((name) => !(name in FIELDS))
   if (!wholeProperties && (keys.length > 0 || names.has('properties'))) {
     projected.properties = Object.fromEntries(keys.map((key) => [key, contact.properties[key]])) as Properties

@@ -20,13 +20,13 @@ export const CONTACT_COLUMNS = [
 
 export type ContactRow = Pick<Selectable<TenantTables['contacts']>, (typeof CONTACT_COLUMNS)[number]>
 
-/** The winning values with the e-mail among them; it is stored in a column of its own, so the two cannot disagree. */
+/** The winning values including the e-mail, which is stored only in its own column, so that the two cannot differ. */
 export function propertiesOf(row: Pick<ContactRow, 'email' | 'properties'>): Properties {
   const properties = row.properties as Properties
   return row.email === null ? properties : { email: row.email, ...properties }
 }
 
-/** The properties and columns of a contact that are not what they were. */
+/** The properties and columns of a contact that changed. */
 export function changedKeys(before: ContactRow, after: ContactRow): string[] {
   const [from, to] = [before, after].map((row) => row.properties as Properties) as [Properties, Properties]
   const properties = Object.keys({ ...from, ...to }).filter((key) => !isDeepStrictEqual(from[key], to[key]))

@@ -45,10 +45,10 @@ describe('the event filters of the contact list', () => {
     ['has_event_type=button_click&has_event_after=2026-01-11', ['bob']],
     ['has_event_type=button_click&has_event_before=2026-01-10', ['ada']],
     ['has_event_after=2026-01-10T12:00:00Z&has_event_before=2026-01-10T12:00:00Z', ['ada']],
-    // All of one and the same event: ada clicked on /pricing, cyd only looked at it.
+    // All filters apply to the same event: ada clicked on /pricing, cyd only viewed it.
     ['has_event_type=page_view&has_event_element_id=go', []],
     ['has_event_url_contains=pricing&has_event_type=page_view', ['cyd']],
-    // With everything else.
+    // Combined with other filters.
     ['has_event_type=button_click&country=UK', ['ada']],
     ['has_event_type=button_click&search=bob', ['bob']],
     ['has_event_type=button_click&limit=1&page=2', ['bob']],

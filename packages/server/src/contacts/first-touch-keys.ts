@@ -1,6 +1,6 @@
 import type { Properties } from './properties.ts'
 
-/** Properties that say how a contact first came: written once and together, by whatever comes first. */
+/** Properties of a contact's first touch, written together, once, by the first source. */
 export const FIRST_TOUCH_KEYS: readonly string[] = [
   'first_referrer',
   'first_landing_page',
@@ -11,7 +11,7 @@ export const FIRST_TOUCH_KEYS: readonly string[] = [
   'first_utm_content',
 ]
 
-/** Whether the first touch is written: what is missing from it stays missing, unless a person adds it. */
+/** Whether the first touch is written. Then only a person can add missing values. */
 export function hasFirstTouch(properties: Properties): boolean {
   return FIRST_TOUCH_KEYS.some((key) => Object.hasOwn(properties, key) && properties[key] !== '')
 }

@@ -12,17 +12,17 @@ import type { Properties } from './properties.ts'
 const SOURCE = { source: 'tracker', kind: 'tracker' } as const
 const REMEMBERED = 100_000
 
-/** What is known of a contact's first touch. */
+/** The known parts of a contact's first touch. */
 interface FirstTouch {
   firstSeenMs: number
   isWritten: boolean
 }
 
 /**
- * Writes the first-touch properties and first_seen_at of a contact, from how the episodes of its visitors began. The
- * values are those of one visit, so they are written together, and not at all where any of them stands already.
- * @param row the contact as it is stored now; the caller has locked it.
- * @returns the contact as it is stored then.
+ * Writes the first-touch properties and first_seen_at of a contact, from the beginnings of its visitors' episodes. The
+ * values belong to one visit, so they are written together, and only if none of them is set.
+ * @param row the stored contact; the caller has locked it.
+ * @returns the contact as stored afterwards.
  */
 export async function recordFirstTouch(
   tx: Tenant,
@@ -45,7 +45,7 @@ export async function recordFirstTouch(
     .executeTakeFirstOrThrow()
 }
 
-/** @returns null when a full contact rejects the first touch; then nothing is written. */
+/** @returns null if the contact is full; then nothing is written. */
 async function writeTouch(
   tx: Tenant,
   log: ChangeLog,
@@ -54,7 +54,7 @@ async function writeTouch(
   seenAt: Date,
   now: Date,
 ): Promise<ContactRow | null> {
-  // What it leaves out is no business of whoever identified the contact.
+  // Keys that it ignores do not concern the identification.
   const own = new ChangeLog()
   try {
     const row = await changeContact(tx, own, before, { ...SOURCE, properties: touchOf(page), seenAt }, now)
@@ -67,7 +67,7 @@ async function writeTouch(
   }
 }
 
-/** Sees to the first touch of contacts whose events arrive after they were identified. */
+/** Updates the first touch of contacts whose events arrive after they were identified. */
 export function createFirstTouchWatch(dependencies: WriteDependencies) {
   const known = new Map<string, FirstTouch>()
   /** Call it with one visitor's recorded events. */

@@ -1,8 +1,8 @@
 const NAMED_MAX = 50
 
 /**
- * Tells a page which of its keys were left out. Every reason has the same wording, so that a page learns only that it
- * may not change a value, and nothing about the value. @param keys as they stand in the request.
+ * The warning that names a page's ignored keys. It is the same for every reason, so that a page learns only that it may
+ * not change a value, and nothing about the value. @param keys as in the request.
  */
 export function leftOutWarnings(keys: readonly string[]): string[] {
   if (keys.length === 0) return []

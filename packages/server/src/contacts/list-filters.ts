@@ -9,12 +9,12 @@ import { ListContactsQuery } from './requests.ts'
 
 type Query = Type.Static<typeof ListContactsQuery>
 
-/** Whether a query, not yet checked, asks for events: then it needs the scope of events too. */
+/** Whether a query, not yet validated, filters by events; it then also needs the scope of events. */
 export function asksEvents(query: object): boolean {
   return Object.keys(query).some((name) => name.startsWith('has_event_') && name in ListContactsQuery.properties)
 }
 
-/** What a list asks of one and the same event; null when it asks nothing. */
+/** The filters that a single event must match; null if there are none. */
 export function eventFiltersOf(query: Query): EventFilters | null {
   const asked = {
     event_type: query.has_event_type,
@@ -31,7 +31,7 @@ export function eventFiltersOf(query: Query): EventFilters | null {
 }
 
 /**
- * The filters of a list; null when nobody can match.
+ * The filters of a list; null if no contact can match.
  * @throws ServiceError 400 `event_filter_too_broad`.
  */
 export async function contactFiltersOf(
@@ -43,7 +43,7 @@ export async function contactFiltersOf(
   const { has_linkedin = query.has_social_profile, has_social_profile = has_linkedin, company_id } = query
   const { status, lifecycle_stage, lead_status, country, industry, city, state, job_title, search } = query
   const { created_after, created_before } = query
-  // A company that cannot exist has no contacts; PostgreSQL would refuse to compare it.
+  // An invalid company id has no contacts, and PostgreSQL would reject it.
   const impossible = (company_id !== undefined && !isUuid(company_id)) || has_linkedin !== has_social_profile
   if (impossible) return null
   const filters = {
@@ -66,7 +66,7 @@ export async function contactFiltersOf(
 }
 
 /**
- * The contacts that have an event which matches. ClickHouse stops as soon as there are too many.
+ * The contacts with a matching event. ClickHouse stops as soon as there are too many.
  * @throws ServiceError 400 `event_filter_too_broad`.
  */
 async function contactsWithEvent(tenant: Tenant, filters: EventFilters, contactsMax: number): Promise<string[]> {
@@ -81,11 +81,11 @@ async function contactsWithEvent(tenant: Tenant, filters: EventFilters, contacts
     outer: { columns: 'DISTINCT contact_id', where: `contact_id != toUUID('${NOBODY}')`, limit: contactsMax + 1 },
   })
   if (rows.length > contactsMax) {
-    const message = `More than ${contactsMax} contacts have such an event. Narrow it with has_event_after and has_event_before.`
+    const message = `More than ${contactsMax} contacts have such an event. Use has_event_after and has_event_before to narrow the range.`
     throw new ServiceError(400, 'event_filter_too_broad', message, {
       details: [
-        { path: 'has_event_after', message: 'narrows the events to those from this moment on' },
-        { path: 'has_event_before', message: 'narrows the events to those up to this moment' },
+        { path: 'has_event_after', message: 'excludes events before this time' },
+        { path: 'has_event_before', message: 'excludes events after this time' },
       ],
     })
   }

@@ -100,7 +100,7 @@ test.each([
   ['page=2147483647', []],
 ])('%s lists %j', async (query, names) => {
   const ids = await namesOf(query)
-  // Equal sort values may come in either order of creation; only `company` has such a pair.
+  // Contacts with equal sort values may be in either order; only `company` has such a pair.
   expect(query.startsWith('sort_by=company') ? new Set(ids) : ids).toEqual(
     query.startsWith('sort_by=company') ? new Set(names) : names,
   )

@@ -11,7 +11,7 @@ import { segmentIds } from '../segments/member-ids.ts'
 import { type Projection, project, shows, toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
 
-/** Filters of the contact list; all must hold. */
+/** Filters of the contact list; all must match. */
 export interface ContactFilters {
   status?: 'enriched' | 'not_enriched'
   lifecycle_stage?: string
@@ -43,7 +43,7 @@ interface ListOptions {
   withProvenance: boolean
 }
 
-/** Filters that compare a property exactly, by the key that they compare. */
+/** Exact-match filters, with the property key of each. */
 const EXACT = {
   lifecycle_stage: 'lifecyclestage',
   lead_status: 'lead_status',
@@ -61,7 +61,7 @@ const SORT_COLUMNS = {
   company: 'sort_company',
 } as const
 
-/** One page of the contacts that match, as API objects. */
+/** One page of the matching contacts, as API objects. */
 export async function listContacts(tenant: Tenant, filters: ContactFilters, options: ListOptions) {
   const { page, order, projection, withProvenance } = options
   const { sortBy, direction } = order
@@ -94,7 +94,7 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
   return rows.map((row, index) => project(toContactObject(row, notes[index] ?? NO_NOTES, withProvenance), projection))
 }
 
-/** How many contacts match. Without a filter nothing is counted: the database keeps that number. */
+/** The number of matching contacts. Without a filter, the database has a stored counter. */
 export async function countContacts(tenant: Tenant, filters: ContactFilters): Promise<number> {
   const filtered = Object.values(filters).some((value) => value !== undefined)
   if (filtered) return whenItsTurn(tenant, filters, FIRST_PAGE, () => countRows(matchingContacts(tenant, filters)))
@@ -110,7 +110,7 @@ async function countRows(matching: ReturnType<typeof matchingContacts>): Promise
   return Number(row?.count ?? 0)
 }
 
-/** What no index answers, or what may match most contacts, may read all of them. */
+/** Queues what may read every contact: filters without an index, filters that may match most contacts, deep pages. */
 function whenItsTurn<T>(tenant: Tenant, filters: ContactFilters, page: Page, work: () => Promise<T>): Promise<T> {
   const { search, job_title, status, has_linkedin, created_after, created_before } = filters
   const broad = [job_title, status, has_linkedin, created_after, created_before]
@@ -118,7 +118,7 @@ function whenItsTurn<T>(tenant: Tenant, filters: ContactFilters, page: Page, wor
   return isHeavy ? tenant.heavily(work) : work()
 }
 
-/** A query over the contacts that match. */
+/** A query of the matching contacts. */
 export function matchingContacts(tenant: Tenant, filters: ContactFilters) {
   return tenant.db.selectFrom('contacts').where((eb) => matches(eb, filters))
 }
@@ -134,7 +134,7 @@ function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: Conta
   if (filters.company_id !== undefined) conditions.push(sql`company_id = ${filters.company_id}`)
   if (filters.company !== undefined) conditions.push(hasCompanyName(filters.company))
   if (filters.contact_ids) {
-    // One that cannot exist matches nothing; PostgreSQL would refuse to compare it. One array is one parameter.
+    // An invalid id matches nothing, and PostgreSQL would reject it. An array is one parameter.
     conditions.push(sql`contacts.contact_id = ANY(${filters.contact_ids.filter(isUuid)}::uuid[])`)
   }
   if (filters.segment_id !== undefined) conditions.push(isInSegment(eb, filters.segment_id))
@@ -144,7 +144,7 @@ function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: Conta
 }
 
 function hasCompanyName(name: string) {
-  // The first condition is there for its index; the second is what is asked.
+  // The first condition uses the index; the second is exact.
   return sql<SqlBool>`sort_company = left(lower(${name}), 200) AND properties ->> 'company' = ${name}`
 }
 
@@ -156,7 +156,7 @@ function isInSegment(eb: ExpressionBuilder<TenantTables, 'contacts'>, segmentId:
 function textConditions({ search, job_title }: ContactFilters) {
   const conditions = wordsOf(search).map((word) => contains(sql`search_text`, word))
   if (job_title !== undefined) {
-    // The first condition is there for its index; the second is what is asked.
+    // The first condition uses the index; the second is exact.
     conditions.push(
       contains(sql`search_text`, job_title),
       contains(sql`fold_text(properties ->> 'jobtitle')`, job_title),

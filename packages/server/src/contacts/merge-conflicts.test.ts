@@ -27,7 +27,7 @@ const eventsOf = async (id: string) => {
   const { body } = await tenant.call('GET', `/v1/contacts/events/${id}`)
   return body.events?.map(({ event }: { event: string }) => event).sort()
 }
-/** The properties, and the event of its own visitor, of each of the contacts `a`, `b` and `c`. */
+/** The properties, and the visitor's event, of each of the contacts `a`, `b` and `c`. */
 async function threeWithEvents() {
   const ids = await contacts('a', 'b', 'c')
   for (const [index, name] of ['a', 'b', 'c'].entries()) {

@@ -24,7 +24,7 @@ const record = (source: SourceKind): fc.Arbitrary<SourceRecord> =>
     enriched_at: fc.option(moment),
   })
 
-/** A contact whose properties are among what its sources say. */
+/** A contact whose properties all come from its sources. */
 const content: fc.Arbitrary<ContactContent> = fc
   .record({
     records: fc.subarray([...SOURCES]).chain((sources) => fc.tuple(...sources.map(record))),

@@ -7,7 +7,7 @@ import type { SourceKind, SourceRecord } from './record-source.ts'
 import { mayReplace } from './source-standing.ts'
 import type { SourceFields } from './unified-profile.ts'
 
-/** A contact's row, and what each source says of it. */
+/** A contact's row and its source records. */
 export interface ContactContent {
   row: ContactRow & { external_id_provisional: boolean }
   records: SourceRecord[]
@@ -15,7 +15,7 @@ export interface ContactContent {
 
 type Provenance = Record<string, { source: string; updated_at: string }>
 
-/** A property, and who says so since when. */
+/** A property with its source and time. */
 interface Held {
   value: PropertyValue
   source: string
@@ -24,9 +24,9 @@ interface Held {
 }
 
 /**
- * What two contacts are as one. Keys of people (email, external id), the company, and how the contact came to be stay
- * the survivor's; it takes the other's where it has none. Of two values the one wins that would have won had both been
- * written to one contact: see source-standing.ts. A consent property that either contact says yes to stays a yes.
+ * Merges two contacts. The survivor keeps its email, external id, company and creation source, or gets the other's if
+ * it has none. Of two values, the one wins that would have won in a single contact: see source-standing.ts. A consent
+ * property that is true for either contact stays true.
  */
 export function mergedContent(survivor: ContactContent, other: ContactContent, now: Date): ContactContent {
   const [ours, theirs] = [survivor.row, other.row]
@@ -59,7 +59,7 @@ export function mergedContent(survivor: ContactContent, other: ContactContent, n
 
 function winner(key: string, survivor: ContactContent, other: ContactContent): Held | null {
   const [ours, theirs] = [heldBy(survivor, key), heldBy(other, key)]
-  // Where a contact came from was written together, so it is not mixed from two contacts.
+  // The first touch was written together, so it is not mixed from two contacts.
   if (FIRST_TOUCH_KEYS.includes(key)) return heldBy(firstTouched(survivor, other), key)
   if (isConsent(key)) {
     if (ours && isYes(ours.value)) return ours
@@ -98,7 +98,7 @@ function mergedRecords(ours: SourceRecord[], theirs: SourceRecord[], properties:
   const merged = new Map(ours.map((record) => [record.source, record]))
   for (const record of theirs) {
     const own = merged.get(record.source)
-    // What was removed from the other contact by hand says nothing of the survivor's value.
+    // A removal by hand on the other contact does not affect the survivor's value.
     const said = Object.entries(record.fields).filter(
       ([key, field]) => field.value !== null || !Object.hasOwn(properties, key),
     )
@@ -132,10 +132,7 @@ function withRaw(preferred: SourceRecord, otherwise: SourceRecord): SourceRecord
   return preferred.raw === null ? otherwise : preferred
 }
 
-/**
- * What a survivor is without the contact that was merged into it: what the merge has changed goes back to what it was
- * before; what has changed since stays.
- */
+/** The survivor without the contact that was merged into it: changes of the merge are reverted; later changes stay. */
 export function contentWithoutMerge(
   current: ContactContent,
   before: ContactContent,
@@ -174,7 +171,7 @@ export function contentWithoutMerge(
   return { row, records: current.records.flatMap((record) => recordWithoutMerge(record, before, after)) }
 }
 
-/** Somebody who unsubscribes while merged says what is so already; it must not be undone. */
+/** Unsubscribing while merged may repeat the merged value, but must not be reverted. */
 function isConsentGivenSince(key: string, current: ContactContent, after: ContactContent): boolean {
   if (!isConsent(key)) return false
   const said = ({ records }: ContactContent) =>
@@ -197,7 +194,7 @@ function recordWithoutMerge(current: SourceRecord, before: ContactContent, after
   const fields: SourceFields = {}
   for (const key of keysOf(current.fields, was?.fields ?? {})) {
     const [said, saidBefore, saidAfter] = [current, was, became].map((record) => fieldOf(record, key))
-    // A source that repeats a value has said nothing new.
+    // A source that repeats a value has not written it.
     const left = isDeepStrictEqual(said?.value, saidAfter?.value) ? saidBefore : said
     if (left) fields[key] = left
   }
@@ -238,7 +235,7 @@ function later(a: Date | null, b: Date | null): Date | null {
   return a > b ? a : b
 }
 
-/** As it is stored beside a merge: JSON, whose dates are texts. */
+/** A contact as stored with a merge: JSON, with dates as text. */
 export function revived(stored: unknown): ContactContent {
   const { row, records } = stored as ContactContent
   const date = (value: Date) => new Date(value)

@@ -9,7 +9,7 @@ import { unmergeContact } from './unmerge.ts'
 
 const Path = Type.Object({ contact_id: Type.String() })
 
-/** Merging two contacts that are one person, and undoing it. */
+/** Merging and unmerging contacts. */
 export function mergeRoutes(app: App, dependencies: WriteDependencies): void {
   app.post(
     '/v1/contacts/:contact_id/merge',
@@ -19,7 +19,7 @@ export function mergeRoutes(app: App, dependencies: WriteDependencies): void {
         operationId: 'mergeContact',
         summary: 'Merge a contact into another',
         description:
-          'The contact in `into` survives. It takes the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact answers 404 `contact_merged` until it is unmerged.',
+          'The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged.',
         tags: ['Contacts'],
         params: Path,
         body: Type.Object(
@@ -46,9 +46,9 @@ export function mergeRoutes(app: App, dependencies: WriteDependencies): void {
       config: { access: 'contacts:write' },
       schema: {
         operationId: 'unmergeContact',
-        summary: 'Undo the merge of a contact',
+        summary: 'Unmerge a contact',
         description:
-          'Restores the contact, with its visitors, events and notes, and undoes what the merge changed on the survivor. What happened since the merge stays with the survivor. Merges into one contact are undone in reverse order.',
+          'Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order.',
         tags: ['Contacts'],
         params: Path,
         response: { 200: success({ contact: Contact, unmerged_from: Id }) },

@@ -76,14 +76,14 @@ async function everything() {
   const shown = [...answers, ...posted].map(([path, { status, body }]) => ({ path, status, body }))
   return JSON.parse(
     JSON.stringify({ id, segments, shown, visitors }, (key, value) => {
-      // A contact that was merged and brought back has changed; readers that follow updated_at must see it.
+      // A restored contact counts as changed, so that readers that poll updated_at notice it.
       if (key === 'updated_at' && typeof value === 'string') return undefined
       return ['timestamp', 'request_id'].includes(key) && !value?.event ? undefined : value
     }),
   )
 }
 
-/** Both contacts with whatever a contact can have. */
+/** Both contacts, with everything that a contact can have. */
 async function furnish() {
   await tenant.handle.db
     .insertInto('companies')
@@ -138,7 +138,7 @@ describe('POST /v1/contacts/:contact_id/merge', () => {
         fax: '22',
         role: 'boss',
         plan: 'pro',
-        // Written later, by a source of the same standing.
+        // Written later, by a source with the same trust level.
         firstname: 'A.',
       },
     })

@@ -15,24 +15,24 @@ import { requireRoomInContact } from './size.ts'
 
 export const MERGE = 'merge'
 
-/** Each keeps copies of both contacts, and adds keys by which the survivor is looked for. */
+/** Each merge stores copies of both contacts and adds keys that lead to the survivor. */
 const MERGES_MAX = 250
 
-/** What was moved to the survivor and goes back when the contact is unmerged, unless it belongs to somebody else by then. */
+/** Records moved to the survivor, which an unmerge moves back unless they belong to a third contact by then. */
 export interface Moved {
   visitors: string[]
   owners: string[]
   notes: string[]
   mails: string[]
-  /** Contacts that had been merged into this one before. */
+  /** Contacts merged into this one before. */
   merged: string[]
 }
 
 /**
- * Merges a contact into another, which survives: it takes the contact's properties, visitors, events and notes, and is
- * found by its keys. The contact's own row goes; `contact_merges` holds what unmerging needs.
- * @throws ServiceError 400 for one and the same contact or too many properties, 404, 409 `already_merged`, `erasure_under_way`,
- * `too_many_visitors`, `too_many_merges`, 413 `contact_too_large`; then nothing is written.
+ * Merges a contact into another, which survives: it gets the contact's properties, visitors, events and notes, and is
+ * found by its keys. The contact's row is deleted; `contact_merges` stores what unmerging needs.
+ * @throws ServiceError 400 if both are the same contact or there are too many properties, 404, 409 `already_merged`,
+ * `erasure_under_way`, `too_many_visitors`, `too_many_merges`, 413 `contact_too_large`; then nothing is written.
  */
 export async function mergeContacts(
   tenant: Tenant,
@@ -83,7 +83,7 @@ export async function mergeContacts(
   })
 }
 
-/** Contacts with what their sources say, by id; their rows are locked, in the order that is the same for all. */
+/** Contacts with their source records, by id; their rows are locked, in a fixed order. */
 export async function lockContents(tx: Tenant, contactIds: readonly string[]): Promise<Map<string, ContactContent>> {
   const rows = await tx.db
     .selectFrom('contacts')
@@ -96,7 +96,7 @@ export async function lockContents(tx: Tenant, contactIds: readonly string[]): P
   return new Map(rows.map((row) => [row.contact_id, { row, records: records.get(row.contact_id) ?? [] }]))
 }
 
-/** Stores a contact that exists already. */
+/** Stores an existing contact. */
 export async function storeContent(tx: Tenant, { row, records }: ContactContent): Promise<ContactRow> {
   const { contact_id, creation_source: _, created_at: __, ...values } = row
   const stored = await tx.db
@@ -109,7 +109,7 @@ export async function storeContent(tx: Tenant, { row, records }: ContactContent)
   return stored
 }
 
-/** The names of properties, `email` among them, that differ. */
+/** The names of differing properties, including `email`. */
 export function keysThatDiffer({ row: a }: ContactContent, { row: b }: ContactContent): string[] {
   const [before, after] = [a.properties as Properties, b.properties as Properties]
   const keys = new Set([...Object.keys(before), ...Object.keys(after)])
@@ -121,7 +121,7 @@ export function keysThatDiffer({ row: a }: ContactContent, { row: b }: ContactCo
   return a.email === b.email ? changed : [...changed, 'email']
 }
 
-/** What an erasure removes must not change hands meanwhile. */
+/** Records must not move while an erasure removes them. */
 export async function refuseWhileErasing(tx: Tenant, contactIds: readonly string[]): Promise<void> {
   const erasure = await tx.db
     .selectFrom('erasures')
@@ -141,19 +141,19 @@ async function requireFewMerges(tx: Tenant, contactIds: readonly string[]): Prom
     .where('survivor_id', 'in', contactIds)
     .executeTakeFirstOrThrow()
   if (Number(count) < MERGES_MAX) return
-  throw conflict('too_many_merges', `A contact can hold ${MERGES_MAX} merged contacts at most.`)
+  throw conflict('too_many_merges', `A contact can have at most ${MERGES_MAX} merged contacts.`)
 }
 
 async function throwGone(tx: Tenant, contactId: string, path: 'contact_id' | 'into'): Promise<never> {
   const survivorId = await survivorOfContact(tx, contactId)
   if (survivorId !== null) {
-    const message = `Contact ${contactId} was merged into ${survivorId} already. Use that contact, or unmerge this one first.`
+    const message = `Contact ${contactId} was already merged into ${survivorId}. Use that contact, or unmerge this one first.`
     throw conflict('already_merged', message, namedContact(survivorId))
   }
-  // It was merged a moment ago, and unmerged since.
+  // It was merged a moment ago, but has been unmerged since.
   if (await findContact(tx, contactId)) throw new Collision()
   if (path === 'contact_id') throw notFound('contact')
-  const details = [{ path, message: 'is not the id of a contact of yours' }]
+  const details = [{ path, message: 'is not the id of one of your contacts' }]
   throw new ServiceError(404, 'not_found', 'There is no contact with the id in into.', { details })
 }
 
@@ -169,7 +169,7 @@ async function move(tx: Tenant, log: ChangeLog, contactId: string, into: string,
     .where('contact_id', '=', contactId)
     .returning('note_id')
     .execute()
-  // So that the links in mails to the merged contact unsubscribe the survivor.
+  // So that links in mails to the merged contact unsubscribe the survivor.
   const mails = await tx.db
     .updateTable('mail_sends')
     .set({ contact_id: into })
@@ -203,7 +203,7 @@ async function storeAliases(tx: Tenant, contactId: string, { row, records }: Con
   await tx.db
     .insertInto('contact_aliases')
     .values(aliases.map((alias) => ({ ...alias, contact_id: contactId })))
-    // Known by the same key as a contact that was merged into it: that alias follows it anyway.
+    // It shares the key with a contact that was merged into it, whose alias moves along anyway.
     .onConflict((known) => known.doNothing())
     .execute()
 }

@@ -15,22 +15,22 @@ export const LIFECYCLE_STAGES = [
   'other',
 ] as const
 
-/** Keys of one record; a contact's email is one of them. */
+/** Keys of one record, including a contact's email. */
 export const PROPERTIES_MAX = 500
 const KEY_LENGTH_MAX = 128
-/** A longer text belongs into a note; searching and sorting must stay cheap. */
+/** Longer texts belong in a note; searching and sorting must stay cheap. */
 const TEXT_LENGTH_MAX = 65_536
 
 const Scalar = Type.Union([Type.String({ maxLength: TEXT_LENGTH_MAX }), Type.Number(), Type.Boolean()])
 
 export type PropertyValue = string | number | boolean | (string | number | boolean)[]
 export type Properties = Record<string, PropertyValue>
-/** What a caller sends: null removes a key. */
+/** Properties as sent: null removes a key. */
 export type PropertyChanges = Record<string, PropertyValue | null>
 
-/** Schema of `properties` in a request; the rules that JSON Schema cannot say are in `checkProperties`. */
+/** Schema of `properties` in a request; `checkProperties` has the rules that JSON Schema cannot express. */
 export const PropertiesInput = Type.Unsafe<PropertyChanges>({
-  // A record would be checked key by key before their number is looked at.
+  // With a record type, every key would be validated before their number.
   type: 'object',
   additionalProperties: true,
   description:
@@ -44,14 +44,14 @@ export const PropertiesOutput = Type.Unsafe<Properties>(
   }),
 )
 
-/** Names everything that is wrong with sent properties; an empty list means they can be stored. */
+/** All problems of sent properties; empty if they can be stored. */
 export function checkProperties(properties: Record<string, unknown>): ErrorDetail[] {
   const keys = Object.keys(properties)
   const values = keys.filter((key) => properties[key] !== null).length
   if (values > PROPERTIES_MAX) {
-    return [{ path: 'properties', message: `has ${values} keys; at most ${PROPERTIES_MAX} are possible` }]
+    return [{ path: 'properties', message: `has ${values} keys; at most ${PROPERTIES_MAX} are allowed` }]
   }
-  // As many as a full record can give up.
+  // As many as a full record has.
   if (keys.length - values > PROPERTIES_MAX) {
     const message = `removes ${keys.length - values} keys; a record has at most ${PROPERTIES_MAX}`
     return [{ path: 'properties', message }]
@@ -79,7 +79,7 @@ function isScalar(value: unknown): value is string | number | boolean {
 
 export interface MergedProperties {
   properties: Properties
-  /** Keys whose value is another than before, removed ones included. */
+  /** Keys whose value changed, including removed ones. */
   changed: string[]
 }
 
@@ -102,7 +102,7 @@ export function mergeProperties(current: Properties, changes: PropertyChanges): 
 
 /**
  * @param properties a contact's with its email.
- * @throws ServiceError 400 when a change would give a record too many keys.
+ * @throws ServiceError 400 if a change would give a record too many keys.
  */
 export function requireFewKeys(properties: object, record: 'contact' | 'company', max = PROPERTIES_MAX): void {
   if (Object.keys(properties).length <= max) return

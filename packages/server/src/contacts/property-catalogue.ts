@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** Which properties there are is read off so many records, the newest: few enough to be quick for any tenant. */
+/** The number of newest records to collect properties from: few enough to be fast for any tenant. */
 const RECORDS_READ = 1_000
 const PROPERTIES_MAX = 500
 
@@ -22,7 +22,7 @@ interface Row {
   numeric_texts: number
 }
 
-/** The properties that the newest records of a tenant have, the most frequent first, with the type of most values. */
+/** The properties of a tenant's newest records, most frequent first, with their most common type. */
 export async function findProperties(tenant: Tenant, table: 'contacts' | 'companies'): Promise<FoundProperty[]> {
   const newest = tenant.db
     .selectFrom(table)

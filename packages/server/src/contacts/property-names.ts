@@ -1,4 +1,4 @@
-/** Properties that the service itself knows, of contacts and companies. */
+/** Properties of contacts and companies that the service knows. */
 const KNOWN = [
   'email',
   'firstname',
@@ -21,14 +21,14 @@ const KNOWN = [
 const BY_PLAIN_NAME = new Map(KNOWN.map((name) => [plainName(name), name]))
 
 /**
- * The property that a form's field, a trait or a file's column means: `firstName`, `First Name` and `first_name` are all
- * `firstname`. A name that the service does not know is kept as it is, trimmed.
+ * The property for a form field, a trait or a column of a file: `firstName`, `First Name` and `first_name` are all
+ * `firstname`. Unknown names are only trimmed.
  */
 export function propertyNameOf(header: string): string {
   return BY_PLAIN_NAME.get(plainName(header)) ?? header.trim()
 }
 
-/** Fields under the names of the properties that they mean; of two that mean the same, the exact name wins. */
+/** Maps fields to property names; if two map to the same one, the exact name wins. */
 export function underPropertyNames(fields: Record<string, unknown>): Record<string, unknown> {
   const isExact = ([name]: [string, unknown]) => propertyNameOf(name) === name
   const entries = Object.entries(fields)
@@ -36,7 +36,7 @@ export function underPropertyNames(fields: Record<string, unknown>): Record<stri
   return Object.fromEntries([...renamed, ...entries.filter(isExact)])
 }
 
-/** A name without its case, spaces, hyphens and underscores. */
+/** A name in lower case, without spaces, hyphens and underscores. */
 export function plainName(name: string): string {
   return name.toLowerCase().replace(/[\s_-]/g, '')
 }

@@ -1,8 +1,8 @@
 import { plainName } from './property-names.ts'
 
 /**
- * Consent properties: those that this service's guardrails read, and the names that CRMs give them. Neither a page
- * nor an agent can set them.
+ * Consent properties: those that the guardrails read, and their names in CRMs. Neither a page nor an agent can set
+ * them.
  */
 export const CONSENT_PROPERTIES: readonly string[] = [
   'do_not_contact',
@@ -25,7 +25,7 @@ export function isConsent(key: string): boolean {
 }
 
 /**
- * A consent decision, which is stored even on a full contact. Only the listed names count: the number of other
+ * A consent decision, which is stored even on a full contact. Only the listed names count, because the number of other
  * spellings is unlimited.
  */
 export function isConsentFlag(key: string, value: unknown): boolean {
@@ -33,8 +33,8 @@ export function isConsentFlag(key: string, value: unknown): boolean {
 }
 
 /**
- * Other systems write such marks as texts, numbers or dates, and a form's ticked box says `on`: whatever does not plainly
- * say no is a yes, because a message that should not have been sent cannot be taken back.
+ * Other systems write these flags as texts, numbers or dates, and a form's checkbox sends `on`: anything that is not
+ * clearly a no counts as a yes, because a message cannot be unsent.
  */
 export function isYes(value: unknown): boolean {
   const text = String(value ?? '')

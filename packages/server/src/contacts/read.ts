@@ -13,7 +13,7 @@ const NOTES_IN_CONTACT = 100
 const NOTES_IN_BATCHES = 10
 
 interface ReadOptions {
-  /** How many of the latest events come along; null for none. */
+  /** How many of the latest events to include; null for none. */
   eventsLimit: number | null
   withProvenance: boolean
   withRaw: boolean
@@ -41,7 +41,7 @@ export async function readContact(tenant: Tenant, contactId: string, options: Re
   return { contact, unified_profile: unifiedProfileOf(row, row.source_records, options.withRaw), ...events }
 }
 
-/** A contact as the writing endpoints answer it. */
+/** A contact as the write endpoints return it. */
 export async function toWholeContact(tenant: Tenant, row: ContactRow) {
   const found = await tenant.db
     .selectFrom('contacts')
@@ -53,7 +53,7 @@ export async function toWholeContact(tenant: Tenant, row: ContactRow) {
   return toContactObject({ ...row, segment_ids: found?.segment_ids ?? [] }, notes, false)
 }
 
-/** Contacts by their ids, as lists show them, in the order of the ids; unknown ones are left out. */
+/** Contacts by id, as in lists, in the order of the ids; unknown ids are omitted. */
 export async function findContacts(tenant: Tenant, contactIds: readonly string[]) {
   const rows = await tenant.db
     .selectFrom('contacts')
@@ -71,7 +71,7 @@ export async function findContacts(tenant: Tenant, contactIds: readonly string[]
   return contactIds.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** Those of the ids that are contacts. */
+/** The ids that belong to contacts. */
 export async function knownContacts(tenant: Tenant, contactIds: readonly string[]): Promise<Set<string>> {
   const rows = await tenant.db
     .selectFrom('contacts')
@@ -92,7 +92,7 @@ export async function companiesOfContacts(tenant: Tenant, contactIds: readonly s
   return new Map(rows.map((row) => [row.contact_id, row.company_id ?? '']))
 }
 
-/** One parameter however many ids there are: a list of thousands would be as many. */
+/** An array is one parameter; a list would be one per id. */
 function anyOf(contactIds: readonly string[]) {
   return sql<string>`ANY(${contactIds}::uuid[])`
 }

@@ -4,7 +4,7 @@ import { recordset } from '../platform/postgres/recordset.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { SourceFields } from './unified-profile.ts'
 
-/** What kind of system a source is; the service's own sources are kinds of their own. */
+/** The kind of system that a source is; each built-in source is its own kind. */
 export type SourceKind =
   | 'manual'
   | 'form'
@@ -18,16 +18,16 @@ export type SourceKind =
   | 'messaging'
   | 'analytics'
 
-/** Kinds that are kept in step with another system. */
+/** Kinds that synchronize with another system. */
 export const SYNCED_KINDS: readonly SourceKind[] = ['crm', 'email', 'messaging', 'analytics']
 
-/** What a source says of a contact. */
+/** A source's record of a contact. */
 export interface SourceRecord {
   source: string
   kind: SourceKind
   external_id: string | null
   fields: SourceFields
-  /** Read for one source only, see `readSourceRecords`; null elsewhere. */
+  /** Read for one source only, see `readSourceRecords`; otherwise null. */
   raw: unknown
   /** The length of `raw` as JSON. */
   raw_bytes: number
@@ -38,8 +38,8 @@ export interface SourceRecord {
 }
 
 /**
- * What all sources say of some contacts, by contact_id. Lock the contacts first.
- * @param source whose raw record is wanted, null for all; those of the others can be large.
+ * All source records of some contacts, by contact_id. Lock the contacts first.
+ * @param source the one whose raw records to read, null for all; raw records can be large.
  */
 export async function readSourceRecords(
   tx: Tenant,
@@ -62,15 +62,14 @@ export async function readSourceRecords(
 }
 
 /**
- * Stores what one source says of contacts now. Call it in the transaction that changes the contacts and holds their rows.
- * They are stored in the order of the source's own ids, so that two transactions with the same new ones wait for each
- * other instead of blocking each other.
+ * Stores a source's records of contacts. Call it in the transaction that changes the contacts and has locked their
+ * rows. The records are sorted by the source's ids, so that two transactions with the same new ones cannot deadlock.
  */
 export async function storeSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
   if (records.size > 0) await storing(tx.db, records).execute()
 }
 
-/** The statement that does so, to be part of another. */
+/** The same as part of another statement. */
 export function storing(db: QueryCreator<TenantTables>, records: ReadonlyMap<string, SourceRecord>) {
   return insertion(db, records).onConflict((row) =>
     row.columns(['contact_id', 'source']).doUpdateSet(({ ref }) => ({
@@ -85,7 +84,7 @@ export function storing(db: QueryCreator<TenantTables>, records: ReadonlyMap<str
   )
 }
 
-/** The same for contacts of which the source has said nothing before, in a fraction of the time. */
+/** The same for contacts without a record of the source, in a fraction of the time. */
 export async function insertSourceRecords(tx: Tenant, records: ReadonlyMap<string, SourceRecord>): Promise<void> {
   if (records.size > 0) await insertion(tx.db, records).execute()
 }
@@ -93,7 +92,7 @@ export async function insertSourceRecords(tx: Tenant, records: ReadonlyMap<strin
 function insertion(db: QueryCreator<TenantTables>, records: ReadonlyMap<string, SourceRecord>) {
   const rows = [...records]
     .sort(([, a], [, b]) => compareKeys(a.external_id, b.external_id))
-    // As text, so that it is stored as it came: not every JSON text can be taken apart in PostgreSQL.
+    // As text, so that it is stored as sent: PostgreSQL cannot parse every JSON text.
     .map(([contact_id, record]) => ({
       ...record,
       contact_id,
@@ -134,7 +133,7 @@ const COLUMN_TYPES = {
   synced_at: 'timestamptz',
   enriched_at: 'timestamptz',
 } as const
-/** Makes these the records of a contact, instead of those that it has. */
+/** Replaces the records of a contact. */
 export async function replaceSourceRecords(
   tx: Tenant,
   contactId: string,
@@ -144,7 +143,7 @@ export async function replaceSourceRecords(
   for (const record of records) await storeSourceRecords(tx, new Map([[contactId, record]]))
 }
 
-/** An order of keys that is the same for all transactions. */
+/** A fixed order of keys for all transactions. */
 export function compareKeys(a: string | null, b: string | null): number {
   const [left, right] = [a ?? '', b ?? '']
   return left < right ? -1 : Number(left > right)

@@ -52,7 +52,7 @@ export const ListContactsQuery = Type.Object({
   industry: filterText('Exact industry.'),
   city: filterText('Exact city.'),
   state: filterText('Exact state.'),
-  job_title: filterText('Part of the job title, in any case.'),
+  job_title: filterText('Part of the job title, ignoring case.'),
   has_linkedin: flag('Contacts with or without a social-network profile.'),
   has_social_profile: flag('The same as has_linkedin.'),
   company_id: filterText('Associated company.', 200),
@@ -61,28 +61,30 @@ export const ListContactsQuery = Type.Object({
   search: searchText('Words that must all occur in name, email, company or job title.'),
   has_event_type: filterText('Contacts with a tracked event of this type.', 200),
   has_event_text: filterText('Contacts with an event whose element text equals this.'),
-  has_event_text_contains: filterText('Contacts with an event whose element text contains this, in any case.'),
-  has_event_url_contains: filterText('Contacts with an event whose URL contains this, in any case.'),
-  has_event_class_contains: filterText("Contacts with an event whose element's CSS class contains this, in any case."),
+  has_event_text_contains: filterText('Contacts with an event whose element text contains this, ignoring case.'),
+  has_event_url_contains: filterText('Contacts with an event whose URL contains this, ignoring case.'),
+  has_event_class_contains: filterText(
+    "Contacts with an event whose element's CSS class contains this, ignoring case.",
+  ),
   has_event_element_id: filterText('Contacts with an event on the element with this id.'),
   has_event_after: timestampBound('lower', 'The matching event happened at or after this moment.'),
   has_event_before: timestampBound('upper', 'The matching event happened at or before this moment.'),
   sort_by: oneOf(['email', 'firstname', 'lastname', 'company', 'createdate'], 'Sort by.', 'createdate'),
   sort_dir: oneOf(['asc', 'desc'], 'Direction; missing values come last in both.', 'desc'),
-  count_only: flag('Answer only how many there are.', false),
+  count_only: flag('Return only the number of results.', false),
   fields: filterText('summary, full, or a comma-separated list of field names and property keys.', 5_000),
   include: wordList(['provenance'], 'What to add.'),
 })
 
 /** Query of GET /v1/contacts/:contact_id. */
 export const ReadContactQuery = Type.Object({
-  include_events: flag('Whether the latest events come along.', true),
-  // Checked by the handler: beside include_events=false it is ignored whatever it holds.
+  include_events: flag('Whether to include the latest events.', true),
+  // Validated by the handler, because it is ignored with include_events=false.
   events_limit: Type.Optional(Type.String({ description: 'Number of events, 1 to 50. Default 20.' })),
   include: wordList(['provenance', 'raw'], 'What to add.'),
 })
 
-/** The `events_limit` of a read; null when no events are wanted. @throws ServiceError 400. */
+/** The `events_limit` of a read; null for no events. @throws ServiceError 400. */
 export function parseEventsLimit(wanted: boolean, text: string | undefined): number | null {
   if (!wanted) return null
   if (text === undefined) return 20
@@ -93,14 +95,16 @@ export function parseEventsLimit(wanted: boolean, text: string | undefined): num
   return limit
 }
 
-/** Checks what a schema cannot, and gives the contact to create. @throws ServiceError 400 naming every wrong place. */
+/**
+ * Validates what a schema cannot. @returns the contact to create. @throws ServiceError 400 naming every invalid field.
+ */
 export function parseCreateContact(body: Type.Static<typeof CreateContactBody>): NewContact {
   const details: ErrorDetail[] = []
   const email = parseEmail(body.email)
   if (email === null) details.push({ path: 'email', message: 'is not a valid e-mail address' })
   const { email: sameEmail, ...properties } = body.properties ?? {}
   if (sameEmail !== undefined && (typeof sameEmail !== 'string' || parseEmail(sameEmail) !== email)) {
-    details.push({ path: 'properties.email', message: 'must be the same as email, or be left out' })
+    details.push({ path: 'properties.email', message: 'must equal email, or be omitted' })
   }
   details.push(...checkProperties(properties), ...checkCompanyId(body.company_id))
   if (email === null || details.length > 0) throw validationError(details)
@@ -132,5 +136,5 @@ export function parseUpdateContact(body: Type.Static<typeof UpdateContactBody>):
 function checkCompanyId(companyId: string | undefined): ErrorDetail[] {
   return companyId === undefined || isUuid(companyId)
     ? []
-    : [{ path: 'company_id', message: 'is not the id of a company of yours' }]
+    : [{ path: 'company_id', message: 'is not the id of one of your companies' }]
 }

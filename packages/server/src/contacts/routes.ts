@@ -33,8 +33,7 @@ export function contactRoutes(app: App, dependencies: WriteDependencies, eventFi
       schema: {
         operationId: 'listContacts',
         summary: 'List, filter and search contacts',
-        description:
-          'A has_event_* filter needs the scope `events:read` too. All of them must hold for one and the same event.',
+        description: 'has_event_* filters also need the scope `events:read`. A single event must match all of them.',
         tags: ['Contacts'],
         querystring: ListContactsQuery,
         response: {
@@ -44,7 +43,7 @@ export function contactRoutes(app: App, dependencies: WriteDependencies, eventFi
           ]),
         },
       },
-      // Before the query is checked, as every scope is.
+      // Before the query is validated, like every scope.
       preValidation: async (request) => {
         if (asksEvents(request.query)) requireScopeOf(request, 'events:read')
       },
@@ -99,7 +98,7 @@ export function contactRoutes(app: App, dependencies: WriteDependencies, eventFi
           200: success({
             contact: Type.Intersect([
               Contact,
-              Type.Object({ _summary: Type.String({ description: 'One line for people; must not be parsed.' }) }),
+              Type.Object({ _summary: Type.String({ description: 'One line for people; do not parse it.' }) }),
             ]),
             unified_profile: UnifiedProfile,
             events: Type.Optional(Type.Array(CompactEvent)),

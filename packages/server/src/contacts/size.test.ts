@@ -24,7 +24,7 @@ const keys = (from: number, count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`k${from + n}`, n]))
 const texts = (...names: string[]) => Object.fromEntries(names.map((name) => [name, text(60_000)]))
 
-/** What the database holds of a contact, as JSON. */
+/** The size of a contact in the database, as JSON. */
 async function storedBytes(contactId: string): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     SELECT (octet_length(properties::text) + (SELECT sum(octet_length(fields::text) + coalesce(octet_length(raw::text), 0))
@@ -42,7 +42,7 @@ const submit = (body: object) =>
     body: JSON.stringify(body),
   })
 
-/** A contact that has room for some hundred bytes. Each text counts twice: as a property, and as what the source said. */
+/** A contact with some hundred bytes left. Each text counts twice: as a property, and in the source's record. */
 async function fullContact(email = ADA): Promise<string> {
   const id = await tenant.contact(email, texts('a', 'b'))
   const rest = Math.floor((LIMIT - (await storedBytes(id))) / 2) - 300
@@ -185,7 +185,7 @@ describe('whoever writes', () => {
     expect(await push({ external_id: '1', email: ADA, properties: keys(400, 100) })).toMatchObject([
       { status: 'updated' },
     ])
-    // A write that adds no key is accepted, even if others have used them up.
+    // A write that adds no key is accepted, even if other sources have used up the limit.
     expect(await identify({ k0: 'changed' })).not.toHaveProperty('warnings')
     expect((await submit({ contact_data: { email: ADA, k0: 'again' } })).status).toBe(200)
   })
@@ -268,7 +268,7 @@ describe('forms leave room in a company', () => {
     expect((await submitCompany(texts('d'))).body.error.code).toBe('company_too_large')
     expect((await submitCompany(texts('a'))).status).toBe(200)
     expect(await putCompany(texts('d'))).toBe(200)
-    // A form that makes it no larger is heard, though others have filled it.
+    // A form that does not enlarge the contact is accepted, although other sources have filled it.
     expect((await submitCompany({ a: 'shorter' })).status).toBe(200)
   })
 

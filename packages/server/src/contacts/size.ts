@@ -9,7 +9,7 @@ const KIB = 1024
 /** A contact's properties and source records, as JSON. Every write and every list reads all of them. */
 const CONTACT_KIB_MAX = 256
 const COMPANY_KIB_MAX = 256
-/** Anyone can write through a page or a form, so the rest is kept for the tenant's own systems. */
+/** Anyone can write through a page or a form, so the rest is reserved for the tenant's own systems. */
 const KIB_MAX_FROM_PAGES = 192
 const KEYS_MAX_FROM_PAGES = 400
 /** Every change is recorded as an event: without this limit, small changes to a large contact would fill the disk. */
@@ -30,13 +30,13 @@ export function requireRoomInContact(before: Content, after: Content, kind: Sour
   const isFromPage = isUnverified(kind)
   requireRoomForKeys(propertiesOf(before), propertiesOf(after), 'contact', isFromPage)
   const kibMax = isFromPage ? KIB_MAX_FROM_PAGES : CONTACT_KIB_MAX
-  // Few contacts come near the limit; the others need not be measured.
+  // Few contacts are near the limit; the others need not be measured.
   if (contactBytesAtMost(after) <= kibMax * KIB) return
   const bytes = contactBytes(after)
   if (bytes <= kibMax * KIB) return
   // A write that adds nothing is accepted, even if others have filled the contact.
   if (bytes <= contactBytes(before)) return
-  const message = `The contact would hold more than ${kibMax} KiB, counting its properties and the records of its sources. Remove or shorten properties; put long texts in notes.`
+  const message = `The contact would exceed ${kibMax} KiB, counting its properties and source records. Remove or shorten properties; put long texts in notes.`
   throw new ServiceError(413, 'contact_too_large', message)
 }
 
@@ -49,7 +49,7 @@ export function requireRoomInCompany(before: Properties, after: Properties, isFr
   const kibMax = isFromForm ? KIB_MAX_FROM_PAGES : COMPANY_KIB_MAX
   const bytes = jsonBytes(after)
   if (bytes <= kibMax * KIB || bytes <= jsonBytes(before)) return
-  const message = `The company's properties would hold more than ${kibMax} KiB. Remove some or shorten them.`
+  const message = `The company's properties would exceed ${kibMax} KiB. Remove or shorten some.`
   throw new ServiceError(413, 'company_too_large', message)
 }
 
@@ -72,7 +72,7 @@ function contactBytes({ properties, records }: Content): number {
   return jsonBytes(withoutConsent(properties, (value) => value)) + sum(records.map(recordBytes))
 }
 
-/** No fewer bytes than `contactBytes`, in a fraction of its time. */
+/** An upper bound of `contactBytes`, in a fraction of its time. */
 function contactBytesAtMost({ properties, records }: Content): number {
   let bytes = bytesAtMost(properties)
   for (const { source, external_id, fields, raw_bytes } of records) {
@@ -82,7 +82,7 @@ function contactBytesAtMost({ properties, records }: Content): number {
   return bytes
 }
 
-/** A source that says nothing but the email counts nothing, so a full contact can still be identified. */
+/** A source with nothing but the email does not count, so a full contact can still be identified. */
 function recordBytes({ source, external_id, fields: { email: _, ...fields }, raw_bytes }: SourceRecord): number {
   const counted = withoutConsent(fields, ({ value }) => value)
   if (Object.keys(counted).length === 0 && raw_bytes === 0) return 0
@@ -97,10 +97,10 @@ function withoutConsent<Field>(fields: Record<string, Field>, read: (field: Fiel
 const SEPARATOR_BYTES = 2
 const BRACES_BYTES = 2
 const NUMBER_BYTES_MAX = 400
-/** Of what `recordBytes` counts beside the values: the keys and braces. */
+/** The bytes of a record besides its values: keys and braces. */
 const RECORD_KEYS_BYTES = 100
 
-/** Bytes of a `jsonb` value as PostgreSQL's text. */
+/** Bytes of a `jsonb` value in PostgreSQL's text form. */
 function jsonBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(JSON.stringify(value))
   if (typeof value === 'number') return numberBytes(value)
@@ -111,7 +111,7 @@ function jsonBytes(value: unknown): number {
   return BRACES_BYTES + sum(parts)
 }
 
-/** A character takes six bytes at most, as an escape; a number has a few more than 300 digits. */
+/** A character takes at most six bytes, as an escape; a number has little more than 300 digits. */
 function bytesAtMost(value: unknown): number {
   if (typeof value === 'string') return 6 * value.length + BRACES_BYTES
   if (typeof value !== 'object' || value === null) return NUMBER_BYTES_MAX

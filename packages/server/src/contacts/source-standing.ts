@@ -1,7 +1,7 @@
 import type { SourceKind } from './record-source.ts'
 
 /**
- * How far a source is trusted. `unverified`: a page, where anybody can send anything. `guessed`: an enrichment
+ * The trust level of a source. `unverified`: a page, from which anyone can send anything. `guessed`: an enrichment
  * source. `verified`: the tenant's own people and systems.
  */
 type Standing = 'verified' | 'unverified' | 'guessed'
@@ -20,14 +20,14 @@ const STANDING: Record<SourceKind, Standing> = {
   analytics: 'verified',
 }
 
-/** Whose values a source may replace, besides its own; any source may fill a blank. */
+/** The sources whose values a source may replace, besides its own; any source may fill a blank. */
 const REPLACES: Record<Standing, readonly Standing[]> = {
   verified: ['verified', 'unverified', 'guessed'],
   unverified: ['unverified'],
   guessed: [],
 }
 
-/** When the winning value is withdrawn, the first of these that has a value replaces it. */
+/** When the winning value is removed, the first of these with a value replaces it. */
 const PREFERENCE: readonly Standing[] = ['verified', 'unverified', 'guessed']
 
 /** Whether a source of one kind may replace the values of a source of another kind. */
@@ -35,17 +35,17 @@ export function mayReplace(kind: SourceKind, other: SourceKind): boolean {
   return REPLACES[STANDING[kind]].includes(STANDING[other])
 }
 
-/** Whether one source is verified and the other is not: it then replaces the other's values, whatever their times. */
+/** Whether only the first source is verified; it then replaces the other's values, whatever their times. */
 export function outranks(kind: SourceKind, other: SourceKind): boolean {
   return mayReplace(kind, other) && !mayReplace(other, kind)
 }
 
-/** A source's rank when a value is looked for; lower comes first. */
+/** A source's rank when choosing a value; lower comes first. */
 export function preferenceOf(kind: SourceKind): number {
   return PREFERENCE.indexOf(STANDING[kind])
 }
 
-/** Whether this source's values come from pages. The service's own sources are named after their kinds. */
+/** Whether this source's values come from pages. Built-in sources are named after their kinds. */
 export function isUnverified(source: string | undefined): boolean {
   return source !== undefined && Object.hasOwn(STANDING, source) && STANDING[source as SourceKind] === 'unverified'
 }

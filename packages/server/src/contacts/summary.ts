@@ -1,8 +1,8 @@
 import type { Properties } from './properties.ts'
 
 /**
- * One line for people and language models: name, title, company, industry, location, stage. Not a stable format.
- * Texts are as the customer data has them, so whoever shows it must escape it.
+ * One line for people and language models: name, title, company, industry, location, stage. Not a stable format. Texts
+ * are raw customer data and must be escaped when displayed.
  */
 export function summaryOf(properties: Properties): string {
   const text = (key: string) => String(properties[key] ?? '').trim()

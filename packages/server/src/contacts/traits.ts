@@ -2,8 +2,8 @@ import type { ErrorDetail } from '../platform/errors.ts'
 import { checkProperties, PROPERTIES_MAX, type PropertyChanges } from './properties.ts'
 
 /**
- * Makes properties of what pages and SDKs say of a person: they nest one level, so `address: {city}` becomes
- * `address.city`. A key that is sent with its dot wins. What is nested deeper stays, for the check of properties to refuse.
+ * Flattens the traits that pages and SDKs send: `address: {city}` becomes `address.city`. A key sent with the dot wins.
+ * Deeper nesting stays, and the validation of properties rejects it.
  */
 export function flattenTraits(traits: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(traits)
@@ -14,7 +14,7 @@ export function flattenTraits(traits: Record<string, unknown>): Record<string, u
   return Object.fromEntries([...nested, ...flat])
 }
 
-/** Splits traits into the properties that can be stored and what is wrong with the rest. */
+/** Splits traits into valid properties and the problems of the rest. */
 export function usableTraits(traits: Record<string, unknown>): {
   properties: PropertyChanges
   problems: ErrorDetail[]
@@ -25,7 +25,7 @@ export function usableTraits(traits: Record<string, unknown>): {
     const [problem] = checkProperties({ [key]: value })
     if (problem) problems.push({ ...problem, path: problem.path.replace(/^properties/, 'traits') })
     else if (usable.length < PROPERTIES_MAX) usable.push([key, value])
-    else problems.push({ path: `traits.${key}`, message: `is one of more than ${PROPERTIES_MAX}` })
+    else problems.push({ path: `traits.${key}`, message: `exceeds the limit of ${PROPERTIES_MAX}` })
   }
   return { properties: Object.fromEntries(usable) as PropertyChanges, problems }
 }

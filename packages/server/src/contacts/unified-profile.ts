@@ -46,7 +46,7 @@ export const UnifiedProfile = Type.Object({
 type UnifiedProfile = Type.Static<typeof UnifiedProfile>
 type Field = UnifiedProfile['profile'][string]
 
-/** A column `source_records` for a query over contacts: every source's record, the oldest first. */
+/** A column `source_records` for a query of contacts: every source's record, oldest first. */
 export function sourceRecords(from: ExpressionBuilder<TenantTables, 'contacts'>) {
   return jsonArrayFrom(
     from
@@ -71,7 +71,7 @@ interface SourceRecord {
   enriched_at: Moment | null
 }
 
-/** What each source says of a contact, beside one another: conflicts are shown, not resolved. */
+/** The values of all sources of a contact: conflicts are shown, not resolved. */
 export function unifiedProfileOf(
   contact: ContactRow,
   records: readonly SourceRecord[],
@@ -106,7 +106,7 @@ export function unifiedProfileOf(
   }
 }
 
-/** What a source says; that it has removed something is remembered beside it, to be compared with older news. */
+/** The values of a source, without the removals that are stored for comparison with older writes. */
 function saidBy(fields: SourceFields): Record<string, SaidField> {
   const said = Object.entries(fields).flatMap(([key, { value, updated_at }]) =>
     value === null ? [] : [[key, { value, updated_at }] as const],
@@ -126,14 +126,16 @@ function isoOf(moment: Moment): string {
   return new Date(moment).toISOString()
 }
 
-/** The field with the contact's email: the source that gave it may say another by now, which does not change the contact. */
+/**
+ * The field with the contact's email: its source may have sent another one since, which does not change the contact.
+ */
 function withOwnEmail(field: Field | undefined, email: string, { source, updated_at }: Provenance[string]): Field {
   if (field?.unique_values.some(({ value }) => value === email)) return field
   const { all_sources, ...rest } = withValue(field, source, { value: email, updated_at })
   return { ...rest, all_sources: [...new Set(all_sources)] }
 }
 
-/** Adds one source's value to a field; equal values of several sources stand together. */
+/** Adds a source's value to a field; equal values of several sources are grouped. */
 function withValue(field: Field | undefined, source: string, { value, updated_at }: SaidField): Field {
   const values = field?.unique_values ?? []
   const entry = { source, updated_at }

@@ -19,10 +19,10 @@ const UNMERGE = 'unmerge'
 type Merge = Selectable<TenantTables['contact_merges']>
 
 /**
- * Brings a merged contact back as it was, and undoes what the merge has changed on the survivor. What has happened since
- * stays with the survivor. The limits of a contact's size do not apply: both held what they get back before.
- * @throws ServiceError 404, 409 `contact_not_merged`, `unmerge_later_first`, `erasure_under_way`, `contact_email_taken`,
- * `contact_keys_taken`; then nothing is written.
+ * Restores a merged contact, and reverts the changes of the merge to the survivor. Everything since stays with the
+ * survivor. The size limits of contacts do not apply, because both had their restored values before.
+ * @throws ServiceError 404, 409 `contact_not_merged`, `unmerge_later_first`, `erasure_under_way`,
+ * `contact_email_taken`, `contact_keys_taken`; then nothing is written.
  */
 export async function unmergeContact(
   tenant: Tenant,
@@ -36,7 +36,7 @@ export async function unmergeContact(
     const survivorId = merge.into_contact_id
     const contents = await lockContents(tx, [survivorId])
     const current = contents.get(survivorId)
-    // While it waited for the lock, the survivor was merged or deleted.
+    // While waiting for the lock, the survivor was merged or deleted.
     if (!current) throw new Collision()
     await requireLatest(tx, merge)
     await refuseWhileErasing(tx, [contactId, survivorId])
@@ -75,14 +75,14 @@ async function findMerge(tx: Tenant, contactId: string): Promise<Merge> {
     return merge
   }
   if (!(await findContact(tx, contactId))) {
-    // It was merged between the two looks.
+    // It was merged between the two queries.
     if ((await survivorOfContact(tx, contactId)) !== null) throw new Collision()
     throw notFound('contact')
   }
-  throw conflict('contact_not_merged', 'This contact is not merged into another; there is nothing to undo.')
+  throw conflict('contact_not_merged', 'This contact is not merged into another.')
 }
 
-/** Merges into one contact are undone in the reverse order: each remembers what the contact was just before it. */
+/** Merges into one contact are undone in reverse order: each stores the contact's state just before it. */
 async function requireLatest(tx: Tenant, { contact_id, into_contact_id, position }: Merge): Promise<void> {
   const merges = await tx.db
     .selectFrom('contact_merges')
@@ -92,7 +92,7 @@ async function requireLatest(tx: Tenant, { contact_id, into_contact_id, position
     .where('position', '>=', position)
     .orderBy('position', 'desc')
     .execute()
-  // While it waited for the lock, it was unmerged.
+  // While waiting for the lock, it was unmerged.
   if (merges.at(-1)?.contact_id !== contact_id) throw new Collision()
   const [latest] = merges
   if (latest && latest.contact_id !== contact_id) throw laterFirst(latest.contact_id)
@@ -103,7 +103,7 @@ function laterFirst(contactId: string) {
   return conflict('unmerge_later_first', message, namedContact(contactId))
 }
 
-/** Without its company if that has been deleted since. */
+/** The contact, without its company if that has been deleted since. */
 async function withCompany(tx: Tenant, content: ContactContent): Promise<ContactContent> {
   const { company_id } = content.row
   if (company_id === null) return content
@@ -143,7 +143,7 @@ async function restore(tx: Tenant, { row, records }: ContactContent, now: Date):
 }
 
 function keysTaken(key: string) {
-  return conflict('contact_keys_taken', `The ${key} belongs to another contact by now. Remove it there first.`)
+  return conflict('contact_keys_taken', `The ${key} now belongs to another contact. Remove it there first.`)
 }
 
 async function moveBack(tx: Tenant, log: ChangeLog, merge: Merge, now: Date): Promise<void> {

@@ -7,7 +7,7 @@ import { type ChangeLog, changeContacts, type WriteDependencies } from './change
 import type { ContactRow } from './contact-row.ts'
 import type { PropertyChanges } from './properties.ts'
 
-/** Who writes when a person or a program uses the contacts' endpoints. */
+/** The source for writes by people and programs to the contacts' endpoints. */
 const MANUAL = { source: 'manual', kind: 'manual' } as const
 
 export interface NewContact {
@@ -18,11 +18,11 @@ export interface NewContact {
 }
 
 export interface ContactUpdate {
-  /** null is refused: a contact that has an e-mail keeps one. */
+  /** null is rejected: a contact with an e-mail must keep one. */
   email?: string
   properties: PropertyChanges
   visitorIds: string[]
-  /** undefined: stays as it is. */
+  /** undefined: unchanged. */
   companyId?: string | null
 }
 
@@ -65,7 +65,10 @@ export async function updateContact(
   })
 }
 
-/** Removes a contact with its notes, source records and conversations that are only its. Its events remain; its visitors become anonymous again. */
+/**
+ * Deletes a contact with its notes, source records and conversations without other contacts. Its events remain; its
+ * visitors become anonymous again.
+ */
 export async function deleteContact(tenant: Tenant, dependencies: WriteDependencies, contactId: string): Promise<void> {
   const now = dependencies.clock()
   await changeContacts(tenant, dependencies, async (tx, log) => {
@@ -78,7 +81,7 @@ export async function deleteContact(tenant: Tenant, dependencies: WriteDependenc
   })
 }
 
-/** Links visitors to a contact. @returns the contact with the first touch that they brought. */
+/** Links visitors to a contact. @returns the contact with the first touch of these visitors. */
 async function withVisitors(
   tx: Tenant,
   log: ChangeLog,
@@ -89,7 +92,7 @@ async function withVisitors(
   return (await linkVisitors(tx, log, visitorIds, row, MANUAL.source, now)).row
 }
 
-/** Asked for a merge first: the contact that has just been inserted has the email too. */
+/** Checks for a merge first, because the contact just inserted has the email too. */
 async function emailTakenBy(tx: Tenant, email: string) {
   return emailTaken((await survivorOf(tx, { ...EMAIL, key: email })) ?? (await holderOfEmail(tx, email)) ?? '')
 }

@@ -136,9 +136,9 @@ test('a contact without an address is found by the id that the tool has for it',
 
 test('one bad record fails alone, and says where', async () => {
   const bad: [unknown, string][] = [
-    [conversation('a', []), 'messages: must be a list from 1 to 100 items'],
+    [conversation('a', []), 'messages: must be a list of 1 to 100 items'],
     [{ thread_key: 'b', messages: 7 }, 'messages: must be a list'],
-    [conversation('c', [message('')]), 'messages[0].message_id: must be a text from 1 to 200 characters'],
+    [conversation('c', [message('')]), 'messages[0].message_id: must be a text of 1 to 200 characters'],
     [conversation('d', [message('x', { direction: 'up' })]), 'messages[0].direction: must be one of inbound, outbound'],
     [conversation('e', [message('x', { sent_at: 'yesterday' })]), 'messages[0].sent_at: must be an ISO 8601'],
     [conversation('f', [message('x', { from: 'Ada' })]), 'messages[0].from: must be an object'],
@@ -148,8 +148,8 @@ test('one bad record fails alone, and says where', async () => {
     [conversation('j', [message('x')], { contact: { email: 'nobody' } }), 'contact.email: is not a valid'],
     [conversation('k', [message('x')], { subject: 7 }), 'subject: must be a text of at most 998'],
     [conversation('l', [{ ...message('x'), from: undefined }]), 'messages[0].from: is required'],
-    [conversation('', [message('x')]), 'thread_key: must be a text from 1 to 200 characters'],
-    [conversation(7 as never, [message('x')]), 'thread_key: must be a text from 1 to 200 characters'],
+    [conversation('', [message('x')]), 'thread_key: must be a text of 1 to 200 characters'],
+    [conversation(7 as never, [message('x')]), 'thread_key: must be a text of 1 to 200 characters'],
     [{ messages: [message('x')] }, 'thread_key: is required'],
     [null, 'the record: must be an object'],
     ['conversation', 'the record: must be an object'],

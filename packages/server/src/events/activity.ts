@@ -16,13 +16,13 @@ interface Row extends Owned {
   url: string
   title: string
   timestamp_ms: number
-  /** How many events that match the owner has. */
+  /** The owner's number of matching events. */
   total: number
 }
 
 /**
- * The latest events of each contact that has some, and how many it has, in one query however many contacts: an owner's
- * events stand side by side in the projection by owner, so their texts cost less than a second query would.
+ * The latest events and the event count of each contact that has events, in a single query: an owner's events are
+ * adjacent in the projection by owner, so reading their texts costs less than a second query.
  */
 export async function activityOfContacts(
   tenant: Tenant,

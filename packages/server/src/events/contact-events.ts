@@ -7,12 +7,12 @@ import type { EventFilters } from './filters.ts'
 import { countEvents, findEvents } from './list.ts'
 
 export const EVENTS_MAX = 1_000
-/** What the events of one answer may take, as JSON. */
+/** The size limit for the events of one answer, as JSON. */
 const EVENTS_BYTES_MAX = 8 * 1024 * 1024
 
 /**
- * The events of a contact that match, at most 1,000 and 8 MiB, and how many there are. A deleted contact is known by the events
- * that remain, the service's own included.
+ * The matching events of a contact, at most 1,000 and 8 MiB, and their total. A deleted contact exists as long as it
+ * has events, including system events.
  * @throws ServiceError 404.
  */
 export async function readContactEvents(

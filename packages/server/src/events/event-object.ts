@@ -33,18 +33,18 @@ const FIELDS = {
   user_agent: Text,
   analytics_user_id: Type.Unsafe<string | null>({
     ...Text,
-    description: 'What another analytics tool calls the visitor, where the page says so.',
+    description: "The visitor's id in another analytics tool, if the page sends it.",
   }),
 }
 
-/** An event with the contact that it belongs to and that contact's company. */
+/** An event with its contact and that contact's company. */
 export const EnrichedEvent = Type.Object({
   ...FIELDS,
   contact: Nullable(JoinedContact),
   company: Nullable(JoinedCompany),
 })
 
-/** An event without what is joined. */
+/** An event without contact and company. */
 export const PlainEvent = Type.Object(FIELDS)
 
 /** fields=summary of the events list. */
@@ -56,7 +56,7 @@ export const SummaryEvent = Type.Object({
   contact_id: Nullable(Id),
 })
 
-/** An event beside its contact. */
+/** An event in the list of its contact. */
 export const CompactEvent = Type.Object({
   event_id: Id,
   _id: Id,
@@ -66,7 +66,7 @@ export const CompactEvent = Type.Object({
   title: Text,
 })
 
-/** An event among those of several contacts. */
+/** An event in the activity of several contacts. */
 export const ActivityEvent = Type.Object({ id: Id, event: Type.String(), url: Text, timestamp: Timestamp, title: Text })
 
 /** fields=summary of the events of a contact. */
@@ -81,7 +81,7 @@ export const ContactEvent = Type.Object({
 
 export type EventObject = Type.Static<typeof PlainEvent>
 
-/** What the queries of this folder select; times are milliseconds since 1970. */
+/** The columns that the queries of this folder select; times are milliseconds since 1970. */
 export interface EventRow extends Owned {
   event_id: string
   event: string
@@ -109,13 +109,13 @@ export const EVENT_COLUMNS = `event_id, event, toUnixTimestamp64Milli(timestamp)
   referrer, referring_domain, browser, os, device_type, is_bot, origin_mismatch, screen, user_agent,
   analytics_user_id`
 
-/** Events as the API answers them, with the ids of the contacts that they belong to now. */
+/** Events as the API returns them, with the ids of their current contacts. */
 export async function toEventObjects(tenant: Tenant, rows: readonly EventRow[]): Promise<EventObject[]> {
   const contacts = await contactsOf(tenant, rows)
   return rows.map((row) => toEventObject(row, contacts.get(row.owner_id) ?? null))
 }
 
-/** An event as the API answers it, without what is joined. */
+/** An event as the API returns it, without contact and company. */
 export function toEventObject(row: EventRow, contactId: string | null): EventObject {
   return {
     event_id: row.event_id,

@@ -10,7 +10,7 @@ import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { ownersOf } from '../visitors/owners.ts'
 
-/** Names of the events that the service itself records (decisions 4.2). */
+/** Names of system events (decisions 4.2). */
 export const SYSTEM_EVENTS = [
   'contact_created',
   'contact_updated',
@@ -24,12 +24,12 @@ export const SYSTEM_EVENTS = [
   'agent_action_failed',
 ] as const
 
-/** More names in one question are a mistake or an attack. */
+/** More names in one query are a mistake or an attack. */
 const EVENT_TYPES_MAX = 100
-/** The interface's limit for aggregation. */
+/** The limit for aggregation in the interface specification. */
 export const CONTACT_IDS_MAX = 100
 
-/** How a filter compares a column with the value that a caller gives. */
+/** How a filter compares a column with the caller's value. */
 type Comparison =
   | 'equals'
   | 'equals_host'
@@ -59,8 +59,8 @@ function define<const Schema extends TSchema>(
 }
 
 /**
- * Every filter of events, once: what it looks like in a request, what it means, and its condition. Lists, statistics,
- * aggregation and activity each take the ones that they offer.
+ * Every filter of events, defined once: its request parameter, its description and its condition. Lists, statistics,
+ * aggregation and activity each use the ones that they offer.
  */
 export const EVENT_FILTERS = {
   event_type: define(filterText('Exact event name.', 200), 'equals', 'event'),
@@ -85,21 +85,21 @@ export const EVENT_FILTERS = {
   visitor_id: define(filterText('Events of this visitor.', 200), 'equals', 'visitor_id'),
   session_id: define(filterText('Events of this session.', 200), 'equals', 'session_id'),
   analytics_user_id: define(
-    filterText('Events of this user of another analytics tool, by its exact id.'),
+    filterText('Events with this exact user id of another analytics tool.'),
     'equals',
     'analytics_user_id',
   ),
   domain: define(filterText('Exact host of the URL.', 300), 'equals_host', 'domain'),
   url: define(filterText('Exact URL.', 16_384), 'equals', 'url'),
   url_path: define(filterText('Exact path of the URL.', 16_384), 'equals', 'url_path'),
-  url_contains: define(filterText('Part of the URL, in any case.'), 'contains', 'url'),
+  url_contains: define(filterText('Part of the URL, ignoring case.'), 'contains', 'url'),
   title: define(filterText('Exact page title.', 16_384), 'equals', 'title'),
-  title_contains: define(filterText('Part of the page title, in any case.'), 'contains', 'title'),
+  title_contains: define(filterText('Part of the page title, ignoring case.'), 'contains', 'title'),
   text: define(filterText('Exact text of the element.', 16_384), 'equals', 'text'),
-  text_contains: define(filterText("Part of the element's text, in any case."), 'contains', 'text'),
+  text_contains: define(filterText("Part of the element's text, ignoring case."), 'contains', 'text'),
   element_type: define(filterText('Exact type of the element, such as button.'), 'equals', 'element_type'),
   element_id: define(filterText('Exact id of the element.', 16_384), 'equals', 'element_id'),
-  class_contains: define(filterText("Part of the element's class, in any case."), 'contains', 'class'),
+  class_contains: define(filterText("Part of the element's class, ignoring case."), 'contains', 'class'),
   referring_domain: define(
     filterText('Exact host of the referrer, without www.', 300),
     'equals_host',
@@ -108,7 +108,7 @@ export const EVENT_FILTERS = {
   device_type: define(filterText('Exact device type, such as desktop.'), 'equals', 'device_type'),
   browser: define(filterText('Exact browser name, such as Chrome.'), 'equals', 'browser'),
   os: define(filterText('Exact name of the operating system, such as macOS.'), 'equals', 'os'),
-  is_bot: define(flag('Whether the sender says that it is a bot.'), 'is_true', 'is_bot'),
+  is_bot: define(flag('Whether the sender identifies itself as a bot.'), 'is_true', 'is_bot'),
   origin_mismatch: define(
     flag("Whether the URL's host differs from the host of the page that sent the event."),
     'is_true',
@@ -132,11 +132,11 @@ export type EventFilterName = keyof typeof EVENT_FILTERS
 export type EventFilters = {
   [Name in EventFilterName]?: Type.Static<(typeof EVENT_FILTERS)[Name]['schema']>
 } & {
-  /** The service's own events too. */
+  /** Whether to include system events. */
   includeSystem?: boolean
 }
 
-/** The schemas of some filters, as the properties of a request. */
+/** The schemas of some filters, as properties of a request. */
 export function eventFilterSchemas<const Name extends EventFilterName>(...names: Name[]) {
   const entries = names.map((name) => [name, EVENT_FILTERS[name].schema])
   return Object.fromEntries(entries) as { [Each in Name]: (typeof EVENT_FILTERS)[Each]['schema'] }
@@ -147,7 +147,7 @@ const LATEST_MS = Date.UTC(2250, 0)
 
 type FilterValue = string | boolean | Date | readonly string[]
 
-/** Filters that name contacts: PostgreSQL knows which events are theirs. */
+/** Filters by contact: PostgreSQL has the owners of their events. */
 const CONTACT_FILTERS = ['contact_id', 'contact_ids'] as const
 
 export interface EventConditions {
@@ -155,7 +155,7 @@ export interface EventConditions {
   parameters: QueryParameters
 }
 
-/** Conditions in ClickHouse's SQL with the values of their placeholders. */
+/** Conditions in ClickHouse SQL with the values of their placeholders. */
 export async function conditionsOf(tenant: Tenant, filters: EventFilters): Promise<EventConditions> {
   const { contact_id, contact_ids, ...others } = filters
   const { where, parameters } = eventConditions(others)
@@ -169,13 +169,13 @@ export async function conditionsOf(tenant: Tenant, filters: EventFilters): Promi
   return { where, parameters }
 }
 
-/** The same for filters that name no contact. */
+/** The same for filters without contacts. */
 export function eventConditions(
   filters: Omit<EventFilters, (typeof CONTACT_FILTERS)[number]> & { contact_id?: never; contact_ids?: never },
 ): EventConditions {
   const where: string[] = []
   const parameters: QueryParameters = {}
-  // The table is sorted by is_system first: saying it, whichever it is, lets the list be read in order.
+  // The table is sorted by is_system first: a condition on it lets the list be read in order.
   if (!filters.includeSystem && !namesSystemEvent(filters)) where.push('is_system = 0')
   for (const [name, filter] of Object.entries(EVENT_FILTERS)) {
     const value: FilterValue | undefined = filters[name as Exclude<EventFilterName, 'contact_id' | 'contact_ids'>]
@@ -187,7 +187,7 @@ export function eventConditions(
   return { where, parameters }
 }
 
-/** The table is sorted by time and has indexes on these; any other filter scans every event. */
+/** The filters with an index. The table is sorted by time; any other filter scans every event. */
 const INDEXED = ['contact_id', 'contact_ids', 'visitor_id', 'session_id'] as const
 
 /** Whether finding matching events may read all events of the tenant. */
@@ -231,16 +231,16 @@ function conditionOf(name: string, { comparison, columns }: EventFilter, value: 
     case 'is_identified':
       return value === true ? { where: [IS_IDENTIFIED], parameters: {} } : ANYTHING
     case 'belongs_to':
-      throw new Error('Whose events are meant, only conditionsOf can say.')
+      throw new Error('A filter by contact needs conditionsOf.')
     case 'has_words':
       return wordsCondition(name, columns, text)
   }
 }
 
-/** A UUID may be written in capitals; the stores answer in small letters. */
+/** A UUID may be in upper case; the databases return lower case. */
 const lowered = (id: string) => id.toLowerCase()
 
-/** Whether an id may be a contact's; the stored id that stands for nobody may not. */
+/** Whether an id can be a contact's; `NO_OWNER` cannot. */
 function isContactId(text: string): boolean {
   return isUuid(text) && text !== NOBODY
 }
@@ -253,7 +253,7 @@ function wordsCondition(name: string, columns: readonly string[], text: string):
   }
 }
 
-/** A bound beyond what ClickHouse can hold includes or excludes the same events as the furthest that it can. */
+/** A bound beyond ClickHouse's range includes or excludes the same events as the furthest one within it. */
 export function storableTime(moment: Date): string {
   return new Date(Math.min(Math.max(moment.getTime(), EARLIEST_MS), LATEST_MS)).toISOString()
 }

@@ -7,7 +7,7 @@ interface Seen {
   url: string | null
 }
 
-/** The first and the latest event of a visitor; the table is sorted by time, so both are read off its ends. */
+/** The first and the latest event of a visitor, read from the ends of the table, which is sorted by time. */
 export async function firstAndLastEvent(tenant: Tenant): Promise<{ first: Seen | null; last: Seen | null }> {
   const one = async (direction: 'ASC' | 'DESC'): Promise<Seen | null> => {
     const [row] = await tenant.events.select<{ timestamp_ms: number; url: string }>({

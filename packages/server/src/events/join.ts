@@ -2,7 +2,7 @@ import type Type from 'typebox'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EnrichedEvent, EventObject } from './event-object.ts'
 
-/** Adds to each event the contact that it belongs to and that contact's company; null where there is none any more. */
+/** Adds to each event its contact and that contact's company; null if they no longer exist. */
 export async function joinContacts(
   tenant: Tenant,
   events: readonly EventObject[],

@@ -17,13 +17,13 @@ const EVENT_BYTES = 'byteSize(data, url, url_path, title, referrer, text, class,
 const EVENT_BYTES_BESIDE_TEXTS = 1_000
 const SORT_COLUMNS = { timestamp: 'timestamp', event: 'event', createdAt: 'received_at' } as const
 
-/** One page of the events that match, each with its contact and company. */
+/** One page of the matching events, each with its contact and company. */
 export async function listEvents(tenant: Tenant, filters: EventFilters, order: EventOrder, page: Page) {
   const rows = await selectPage<EventRow>(tenant, filters, order, page, EVENT_COLUMNS)
   return joinContacts(tenant, await toEventObjects(tenant, rows))
 }
 
-/** The same in the compact form, without what is joined. */
+/** The same in the compact form, without contact and company. */
 export async function listEventSummaries(tenant: Tenant, filters: EventFilters, order: EventOrder, page: Page) {
   const columns = 'event_id, event, toUnixTimestamp64Milli(timestamp) AS timestamp_ms, url, owner_id, is_anonymous'
   type Row = Pick<EventRow, 'event_id' | 'event' | 'timestamp_ms' | 'url' | 'owner_id' | 'is_anonymous'>
@@ -38,7 +38,9 @@ export async function listEventSummaries(tenant: Tenant, filters: EventFilters, 
   }))
 }
 
-/** The first of the events that match, without what is joined: at most `limit`, and as many as fit into `bytesMax` of JSON. */
+/**
+ * The first matching events, without contact and company: at most `limit`, and as many as fit into `bytesMax` of JSON.
+ */
 export async function findEvents(
   tenant: Tenant,
   filters: EventFilters,
@@ -49,14 +51,14 @@ export async function findEvents(
     selectPage<EventRow>(tenant, filters, order, { page: 1, limit: rows }, EVENT_COLUMNS, bytesMax)
   const rows = await find(limit).catch(async (error: unknown) => {
     if (!isAnswerTooLarge(error)) throw error
-    // Their sizes say how many can be read.
+    // Their sizes determine how many can be read.
     const sizes = await selectPage<{ bytes: number }>(tenant, filters, order, { page: 1, limit }, EVENT_BYTES)
     return findFewer(find, rowsWithin(sizes, bytesMax / 2))
   })
   return itemsWithin(await toEventObjects(tenant, rows), bytesMax)
 }
 
-/** A control character takes six bytes in JSON, so what was reckoned to fit may still be too much. */
+/** A control character takes six bytes in JSON, so events that were estimated to fit may still be too large. */
 async function findFewer<Row>(find: (rows: number) => Promise<Row[]>, rows: number): Promise<Row[]> {
   try {
     return await find(rows)
@@ -66,7 +68,7 @@ async function findFewer<Row>(find: (rows: number) => Promise<Row[]>, rows: numb
   }
 }
 
-/** How many of the first rows fit; the engine needs some more for a row than its texts. */
+/** How many of the first rows fit; ClickHouse needs a little more for a row than its texts. */
 function rowsWithin(sizes: readonly { bytes: number }[], bytesMax: number): number {
   let left = bytesMax
   const end = sizes.findIndex(({ bytes }) => {
@@ -76,7 +78,7 @@ function rowsWithin(sizes: readonly { bytes: number }[], bytesMax: number): numb
   return end < 0 ? sizes.length : Math.max(1, end)
 }
 
-/** How many events match. */
+/** The number of matching events. */
 export async function countEvents(tenant: Tenant, filters: EventFilters): Promise<number> {
   const rollup = rollupConditions(filters, [])
   const { where, parameters } = rollup ?? (await conditionsOf(tenant, filters))

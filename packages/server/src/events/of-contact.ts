@@ -12,7 +12,7 @@ interface Row {
   title: string
 }
 
-/** The latest events of a contact in their compact form, and how many it has. */
+/** The latest events of a contact in compact form, and their total. */
 export async function compactEventsOfContact(tenant: Tenant, contactId: string, limit: number) {
   const { where, parameters } = await conditionsOf(tenant, { contact_id: contactId })
   const [rows, counted] = await Promise.all([

@@ -7,12 +7,12 @@ import { conditionsOf, type EventFilters } from './filters.ts'
 import { EVENT_ID_ORDER } from './table.ts'
 
 const ROWS_A_PAGE = 10_000
-/** Events of a page that are yielded at a time; other requests run in between. */
+/** Events yielded at a time; other requests run in between. */
 const EVENTS_AT_ONCE = 250
 
 /**
- * All events that match, newest first, some at a time. Each page is a question of its own that goes on where the one
- * before ended: the table is sorted that way, and the embedded engine would answer a single question with everything.
+ * All matching events, newest first, some at a time. Each page is a separate query that continues after the previous
+ * one, in the table's order: the embedded engine would return the result of a single query all at once.
  */
 export async function* eventPages(tenant: Tenant, filters: EventFilters): AsyncGenerator<EventObject[]> {
   const matching = await conditionsOf(tenant, filters)
@@ -44,9 +44,9 @@ interface Key {
 }
 
 /**
- * Where the page after an event begins and ends, as conditions. The end is found first, in the columns of the order alone:
- * a page that ended at its limit would have ClickHouse read every column of a block of each part, which is a thousand
- * times what it answers; between two ends it reads what it answers.
+ * The bounds of the page after an event, as conditions. The end is found first, using only the sort columns: with only
+ * a LIMIT, ClickHouse would read every column of a block of each part, a thousand times the rows that it returns;
+ * between two bounds it reads only those.
  */
 async function boundsOfPage(
   tenant: Tenant,
@@ -55,7 +55,7 @@ async function boundsOfPage(
   rowsAPage: number,
 ): Promise<Pick<EventSelect, 'where' | 'parameters'>> {
   const begin = after
-    ? // The first condition is there for the index; the second is what is asked.
+    ? // The first condition uses the index; the second is exact.
       [`timestamp <= ${AFTER}`, `timestamp < ${AFTER} OR ${EVENT_ID_ORDER} < toUInt128({after_id: UUID})`]
     : []
   const from: QueryParameters = after ? { after_ms: Number(after.timestamp_ms), after_id: after.event_id } : {}

@@ -27,10 +27,10 @@ let tenant: Tenant
 
 const START = Date.UTC(2026, 0, 1)
 const DAY_MS = 86_400_000
-/** One every 36 minutes, of 1,000 owners: 500 days. */
+/** One every 36 minutes, of 1,000 owners, for 500 days. */
 const MERGED = 20_000
 const FRESH = 100
-/** Granules of 1,024 rows; by owner of 512. Those of the fresh parts are read whatever is asked: they are tiny. */
+/** Granules of 1,024 rows; by owner of 512. Those of the fresh parts are always read, because they are tiny. */
 const ALL = Math.ceil(MERGED / 1_024) + 3
 const FRESH_PARTS = 2
 const contacts = ['00000000-0000-7000-8000-000000000007', '00000000-0000-7000-8000-000000000009']
@@ -39,7 +39,7 @@ const day = (days: number) => new Date(START + days * DAY_MS)
 const newest = { sortBy: 'timestamp', direction: 'desc' } as const
 const page = { page: 1, limit: 20 }
 
-/** What ClickHouse reads for one question: the granules of the table itself and of each projection. */
+/** What ClickHouse reads for one query: the granules of the table itself and of each projection. */
 interface Plan {
   name: string
   granules: Record<string, number>
@@ -60,7 +60,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Remembers what is asked, with all settings. */
+/** Records the queries, with all settings. */
 function recorded({ query, ...others }: TestService['stores']['clickhouse']): TestService['stores']['clickhouse'] {
   return {
     ...others,
@@ -84,7 +84,7 @@ function fill(tenantId: string, from: number, rows: number): Promise<void> {
     FROM numbers(${from}, ${rows})`)
 }
 
-/** Explains each question that `work` asks. */
+/** Explains each query of `work`. */
 async function plansOf(work: (tenant: Tenant) => Promise<unknown>): Promise<Plan[]> {
   asked = []
   await work(tenant)
@@ -98,8 +98,8 @@ async function plansOf(work: (tenant: Tenant) => Promise<unknown>): Promise<Plan
 }
 
 /**
- * How many rows of events `work` reads: where a projection answers for the merged parts, EXPLAIN still counts the
- * table's granules of those.
+ * How many rows of events `work` reads. If a projection answers for the merged parts, EXPLAIN still counts the table's
+ * granules of those.
  */
 async function rowsRead(work: () => Promise<unknown>): Promise<number> {
   const selected = async () => {
@@ -112,7 +112,7 @@ async function rowsRead(work: () => Promise<unknown>): Promise<number> {
   return (await selected()) - before
 }
 
-/** The last count of granules of each reading is what its indexes leave. */
+/** The last granule count of each read is what its indexes leave. */
 function granulesIn(lines: readonly string[]): Record<string, number> {
   const granules: Record<string, number> = {}
   const readings: { source: string; read: number }[] = []
@@ -127,7 +127,7 @@ function granulesIn(lines: readonly string[]): Record<string, number> {
   return granules
 }
 
-/** What an owner's events take: a granule or two for each, and the fresh parts. */
+/** An owner's events take a granule or two, plus the fresh parts. */
 const OF_OWNERS_MAX = 2 * contacts.length * 512 + FRESH_PARTS * FRESH
 const COUNT = { metric: 'count', field: '' } as const
 const dayRange = { date_after: day(5), date_before: new Date(day(9).getTime() - 1) }
@@ -198,16 +198,16 @@ test.each<[string, string, number, () => Promise<unknown>]>([
   expect(await rowsRead(work)).toBeLessThanOrEqual(rowsMax)
 })
 
-/** Indexes by bloom filters tell apart eight granules. */
+/** Bloom filter indexes have a granularity of eight granules. */
 const OF_A_BLOOM = 8 + FRESH_PARTS
 
-/** The id of an event, made when it happened: every second is. */
+/** The id of an event, generated at the time of the event, as every second one is. */
 function timedId(n: number): string {
   const digits = (START + n * 2_160_000).toString(16).padStart(12, '0')
   return `${digits.slice(0, 8)}-${digits.slice(8)}-7000-8000-${String(n).padStart(12, '0')}`
 }
 
-/** ClickHouse would take a whole projection, out of order, as soon as it has a granule less than the table. */
+/** ClickHouse would choose a whole projection, out of order, as soon as it has one granule less than the table. */
 test.each<[string, number, () => Promise<unknown>]>([
   ['the newest', ALL, () => listEvents(tenant, {}, newest, page)],
   ['those of a day', 2, () => listEvents(tenant, { date_after: day(5), date_before: day(6) }, newest, page)],
@@ -232,7 +232,7 @@ test.each<[string, number, () => Promise<unknown>]>([
 ])('%s: the table itself is read, and no projection', async (_name, granulesMax, work) => {
   const plans = await plansOf(work)
   expect(plans).not.toEqual([])
-  // Which of the two has less to read in a small table says nothing about a large one, so ClickHouse must not choose.
+  // Which of the two is smaller in a small table says nothing about a large one, so ClickHouse must not choose.
   expect(asked.map(({ bounds }) => bounds.usesProjections)).not.toContain(true)
   for (const { granules } of plans) {
     expect(Object.keys(granules)).toEqual(['events'])

@@ -7,7 +7,7 @@ import { EVENT_COLUMNS, type EventRow, toEventObjects } from './event-object.ts'
 import { joinContacts } from './join.ts'
 
 const ID_MS = "fromUnixTimestamp64Milli({id_ms: Int64}, 'UTC')"
-/** The table is sorted by these two. */
+/** The first two sort columns of the table. */
 const NEAR = [
   'is_system IN (0, 1)',
   `timestamp >= ${ID_MS} - INTERVAL 10 SECOND AND timestamp <= ${ID_MS} + INTERVAL 10 SECOND`,
@@ -22,11 +22,11 @@ export async function readEvent(tenant: Tenant, eventId: string) {
       columns: EVENT_COLUMNS,
       where: ['event_id = {event_id: UUID}', ...where],
       parameters: { event_id: eventId, ...parameters },
-      // An id that is sent again after days names two events: it stays that of the first.
+      // An id that is sent again days later belongs to two events; the first one is returned.
       orderBy: 'received_at',
       limit: 1,
     })
-  // Most ids say when the event happened; one whose sender chose the id or the time is found by an index of ids.
+  // Most ids contain the event's time; if the sender chose the id or the time, an index of ids finds the event.
   const moment = momentOfId(eventId)
   const near = moment === null ? [] : await find(NEAR, { id_ms: moment })
   const rows = near.length > 0 ? near : await find([], {})
@@ -36,8 +36,8 @@ export async function readEvent(tenant: Tenant, eventId: string) {
 }
 
 /**
- * One page of the distinct names of a tenant's events, in alphabetical order, and how many there are: pages can make any
- * number of them. The service's own are left out unless asked for.
+ * One page of the distinct names of a tenant's events, in alphabetical order, and their total: pages can send any
+ * number of names. System events are excluded by default.
  */
 export async function listEventTypes(
   tenant: Tenant,

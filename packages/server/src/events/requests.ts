@@ -3,18 +3,18 @@ import { pageParameters } from '../platform/http/pagination.ts'
 import { flag, oneOf, wordList } from '../platform/http/query-parameters.ts'
 import { eventFilterSchemas } from './filters.ts'
 
-export const includeSystem = wordList(['system'], "Adds the service's own events, such as contact_created.")
+export const includeSystem = wordList(['system'], 'Adds system events, such as contact_created.')
 
 /** The same in a body. */
 export const includeSystemInBody = Type.Optional(
   Type.Unsafe<'system'>({
     type: 'string',
     enum: ['system'],
-    description: "system: the service's own events, such as contact_created, too.",
+    description: 'system: includes system events, such as contact_created.',
   }),
 )
 
-/** Query of GET /v1/events: the filters of aggregation that have one value, so that a group's events can be listed. */
+/** Query of GET /v1/events: the single-value filters of aggregation, so that a group's events can be listed. */
 export const ListEventsQuery = Type.Object({
   ...pageParameters(20, 100),
   ...eventFilterSchemas(
@@ -47,7 +47,7 @@ export const ListEventsQuery = Type.Object({
   ),
   sort_by: oneOf(['timestamp', 'event', 'createdAt'], 'Sort by.', 'timestamp'),
   sort_dir: oneOf(['asc', 'desc'], 'Direction.', 'desc'),
-  count_only: flag('Answer only how many there are.', false),
+  count_only: flag('Return only the number of results.', false),
   fields: oneOf(['summary', 'full'], 'summary: compact events without contact and company.'),
   include: includeSystem,
 })

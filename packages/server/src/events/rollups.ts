@@ -6,13 +6,13 @@ const DAY = 'toDate(timestamp)'
 const ALWAYS: readonly string[] = ['is_bot', DAY]
 
 /**
- * The conditions of a question that a rollup answers, whose parts are a hundredth of the events: it groups by some of a
- * rollup's columns, or by day, and filters by those and by whole days.
- * @returns null for any other question.
+ * The conditions of a query that a rollup can answer, which is a hundredth of the size of the events: it groups by some
+ * of a rollup's columns, or by day, and filters by those and by whole days.
+ * @returns null for any other query.
  */
 export function rollupConditions(filters: EventFilters, groupedBy: readonly string[]): EventConditions | null {
   const { date_after, date_before, includeSystem, identified_only, ...rest } = filters
-  // Requests say false where they say nothing, and it asks for nothing.
+  // The default is false, which does not filter.
   const others = identified_only ? { ...rest, identified_only } : rest
   const names = Object.keys(others).filter((name) => others[name as keyof typeof others] !== undefined)
   const filtered = names.flatMap((name) => columnsOf(name as keyof typeof EVENT_FILTERS))
@@ -26,7 +26,7 @@ export function rollupConditions(filters: EventFilters, groupedBy: readonly stri
   return dayConditions(plain)
 }
 
-/** The conditions of filters whose range is whole days, spelled as rollups spell days. */
+/** The conditions of filters over whole days, in the rollups' spelling. */
 export function dayConditions(filters: Parameters<typeof eventConditions>[0]): EventConditions {
   const { date_after, date_before, ...others } = filters
   const { where, parameters } = eventConditions(others)
@@ -39,7 +39,7 @@ export function dayConditions(filters: Parameters<typeof eventConditions>[0]): E
   return { where, parameters }
 }
 
-/** What a filter compares; one that asks more than whether it is equal cannot be asked of sums. */
+/** The column of an equality filter; other comparisons cannot use rollups. */
 function columnsOf(name: keyof typeof EVENT_FILTERS): readonly string[] {
   const { comparison, columns } = EVENT_FILTERS[name]
   return comparison === 'belongs_to' || comparison === 'is_identified' ? ['owner_id'] : columns

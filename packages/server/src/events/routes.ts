@@ -96,7 +96,7 @@ export function eventRoutes(app: App): void {
         tags: ['Events'],
         querystring: Type.Object({
           ...eventFilterSchemas('event_type', 'domain', 'date_after', 'date_before', 'identified_only'),
-          group_by: oneOf(STATISTICS, 'Only this list; all three without.'),
+          group_by: oneOf(STATISTICS, 'Return only this list; default: all three.'),
           include: includeSystem,
         }),
         response: { 200: success({ stats: EventStats }) },
@@ -115,9 +115,9 @@ export function eventRoutes(app: App): void {
       config: { access: 'contacts:read' },
       schema: {
         operationId: 'listContactEvents',
-        summary: 'List the events of a contact, at most 1,000, also after its deletion',
+        summary: 'List the events of a contact, at most 1,000, even after its deletion',
         description:
-          'An answer carries at most 8 MiB of events: `returned` says how many. GET /v1/events?contact_id=… pages through all of them.',
+          'An answer contains at most 8 MiB of events: `returned` is their number. GET /v1/events?contact_id=… pages through all of them.',
         tags: ['Contacts'],
         params: Type.Object({ contact_id: Type.String() }),
         querystring: Type.Object({
@@ -126,15 +126,15 @@ export function eventRoutes(app: App): void {
           fields: oneOf(['summary', 'full'], 'summary: compact events.'),
           include: wordList(
             ['provenance', 'system'],
-            "system adds the service's own events. provenance is accepted; events have none.",
+            'system adds system events. provenance is accepted; events have none.',
           ),
         }),
         response: {
           200: success({
             events: Type.Union([Type.Array(PlainEvent), Type.Array(ContactEvent)]),
             contact_id: Id,
-            total_items: Type.Integer({ description: 'All events that match.' }),
-            returned: Type.Integer({ description: 'The events in this answer, at most 1,000.' }),
+            total_items: Type.Integer({ description: 'The number of matching events.' }),
+            returned: Type.Integer({ description: 'The number of events in this answer, at most 1,000.' }),
           }),
         },
       },

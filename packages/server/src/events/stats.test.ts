@@ -104,7 +104,7 @@ test.each(['type', 'domain', 'day'])('group_by=%s answers that list alone', asyn
 })
 
 test('where neither owners nor times of day matter, sums answer, and no event is read', async () => {
-  // A question that reads events would be refused: so many of the tenant's wait already.
+  // A query that reads events would be rejected, because too many of the tenant's are already waiting.
   const reading = Array.from({ length: 100 }, () => service.stores.reads.enter('heavy', tenant.id))
   await Promise.race(reading)
   const filters = { date_after: '2025-03-02', is_bot: false }

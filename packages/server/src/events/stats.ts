@@ -2,7 +2,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { conditionsOf, type EventFilters } from './filters.ts'
 import { rollupConditions } from './rollups.ts'
 
-/** What statistics can be grouped by. */
+/** The columns that statistics can be grouped by. */
 export const STATISTICS = ['type', 'domain', 'day'] as const
 type Statistic = (typeof STATISTICS)[number]
 
@@ -23,7 +23,7 @@ interface Row {
   total: number
 }
 
-/** Counts events by each of the statistics that are asked for, in one pass over them. */
+/** Counts events for each of the requested statistics, in one pass. */
 export async function eventStatistics(
   tenant: Tenant,
   filters: EventFilters,
@@ -47,7 +47,7 @@ export async function eventStatistics(
       columns: `multiIf(${statisticOf.join(', ')}, '') AS statistic, multiIf(${keyOf.join(', ')}, '') AS key,
         sum(events) AS count, sum(count) OVER (PARTITION BY statistic) AS total`,
       groupBy: `GROUPING SETS (${asked.map((statistic) => `(${statistic})`).join(', ')})`,
-      // The most recent days, the other lists by count; events without a domain are no entry, but part of the total.
+      // The most recent days; the other lists by count. Events without a domain have no entry, but count in the total.
       orderBy: `statistic, statistic = 'domain' AND key = '', if(statistic = 'day', key, '') DESC, count DESC, key`,
       limitBy: { rows: Math.max(...asked.map((statistic) => ENTRIES_MAX[statistic])), columns: 'statistic' },
     },

@@ -1,11 +1,11 @@
 import type { TableDefinition } from '../platform/clickhouse/tables.ts'
 
-/** How many visitors events have, as a state to merge. One that is not known is no visitor. */
+/** The number of distinct visitors, as a mergeable state. Events without a visitor do not count. */
 export const VISITORS_STATE = "uniqState(nullIf(visitor_id, ''))"
 
 /**
- * What the rollups add up beside the counts of events, by day. A question must spell an expression as its rollup does, or
- * ClickHouse does not recognise it.
+ * The aggregates of the rollups besides event counts, by day. A query must spell an expression exactly like its rollup,
+ * or ClickHouse does not recognise it.
  */
 export const ROLLUPS = {
   by_day: { columns: ['event', 'domain'], figures: 'count()' },
@@ -15,12 +15,15 @@ export const ROLLUPS = {
 
 function rollupProjection([name, { columns, figures }]: [string, (typeof ROLLUPS)[keyof typeof ROLLUPS]]): string {
   const keys = ['tenant_id', 'is_system', 'toDate(timestamp)', 'is_bot', ...columns].join(', ')
-  // A state of visitors is kilobytes: a question about some days should not read those of years.
+  // A visitor state has kilobytes, so a query for some days should not read those of years.
   const granules = name === 'visitors' ? ' WITH SETTINGS (index_granularity = 32)' : ''
   return `PROJECTION ${name} (SELECT ${keys}, ${figures} GROUP BY ${keys})${granules}`
 }
 
-/** Events at the same moment are in the order of their ids as texts; ClickHouse itself compares a UUID's second half first. */
+/**
+ * Events with the same timestamp are sorted by their ids as text; ClickHouse itself compares a UUID's second half
+ * first.
+ */
 export const EVENT_ID_ORDER = 'toUInt128(event_id)'
 
 /** A tenant's events are spread over all shards; those of one owner are on one. */
@@ -28,9 +31,9 @@ const SHARDING_KEY = 'cityHash64(tenant_id, owner_id)'
 
 /**
  * Every event of every tenant, never rewritten. Sorted by time, so that a tenant's list, newest first, is read in order
- * and its total comes from the index. A projection holds the same rows by owner; others add events up by day. Without
- * partitions a merged table is a few parts instead of one a month, and each part costs every read.
- * docs/decisions/0002-events-table.md has the measurements.
+ * and its total comes from the index. One projection has the same rows by owner; others sum events by day. Without
+ * partitions, a merged table has a few parts instead of one a month, and each part costs every read. Measurements:
+ * docs/decisions/0002-events-table.md.
  */
 export const EVENTS_TABLE: TableDefinition = {
   name: 'events',
@@ -69,7 +72,7 @@ export const EVENTS_TABLE: TableDefinition = {
     'INDEX by_event event_id TYPE bloom_filter(0.001) GRANULARITY 8',
     'INDEX by_visitor visitor_id TYPE bloom_filter(0.01) GRANULARITY 8',
     'INDEX by_session session_id TYPE bloom_filter(0.01) GRANULARITY 8',
-    // All columns in one file, and small granules: an owner has few events, and opening columns is most of what they cost.
+    // All columns in one file, and small granules: an owner has few events, and opening columns is most of their cost.
     `PROJECTION by_owner (SELECT * ORDER BY tenant_id, owner_id, timestamp, ${EVENT_ID_ORDER})
     WITH SETTINGS (index_granularity = 512, min_bytes_for_wide_part = 1000000000000)`,
     'PROJECTION names (SELECT tenant_id, is_system, event, count() GROUP BY tenant_id, is_system, event)',
@@ -79,24 +82,24 @@ export const EVENTS_TABLE: TableDefinition = {
   shardingKey: SHARDING_KEY,
   settings: {
     index_granularity: 1_024,
-    // Inserts are frequent and small, and what they leave is merged within seconds.
+    // Inserts are frequent and small, and their parts are merged within seconds.
     materialize_projections_on_insert: 0,
     materialize_projections_on_merge: 1,
     non_replicated_deduplication_window: 10_000,
-    // An acknowledged event leaves the journal, so it must be on the disk here.
+    // An inserted event is deleted from the journal, so it must be on disk here.
     fsync_after_insert: 1,
-    // Merging more parts at a time halves what merging costs, for some more parts to read.
+    // Merging more parts at a time halves the cost of merging, at the price of a few more parts to read.
     merge_selector_base: 20,
   },
 }
 
-/** Who the owners of events have become: the copy of PostgreSQL's table. The highest version of a row counts. */
+/** The contacts of events' owners: a copy of PostgreSQL's table. The highest version of a row counts. */
 export const OWNER_LINKS_TABLE: TableDefinition = {
   name: 'owner_links',
   elements: ['tenant_id UUID', 'owner_id UUID', 'contact_id UUID', 'version UInt32'],
   orderBy: '(tenant_id, owner_id)',
   latestBy: 'version',
-  // Where the owner's events are.
+  // The shard of the owner's events.
   shardingKey: SHARDING_KEY,
   settings: { non_replicated_deduplication_window: 10_000, fsync_after_insert: 1 },
 }

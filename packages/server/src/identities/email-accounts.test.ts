@@ -282,7 +282,7 @@ test('without leave for private addresses a mail server is one of the public int
     expect(await attempt({ host: 'inside.example.com' })).toEqual({
       code: 'mail_login_failed',
       path: 'smtp',
-      message: '10.0.0.1 is not an address of the public internet (private).',
+      message: '10.0.0.1 is not a public internet address (private).',
     })
     const renewal = { refreshToken: 'refresh-token', clientId: 'c', clientSecret: null }
     const renewing = (tokenUrl: string) =>
@@ -294,8 +294,7 @@ test('without leave for private addresses a mail server is one of the public int
     expect(await renewing('https://inside.example.com/token')).toEqual({
       code: 'mail_login_failed',
       path: 'smtp',
-      message:
-        'OAuth2: the token endpoint cannot be used: 10.0.0.1 is not an address of the public internet (private).',
+      message: 'OAuth2: the token endpoint cannot be used: 10.0.0.1 is not a public internet address (private).',
     })
     for (const [port, security] of [
       [993, 'tls'],
@@ -304,7 +303,7 @@ test('without leave for private addresses a mail server is one of the public int
       expect(await attempt({}, { host: 'inside.example.com', port, security, login })).toEqual({
         code: 'mail_login_failed',
         path: 'imap',
-        message: '10.0.0.1 is not an address of the public internet (private).',
+        message: '10.0.0.1 is not a public internet address (private).',
       })
     }
   } finally {

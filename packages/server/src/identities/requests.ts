@@ -50,7 +50,7 @@ function requireNames(body: Record<string, string>): void {
   for (const [path, value] of Object.entries(body)) {
     // The command line has no schema that looks at the length.
     if (value.trim() === '' || hasMoreCharacters(value, LENGTH_MAX))
-      details.push({ path, message: `must be a text from 1 to ${LENGTH_MAX} characters` })
+      details.push({ path, message: `must be a text of 1 to ${LENGTH_MAX} characters` })
     else if (/\p{Cc}|\u2028|\u2029/u.test(value.trim())) {
       details.push({ path, message: 'must not hold line breaks or other control characters' })
     }

@@ -1,19 +1,19 @@
 import type { Group } from './groups.ts'
 import type { Part, Row, Staging } from './staging.ts'
 
-/** Rows of one transaction: enough to share its statements, few enough to hold no lock for long. */
+/** Rows per transaction: enough to amortize its statements, few enough to keep locks short. */
 export const ROWS_A_CHUNK = 2_000
-/** A chunk of long rows ends earlier, so that memory stays flat. */
+/** Limits chunks of long rows, so that memory use stays constant. */
 export const CHARACTERS_A_CHUNK = 4_000_000
 
-/** Rows that are written in one transaction, in their order; all rows about a contact are in the same one. */
+/** Rows written in one transaction, in order; all rows of a contact are in the same one. */
 export interface Chunk {
   rows: Row[]
   /** Contacts with rows in other chunks too. */
   contacts: ReadonlySet<number>
 }
 
-/** Reads the staged rows again, each group where its first row stands. */
+/** Reads the staged rows, each group at the position of its first row. */
 export async function* chunksOf(
   staging: Staging,
   parts: readonly Part[],

@@ -6,11 +6,11 @@ import { type ErrorDetail, ServiceError, validationError } from '../platform/err
 import { parseCompany } from '../sources/requests.ts'
 import type { IncomingRecord } from '../sources/write-records.ts'
 
-/** What the columns of a file mean. */
+/** The meaning of a file's columns. */
 export interface Columns {
-  /** The property that each column is. */
+  /** The property of each column. */
   properties: string[]
-  /** Place of the column that holds each row's external id; -1 without one. */
+  /** Index of the column with the external id; -1 if there is none. */
   externalId: number
 }
 
@@ -18,10 +18,10 @@ const COLUMNS_MAX = 500
 const NAME_LENGTH_MAX = 128
 const EXTERNAL_ID_LENGTH_MAX = 200
 
-/** Reads the line of column names. @returns what the columns mean, or what is wrong with them. */
+/** Parses the header. @returns the columns, or what is wrong with them. */
 export function columnsOf(header: readonly string[] | undefined): Columns | string {
-  if (!header) return 'is empty. Its first line must name the columns'
-  if (header.length > COLUMNS_MAX) return `has ${header.length} columns; at most ${COLUMNS_MAX} are possible`
+  if (!header) return 'is empty. The first line must name the columns'
+  if (header.length > COLUMNS_MAX) return `has ${header.length} columns; at most ${COLUMNS_MAX} are allowed`
   const properties = header.map(propertyNameOf)
   const seen = new Map<string, number>()
   for (const [index, name] of properties.entries()) {
@@ -37,7 +37,7 @@ export function columnsOf(header: readonly string[] | undefined): Columns | stri
   const externalId =
     [externalIdColumn(header, 'externalid'), externalIdColumn(header, 'id')].find((at) => at >= 0) ?? -1
   if (externalId < 0 && !seen.has('email')) {
-    return 'names neither a column email nor external_id. The first line must name the columns, separated by commas'
+    return 'has neither a column email nor external_id. The first line must name the columns, separated by commas'
   }
   return { properties, externalId }
 }
@@ -46,13 +46,13 @@ function externalIdColumn(header: readonly string[], spelling: string): number {
   return header.findIndex((name) => name.toLowerCase().replace(/[\s_-]+/g, '') === spelling)
 }
 
-/** Reads a row. Blank cells are passed over: they say nothing. @returns the record, or the error that it fails with. */
+/** Parses a row. Blank cells are ignored. @returns the record, or its error. */
 export function recordOf(
   { properties: names, externalId: idColumn }: Columns,
   cells: string[],
 ): IncomingRecord | ServiceError {
   if (cells.length !== names.length) {
-    return new ServiceError(400, 'validation_error', `has ${cells.length} cells; the first line names ${names.length}`)
+    return new ServiceError(400, 'validation_error', `has ${cells.length} cells; the first line has ${names.length}`)
   }
   const values = new Map<string, string>()
   for (const [index, name] of names.entries()) {

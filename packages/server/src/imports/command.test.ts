@@ -68,7 +68,7 @@ test('a file is imported without a running service and beside one', async () => 
     expect(body.contacts.map((contact: { properties: { email: string } }) => contact.properties.email)).toEqual(
       [0, 1, 2, 3].map((n) => `p${n}@example.com`),
     )
-    // The running service projects what the command line has appended to the journal.
+    // The running service projects the journal rows of the command line.
     const path = '/v1/events?event_type=contact_created&count_only=true'
     await expect.poll(async () => (await call({ url }, 'GET', path, { headers })).body.count).toBe(4)
   } finally {
@@ -84,7 +84,7 @@ test('an import that is killed can be run again', async () => {
   })
   const exited = once(child, 'exit')
   const results = `${file}.results.csv`
-  // A chunk's results on disk: it is in the middle of its work.
+  // A chunk's results are on disk: the import is in progress.
   const written = () => (existsSync(results) ? statSync(results).size : 0)
   try {
     await expect.poll(written, { timeout: 90_000, interval: 20 }).toBeGreaterThan(10_000)

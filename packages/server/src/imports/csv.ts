@@ -10,7 +10,7 @@ const FORMAT: Options = {
   record_delimiter: ['\r\n', '\n', '\r'],
   relax_column_count: true,
   skip_empty_lines: true,
-  // As much as a request may hold: an unclosed quotation mark must not read the rest of the file into memory.
+  // The same limit as for requests: an unclosed quotation mark must not read the rest of the file into memory.
   max_record_size: 1024 * 1024,
 }
 
@@ -20,15 +20,15 @@ export function unusableFile(file: string, problem: string, cause?: unknown): Se
 }
 
 /**
- * Reads a CSV file record by record; the first is the line of column names. Empty lines are passed over.
- * @throws ServiceError 400 `invalid_file` when there is no such file, or it is no CSV (RFC 4180) in UTF-8.
+ * Reads a CSV file record by record, starting with the header. Empty lines are skipped.
+ * @throws ServiceError 400 `invalid_file` if the file does not exist or is not CSV (RFC 4180) in UTF-8.
  */
 export async function* readCsv(file: string): AsyncGenerator<string[]> {
   const parser = parse(FORMAT)
   try {
     const found = await stat(file)
     if (!found.isFile()) throw unusableFile(file, 'is not a file')
-    // An error of the file ends the parser with it, and so the loop below, which reports it.
+    // A read error ends the parser and thus the loop below, which reports it.
     pipeline(createReadStream(file, { highWaterMark: READ_BYTES }), refuseOtherThanText, parser).catch(() => {})
     for await (const record of parser) yield record as string[]
   } catch (error) {
@@ -38,7 +38,7 @@ export async function* readCsv(file: string): AsyncGenerator<string[]> {
   }
 }
 
-/** Names that come out garbled would be noticed by somebody a year later. */
+/** Throws on invalid UTF-8: garbled names might go unnoticed for a year. */
 async function* refuseOtherThanText(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   for await (const chunk of chunks) {
@@ -54,7 +54,7 @@ const NOT_TEXT = Symbol('not text')
 function explained(file: string, error: unknown): unknown {
   const { code, cause } = error as { code?: string; cause?: unknown }
   if (error instanceof CsvError) return unusableFile(file, `is not valid CSV. ${error.message}`, error)
-  if (code === 'ENOENT' || code === 'ENOTDIR') return unusableFile(file, 'there is no such file', error)
+  if (code === 'ENOENT' || code === 'ENOTDIR') return unusableFile(file, 'does not exist', error)
   if (code === 'EACCES' || code === 'EPERM') return unusableFile(file, 'cannot be read: permission denied', error)
   if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA' || cause === NOT_TEXT) {
     return unusableFile(file, 'is not UTF-8 text. Save it as CSV in UTF-8', error)

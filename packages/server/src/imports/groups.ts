@@ -1,17 +1,17 @@
-/** Rows of one contact that are written together at most: the transaction must stay short, and fit into memory. */
+/** The most rows of a contact per group: the transaction must stay short and fit into memory. */
 const ROWS_A_GROUP = 5_000
 const CHARACTERS_A_GROUP = 4_000_000
 
-/** Rows that may be about one contact, written where the first of them stands. */
+/** Rows that may belong to one contact, written at the position of the first. */
 export interface Group {
-  /** The rows behind the first, in their order. */
+  /** The rows after the first, in order. */
   followers: readonly number[]
   characters: number
-  /** Of a contact with more rows than a group holds: what its groups, which must not overtake one another, have in common. */
+  /** For a contact with several groups: their shared key, because they must be written in order. */
   contact: number | null
 }
 
-/** Puts rows together that have a key in common, also where a third row has one in common with each. */
+/** Groups rows that share a key, directly or through other rows (union-find). */
 export function createGrouping() {
   const parents = new Map<number, number>()
   const lengths = new Map<number, number>()
@@ -20,7 +20,7 @@ export function createGrouping() {
     let root = row
     for (let parent = parents.get(root); parent !== undefined && parent !== root; parent = parents.get(root))
       root = parent
-    // The way is remembered, so that the next is short.
+    // Path compression.
     for (let at = row; at !== root; ) {
       const next = parents.get(at) ?? root
       parents.set(at, root)
@@ -39,7 +39,7 @@ export function createGrouping() {
         parents.set(Math.max(one, other), Math.min(one, other))
       }
     },
-    /** @returns the groups by their first rows, and all rows that stand behind one. */
+    /** @returns the groups by their first rows, and all later rows of groups. */
     groups: (): { byFirstRow: Map<number, Group>; followers: Set<number> } => {
       const byFirstRow = new Map<number, Group>()
       const followers = new Set<number>()

@@ -12,14 +12,14 @@ import { openResults, type Results } from './results.ts'
 import { openStaging, type Part, type Row, type Staging } from './staging.ts'
 
 const SOURCE = { source: 'import', kind: 'import' } as const
-/** While one is read and applied, PostgreSQL writes others. */
+/** Concurrent chunks: while one is read and applied, PostgreSQL writes others. */
 const CHUNKS_IN_FLIGHT = 3
 const PROGRESS_EVERY_MS = 2_000
 const FAILED_ROWS_MAX = 20
 
 export interface ImportOptions {
   file: string
-  /** Where the result of every row is written; it is overwritten. */
+  /** The file for the result of every row; it is overwritten. */
   resultsFile: string
   onProgress: (message: string) => void
 }
@@ -27,15 +27,15 @@ export interface ImportOptions {
 export interface ImportSummary extends Record<RecordResult['status'], number> {
   rows: number
   results: string
-  /** Numbers of the first rows that failed; 1 is the one below the column names. */
+  /** Numbers of the first failed rows; 1 is the row below the header. */
   failed_rows: number[]
 }
 
 /**
- * Imports the contacts of a CSV file, and writes what became of each row to a file. The file is read to its end and
- * staged before anything is written: a mistake in its last line refuses it as a whole, and all rows about a contact are
- * written in one transaction, wherever they stand. However large the file is, a few thousand rows of it are in memory.
- * Interrupted, it can be run again: rows that are in already change nothing.
+ * Imports the contacts of a CSV file, and writes the result of each row to a file. The whole file is read and staged
+ * before anything is written: an error in its last line rejects it as a whole, and all rows of a contact are written in
+ * one transaction, wherever they are. Only a few thousand rows are in memory at a time. After an interruption, it can
+ * be run again: imported rows change nothing.
  * @throws ServiceError 400 `invalid_file`, before anything is written.
  */
 export async function importContacts(
@@ -69,16 +69,16 @@ export async function importContacts(
   })
 }
 
-/** How many rows failed, and where the file of results says why; null when none did. */
+/** A summary of the failed rows and where the results file explains them; null if none failed. */
 export function failedRowsOf({ rows, failed, failed_rows, results }: ImportSummary): string | null {
   if (failed === 0) return null
   const more = failed > failed_rows.length ? ` and ${number(failed - failed_rows.length)} more` : ''
-  // Below its own line of column names.
+  // Below the header of the results file.
   const lines = failed_rows.map((row) => row + 1).join(', ')
   return `${number(failed)} of ${number(rows)} rows failed. ${results} says why: see line ${lines}${more}.`
 }
 
-/** Reads a file into the staging, while PostgreSQL stores what was read before. @returns the parts that it is stored in. */
+/** Stages a file: reads it while PostgreSQL stores the previous part. @returns the stored parts. */
 async function stageFile(
   tenant: Tenant,
   staging: Staging,
@@ -108,7 +108,7 @@ async function stageFile(
       if (rows.length < ROWS_A_CHUNK && characters < CHARACTERS_A_CHUNK) continue
       await storing
       storing = store(rows, storing)
-      // Its error is thrown by the next wait for it, which may not have begun yet.
+      // Its error is thrown when it is next awaited, which may be later.
       storing.catch(() => {})
       rows = []
       characters = 0
@@ -122,7 +122,7 @@ async function stageFile(
   }
 }
 
-/** The stored contact that each row leads to: rows without a key in common may be about the same one. */
+/** The stored contact of each row: rows without a shared key may belong to the same one. */
 async function storedContactsOf(tenant: Tenant, rows: readonly Row[]): Promise<(string | null)[]> {
   const keys = rows.map(({ record }) => (record instanceof ServiceError ? { externalId: null, email: null } : record))
   const externalIds = keys.flatMap(({ externalId }) => externalId ?? [])
@@ -131,7 +131,7 @@ async function storedContactsOf(tenant: Tenant, rows: readonly Row[]): Promise<(
   return keys.map(({ externalId, email }) => byExternalId.get(externalId ?? '') ?? byEmail.get(email ?? '') ?? null)
 }
 
-/** Imports chunks, several at once. When one fails, those under way are finished and no more are begun. */
+/** Imports chunks, several at once. If one fails, those in progress are finished and no more are started. */
 async function importChunks(
   chunks: AsyncIterable<Chunk>,
   write: (rows: readonly Row[]) => Promise<RecordResult[]>,
@@ -167,7 +167,7 @@ async function importChunks(
   try {
     for await (const chunk of chunks) {
       while (inFlight.size >= CHUNKS_IN_FLIGHT) await Promise.race(inFlight.values())
-      // Of two rows about one contact the later one has the last word.
+      // If two rows belong to one contact, the later one wins.
       const sameContacts = [...inFlight].filter(([other]) => !chunk.contacts.isDisjointFrom(other.contacts))
       await Promise.all(sameContacts.map(([, done]) => done))
       if (failure) break

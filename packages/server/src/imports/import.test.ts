@@ -150,7 +150,7 @@ describe('a file', () => {
     expect(await count()).toBe(1_300)
     const found = await tenant.call('GET', '/v1/contacts?search=p77@example.com')
     expect(found.body.contacts[0].properties.turn).toBe('1377')
-    // Two next to each other, too.
+    // Adjacent rows, too.
     const next = await importText(`email,turn\n${'x@example.com,1\n'.repeat(700)}x@example.com,last\n`)
     expect(next).toMatchObject({ created: 1, updated: 1, unchanged: 699 })
   })
@@ -220,7 +220,7 @@ describe('a file that cannot be imported is refused before anything is written',
     const missing = { file: join(directory, 'no.csv'), ...options }
     await expect(importContacts(tenant.handle, dependencies, missing)).rejects.toMatchObject({
       code: 'invalid_file',
-      message: expect.stringContaining('no such file'),
+      message: expect.stringContaining('does not exist'),
     })
     const folder = { file: directory, ...options }
     await expect(importContacts(tenant.handle, dependencies, folder)).rejects.toMatchObject({ code: 'invalid_file' })

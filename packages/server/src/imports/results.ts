@@ -2,22 +2,22 @@ import { open, stat } from 'node:fs/promises'
 import type { RecordResult } from '../sources/write-records.ts'
 import { unusableFile } from './csv.ts'
 
-/** The file that says what became of each row, in the order of the rows. */
+/** The file with the result of each row, in the order of the rows. */
 export interface Results {
   path: string
-  /** What became of some rows. What comes before its turn waits in memory for the rows before it. */
+  /** Writes results of some rows. Results wait in memory for those of earlier rows. */
   write(outcomes: readonly (readonly [row: number, outcome: RecordResult])[]): Promise<void>
   close(): Promise<void>
 }
 
-/** Begins the file of results anew. @throws ServiceError 400 `invalid_file` when it cannot be written. */
+/** Creates or overwrites the results file. @throws ServiceError 400 `invalid_file` if it cannot be written. */
 export async function openResults(importedFile: string, path: string): Promise<Results> {
   const [from, to] = [await stat(importedFile), await stat(path).catch(() => null)]
   if (to && from.dev === to.dev && from.ino === to.ino) {
-    throw unusableFile(path, 'is the file that is imported. Choose another file for the results')
+    throw unusableFile(path, 'is the imported file. Choose another file for the results')
   }
   const handle = await open(path, 'w').catch((cause: unknown) => {
-    throw unusableFile(path, 'the results cannot be written there. Choose another file with --results', cause)
+    throw unusableFile(path, 'cannot be written. Choose another file for the results with --results', cause)
   })
   await handle.appendFile('row,status,contact_id,error\n')
   const waiting = new Map<number, string>()
@@ -39,7 +39,7 @@ export async function openResults(importedFile: string, path: string): Promise<R
       return append(text)
     },
     close: async () => {
-      // After an import that broke off, rows are missing before these.
+      // After an aborted import, earlier rows are missing.
       const rest = [...waiting].sort(([a], [b]) => a - b)
       await append(rest.map(([, line]) => line).join('')).finally(() => handle.close())
     },

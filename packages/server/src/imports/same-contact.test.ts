@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(directory, { recursive: true, maxRetries: 10 }))
 
-/** @returns what became of each row. */
+/** @returns the result of each row. */
 async function importText(content: string): Promise<string[]> {
   const [file, resultsFile] = [join(directory, 'contacts.csv'), join(directory, 'results.csv')]
   await writeFile(file, content)
@@ -27,7 +27,7 @@ async function importText(content: string): Promise<string[]> {
   return lines.map((line) => line.split(',')[1] ?? '')
 }
 
-/** Everything that the service says of the tenant's contacts, and how often it has recorded a change. */
+/** The tenant's contacts as the service returns them, and the number of recorded changes. */
 async function everything() {
   const { contacts } = (await tenant.call('GET', '/v1/contacts?sort_by=email&include=provenance')).body
   const details = []

@@ -3,32 +3,32 @@ import { ServiceError } from '../platform/errors.ts'
 import { recordset } from '../platform/postgres/recordset.ts'
 import type { IncomingRecord } from '../sources/write-records.ts'
 
-/** A row of the file, or the error that it fails with. */
+/** A row of the file, or its error. */
 export interface Row {
-  /** 1 is the one below the column names. */
+  /** 1 is the row below the header. */
   row: number
   record: IncomingRecord | ServiceError
-  /** How long its cells are together. */
+  /** The total length of its cells. */
   characters: number
 }
 
-/** The part of a file that is staged in one statement and read again in one. */
+/** The part of a file that is staged, and later read, in one statement. */
 export interface Part {
   firstRow: number
   lastRow: number
 }
 
-/** A file's rows in a temporary table, where they can be found by their contacts. */
+/** A file's rows in a temporary table, from which they can be read by contact. */
 export interface Staging {
-  /** @param contactIds what is stored already, where a row's external id or email leads to it. */
+  /** @param contactIds the stored contact of each row, by its external id or email. */
   add(rows: readonly Row[], contactIds: readonly (string | null)[]): Promise<Part>
-  /** Visits rows that have the same email, external id or stored contact, with their lengths. */
+  /** Visits rows with the same email, external id or stored contact, with their lengths. */
   visitRepeats(visit: (rows: readonly number[], characters: readonly number[]) => void): Promise<void>
   part(part: Part): Promise<Row[]>
   rows(numbers: readonly number[]): Promise<Row[]>
 }
 
-/** The rows that failed have an error instead of properties. */
+/** Failed rows have an error instead of properties. */
 interface StagedRow {
   row: number
   email: string | null
@@ -57,7 +57,7 @@ const COLUMN_TYPES = {
 const COLUMNS = Object.keys(COLUMN_TYPES) as (keyof StagedRow)[]
 const GROUPS_A_FETCH = 10_000
 
-/** Makes the table. @param scratch the connection whose it is. */
+/** Creates the table. @param scratch the connection that owns it. */
 export async function openStaging(scratch: Kysely<object>): Promise<Staging> {
   const db = scratch as unknown as Kysely<Tables>
   const definitions = Object.entries(COLUMN_TYPES).map(([name, type]) => `${name} ${type}`)

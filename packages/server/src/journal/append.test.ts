@@ -6,7 +6,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** ClickHouse, which sorts events of one time by their ids, compares the second half of an id first. */
+/** ClickHouse sorts events with the same timestamp by id, and compares the second half of an id first. */
 test("the service's own events of one change sort in their order, also where a millisecond ends between two of them", () => {
   const at = new Date()
   let now = at.getTime()

@@ -4,7 +4,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { addDeliveries, SUBSCRIPTION_COLUMNS, toSubscription } from '../webhooks/match.ts'
 import { EMPTY_RECORD, type EventRecord, NOBODY, serializeEvents, serializeRows } from './event-record.ts'
 
-/** The events that the service itself records about a tenant's records. */
+/** System events, which the service records about a tenant's records. */
 export type SystemEventName =
   | 'contact_created'
   | 'contact_updated'
@@ -17,10 +17,10 @@ export type SystemEventName =
   | 'agent_action_executed'
   | 'agent_action_failed'
 
-/** The tables of ClickHouse that the journal's rows are for. */
+/** The ClickHouse tables that journal rows are for. */
 export type JournalTable = 'events' | 'owner_links'
 
-/** A row of the journal: its id, and rows of a table in the journal's format. */
+/** A journal row: its id, and rows of a table in the journal's format. */
 export interface JournalRow {
   journalId: string
   table: JournalTable
@@ -35,9 +35,9 @@ export interface SystemEvent {
 }
 
 /**
- * Appends events to the journal, in the caller's transaction if it has one: the service's own are recorded exactly when
- * the change that they tell of is, and the webhook deliveries that they cause with them.
- * @param ownerLinks rows of that table, which were changed with them.
+ * Appends events to the journal, in the caller's transaction if it has one, so that system events and their webhook
+ * deliveries commit together with the change.
+ * @param ownerLinks rows of that table that changed in the same transaction.
  */
 export async function appendRecords(
   tenant: Tenant,
@@ -50,7 +50,7 @@ export async function appendRecords(
   ]
   if (rows.length === 0) return
   const names = [...new Set(records.map(({ event }) => event))]
-  // One statement for both: to ask separately would take as long as to append.
+  // One statement for both: a separate query would take as long as the insert.
   const subscriptions = await tenant.journal
     .with('appended', (db) => db.insertInto('journal').values(rows))
     .selectFrom('webhook_subscriptions')
@@ -66,13 +66,13 @@ function journalRow({ id }: Tenant, table_name: JournalTable, row_count: number,
   return { journal_id: newId(), table_name, tenant_ids: [id], row_count, rows }
 }
 
-/** The service's own events of one change as they are stored: they have one time, so their ids keep them in their order. */
+/** The system events of one change as they are stored: they share a timestamp, so their ids keep them in order. */
 export function toRecords(tenantId: string, events: readonly SystemEvent[]): EventRecord[] {
   const nextId = idsInOrder()
   return events.map((event) => toRecord(tenantId, event, nextId()))
 }
 
-/** One of the service's own events as it is stored. */
+/** A system event as it is stored. */
 export function toRecord(
   tenantId: string,
   { event, at, contactId, data }: SystemEvent,

@@ -3,7 +3,7 @@ import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { JournalTable } from './append.ts'
 
-/** A larger insertion would only hold more memory: what an insertion costs hardly depends on its size. */
+/** A larger insertion would only use more memory: the cost of an insertion hardly depends on its size. */
 const BATCH_BYTES_MAX = 16_000_000
 const BATCH_ROWS_MAX = 1_000
 /** Held while a batch is formed. Any number, the same in every process. */
@@ -17,13 +17,13 @@ export interface BatchRow {
 }
 
 /**
- * Puts the rows that wait, oldest first, into a batch. The batch is committed before it is inserted into ClickHouse, so
- * whoever repeats the insertion, after a crash or in another process, repeats exactly the same rows.
- * @returns whether more rows may wait than one batch holds.
+ * Assigns the waiting rows, oldest first, to a batch. The batch is committed before it is inserted into ClickHouse, so
+ * repeating the insertion, after a crash or in another process, inserts exactly the same rows.
+ * @returns whether more rows may be waiting.
  */
 export async function formBatch(database: Database): Promise<boolean> {
   const { rows } = await database.transaction().execute(async (transaction) => {
-    // One process at a time: who comes second sees what the first has left.
+    // One process at a time, so that the next one sees only the rows left over.
     await sql`SELECT pg_advisory_xact_lock(${FORMING})`.execute(transaction)
     return sql<{ bytes: number }>`
       UPDATE journal SET batch_id = ${newId()} WHERE journal_id IN (
@@ -47,7 +47,7 @@ export async function countRows(database: Database): Promise<{ waiting: number; 
   return { waiting: rows[0]?.waiting ?? 0, setAside: rows[0]?.set_aside ?? 0 }
 }
 
-/** The batches that are not known to be in ClickHouse, oldest first. */
+/** The batches not known to be in ClickHouse, oldest first. */
 export async function openBatches(database: Database): Promise<string[]> {
   const rows = await database
     .selectFrom('journal')
@@ -59,7 +59,7 @@ export async function openBatches(database: Database): Promise<string[]> {
   return rows.flatMap(({ batch_id }) => batch_id ?? [])
 }
 
-/** Tenants with rows that wait or are in a batch. */
+/** Tenants with rows that are waiting or in a batch. */
 export async function tenantsThatWait(database: Database): Promise<Set<string>> {
   const { rows } = await sql<{ tenant_id: string }>`
     SELECT DISTINCT tenant_id FROM journal, unnest(tenant_ids) AS tenant_id`.execute(database)
@@ -75,11 +75,12 @@ export async function tenantsOfBatches(database: Database, batchIds: readonly st
 }
 
 /**
- * Locks a batch, waiting for another process that has it in hand. Call it in a transaction: a process that dies lets go.
- * @returns its rows; none when it has been finished.
+ * Locks a batch, waiting for another process that has locked it. Call it in a transaction: if the process dies, the
+ * lock is released.
+ * @returns its rows; none if another process has finished it.
  */
 export async function lockBatch(transaction: Database, batchId: string): Promise<BatchRow[]> {
-  // A deletion that a power cut undoes is harmless, so it need not wait for the disk.
+  // A deletion undone by a power failure is harmless, so it need not wait for the disk.
   await sql`SET LOCAL synchronous_commit = off`.execute(transaction)
   const rows = await transaction
     .selectFrom('journal')
@@ -95,7 +96,7 @@ export async function lockBatch(transaction: Database, batchId: string): Promise
   }))
 }
 
-/** Keeps the session of a transaction from being taken for a dead one. @throws when it was, and its locks are gone. */
+/** Keeps PostgreSQL from ending the transaction's session as idle. @throws if it has ended, and its locks with it. */
 export async function keepLocks(transaction: Database): Promise<void> {
   await sql`SELECT 1`.execute(transaction)
 }
@@ -110,9 +111,9 @@ export async function readTexts(transaction: Database, journalIds: readonly stri
   return new Map(rows.map((row) => [row.journal_id, row.rows]))
 }
 
-/** Makes each row of a batch that was refused as a whole a batch of its own. */
+/** Splits a rejected batch into one batch per row. */
 export async function divideBatch(transaction: Database, batchId: string): Promise<void> {
-  // The rows will be inserted anew, under other tokens: this must outlive a power cut.
+  // The rows will be inserted again with new tokens, so this must survive a power failure.
   await sql`SET LOCAL synchronous_commit = on`.execute(transaction)
   await transaction
     .updateTable('journal')

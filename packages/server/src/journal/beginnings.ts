@@ -3,9 +3,9 @@ import type { EventRecord } from './event-record.ts'
 
 /** How an episode of a visitor began. */
 export interface Beginning {
-  /** When its earliest event happened, in milliseconds since 1970. */
+  /** Time of its earliest event, in milliseconds since 1970. */
   seenAt: number
-  /** Its earliest page; null when no event names one. */
+  /** Its earliest page; null if no event has one. */
   page: FirstPage | null
 }
 
@@ -16,7 +16,10 @@ export interface FirstPage {
   referrer: string
 }
 
-/** What some events, in the order they were sent in, and what was known before say; null when there is nothing. */
+/**
+ * The beginning according to some events, in the order they were sent, and to what was known before; null if there is
+ * neither.
+ */
 export function beginningOf(events: readonly EventRecord[], known: Beginning | null = null): Beginning | null {
   let beginning = known
   for (const { timestamp: at, url, referrer } of events) {
@@ -26,7 +29,7 @@ export function beginningOf(events: readonly EventRecord[], known: Beginning | n
   return beginning
 }
 
-/** Of two beginnings the earlier event and the earlier page; the first one's where they are at the same moment. */
+/** The earlier event and the earlier page of two beginnings; if their times are equal, the first one's. */
 export function earlierOf(a: Beginning | null, b: Beginning | null): Beginning | null {
   if (a === null || b === null) return a ?? b
   const isPageOfB = b.page !== null && (a.page === null || b.page.at < a.page.at)

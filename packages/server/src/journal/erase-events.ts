@@ -11,55 +11,61 @@ import { ownersOf } from '../visitors/owners.ts'
 import type { JournalTable } from './append.ts'
 import type { Projector } from './projector.ts'
 
-/** Events that mention an address elsewhere than in their contact are removed so many at a time, by their ids. */
+/** Events of others that mention the address are removed by id, this many at a time. */
 const EVENTS_A_DELETE = 1_000
-/** How long after ordering a deletion it is looked whether it is done; then less and less often. */
+/** First delay before checking whether a deletion is done; later delays grow. */
 const LOOK_AFTER_MS = 20
 const LOOK_EVERY_MS = 5_000
-/** How long after that the deletion is ordered again; then after twice as long, and so on. */
+/** First delay before the deletion is ordered again; it doubles each time. */
 const REPEAT_AFTER_MS = 2_000
-/** Where a person's address may stand in an event; names and ids that the service makes cannot hold one. */
+/** Columns in which a person's address may occur; names and ids that the service generates cannot contain one. */
 const TEXTS =
   "concat(url, '\\n', referrer, '\\n', title, '\\n', text, '\\n', data, '\\n', class, '\\n', element_id, '\\n', event, '\\n', analytics_user_id, '\\n', visitor_id, '\\n', session_id)"
 
-/** Removes the events of a person, in ClickHouse and on their way there. */
+/** Removes the events of a person, in ClickHouse and in the journal. */
 export interface EventEraser {
-  /** @returns how many were found. @throws ServiceError 503 when ClickHouse is away: nothing is left out in silence. */
+  /**
+   * @returns how many were found. @throws ServiceError 503 if ClickHouse is down, so that nothing is skipped silently.
+   */
   erase(
     tenant: Tenant,
     subject: ErasureSubject,
     onFound: (events: number) => Promise<void>,
   ): Promise<{ refused_events: number }>
-  /** Forgets whose the events were. */
+  /** Deletes the links of the events' owners. */
   forgetLinks(tenant: Tenant, contactId: string): Promise<void>
 }
 
 interface Dependencies {
   database: Database
   clickhouse: ClickHouse
-  /** The tables that deletions must name, with ` ON CLUSTER …` where there is one. */
+  /** The tables that deletions must name, with ` ON CLUSTER …` if there is a cluster. */
   storage: Record<JournalTable, string>
   projector: Projector
 }
 
 export function createEventEraser({ database, clickhouse, storage, projector }: Dependencies): EventEraser {
-  /** What is still in the journal goes where it can be removed: rows of the journal hold the events of many. */
+  /**
+   * Projects the rest of the journal to ClickHouse, where events can be deleted: a journal row has the events of many
+   * people.
+   */
   async function emptyJournal(tenantId: string, owners: string[], { email }: ErasureSubject): Promise<void> {
     await projector.drain()
-    // It may have left rows where they were: with events of the person's visitors, which name neither of these.
+    // It may have left rows behind that have events of the person's visitors, which contain neither the id nor the
+    // address.
     await projector.barrier(tenantId)
     const waiting = await database
       .selectFrom('journal')
       .select('journal_id')
       .where(concerns('rows', owners, email))
       .limit(1)
-      // Whoever has just carried a row clears it away in a moment: that is waited for.
+      // A process that has just projected a row deletes it within moments, so wait for that.
       .forShare()
       .executeTakeFirst()
     if (waiting) throw storeUnavailable('ClickHouse', new Error('the journal still holds events of the contact'))
   }
 
-  /** Events that mention the person's address and belong to somebody else. */
+  /** Events of others that mention the person's address. */
   async function mentionsOf(tenantId: string, email: string, owners: string[]): Promise<string[]> {
     const rows = await clickhouse.query<{ event_id: string }>(
       `SELECT event_id FROM events WHERE tenant_id = {tenant_id: UUID} AND owner_id NOT IN {owners: Array(UUID)}
@@ -70,7 +76,9 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
     return rows.map(({ event_id }) => event_id)
   }
 
-  /** ClickHouse keeps the text of a deletion, and the address must not stay there: what mentions it goes by its ids. */
+  /**
+   * ClickHouse stores the text of a deletion, which must not contain the address, so these events are deleted by id.
+   */
   async function eraseEvents(tenantId: string, owners: string[], email: string | null): Promise<number> {
     let erased = 0
     for (;;) {
@@ -84,9 +92,9 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
   }
 
   /**
-   * Has ClickHouse write the parts that hold some rows anew, without them: a lightweight deletion would leave them in the
-   * projections. That takes minutes for many millions of events, and no connection waits for it. It is ordered again
-   * now and then: ClickHouse forgets one that an operator kills, and rows that arrive later are no part of it.
+   * Has ClickHouse rewrite the parts that contain the rows: a lightweight deletion would leave them in the projections.
+   * That takes minutes for many millions of events, so no connection waits for it. The deletion is ordered repeatedly,
+   * because an operator may kill it and it does not include rows that arrive later.
    * @returns how many rows were removed.
    */
   async function remove(table: JournalTable, conditions: string, parameters: QueryParameters): Promise<number> {
@@ -135,7 +143,7 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
   }
 }
 
-/** The condition that a text names one of a person's ids, or the address. */
+/** The condition that a text contains one of a person's ids, or the address. */
 function concerns(column: 'row' | 'rows', owners: readonly string[], email: string | null): RawBuilder<boolean> {
   const named = sql<boolean>`EXISTS (
     SELECT FROM unnest(${[...owners]}::text[]) AS owner WHERE strpos(${sql.ref(column)}, owner) > 0)`

@@ -13,7 +13,7 @@ afterAll(() => service.close())
 
 const forget = (now = new Date(Date.now() + aheadMs)) => forgetOldEventIds(service.stores.database, now)
 
-/** Sends an event of each id. @returns how many of them the service recorded. */
+/** Sends an event with each id. @returns how many of them the service recorded. */
 async function record(...eventIds: string[]): Promise<number> {
   const tenant = await tenantOnce()
   const recorded = async () => (await tenant.call('GET', '/v1/events?count_only=true')).body.count as number
@@ -81,7 +81,7 @@ test('an id that is sent again after it was forgotten stays that of the first ev
   const send = (event: string) => tenant.track({ visitor_id: 'v', events: [{ event_id: id, event, timestamp }] })
   const read = async () => (await tenant.call('GET', `/v1/events/${id}`)).body.event.event
   await send('first')
-  // The tests above have moved the tables on by three days.
+  // The tests above have advanced the tables by three days.
   for (const days of [4, 5, 6]) {
     aheadMs = days * DAY_MS
     await forget()

@@ -7,9 +7,9 @@ import { type EventIdTable, eventIdTables } from './sent-ids.ts'
 const EVERY_MS = 3_600_000
 
 /**
- * Empties, once, the table for tomorrow, which holds the ids of the day before yesterday. PostgreSQL stores the day
- * of each table, and it only grows: a process whose clock is behind takes today's table for tomorrow's and does not
- * empty it. @returns how many days the tables are ahead of this clock; 0 when all clocks agree.
+ * Empties, once, tomorrow's table, which has the ids of the day before yesterday. PostgreSQL stores the day of each
+ * table, which only increases, so a process whose clock is behind cannot empty today's table. @returns how many days
+ * the tables are ahead of this clock; 0 if all clocks agree.
  */
 export async function forgetOldEventIds(database: Database, now: Date): Promise<number> {
   const { today, tomorrow } = eventIdTables(now)
@@ -25,7 +25,7 @@ export async function forgetOldEventIds(database: Database, now: Date): Promise<
   })
 }
 
-/** @returns whether the table was for an earlier day until now. */
+/** @returns whether the table was still for an earlier day. */
 async function advance(database: Database, { turn, day }: EventIdTable): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await database
     .insertInto('event_id_days')
@@ -35,13 +35,13 @@ async function advance(database: Database, { turn, day }: EventIdTable): Promise
   return Boolean(numInsertedOrUpdatedRows)
 }
 
-/** Forgets old event ids now and every hour. */
+/** Deletes old event ids now and every hour. */
 export async function keepEventIds(database: Database, clock: Clock, log: Logger): Promise<{ stop(): Promise<void> }> {
   const forget = async () => {
     const daysAhead = await forgetOldEventIds(database, clock())
     if (daysAhead > 0) {
       const message =
-        'the clock of this process is behind, or another was ahead: old event ids are kept until this clock catches up. If this clock is right, empty the table event_id_days'
+        'the clock of this process is behind, or that of another was ahead: old event ids are kept until this clock catches up. If this clock is right, empty the table event_id_days'
       log.warn({ days_ahead: daysAhead }, message)
     }
   }
@@ -49,7 +49,7 @@ export async function keepEventIds(database: Database, clock: Clock, log: Logger
   await running
   const timer = setInterval(() => {
     running = forget().catch((error) =>
-      log.warn({ err: error }, 'old event ids could not be forgotten; the next hour tries again'),
+      log.warn({ err: error }, 'old event ids could not be deleted; retrying in an hour'),
     )
   }, EVERY_MS)
   timer.unref()

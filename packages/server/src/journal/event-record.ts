@@ -6,7 +6,7 @@ export interface EventRecord {
   tenant_id: string
   event_id: string
   event: string
-  /** The service's own events; lists and counts leave them out unless asked. */
+  /** A system event; lists and counts exclude these by default. */
   is_system: boolean
   /** Milliseconds since 1970: when it happened. */
   timestamp: number
@@ -14,9 +14,9 @@ export interface EventRecord {
   received_at: number
   visitor_id: string
   session_id: string
-  /** Whom it belongs to: a contact, an anonymous episode of a visitor (see episodes.ts), or nobody. */
+  /** Its owner: a contact, an anonymous episode of a visitor (see episodes.ts), or `NO_OWNER`. */
   owner_id: string
-  /** Whether no contact was known when it was recorded. The owner may have become one since: see `owner_links`. */
+  /** Whether the visitor was anonymous when it was recorded. It may have been identified since: see `owner_links`. */
   is_anonymous: boolean
   url: string
   url_path: string
@@ -43,26 +43,26 @@ export interface EventRecord {
   data: string
 }
 
-/** What one request to the collector wants recorded. */
+/** The events of one request to the collector. */
 export interface Batch {
   tenantId: string
   visitorId: string
   events: EventRecord[]
-  /** Whose the ids in `sentIds` are: see sent-ids.ts. */
+  /** The sender of the ids in `sentIds`: see sent-ids.ts. */
   sender: string
   sentIds: SentId[]
 }
 
-/** An id that a sender gave to an event: the event is recorded once, however often it is sent. */
+/** An id that the sender chose: the event is recorded once, however often it is sent. */
 export interface SentId {
   event: EventRecord
   id: string
 }
 
-/** Owner of an event that no visitor and no contact has caused. */
+/** Owner of an event without visitor and contact. */
 export const NOBODY = '00000000-0000-0000-0000-000000000000'
 
-/** An event of which nothing is known: what a record is made from whose other fields are missing. */
+/** An empty event: the default values of a record. */
 export const EMPTY_RECORD: Omit<EventRecord, 'tenant_id' | 'event_id' | 'event' | 'timestamp' | 'received_at'> = {
   is_system: false,
   visitor_id: '',
@@ -126,12 +126,12 @@ const COLUMNS = [
   'data',
 ] as const satisfies readonly (keyof EventRecord)[]
 
-/** ClickHouse's name for the journal's format: a line of column names, then a JSON array a row. */
+/** ClickHouse's name for the journal's format: a line of column names, then one JSON array per row. */
 export const JOURNAL_FORMAT = 'JSONCompactEachRowWithNames'
 
 /**
- * Events in the bytes that ClickHouse is given. The column names stand in front, so that a row written by an older
- * version can still be projected after an upgrade.
+ * Events in the format sent to ClickHouse. It begins with the column names, so that a row written by an older version
+ * can still be projected after an upgrade.
  */
 export function serializeEvents(events: readonly EventRecord[]): string {
   let text = HEADER
@@ -141,13 +141,13 @@ export function serializeEvents(events: readonly EventRecord[]): string {
 
 const HEADER = `${JSON.stringify(COLUMNS)}\n`
 
-/** Rows of another table in the same form; all have the same columns. */
+/** Rows of another table in the same format; all have the same columns. */
 export function serializeRows(rows: readonly object[]): string {
   const lines = [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row))]
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 }
 
-/** About how many bytes the events of a batch are in the journal: of what can be long, the lengths. */
+/** The approximate size of a batch's events in the journal, in bytes: the lengths of all columns that can be long. */
 export function sizeOf({ events }: Batch): number {
   let size = 0
   for (const { url, url_path, title, text, class: classes, referrer, user_agent, data } of events) {
@@ -163,7 +163,7 @@ const SHORT_TEXTS_BYTES = 500
 function serialize(event: EventRecord): string {
   const values = COLUMNS.map((column) => event[column])
   const text = JSON.stringify(values)
-  // JSON spells a lone surrogate as an escape, which ClickHouse refuses together with all that stands beside it.
+  // JSON encodes a lone surrogate as an escape, for which ClickHouse rejects the whole insertion.
   const line = text.includes('\\ud') ? JSON.stringify(values.map(wellFormed)) : text
   return `${line}\n`
 }

@@ -7,16 +7,16 @@ import { eventIdTables, idParameters, rememberIds } from './sent-ids.ts'
 
 const DIVISION_BY_ZERO = '22012'
 
-/** A visitor, and whom its events belong to. */
+/** A visitor, and the owner of its events. */
 export interface FlushVisitor {
   tenantId: string
   visitorId: string
   contactId: string | null
-  /** Of the visitor's anonymous episodes the one that runs, while there is no contact. */
+  /** The number of the current anonymous episode, if the visitor has no contact. */
   episode: number
 }
 
-/** What a flush writes. */
+/** The rows that a flush writes. */
 export interface Flush {
   journalId: string
   rows: string
@@ -27,14 +27,14 @@ export interface Flush {
   now: Date
 }
 
-/** The visitors as they were sent, with how their episodes began. */
+/** The visitors of the batches, with the beginnings of their episodes. */
 const SENT = `SELECT * FROM unnest($4::uuid[], $5::text[], $7::uuid[], $8::integer[], $9::timestamptz[], $10::timestamptz[],
   $11::text[], $12::text[])
   AS sent (tenant_id, visitor_id, contact_id, episode, first_seen_at, first_page_at, first_url, first_referrer)`
 
 /**
- * ON CONFLICT waits for whoever changes the row that is there: one that is known must not come to it. A visitor that
- * another process adds at this moment is neither added nor known here, so the flush begins again and sees its row.
+ * ON CONFLICT waits for any transaction that is changing the existing row, so known visitors must be excluded. A visitor
+ * that another process is adding is neither added nor known here, so the flush starts again and sees its row.
  */
 const ADD_VISITORS = `INSERT INTO visitors
   (tenant_id, visitor_id, created_at, first_seen_at, first_page_at, first_url, first_referrer)
@@ -44,8 +44,8 @@ const ADD_VISITORS = `INSERT INTO visitors
   ORDER BY 1, 2 ON CONFLICT DO NOTHING RETURNING 1`
 
 /**
- * An event that arrives late may be the earliest. A visitor that is being identified is passed over: a flush must not
- * wait for one tenant's transaction.
+ * An event that arrives late may be the earliest. Skips visitors that are being identified: a flush must not wait for
+ * one tenant's transaction.
  */
 const BEGIN_EARLIER = `UPDATE visitors SET first_seen_at = least(visitors.first_seen_at, earlier.first_seen_at),
     first_page_at = CASE WHEN earlier.has_page THEN earlier.first_page_at ELSE visitors.first_page_at END,
@@ -60,7 +60,7 @@ const BEGIN_EARLIER = `UPDATE visitors SET first_seen_at = least(visitors.first_
   ) AS earlier
   WHERE visitors.tenant_id = earlier.tenant_id AND visitors.visitor_id = earlier.visitor_id`
 
-/** Paused or deleted since this process last looked: then there is nothing to deliver. */
+/** A subscription may have been paused or deleted since it was cached; then nothing is delivered. */
 const ADD_DELIVERIES = `INSERT INTO webhook_deliveries
   (tenant_id, delivery_id, subscription_id, event_id, event, record, payload, due_at, created_at)
   SELECT sent.*, $6::timestamptz, $6::timestamptz
@@ -70,9 +70,10 @@ const ADD_DELIVERIES = `INSERT INTO webhook_deliveries
     AND subscription.subscription_id = sent.subscription_id AND subscription.paused_at IS NULL)`
 
 /**
- * Writes a whole flush in one statement, which is one round trip and one commit. It holds when what the flush was made
- * of holds: every id that a sender gave is new, and every visitor is new or the owner's whom its events carry.
- * @returns false when something does not; then nothing is written.
+/**
+ * Writes a whole flush in one statement: one round trip, one commit. It succeeds if every id that a sender chose is new
+ * and every visitor is new or still has the owner recorded in its events.
+ * @returns false if not; then nothing is written.
  */
 export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<boolean> {
   const { visitors, deliveries } = flush
@@ -125,7 +126,7 @@ function columnsOf(deliveries: readonly NewDelivery[]): (string | null)[][] {
   return keys.map((key) => deliveries.map((delivery) => delivery[key]))
 }
 
-/** The visitors of some batches as PostgreSQL knows them; those it does not know are anonymous. */
+/** The visitors of some batches as PostgreSQL has them; unknown ones are anonymous. */
 export async function readVisitors(client: pg.PoolClient, batches: readonly Batch[]): Promise<FlushVisitor[]> {
   const visitors = distinctVisitors(batches)
   const { rows } = await client.query<{
@@ -145,7 +146,7 @@ export async function readVisitors(client: pg.PoolClient, batches: readonly Batc
   })
 }
 
-/** Each visitor of some batches once, as if it had never been seen. */
+/** The distinct visitors of some batches, all as if they were new. */
 export function distinctVisitors(batches: readonly Batch[]): FlushVisitor[] {
   const visitors = new Map<string, FlushVisitor>()
   for (const { tenantId, visitorId } of batches) {
@@ -154,7 +155,7 @@ export function distinctVisitors(batches: readonly Batch[]): FlushVisitor[] {
   return [...visitors.values()]
 }
 
-/** Puts on each event whom it belongs to. */
+/** Sets the owner of each event. */
 export function assignOwners(batches: readonly Batch[], visitors: readonly FlushVisitor[]): void {
   const owners = new Map(
     visitors.map((visitor) => {
@@ -171,7 +172,10 @@ export function assignOwners(batches: readonly Batch[], visitors: readonly Flush
   }
 }
 
-/** The visitors with how their episodes began, as far as the events of some batches say; an identified one's has ended. */
+/**
+ * The visitors with the beginnings of their episodes according to some batches; an identified visitor has no current
+ * episode.
+ */
 export function withBeginnings(visitors: readonly FlushVisitor[], batches: readonly Batch[]): Flush['visitors'] {
   const beginnings = new Map<string, Beginning>()
   for (const { tenantId, visitorId, events } of batches) {
@@ -186,7 +190,7 @@ export function withBeginnings(visitors: readonly FlushVisitor[], batches: reado
   }))
 }
 
-/** Text that stands for a visitor in a Map. */
+/** The key of a visitor in a Map. */
 export function visitorKey(tenantId: string, visitorId: string): string {
   return `${tenantId}/${visitorId}`
 }

@@ -15,7 +15,7 @@ beforeAll(async () => {
   tenant = await createTestTenant(service)
 })
 
-/** A group commit of its own, and the rows that it has written. */
+/** A separate group commit, and the rows that it has written. */
 function groupCommit() {
   const { stores, postgres, projector, log } = service
   const rows: JournalRow[] = []

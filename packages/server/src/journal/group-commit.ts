@@ -13,39 +13,45 @@ import { createKnownVisitors } from './known-visitors.ts'
 import type { Projector } from './projector.ts'
 import { leaveOutRepeated } from './sent-ids.ts'
 
-/** Events of one flush: more would make the last request wait for a large insert, less would waste commits. */
+/** Events per flush: more would delay the last request with a large insert, fewer would waste commits. */
 const FLUSH_EVENTS_MAX = 4_000
-/** Of large events fewer: 4,000 of the largest would hold up everybody for ten seconds, and a gigabyte of memory. */
+/**
+ * Limits flushes of large events: 4,000 of the largest would block everything for ten seconds and take a gigabyte of
+ * memory.
+ */
 const FLUSH_BYTES_MAX = 16_000_000
 /**
- * Flushes at once: while one is written to ClickHouse, the next can be committed to PostgreSQL. What an insert costs
- * ClickHouse hardly depends on its size, so another flush starts only when it is worth one.
+ * Concurrent flushes: while one is written to ClickHouse, the next can be committed to PostgreSQL. The cost of a
+ * ClickHouse insert hardly depends on its size, so another flush starts only when it is large enough.
  */
 const FLUSHES_MAX = 2
 const WORTH_ANOTHER_FLUSH = 400
-/** Events that may wait in memory; beyond this callers are told to come again, instead of the process running out. */
+/**
+ * Events that may wait in memory; beyond this, callers are told to retry, so that the process does not run out of
+ * memory.
+ */
 const WAITING_EVENTS_MAX = 200_000
 const WAITING_BYTES_MAX = 128_000_000
 
 export interface GroupCommit {
   /**
-   * Records a batch. Resolves when its events are durable; every read that begins afterwards sees them.
-   * @throws ServiceError 503 when PostgreSQL is away or too much is waiting; then nothing of the batch is recorded.
+   * Records a batch. Resolves once its events are durable; every read that begins afterwards sees them.
+   * @throws ServiceError 503 if PostgreSQL is down or too much is waiting; then none of the batch is recorded.
    */
   record(batch: Batch): Promise<void>
-  /** Refuses nothing, waits for all that was handed in. */
+  /** Waits for all submitted batches. */
   drain(): Promise<void>
 }
 
 interface Dependencies {
   pool: pg.Pool
   projector: Projector
-  /** Tells which webhook deliveries the events of a tenant cause; they are written with the events. */
+  /** Returns the webhook deliveries that a tenant's events cause; they are written with the events. */
   findSubscriptions: SubscriptionLookup
   clock: Clock
   log: Logger
   metrics: Metrics
-  /** Told what has been recorded, with the contacts that the events carry. It must neither wait nor throw. */
+  /** Called with the recorded events and their contacts. It must neither wait nor throw. */
   onRecorded?: (batches: readonly Batch[]) => void
 }
 
@@ -59,8 +65,8 @@ interface Waiting {
 }
 
 /**
- * Lets requests that arrive close together share one commit. There is no timer: a request that finds a free flush goes
- * at once, and those that come while all are busy go together with the next.
+ * Lets concurrent requests share one commit. There is no timer: a request is flushed at once if a flush is free;
+ * requests that arrive while all are busy share the next.
  */
 export function createGroupCommit({
   pool,
@@ -115,7 +121,7 @@ export function createGroupCommit({
       for (const { resolve } of group) resolve()
     } catch (error) {
       if (group.length > 1 && !(error instanceof ServiceError)) {
-        // One batch that PostgreSQL refuses must not take the others down with it.
+        // One batch that PostgreSQL rejects must not fail the others.
         log.warn({ err: error }, 'a flush failed; its batches are committed one by one')
         await Promise.all(group.map((single) => flush([single])))
         return
@@ -124,10 +130,10 @@ export function createGroupCommit({
     }
   }
 
-  /** Commits all batches at once. @returns what is to be projected, or null when every event was a repetition. */
+  /** Commits all batches at once. @returns the rows to project, or null if every event was a repetition. */
   async function commit(batches: Batch[]): Promise<JournalRow | null> {
     const stop = metrics.journalFlushSeconds.startTimer()
-    // Before a connection is taken, because looking them up may need one.
+    // Before acquiring a connection, because the look-up may need one.
     const deliver = await matcherFor(batches)
     const client = await pool.connect().catch((cause: unknown) => {
       throw storeUnavailable('PostgreSQL', cause)
@@ -139,7 +145,7 @@ export function createGroupCommit({
       failure = error instanceof Error ? error : new Error(String(error))
       throw asUnavailable(failure) ?? failure
     } finally {
-      // A connection that failed is thrown away rather than trusted again.
+      // A connection that failed is closed instead of reused.
       client.release(failure)
       stop()
     }
@@ -161,7 +167,7 @@ export function createGroupCommit({
       )
   }
 
-  /** The usual case: all ids are new and the visitors are who they were. @returns null when that does not hold. */
+  /** The usual case: all ids are new and no visitor's owner has changed. @returns null otherwise. */
   async function commitAtOnce(client: pg.PoolClient, batches: Batch[], deliver: Matcher): Promise<JournalRow | null> {
     const visitors = knownVisitors.guess(distinctVisitors(batches))
     assignOwners(batches, visitors)
@@ -174,7 +180,7 @@ export function createGroupCommit({
     return row
   }
 
-  /** The careful way, a transaction: leaves out repetitions and asks whose the visitors are. */
+  /** The slow path, a transaction: removes repetitions and reads the visitors' owners. */
   async function commitChecked(client: pg.PoolClient, batches: Batch[], deliver: Matcher): Promise<JournalRow | null> {
     const now = clock()
     await client.query('BEGIN')
@@ -182,7 +188,7 @@ export function createGroupCommit({
     const visitors = await readVisitors(client, batches)
     assignOwners(batches, visitors)
     const row = rowOf(events)
-    // The ids are remembered by now, and the visitors are as just read: what is left to write is the rest.
+    // The ids are stored and the visitors were just read; only the rest remains to be written.
     const rest = batches.map((batch) => ({ ...batch, sentIds: [] }))
     const what = { visitors: withBeginnings(visitors, batches), batches: rest, deliveries: deliver(events) }
     const written =

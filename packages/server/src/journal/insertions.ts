@@ -1,14 +1,14 @@
 import type { JournalRow, JournalTable } from './append.ts'
 
-/** What ClickHouse is given at once. */
+/** The rows of one insertion into ClickHouse. */
 export interface Insertion {
   table: JournalTable
-  /** Column names, then a row a line. */
+  /** A line of column names, then one row per line. */
   body: string
   token: string
 }
 
-/** Rows of a table become one insertion if their columns are the same; a row that an older version wrote may have others. */
+/** Rows of a table form one insertion if their columns are the same; a row from an older version may have others. */
 export function insertionsOf(batchId: string, rows: readonly JournalRow[]): Insertion[] {
   const namesOf = ({ rows: text }: JournalRow) => text.slice(0, text.indexOf('\n') + 1)
   const groups = Map.groupBy(rows, (row) => `${row.table} ${namesOf(row)}`)

@@ -2,7 +2,7 @@ import { type FlushVisitor, visitorKey } from './flush-queries.ts'
 
 const REMEMBERED = 100_000
 
-/** What this process last knew of visitors that are, or once were, identified. A guess: every flush has PostgreSQL check it. */
+/** A cache of visitors that are, or once were, identified. It may be stale: every flush has PostgreSQL check it. */
 export interface KnownVisitors {
   guess(visitors: FlushVisitor[]): FlushVisitor[]
   learn(visitors: readonly FlushVisitor[]): void

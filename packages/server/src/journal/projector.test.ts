@@ -17,12 +17,12 @@ let service: TestService
 let tenant: TestTenant
 beforeAll(async () => {
   service = await startTestService()
-  // What these tests start in its place stands for other processes, and for the same one after a crash.
+  // The projectors that these tests start instead act as other processes, or as the same one after a crash.
   await service.projector.stop()
 })
 afterAll(() => service?.close())
 
-/** Commits a row of events to the journal, as any process does. */
+/** Commits a row of events to the journal. */
 async function commit(names: readonly string[], to = tenant, columns?: (rows: string) => string): Promise<string> {
   const record = { ...EMPTY_RECORD, tenant_id: to.id, timestamp: Date.now(), received_at: Date.now() }
   const rows = serializeEvents(names.map((event) => ({ ...record, event_id: newId(), event })))
@@ -39,7 +39,7 @@ async function stored(of = tenant): Promise<string[]> {
 
 const waiting = () => service.stores.database.selectFrom('journal').select('journal_id').execute()
 
-/** Runs `work` with projectors of their own, as processes have. */
+/** Runs `work` with separate projectors, as in separate processes. */
 async function withProjectors(clickhouses: ClickHouse[], work: (...projectors: Projector[]) => Promise<void>) {
   const { database } = service.stores
   const { log } = service
@@ -121,7 +121,7 @@ describe('the barrier', () => {
 })
 
 describe('nothing doubles and nothing is lost when a process ends', () => {
-  /** Ends the connection at one call of `insert`, before or after ClickHouse has done it. */
+  /** Breaks the connection at one call of `insert`, before or after ClickHouse has executed it. */
   function ending(when: 'before' | 'after', call: number): ClickHouse {
     let calls = 0
     const { clickhouse } = service.stores
@@ -145,7 +145,7 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     await commit(['one', 'two'])
     await commit(['three'])
     await withProjectors([ending(when, call)], (projector) => projector.drain())
-    // What is committed meanwhile goes into another batch, or the repetition would not be recognised.
+    // Rows committed meanwhile go into another batch, or the repetition would not be recognised.
     await commit(['four'])
     await withProjectors([service.stores.clickhouse], (projector) => projector.barrier(tenant.id))
     expect(await stored()).toEqual(['four', 'one', 'three', 'two'])
@@ -165,7 +165,7 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     }
     await withProjectors([strict], async (projector) => {
       for (let sweep = 0; sweep < 3; sweep++) await projector.drain()
-      // A read must not take what it finds for everything.
+      // A read must not return incomplete events.
       await expect(projector.barrier(tenant.id)).rejects.toMatchObject({ status: 503, code: 'store_unavailable' })
       await projector.barrier((await createTestTenant(service)).id)
       accepts = true
@@ -180,7 +180,7 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     tenant = await createTestTenant(service)
     const { clickhouse } = service.stores
     const held = holding(clickhouse)
-    // A thousandth of what the service waits.
+    // A thousandth of the service's delay.
     const { db } = openPool<DB>(service.postgres.address, 3, 40)
     const frozen = startProjector({ database: db, clickhouse: held.clickhouse, log: service.log })
     await commit(['in hand'])
@@ -198,7 +198,7 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
   test.each([1, 2, 3, 4])('between the %i. and the next insertion of a batch that was divided', async (call) => {
     tenant = await createTestTenant(service)
     await commit(['one', 'two'])
-    // ClickHouse refuses the batch as a whole, and then this row's second event.
+    // ClickHouse rejects the batch as a whole, and then this row's second event.
     await commit(['three', 'bad'], tenant, (rows) => rows.replace('"bad"', '"\\ud83d"'))
     await commit(['four'])
     await withProjectors([ending('after', call)], (projector) => projector.drain())
@@ -239,7 +239,7 @@ test('what has gathered is inserted in batches of a bounded size, rows with othe
   const data = JSON.stringify({ text: 'x'.repeat(30_000) })
   const large = (rows: string) => rows.replaceAll('"{}"', JSON.stringify(data))
   const many = Array.from({ length: 100 }, () => 'large')
-  // A row that an older version wrote, without the column that came last.
+  // A row from an older version, without the newest column.
   await commit(['older'], tenant, (rows) => rows.replace(',"data"]', ']').replace(',"{}"]', ']'))
   for (let row = 0; row < 12; row++) await commit(many, tenant, large)
   await withProjectors([measuring], (projector) => projector.drain())
@@ -281,10 +281,10 @@ test('an erasure waits for events of a visitor that ClickHouse does not take, th
   expect(await stored()).toEqual([])
 })
 
-/** What says nothing of the rows: here, that the password is wrong. */
+/** An error that the rows did not cause: a wrong password. */
 const refusal = new Error('Code: 516. DB::Exception: Authentication failed. (AUTHENTICATION_FAILED)')
 
-/** A ClickHouse whose first insertion waits until it is let go. */
+/** A ClickHouse whose first insertion waits until it is released. */
 function holding(clickhouse: ClickHouse) {
   const reached = Promise.withResolvers<void>()
   const released = Promise.withResolvers<void>()

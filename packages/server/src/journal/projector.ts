@@ -22,31 +22,34 @@ import { JOURNAL_FORMAT } from './event-record.ts'
 import { type Insertion, insertionsOf } from './insertions.ts'
 import { type Holder, insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
 
-/** Events wait so long before they are inserted, unless they are many: a read would wait for them to be. */
+/**
+ * Delay before events are inserted while there are readers, who would wait for the insertion. Many events are inserted
+ * sooner.
+ */
 const EVERY_MS = 100
-/** What an insertion costs hardly depends on its size, so they wait for longer while nobody reads. */
+/** The delay without readers is longer, because the cost of an insertion hardly depends on its size. */
 const UNREAD_EVERY_MS = 1_000
-/** Whoever has read events so recently will read again. */
+/** How long after a read more reads are expected. */
 const READ_WITHIN_MS = 10_000
 const MANY_BYTES = 4_000_000
-/** How often the journal is looked at for rows that nobody here was told of. */
+/** How often the journal is checked for rows of other processes. */
 const SWEEP_EVERY_MS = 1_000
-/** Texts of rows that this process has committed, so that they need not be read back. */
+/** Limit for cached texts of rows that this process has committed, so that they need not be read back. */
 const REMEMBERED_BYTES_MAX = 64_000_000
 
-/** Carries journal rows to ClickHouse, each exactly once. */
+/** Copies journal rows to ClickHouse, each exactly once. */
 export interface Projector {
-  /** Takes a row that this process has just committed. Never waits, never throws. */
+  /** Adds a row that this process has just committed. Never waits, never throws. */
   take(row: JournalRow): void
   /**
-   * Resolves when ClickHouse has all of a tenant's events that were committed, by any process, before the call.
-   * @throws ServiceError 503 when ClickHouse does not take them.
+   * Resolves once ClickHouse has all of a tenant's events that any process committed before the call.
+   * @throws ServiceError 503 if ClickHouse does not accept them.
    */
   barrier(tenantId: string): Promise<void>
-  /** Projects every row that is there now. Never rejects: what ClickHouse does not take stays in the journal. */
+  /** Projects every current row. Never rejects: rows that ClickHouse does not accept stay in the journal. */
   drain(): Promise<void>
   counts(): ProjectionCounts
-  /** Projects what this process has taken, if ClickHouse lets it, and ends. */
+  /** Projects the rows added by this process, if ClickHouse accepts them, and stops. */
   stop(): Promise<void>
 }
 
@@ -59,7 +62,7 @@ export interface ProjectionCounts {
 }
 
 interface Dependencies {
-  /** A pool of its own: a reader may wait for a batch while it holds a connection. */
+  /** A separate pool, because a reader may wait for a batch while it occupies a connection. */
   database: Database
   clickhouse: ClickHouse
   log: Logger
@@ -69,11 +72,11 @@ interface Dependencies {
 export function startProjector(dependencies: Dependencies): Projector {
   const { database, clickhouse, log } = dependencies
   const texts = rememberTexts()
-  /** Batches that ClickHouse refused, with the insertions that had succeeded by then. */
+  /** Batches that ClickHouse rejected, with the number of insertions that had succeeded by then. */
   const refused = new Map<string, number>()
   const counts = { waiting: 0, setAside: 0, failures: 0 }
   let insertions = 0
-  /** Why ClickHouse accepts nothing at the moment; null while it does. */
+  /** Why ClickHouse currently accepts no insertions; null if it does. */
   let trouble: unknown = null
   let stopped = false
   let timer: NodeJS.Timeout | undefined
@@ -100,7 +103,7 @@ export function startProjector(dependencies: Dependencies): Projector {
     if (Array.isArray(outcome)) for (const journalId of outcome) await carry(journalId)
   }
 
-  /** Inserts only while PostgreSQL still grants the locks: a process that was frozen may have lost them to another. */
+  /** Inserts only while this process still has the locks: if it was suspended, another may have them. */
   function holding(transaction: Database): Holder {
     const insert = async ({ table, body, token }: Insertion) => {
       await keepLocks(transaction)
@@ -109,7 +112,7 @@ export function startProjector(dependencies: Dependencies): Projector {
     return { transaction, insert, log }
   }
 
-  /** A batch's rows with their texts, in order, without those that are not what was written: they are set aside. */
+  /** A batch's rows with their texts, in order. Corrupt rows are set aside. */
   async function textsOf(holder: Holder, rows: BatchRow[]): Promise<Map<string, JournalRow>> {
     const unknown = rows.filter(({ journalId }) => texts.get(journalId) === undefined)
     const read = await readTexts(
@@ -125,7 +128,7 @@ export function startProjector(dependencies: Dependencies): Projector {
     return complete
   }
 
-  /** @throws what ClickHouse says when it accepts nothing at the moment. */
+  /** @throws ClickHouse's error if it currently accepts nothing. */
   async function insert(
     holder: Holder,
     batchId: string,
@@ -136,7 +139,7 @@ export function startProjector(dependencies: Dependencies): Projector {
     } catch (error) {
       counts.failures++
       if (isRefused(error)) return divide(holder, batchId, rows, error)
-      if (trouble === null) log.error({ err: error }, 'ClickHouse does not take events; they wait in the journal')
+      if (trouble === null) log.error({ err: error }, 'ClickHouse does not accept events; they wait in the journal')
       trouble = error
       throw error
     }
@@ -145,9 +148,10 @@ export function startProjector(dependencies: Dependencies): Projector {
   }
 
   /**
-   * ClickHouse has refused a batch. Its parts have other tokens, so it is divided only when ClickHouse cannot have taken
-   * it before: one whose insertion was interrupted, and is now refused as everything is, would be recorded twice.
-   * @throws what ClickHouse says when it accepts nothing at the moment.
+   * Handles a batch that ClickHouse rejected. Its parts get new tokens, so it is split only if ClickHouse cannot have
+   * stored it before: a batch whose insertion was interrupted, and is now rejected like all others, would be recorded
+   * twice.
+   * @throws ClickHouse's error if it currently accepts nothing.
    */
   async function divide(
     holder: Holder,
@@ -159,7 +163,7 @@ export function startProjector(dependencies: Dependencies): Projector {
     // ClickHouse has accepted other batches since it first refused this one, so the cause is in the batch.
     const isItsFault = insertions > since
     if (!isItsFault && !isUnreadable(error)) {
-      if (!refused.has(batchId)) log.error({ err: error, batch_id: batchId }, 'ClickHouse refuses a batch of events')
+      if (!refused.has(batchId)) log.error({ err: error, batch_id: batchId }, 'ClickHouse rejected a batch of events')
       refused.set(batchId, since)
       return 'refused'
     }
@@ -175,14 +179,14 @@ export function startProjector(dependencies: Dependencies): Projector {
   function succeed(batchId: string): void {
     insertions++
     refused.delete(batchId)
-    if (trouble !== null) log.info('ClickHouse answers again')
+    if (trouble !== null) log.info('ClickHouse accepts events again')
     trouble = null
   }
 
   async function carryOpen(isDue: (refusedAt: number | undefined) => boolean): Promise<void> {
     const open = await openBatches(database)
     for (const batchId of open) if (isDue(refused.get(batchId))) await carry(batchId)
-    // Another process has finished those that are gone.
+    // Another process has finished the batches that are no longer open.
     for (const batchId of [...refused.keys()]) if (!open.includes(batchId)) refused.delete(batchId)
   }
 
@@ -191,7 +195,7 @@ export function startProjector(dependencies: Dependencies): Projector {
 
   const project = inRounds(async () => {
     startedAt = Date.now()
-    // While ClickHouse is away rows gather, instead of becoming many small batches.
+    // While ClickHouse is down, rows accumulate instead of becoming many small batches.
     if (trouble !== null) await carryOpen(isFresh)
     while (await formBatch(database));
     await carryOpen(isFresh)
@@ -224,7 +228,7 @@ export function startProjector(dependencies: Dependencies): Projector {
       await project()
       if (refused.size > 0) await retryRefused()
     } catch (error) {
-      log.warn({ err: error }, 'the journal could not be projected; it is tried again')
+      log.warn({ err: error }, 'the journal could not be projected; retrying')
     }
   }
 
@@ -245,13 +249,13 @@ export function startProjector(dependencies: Dependencies): Projector {
     barrier: async (tenantId) => {
       if (!(await look()).has(tenantId)) return
       readAt = Date.now()
-      // The next sweep finds out whether it is back; until then every reader would wait in vain.
+      // The next sweep checks whether it is back; until then, readers would wait in vain.
       if (trouble !== null) throw asUnavailable(trouble)
       await project().catch((error) => {
         throw asUnavailable(error)
       })
       if (refused.size === 0 || !(await lookAtRefused()).has(tenantId)) return
-      throw asUnavailable(new Error('ClickHouse has refused events of the tenant, and has accepted nothing since'))
+      throw asUnavailable(new Error('ClickHouse rejected events of the tenant, and has accepted nothing since'))
     },
     drain,
     counts: () => ({ ...counts }),
@@ -264,7 +268,7 @@ export function startProjector(dependencies: Dependencies): Projector {
   }
 }
 
-/** What a reader is told: its events are safe, and cannot be read at the moment. */
+/** The error for readers: their events are safe, but cannot be read at the moment. */
 function asUnavailable(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : storeUnavailable('ClickHouse', error)
 }

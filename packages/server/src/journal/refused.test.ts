@@ -101,7 +101,7 @@ describe('a journal row is set aside with its reason when it', () => {
   })
 })
 
-/** A ClickHouse that refuses some rows with a code that says nothing of them, as a bug of it would. */
+/** A ClickHouse that rejects some rows with a code unrelated to them, as a bug of ClickHouse would. */
 function refusing(clickhouse: ClickHouse, text: string): ClickHouse {
   return {
     ...clickhouse,
@@ -173,7 +173,7 @@ test('cdsctl doctor lists events that were set aside, and events retry stores th
     await sql`UPDATE refused_events SET row = replace(row, '\\ud83d', 'mended') WHERE journal_id = ${journalId}`.execute(
       own.stores.database,
     )
-    // What holds no event cannot be tried, and stays.
+    // A row without events cannot be retried, and stays.
     expect(await commandLine.json('events', 'retry')).toEqual({ retried: 1, still_set_aside: 1 })
     await own.projector.drain()
     expect(await names(theirs)).toEqual(['fine', 'mended'])

@@ -5,7 +5,7 @@ import type { Database } from '../platform/postgres/database.ts'
 import type { JournalRow, JournalTable } from './append.ts'
 import type { Insertion } from './insertions.ts'
 
-/** ClickHouse's error codes for rows that it cannot read, however often they come. */
+/** ClickHouse's error codes for rows that it can never parse. */
 const UNREADABLE: ReadonlySet<number> = new Set([
   6, 25, 26, 27, 32, 33, 38, 41, 53, 62, 69, 70, 72, 117, 130, 131, 321, 349, 376, 407, 467,
 ])
@@ -16,29 +16,29 @@ const BUSY: ReadonlySet<number> = new Set([
   159, 160, 202, 203, 209, 210, 225, 236, 241, 242, 252, 279, 285, 286, 319, 394, 439, 745, 999,
 ])
 const ERROR_LENGTH_MAX = 1_000
-/** Used instead of a line number for a whole journal row whose lines are not those that were written. */
+/** Used instead of a line number for a corrupt journal row. */
 const WHOLE_ROW = -1
 
-/** Who has a batch in hand: its transaction, which holds the locks, and how its rows reach ClickHouse meanwhile. */
+/** The owner of a batch: the transaction that locks it, and a function that inserts its rows into ClickHouse. */
 export interface Holder {
   transaction: Database
   insert(insertion: Insertion): Promise<void>
   log: Logger
 }
 
-/** Whether ClickHouse has answered, and will always answer, that it cannot read what it was given. */
+/** Whether ClickHouse cannot parse the rows, however often they are sent. */
 export function isUnreadable(error: unknown): boolean {
   return UNREADABLE.has(refusalCode(error) ?? 0)
 }
 
-/** Whether ClickHouse refused this statement in particular, for any reason: it may accept others. */
+/** Whether ClickHouse rejected this statement in particular, for any reason: it may accept others. */
 export function isRefused(error: unknown): boolean {
   const code = refusalCode(error)
   return code !== null && !BUSY.has(code) && !isOutOfRoom(error)
 }
 
 /**
- * Inserts the events of a journal row one by one and sets aside those that are refused, so that one bad event does
+ * Inserts the events of a journal row one by one and sets aside those that are rejected, so that an invalid event does
  * not block others. ClickHouse accepts a statement whole or not at all, so none of the row's events are stored yet.
  * Each event has its own deduplication token, so a repetition changes nothing. @param isItsFault whether an error is
  * caused by the event rather than the state of ClickHouse.
@@ -78,12 +78,12 @@ export async function setAsideIncomplete(
   return true
 }
 
-/** A line of column names, then one for each event. JSON has no line breaks of its own. */
+/** A line of column names, then one line per event: JSON contains no raw line breaks. */
 function linesOf(rows: string): string[] {
   return rows.split('\n').filter((line) => line !== '')
 }
 
-/** Whose events these are; nobody's where that cannot be read, and ClickHouse will say what is wrong. */
+/** The tenant of the events; null if it cannot be parsed, in which case ClickHouse reports the error. */
 function tenantsOf(rows: string): string[] {
   try {
     const [names, ...events] = linesOf(rows).map((line) => JSON.parse(line) as string[])
@@ -115,7 +115,7 @@ async function setAside({ transaction, log }: Holder, { journalId, table, line, 
     .execute()
 }
 
-/** The latest that were set aside, with their reasons. */
+/** The latest events that were set aside, with the reasons. */
 export async function latestRefused(database: Database, limit: number) {
   return database
     .selectFrom('refused_events')
@@ -126,8 +126,8 @@ export async function latestRefused(database: Database, limit: number) {
 }
 
 /**
- * Puts rows that were set aside back into the journal, to be retried after an upgrade that can store them or after
- * their text was corrected. Rows without any event stay. @returns how many rows were put back.
+ * Moves rows that were set aside back into the journal, to be retried after an upgrade that can store them or a
+ * correction of their text. Rows without events stay. @returns how many rows were moved.
  */
 export async function retryRefused(database: Database): Promise<number> {
   return database.transaction().execute(async (transaction) => {

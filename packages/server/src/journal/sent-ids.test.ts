@@ -22,7 +22,7 @@ interface Recorded {
   visitor_id: string | null
 }
 
-/** Sends one event as a page of a visitor would; without a visitor, as a page that names none. */
+/** Sends one event as a visitor's page would, or without a visitor. */
 async function send(event_id: string | undefined, event: string, visitor_id?: string): Promise<void> {
   const { status, body } = await tenant.track({ visitor_id, events: [{ event_id, event }] })
   expect([status, body.accepted]).toEqual([200, 1])

@@ -4,10 +4,10 @@ import { asOwnId, isOwnId, momentOfId, newId } from '../platform/ids.ts'
 import type { Batch, EventRecord, SentId } from './event-record.ts'
 
 const DAY_MS = 86_400_000
-/** An id that names a moment further away may be older than what the tables remember, which is a day at least. */
+/** An id whose time is further away may be older than the ids in the tables, which are kept for at least a day. */
 const MOMENT_AWAY_MS_MAX = DAY_MS / 2
 
-/** One of three tables that take turns by the day: see the migrations. */
+/** One of three tables that rotate daily: see the migrations. */
 export interface EventIdTable {
   turn: number
   /** Days since 1970. */
@@ -22,25 +22,27 @@ export function eventIdTables(now: Date): Record<'today' | 'tomorrow' | 'yesterd
 }
 
 /**
- * Whether an event can have the id that its sender gave it, if no other sender has given it to another event. Of the
- * service's own ids the tables know nothing, and of a UUIDv7 from another day they may know nothing any more: with one
- * of those a sender could pass its event off as an older one.
+ * Whether an event can keep the id that its sender chose, unless another sender has used it. The tables do not contain
+ * the service's own ids, and may no longer contain a UUIDv7 from another day: with one of those, a sender could shadow
+ * an older event.
  */
 export function canBeEventId(id: string, now: Date): boolean {
   const moment = momentOfId(id)
   return !isOwnId(id) && (moment === null || Math.abs(moment - now.getTime()) <= MOMENT_AWAY_MS_MAX)
 }
 
-/** Whose ids these are: two visitors that send one id mean two events. Pages that name no visitor are one sender. */
+/**
+ * The sender of the ids: if two visitors send one id, these are two events. Requests without a visitor share one
+ * sender.
+ */
 export function senderOf(visitorId: string | null): string {
   const digits = hash('sha256', visitorId === null ? 'no visitor' : `visitor ${visitorId}`)
   return uuidOf(digits.slice(20, 28), digits.slice(28, 32), digits)
 }
 
 /**
- * What is remembered of an id that cannot be remembered as it is. It looks like an id of the service, so that no sender
- * can claim it. It begins as the id does: random keys would make the tables slower to write than those that begin with
- * the time.
+ * The key stored instead of an id that the tables cannot store. It has the form of the service's own ids, so that no
+ * sender can claim it. It begins like the id, because time-ordered keys are faster to write than random ones.
  */
 function keyWithin(sender: string, id: string): string {
   return asOwnId(uuidOf(id.slice(0, 8), id.slice(9, 13), hash('sha256', `${sender} ${id}`)))
@@ -50,7 +52,7 @@ function uuidOf(first: string, second: string, digits: string): string {
   return [first, second, digits.slice(0, 4), digits.slice(4, 8), digits.slice(8, 20)].join('-')
 }
 
-/** An id that is to be remembered, and for which event. */
+/** An id to store, and its event. */
 interface Claim extends SentId {
   tenantId: string
   sender: string
@@ -76,8 +78,9 @@ function parametersOf(claims: readonly Claim[]): string[][] {
 }
 
 /**
- * SQL that inserts ids ($1 tenants, $2 keys, $3 senders) that are in none of the tables. Checking yesterday's alone would
- * do if all clocks agreed; for a process whose clock is behind, the ids that others write today are in tomorrow's table.
+ * SQL that inserts ids ($1 tenants, $2 keys, $3 senders) that are in none of the tables. Checking yesterday's alone
+ * would suffice if all clocks agreed; for a process whose clock is behind, the ids that others write today are in
+ * tomorrow's table.
  */
 export function rememberIds(now: Date): string {
   const { today, tomorrow, yesterday } = eventIdTables(now)
@@ -96,8 +99,8 @@ export function rememberIds(now: Date): string {
 }
 
 /**
- * Remembers the ids that senders gave and leaves out the events that were recorded before. An event whose id another
- * sender's event has gets an id of its own. Call it in a transaction. @returns the events to record.
+ * Stores the ids that senders chose and removes events that were recorded before. An event whose id another sender has
+ * used gets a new id. Call it in a transaction. @returns the events to record.
  */
 export async function leaveOutRepeated(
   client: pg.PoolClient,
@@ -111,7 +114,7 @@ export async function leaveOutRepeated(
     client,
     claims.filter((claim) => !isNew.has(claim)),
   )
-  // Deadlocks are no danger: no transaction takes the first kind of key after the second.
+  // This cannot deadlock: no transaction inserts the first kind of key after the second.
   const renamed = taken.map((claim) => ({ ...claim, key: keyWithin(claim.sender, claim.id) }))
   const isNewWithin = await remember(client, renamed, now)
   for (const { event } of isNewWithin) event.event_id = newId()
@@ -120,18 +123,18 @@ export async function leaveOutRepeated(
   return batches.flatMap(({ events }) => events.filter((event) => !sent.has(event) || recorded.has(event)))
 }
 
-/** @returns the claims that are new, of several alike the first. */
+/** @returns the claims that are new; of duplicates, the first. */
 async function remember(client: pg.PoolClient, claims: readonly Claim[], now: Date): Promise<Set<Claim>> {
   if (claims.length === 0) return new Set()
   const { rows } = await client.query<IdRow>(rememberIds(now), parametersOf(claims))
   const inserted = new Set(rows.map(textOf))
-  // Deleting marks it as taken: the same id twice in one flush is recorded once.
+  // Deleting marks it as used: the same id twice in one flush is recorded once.
   return new Set(
     claims.filter(({ tenantId, key, sender }) => inserted.delete(textOf({ tenant_id: tenantId, key, sender }))),
   )
 }
 
-/** Those whose id another sender has been given. */
+/** The claims whose id another sender has used. */
 async function takenByOthers(client: pg.PoolClient, claims: readonly Claim[]): Promise<Claim[]> {
   const contested = claims.filter(({ key, id }) => key === id)
   if (contested.length === 0) return []
@@ -151,7 +154,7 @@ interface IdRow {
   sender: string
 }
 
-/** Text that stands for a remembered id in a Set. */
+/** The key of a stored id in a Set. */
 function textOf({ tenant_id, key, sender }: IdRow): string {
   return `${tenant_id}/${key}/${sender}`
 }

@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { ServiceError } from './errors.ts'
 
-/** The largest JSON answer. Lists whose records are longer answer `answer_too_large` until less is asked for. */
+/** The largest JSON answer. Larger lists return `answer_too_large`. */
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024
 /**
- * What one query of a request may load: more than an answer, because of a contact only some fields may be shown. Beyond it
- * the answer could not be given, so the rows are not kept.
+ * The most that one query of a request may load: more than an answer, which may include only some fields of each
+ * record. Rows beyond it are dropped, because the request fails anyway.
  */
 export const LOADED_BYTES_MAX = 64 * 1024 * 1024
 
 const CODE = 'answer_too_large'
 
-/** What a page of a file may load, more or less. */
+/** The approximate size of a page of a file. */
 const PAGE_BYTES = 8 * 1024 * 1024
 const FIRST_PAGE_ROWS = 250
 const GROWTH_MAX = 4
@@ -19,8 +19,8 @@ const GROWTH_MAX = 4
 const bounded = new AsyncLocalStorage<{ loadedBytes: number }>()
 
 /**
- * Runs work whose queries may load LOADED_BYTES_MAX each, and fail with `answer_too_large` beyond it: all that serves a
- * request, and reading in pages. The service's other work is not limited so.
+ * Runs work whose queries may load LOADED_BYTES_MAX each, and fail with `answer_too_large` beyond it: requests, and
+ * paged reads. Background work is not limited.
  */
 export function boundLoading<T>(work: () => T): T {
   return bounded.run({ loadedBytes: 0 }, work)
@@ -37,9 +37,9 @@ export function noteLoaded(bytes: number): void {
 }
 
 /**
- * Reads pages of rows of unknown sizes. The next page has as many rows as the last one's sizes suggest; one that is too
- * large all the same is read again with fewer.
- * @returns a function that reads the next page; `readPage` gets the number of rows that it may have.
+ * Reads pages of rows of unknown sizes. The number of rows of the next page is estimated from the last one; a page that
+ * is still too large is read again with fewer.
+ * @returns a function that reads the next page; `readPage` gets the maximum number of rows.
  */
 export function createPageReader(rowsMax: number) {
   let limit = Math.min(rowsMax, FIRST_PAGE_ROWS)
@@ -66,7 +66,7 @@ export function toAnswer(payload: unknown): string {
   try {
     json = JSON.stringify(payload)
   } catch (cause) {
-    // More than a string can hold.
+    // The result exceeds the maximum string length.
     if (cause instanceof RangeError) throw answerTooLarge(cause)
     throw cause
   }
@@ -85,14 +85,14 @@ export function itemsWithin<Item>(items: readonly Item[], bytesMax: number): Ite
   return end < 0 ? [...items] : items.slice(0, end)
 }
 
-/** Whether an error says that an answer would be too large. */
+/** Whether an error means that an answer would be too large. */
 export function isAnswerTooLarge(error: unknown): boolean {
   return error instanceof ServiceError && error.code === CODE
 }
 
-/** 400: like a query that is too expensive, it is the caller who can ask for less. */
+/** 400: like a query that is too expensive, the caller can fix it by requesting less. */
 export function answerTooLarge(cause?: unknown): ServiceError {
   const message =
-    'The answer would be larger than 16 MiB. Ask for less at once: a smaller limit, fewer ids, or fewer fields (fields=summary).'
+    'The answer would be larger than 16 MiB. Request less at once: a smaller limit, fewer ids, or fewer fields (fields=summary).'
   return new ServiceError(400, CODE, message, { cause })
 }

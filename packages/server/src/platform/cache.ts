@@ -3,8 +3,8 @@ import type { Invalidation } from './postgres/invalidation.ts'
 const ENTRIES_MAX = 10_000
 
 /**
- * Remembers what a look-up found, and that it found nothing, until any process changes a cached table. Callers that
- * ask for the same key at once share one look-up.
+ * Caches the results of look-ups, including empty ones, until any process changes a cached table. Concurrent callers of
+ * the same key share one look-up.
  * @param isKept whether a value is worth caching.
  */
 export function cached<Value>(
@@ -20,7 +20,7 @@ export function cached<Value>(
     if (known) return known
     const found = lookUp(key)
     if (!invalidation.listening) return found
-    // Callers can make up keys without end: the oldest entry goes.
+    // Callers can invent any number of keys, so the oldest entry is evicted.
     if (entries.size >= ENTRIES_MAX) {
       for (const oldest of entries.keys()) {
         entries.delete(oldest)

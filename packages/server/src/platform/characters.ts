@@ -1,6 +1,6 @@
 /**
- * A character is a code point, as in JSON Schema and PostgreSQL. JavaScript's `length` counts an emoji twice, so a limit
- * that uses it would refuse texts that the API promises to take.
+ * A character is a code point, as in JSON Schema and PostgreSQL. JavaScript's `length` counts an emoji twice, so a
+ * limit based on it would reject texts that the API promises to accept.
  */
 export function hasMoreCharacters(text: string, max: number): boolean {
   if (text.length <= max) return false
@@ -16,7 +16,7 @@ export function firstCharacters(text: string, max: number): string {
   return text.length <= max ? text : text.slice(0, endOfCharacters(text, max))
 }
 
-/** Where in the text the given number of characters ends. */
+/** The index at which the given number of characters ends. */
 function endOfCharacters(text: string, characters: number): number {
   let end = 0
   for (let n = 0; n < characters && end < text.length; n++) end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1

@@ -4,8 +4,8 @@ const LOCAL_PART = /^[^\s@"(),:;<>[\]\\\p{Cc}]{1,64}$/u
 const LABEL = /^[\p{L}\p{N}]([\p{L}\p{N}\p{M}-]{0,61}[\p{L}\p{N}\p{M}])?$/u
 
 /**
- * An e-mail address as the service keeps it: trimmed and in lower case. The form is checked, not that it exists.
- * @returns null when it is malformed.
+ * Normalizes an e-mail address: trimmed and in lower case. Checks the form, not that it exists.
+ * @returns null if it is malformed.
  */
 export function parseEmail(text: string): string | null {
   const address = text.trim().toLowerCase()

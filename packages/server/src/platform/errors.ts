@@ -1,4 +1,4 @@
-/** One wrong value of a request: where it stands (`limit`, `properties.email`, `events[2].event`) and what it should be. */
+/** An invalid value of a request: its path (`limit`, `properties.email`, `events[2].event`) and what it must be. */
 export interface ErrorDetail {
   path: string
   message: string
@@ -11,8 +11,8 @@ export interface ServiceErrorOptions {
 }
 
 /**
- * The one family of errors that a caller may see. `code` is stable and machine-readable; `message` says what to do.
- * Anything else that is thrown becomes a 500 whose text never reaches the caller.
+ * The only errors that callers see. `code` is stable and machine-readable; `message` says what to do. Any other error
+ * becomes a 500, whose text is not sent to the caller.
  */
 export class ServiceError extends Error {
   readonly status: number
@@ -30,7 +30,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** 400: the request is wrong; each detail names one place in it. */
+/** 400: the request is invalid; each detail names one field. */
 export function validationError(details: ErrorDetail[]): ServiceError {
   const [first] = details
   const more = details.length > 1 ? ` (and ${details.length - 1} more, see details)` : ''
@@ -38,26 +38,26 @@ export function validationError(details: ErrorDetail[]): ServiceError {
   return new ServiceError(400, 'validation_error', message, { details })
 }
 
-/** 404: for an id that is unknown, ill-formed or another tenant's; the three are never told apart. */
+/** 404: for an id that is unknown, malformed or another tenant's; callers cannot tell which. */
 export function notFound(what: string): ServiceError {
   return new ServiceError(404, 'not_found', `There is no such ${what}.`)
 }
 
-/** 409: the request contradicts what is stored. */
+/** 409: the request conflicts with the stored data. */
 export function conflict(code: string, message: string, details?: ErrorDetail[]): ServiceError {
   return new ServiceError(409, code, message, details ? { details } : {})
 }
 
-/** 503: an engine is away; the caller should try again. */
+/** 503: a database is down; the caller should retry. */
 export function storeUnavailable(store: 'PostgreSQL' | 'ClickHouse', cause: unknown): ServiceError {
-  return new ServiceError(503, 'store_unavailable', `${store} does not answer at the moment. Try again shortly.`, {
+  return new ServiceError(503, 'store_unavailable', `${store} is not responding. Try again shortly.`, {
     headers: { 'retry-after': '2' },
     cause,
   })
 }
 
-/** 503: an engine has no room to write; the caller should try again later. */
+/** 503: a database's disk is full; the caller should retry later. */
 export function storageFull(store: 'PostgreSQL' | 'ClickHouse', cause: unknown): ServiceError {
-  const message = `${store} has no room left on its disk. The operator must free space. Then try again.`
+  const message = `The disk of ${store} is full. Try again once the operator has freed space.`
   return new ServiceError(503, 'storage_full', message, { headers: { 'retry-after': '30' }, cause })
 }

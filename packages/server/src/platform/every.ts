@@ -1,12 +1,12 @@
-/** Something that runs again and again until it is stopped. */
+/** Work that repeats until it is stopped. */
 export interface Repeated {
-  /** Ends the repetition and waits for the round under way. */
+  /** Stops repeating and waits for the current round. */
   stop(): Promise<void>
 }
 
 /**
- * Does something for one after the other; what fails for one holds up none of the others.
- * @returns what went wrong, in the same order.
+ * Processes items in sequence; a failure of one does not affect the others.
+ * @returns the errors, in the same order.
  */
 export async function eachAlone<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<unknown[]> {
   const failures: unknown[] = []
@@ -40,7 +40,7 @@ export function every(pauseMs: number, work: () => Promise<void>): Repeated {
 /** Cleanup steps, run latest first. */
 export type Cleanup = (() => Promise<unknown>)[]
 
-/** Runs all cleanup steps, once. A step that fails does not stop the rest: an engine must not be left running. */
+/** Runs all cleanup steps, once. If a step fails, the others still run: a database must not be left running. */
 export async function undoAll(cleanup: Cleanup): Promise<void> {
   const [failure] = await eachAlone(cleanup.splice(0).reverse(), async (undo) => {
     await undo()

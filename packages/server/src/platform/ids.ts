@@ -8,21 +8,21 @@ export function newId(): string {
   return asOwnId(v7())
 }
 
-/** Five digits: one in a million ids of others passes for one of the service. */
+/** Five hexadecimal digits: one in a million other ids looks like one of the service's. */
 const CHECK_DIGITS = 5
 
-/** The UUID with check digits at its end, by which the service knows its own ids without remembering them. */
+/** The UUID with check digits at its end, by which the service recognises its own ids without storing them. */
 export function asOwnId(uuid: string): string {
   const rest = uuid.slice(0, -CHECK_DIGITS)
   return rest + checkOf(rest)
 }
 
-/** Whether an id in lower case may be one that the service made. Anybody can make one that is taken for it. */
+/** Whether a lower-case id may be one of the service's. Anyone can forge one. */
 export function isOwnId(id: string): boolean {
   return id.endsWith(checkOf(id.slice(0, -CHECK_DIGITS)))
 }
 
-/** FNV-1a, folded to the digits that there is room for. */
+/** FNV-1a, folded to the available digits. */
 function checkOf(text: string): string {
   let sum = 0x811c9dc5
   for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193)
@@ -30,7 +30,7 @@ function checkOf(text: string): string {
   return folded.toString(16).padStart(CHECK_DIGITS, '0')
 }
 
-/** The moment that a UUIDv7 names, in milliseconds since 1970; null for a UUID of another version. */
+/** The time of a UUIDv7, in milliseconds since 1970; null for a UUID of another version. */
 export function momentOfId(id: string): number | null {
   const { groups } = MOMENT.exec(id) ?? {}
   return groups ? Number.parseInt(`${groups.high}${groups.low}`, 16) : null
@@ -38,10 +38,10 @@ export function momentOfId(id: string): number | null {
 
 const MOMENT = /^(?<high>[0-9a-f]{8})-(?<low>[0-9a-f]{4})-7/
 
-/** Half of what the sequence can hold: the rest is room for counting. */
+/** Half of the sequence's range; the rest is for counting up. */
 const SEQUENCE_MAX = 2 ** 31
 
-/** Makes identifiers that sort in the order in which they are made, also where one millisecond ends meanwhile. */
+/** Generates ids that sort in the order of generation, also across milliseconds. */
 export function idsInOrder(): () => string {
   const msecs = Date.now()
   let seq = randomInt(SEQUENCE_MAX)
@@ -52,7 +52,7 @@ const BYTES_AN_ID = 16
 const pool = Buffer.alloc(256 * BYTES_AN_ID)
 let used = pool.length
 
-/** Asking the system for a few bytes takes longer than making an id of them. */
+/** Random bytes are requested in blocks, because requesting a few takes longer than generating an id. */
 function randomBytes(): Buffer {
   if (used === pool.length) {
     randomFillSync(pool)

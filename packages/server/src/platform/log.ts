@@ -12,22 +12,22 @@ const URL_PASSWORD = /(\w:\/\/[^\s:@/"]*):[^\s@/"]*@/g
 const UNWRITTEN_BYTES_MAX = 1_000_000
 
 /**
- * Structured logs, a JSON object a line. Whatever a message or an engine's error quotes, no secret and no e-mail
- * address leaves the process: each line is cleaned as it is written.
+ * Structured logs, one JSON object per line. Every line is redacted as it is written, so no secret or e-mail address
+ * leaves the process, even if a message or a database error quotes one.
  */
 export function createLog(level: Config['logLevel'], destination?: DestinationStream): Logger {
   const options = { level, base: undefined, hooks: { streamWrite: redact } }
   if (destination) return pino(options, destination)
-  // Without a least length it ignores `flush`.
+  // Without `minLength`, it ignores `flush`.
   const output = pino.destination({ fd: 1, sync: true, minLength: 1, maxLength: UNWRITTEN_BYTES_MAX })
   const log = pino(options, output)
   let dropped = 0
-  // Standard output may be a file on a full disk, or a pipe that is no longer read. Lines that cannot be written stay
-  // in memory, up to a limit, and are written with the next line that succeeds.
+  // Standard output may be a file on a full disk or a pipe without a reader. Lines that cannot be written stay in
+  // memory, up to a limit, and are written with the next line that succeeds.
   output.on('error', () => {})
   output.on('drop', () => {
     dropped++
-    // When its buffer is full, it waits until it is told to try again.
+    // When its buffer is full, it must be told to retry.
     output.flush()
   })
   output.on('write', () => {

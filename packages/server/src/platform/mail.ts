@@ -5,7 +5,7 @@ export interface Mailer {
   send(mail: { to: string; subject: string; text: string }): Promise<void>
 }
 
-/** The mailer of the server that the operator configured (CDS_SMTP_URL); null without one. */
+/** The mailer for the operator's server (CDS_SMTP_URL); null if none is configured. */
 export function createMailer({ smtpUrl, mailFrom }: Pick<Config, 'smtpUrl' | 'mailFrom'>): Mailer | null {
   if (smtpUrl === null) return null
   return {

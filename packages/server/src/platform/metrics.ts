@@ -2,21 +2,21 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { ReadTurns } from './read-turns.ts'
 import type { TurnCounts } from './turns.ts'
 
-/** How a connection pool is doing; pg's pool says it itself. */
+/** The state of a connection pool, as in pg's pool. */
 interface PoolState {
   totalCount: number
   idleCount: number
   waitingCount: number
 }
 
-/** How the way of events to ClickHouse is doing; the projector says it itself. */
+/** The state of the projection of events to ClickHouse, from the projector. */
 interface ProjectionState {
   waiting: number
   setAside: number
   failures: number
 }
 
-/** What /metrics shows, in Prometheus' format. One registry a service, so that tests can run several. */
+/** The metrics at /metrics, in Prometheus format. Each service has its own registry, so that tests can run several. */
 export type Metrics = ReturnType<typeof createMetrics>
 
 export function createMetrics(pool: PoolState, reads: Pick<ReadTurns, 'lanes'>, projection: () => ProjectionState) {
@@ -40,12 +40,12 @@ export function createMetrics(pool: PoolState, reads: Pick<ReadTurns, 'lanes'>, 
     }),
     eventsRepeated: new Counter({
       name: 'cds_events_repeated_total',
-      help: 'Events that had been recorded before and were not recorded again.',
+      help: 'Events that were already recorded and were not recorded again.',
       registers,
     }),
     eventsRejected: new Counter({
       name: 'cds_track_requests_rejected_total',
-      help: 'Requests to the collector that were refused, by error code.',
+      help: 'Requests to the collector that were rejected, by error code.',
       labelNames: ['code'],
       registers,
     }),
@@ -89,11 +89,11 @@ function measureProjection(registry: Registry, state: () => ProjectionState): vo
   measure(Gauge, 'cds_journal_rows', 'Journal rows that are not yet in ClickHouse.', 'waiting')
   const help = 'Events that ClickHouse cannot store. cdsctl doctor lists them with their reasons.'
   measure(Gauge, 'cds_events_set_aside', help, 'setAside')
-  const failures = 'Attempts to write events to ClickHouse that failed; they are repeated.'
+  const failures = 'Failed attempts to write events to ClickHouse, which are retried.'
   measure(Counter, 'cds_projection_failures_total', failures, 'failures')
 }
 
-/** How many reads wait and run, by lane; the turns themselves count. */
+/** Waiting and running reads by lane, from the turns. */
 function measureReads(registry: Registry, { lanes }: Pick<ReadTurns, 'lanes'>): void {
   const ofLanes = Object.entries(lanes)
   const measure = (Kind: typeof Gauge | typeof Counter, name: string, help: string, count: keyof TurnCounts) =>

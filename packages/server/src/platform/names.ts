@@ -3,11 +3,11 @@ import { validationError } from './errors.ts'
 import { isStorableText } from './http/json-body.ts'
 
 /**
- * A name as it is stored: without the white space around it.
- * @throws ServiceError 400 when nothing is left, and for a name that is too long or cannot be stored.
+ * Normalizes a name by trimming it.
+ * @throws ServiceError 400 if nothing is left, or if the name is too long or cannot be stored.
  */
 export function requireName(path: string, text: string, lengthMax: number): string {
   const name = text.trim()
   if (name !== '' && !hasMoreCharacters(name, lengthMax) && isStorableText(name)) return name
-  throw validationError([{ path, message: `must be a text from 1 to ${lengthMax} characters, not only white space` }])
+  throw validationError([{ path, message: `must be a text of 1 to ${lengthMax} characters, not only white space` }])
 }

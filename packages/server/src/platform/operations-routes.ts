@@ -8,7 +8,7 @@ interface Dependencies {
   metrics: Metrics
 }
 
-/** What operators and load balancers ask: is it alive, is it ready, how is it doing. */
+/** Health, readiness and metrics for operators and load balancers. */
 export function operationsRoutes(app: App, { findProblems, metrics }: Dependencies): void {
   app.get(
     '/v1/health',
@@ -16,7 +16,7 @@ export function operationsRoutes(app: App, { findProblems, metrics }: Dependenci
       config: { access: 'public' },
       schema: {
         operationId: 'health',
-        summary: 'Whether the process is alive',
+        summary: 'Whether the process is running',
         tags: ['Operations'],
         security: [],
         response: { 200: Type.Object({ status: Type.Literal('ok') }) },
@@ -31,7 +31,7 @@ export function operationsRoutes(app: App, { findProblems, metrics }: Dependenci
       config: { access: 'public' },
       schema: {
         operationId: 'ready',
-        summary: 'Whether both engines answer and have room to write',
+        summary: 'Whether both databases respond and have disk space',
         tags: ['Operations'],
         security: [],
         response: {

@@ -28,13 +28,13 @@ afterAll(() => service.close())
 
 const counts = (lane: Lane) => service.stores.reads.lanes[lane].counts()
 
-/** Takes every place of a lane, each for a tenant of its own. @returns how to give them back. */
+/** Occupies every slot of a lane, each for a different tenant. @returns a function that releases them. */
 async function fill(lane: Lane): Promise<() => void> {
   const ends: (() => void)[] = []
   for (let n = 0; ; n++) {
     const entering = service.stores.reads.enter(lane, `filler ${n}`)
     if (counts(lane).waiting > 0) {
-      // The one too many leaves as soon as it gets its turn.
+      // The extra read is released as soon as it gets its turn.
       entering.then(({ end }) => end())
       return () => {
         for (const end of ends) end()
@@ -111,7 +111,7 @@ test("a tenant's many heavy reads delay another tenant's read by only a few of t
       finished.push(name)
       return status
     })
-  // Each is a page and a total.
+  // Each reads a page and a total.
   const many = Array.from({ length: 20 }, () => read(tenant, 'many'))
   await expect.poll(() => counts('heavy').waiting).toBe(41)
   const one = read(other, 'one')
@@ -129,7 +129,7 @@ test('more waiting reads than a tenant may have are refused with 429, and those 
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
   expect((await tenant.call('GET', '/v1/events')).status).toBe(200)
   const another = other.call('GET', HEAVY)
-  // The service's own work waits, however much waits already.
+  // Background work waits, however many reads are already waiting.
   const own = tenant.handle.events.select({
     name: 'test',
     lane: 'heavy',

@@ -5,8 +5,8 @@ import { ServiceError } from './errors.ts'
 import { createTurns, TurnRefused, type Turns } from './turns.ts'
 
 /**
- * The cost of a read. `light`: an index answers it. `heavy`: it may read everything that the tenant has. `export`: a
- * page of a file. `postgres` and `postgres_export`: the same two in PostgreSQL, where light reads take no turns.
+ * The cost of a read. `light`: answered by an index. `heavy`: may read all of the tenant's data. `export`: a page of a
+ * file. `postgres` and `postgres_export`: the same two in PostgreSQL, where light reads are not queued.
  */
 export type Lane = 'light' | 'heavy' | 'export' | PostgresLane
 export type PostgresLane = 'postgres' | 'postgres_export'
@@ -18,48 +18,48 @@ export interface ReadShare {
 }
 
 export interface ReadOptions {
-  /** Aborts when the client disconnects. The service's own work has no caller: it waits and is never refused. */
+  /** Aborts when the client disconnects. Background work has no caller: it waits and is never rejected. */
   caller?: AbortSignal | undefined
-  /** For reads inside a transaction, which hold a connection of PostgreSQL while they wait. */
+  /** For reads inside a transaction, which occupy a PostgreSQL connection while they wait. */
   isUrgent?: boolean
 }
 
 /**
- * Shares ClickHouse, and PostgreSQL's heavy reads, fairly between tenants. Each lane has places of its own, so that no cheap read
- * waits for an expensive one, and in each lane the tenants take turns.
+ * Shares ClickHouse, and PostgreSQL's heavy reads, fairly between tenants. Each lane has its own slots, so that no
+ * cheap read waits for an expensive one, and serves tenants round-robin.
  */
 export interface ReadTurns {
   /** Waits for a turn. @throws ServiceError 429 `too_many_reads`, 503 `reads_busy`. */
   enter(lane: Lane, tenantId: string, options?: ReadOptions): Promise<{ share: ReadShare; end: () => void }>
   /**
-   * Begins a file, each page of which takes a turn in its lane. @returns a function that ends it. @throws
-   * ServiceError 429 `too_many_exports`.
+   * Starts a file, each page of which is queued in its lane. @returns a function that ends it. @throws ServiceError 429
+   * `too_many_exports`.
    */
   beginExport(tenantId: string, caller?: AbortSignal): Promise<() => void>
   lanes: Readonly<Record<Lane, Pick<Turns, 'counts'>>>
 }
 
 interface Resources {
-  /** Threads that ClickHouse uses for one query when nobody limits it. */
+  /** Threads that ClickHouse uses for one query without a limit. */
   cores: number
-  /** Of all reads of ClickHouse together. */
+  /** The memory of all ClickHouse reads together. */
   memoryBytes: number
   postgresConnections: number
 }
 
 /** Each lane's share of the memory. */
 const MEMORY_SHARE = { light: 0.2, heavy: 0.6, export: 0.2 }
-/** More at once would only slow each read. Together they stay below the number of threads for blocking work. */
+/** More concurrency would only slow each read. The total stays below the number of threads for blocking work. */
 const LIGHT_MAX = 16
 const HEAVY_MAX = 8
 const EXPORTS_MAX = 4
 const WAITING = { waitingPerKey: 64, waitingInAll: 1_024, waitMsMax: 30_000 }
 const FILES = { perKey: 4, inAll: 64, waitingPerKey: 0, waitingInAll: 0 }
-/** A tenant that has been alone on the engine for this long gets all of its cores. */
+/** A tenant that has been the only reader for this long gets all cores. */
 const ALONE_AFTER_MS = 10_000
 const RETRY_AFTER_SECONDS = '5'
 
-/** Creates the turns of a process for the resources of its engines. */
+/** Creates the read queues of a process for its databases. */
 export async function openReadTurns(clickhouse: Pick<ClickHouse, 'cores'>, config: Config): Promise<ReadTurns> {
   const wanted = config.clickhouseReadMemoryMb * 1_000_000
   // The embedded ClickHouse shares the machine with the service and with PostgreSQL.
@@ -76,7 +76,7 @@ export function createReadTurns({ cores, memoryBytes, postgresConnections }: Res
   const lanes = {
     light: laneOf(light),
     heavy: laneOf(heavy),
-    // A file that has begun must not fail because others wait: `exports` limits the number of files.
+    // A file in progress must not fail because others are waiting: `exports` limits the number of files.
     export: createTurns({ perKey: half(files), inAll: files }),
     postgres: laneOf(postgres),
     postgres_export: createTurns({ perKey: half(postgres), inAll: postgres }),
@@ -108,7 +108,7 @@ export function createReadTurns({ cores, memoryBytes, postgresConnections }: Res
   }
 }
 
-/** One tenant gets at most half of the places, so that its slow reads never hold all of them. */
+/** One tenant gets at most half of the slots, so that its slow reads never occupy all of them. */
 function laneOf(places: number): Turns {
   return createTurns({ perKey: half(places), inAll: places, ...WAITING })
 }
@@ -117,7 +117,7 @@ function half(count: number): number {
   return Math.max(1, Math.floor(count / 2))
 }
 
-/** @returns a function that notes a tenant's read and tells whether no other tenant has read lately. */
+/** @returns a function that records a tenant's read and returns whether no other tenant has read recently. */
 function watchTenants(): (tenantId: string) => boolean {
   let latest = { tenantId: '', at: Number.NEGATIVE_INFINITY }
   let otherAt = Number.NEGATIVE_INFINITY
@@ -130,7 +130,7 @@ function watchTenants(): (tenantId: string) => boolean {
 
 /** No client sees it; metrics and the log show it. */
 export function callerLeft(): ServiceError {
-  return new ServiceError(499, 'client_closed_request', 'The client closed the connection before the answer.')
+  return new ServiceError(499, 'client_closed_request', 'The client closed the connection before the response.')
 }
 
 function refusedRead(refused: TurnRefused): ServiceError {
@@ -140,7 +140,7 @@ function refusedRead(refused: TurnRefused): ServiceError {
     const message = `${WAITING.waitingPerKey} reads of this tenant are already waiting. Send fewer at once, and try again shortly.`
     return new ServiceError(429, 'too_many_reads', message, { headers, cause: refused })
   }
-  const message = 'Too many reads are waiting at the moment. Try again shortly.'
+  const message = 'Too many reads are waiting. Try again shortly.'
   return new ServiceError(503, 'reads_busy', message, { headers, cause: refused })
 }
 

@@ -6,13 +6,13 @@ import { pingPostgres } from './postgres/connect.ts'
 
 const WITHIN_MS = 2_000
 const MEGABYTE = 1_000_000
-/** Less than this and an embedded engine may fail at any moment: PostgreSQL writes its log in files of 16 MB. */
+/** With less, an embedded database may fail at any moment: PostgreSQL writes its log in files of 16 MB. */
 const FREE_BYTES_MIN = 64 * MEGABYTE
 
 interface Dependencies {
   postgres: { address: PostgresAddress }
   clickhouse: ClickHouse
-  /** Where the embedded engines write. */
+  /** The data directory of the embedded databases. */
   directories: readonly string[]
 }
 
@@ -50,7 +50,7 @@ async function problemOf(store: string, work: Promise<void>): Promise<string | n
     return null
   } catch (error) {
     const isExplained = error instanceof ServiceError && error.code !== 'store_unavailable'
-    return isExplained ? error.message : `${store} did not answer within ${WITHIN_MS / 1000} seconds.`
+    return isExplained ? error.message : `${store} did not respond within ${WITHIN_MS / 1000} seconds.`
   } finally {
     clearTimeout(timer)
   }

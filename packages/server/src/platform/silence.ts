@@ -3,25 +3,24 @@ import { every } from './every.ts'
 import type { Logger } from './log.ts'
 
 const ASK_EVERY_MS = 1_000
-/** Time is counted in steps: a process that was held up itself (suspended, short of processor time) misses steps too. */
+/** Time is counted in ticks: a process that was suspended or got no processor time misses ticks too. */
 const STEP_MS = 500
-/** A store that has not answered for six seconds is taken for frozen: requests must be answered within ten. */
+/** A database that has not responded for six seconds counts as down, because requests must be answered within ten. */
 const SILENT_STEPS = 12
-/** While it is silent, a question is asked anew after two seconds: a proxy may have swallowed the last. */
+/** While it is down, it is pinged again after two seconds, because a proxy may have dropped the last ping. */
 const QUESTION_STEPS = 4
 
-/** Tells whether a store answers at all, however long its work takes. */
+/** Detects whether a database responds at all, however long its queries take. */
 export interface Silence {
-  /** Aborts when the store falls silent, and is replaced by a new one when it answers again. */
+  /** Aborts when the database stops responding, and is replaced when it responds again. */
   readonly signal: AbortSignal
   stop(): Promise<void>
 }
 
 /**
- * Asks a store every second whether it is there. One that is frozen, or cut off without a word, would leave whoever
- * waits for it waiting for minutes, and no time limit on statements can tell that from an honest statement that takes
- * long.
- * @param ask resolves to whether the store said anything, be it a refusal. It gives up when the signal aborts.
+ * Pings a database every second. If it hangs or the network drops silently, callers would wait for minutes, and a
+ * statement timeout cannot tell that from a long statement.
+ * @param ask resolves to whether the database sent any response, even a refusal. It must stop when the signal aborts.
  */
 export function watchForSilence(
   store: 'PostgreSQL' | 'ClickHouse',
@@ -37,7 +36,9 @@ export function watchForSilence(
     if (question) question.steps++
     if (stepsSilent < SILENT_STEPS) return
     if (!answering.signal.aborted) {
-      log.error(`${store} has not answered for ${(SILENT_STEPS * STEP_MS) / 1000} seconds; what waits for it fails`)
+      log.error(
+        `${store} has not responded for ${(SILENT_STEPS * STEP_MS) / 1000} seconds; everything that waits for it fails`,
+      )
       answering.abort()
     }
     if (question && question.steps >= QUESTION_STEPS) question.controller.abort()
@@ -52,7 +53,7 @@ export function watchForSilence(
     if (!answered || controller.signal.aborted) return
     stepsSilent = 0
     if (!answering.signal.aborted) return
-    log.info(`${store} answers again`)
+    log.info(`${store} responds again`)
     answering = newController()
   })
 
@@ -70,7 +71,7 @@ export function watchForSilence(
 
 function newController(): AbortController {
   const controller = new AbortController()
-  // Every connection listens.
+  // Every connection adds a listener.
   setMaxListeners(0, controller.signal)
   return controller
 }

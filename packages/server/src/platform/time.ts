@@ -1,4 +1,4 @@
-/** The service's one clock. Everything that stores or compares "now" takes it from here, so that a test can move it. */
+/** The service's clock. All code that stores or compares the current time uses it, so that tests can move it. */
 export type Clock = () => Date
 
 export const systemClock: Clock = () => new Date()
@@ -8,12 +8,12 @@ const DATE_TIME = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,
 
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
-/** What a date without a time of day stands for: the first or the last millisecond of that day (UTC). */
+/** Whether a date without a time means the first or the last millisecond of that day (UTC). */
 type DayMeans = 'start' | 'end'
 
 /**
- * Reads an ISO 8601 timestamp with an offset, or a date alone (UTC).
- * @returns the moment, or null when the text is anything else or names a day that does not exist (2026-02-30).
+ * Parses an ISO 8601 timestamp with an offset, or a date alone (UTC).
+ * @returns null for any other text or a day that does not exist (2026-02-30).
  */
 export function parseTimestamp(text: string, dayMeans: DayMeans = 'start'): Date | null {
   const day = DATE.exec(text)
@@ -30,7 +30,7 @@ export function parseTimestamp(text: string, dayMeans: DayMeans = 'start'): Date
   if (start === null || offset === null || hours > 23 || minutes > 59 || seconds > 59) return null
   const milliseconds = Number((match[7] ?? '0').padEnd(3, '0').slice(0, 3))
   const time = start + ((hours * 60 + minutes - offset) * 60 + seconds) * 1000 + milliseconds
-  // An offset can carry the last day of 9999 into a year of five digits, which no store reads.
+  // An offset can move the last day of 9999 into a five-digit year, which the databases cannot parse.
   return time > LAST_MS ? null : new Date(time)
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createTurns, type TurnLimits, type TurnOptions } from './turns.ts'
 
-/** Work that starts in turn and ends when told. */
+/** Work that starts when its turn comes and ends on request. */
 function startWork(limits: TurnLimits) {
   const turns = createTurns(limits)
   const started: string[] = []

@@ -1,11 +1,11 @@
 export interface TurnLimits {
-  /** Pieces of work with the same key at once. */
+  /** Concurrent work with the same key. */
   perKey: number
-  /** Pieces of work at once, whatever their keys. */
+  /** Concurrent work in total. */
   inAll: number
-  /** How many with the same key may wait; unlimited by default. Applies to work with a caller. */
+  /** How many may wait per key; unlimited by default. Applies to work with a caller. */
   waitingPerKey?: number
-  /** How many may wait, whatever their keys; unlimited by default. Applies to work with a caller. */
+  /** How many may wait in total; unlimited by default. Applies to work with a caller. */
   waitingInAll?: number
   /** How long work with a caller waits at most; unlimited by default. */
   waitMsMax?: number
@@ -14,14 +14,14 @@ export interface TurnLimits {
 export interface TurnOptions {
   /**
    * Aborts when the caller no longer needs the result: waiting work then leaves the queue. Work without a caller is
-   * never refused.
+   * never rejected.
    */
   caller?: AbortSignal | undefined
   /** Goes ahead of other work with the same key. */
   isUrgent?: boolean
 }
 
-/** Why work with a caller did not get its turn. */
+/** Why work with a caller was not started. */
 export type RefusalReason = 'key_is_full' | 'all_is_full' | 'waited_too_long' | 'caller_left'
 
 export class TurnRefused extends Error {
@@ -56,14 +56,14 @@ interface Waiting {
 }
 
 /**
- * Makes work wait in a queue, so that it does not hold something scarce while it waits: transactions of one tenant
- * that wait for one another must not use up every connection. The keys take turns: a key with a hundred pieces of
- * work waiting delays another key's by one piece at most.
+ * Queues work, so that it does not occupy scarce resources while it waits: transactions of one tenant that wait for one
+ * another must not use up all connections. Keys are served round-robin: a key with a hundred waiting items delays
+ * another key by at most one.
  */
 export function createTurns(limits: TurnLimits): Turns {
   const { perKey, inAll, waitingPerKey = Infinity, waitingInAll = Infinity, waitMsMax } = limits
   const runningOf = new Map<string, number>()
-  /** The next turn goes to the first key that has a free place. A key that has had a turn moves to the end. */
+  /** The next turn goes to the first key with a free slot. A key that has had a turn moves to the end. */
   const lines = new Map<string, Waiting[]>()
   const counts: TurnCounts = { waiting: 0, running: 0, started: 0, refused: 0, waitedSeconds: 0 }
 

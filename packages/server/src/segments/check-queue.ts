@@ -3,15 +3,15 @@ import type { Tenant } from '../platform/tenant.ts'
 
 const ROWS_A_STATEMENT = 5_000
 
-/** Asks for contacts' segments to be looked at again, by any process, soon. */
+/** Queues contacts for a check of their segments, soon, by any process. */
 export async function queueChecks(tx: Tenant, contactIds: Iterable<string>): Promise<void> {
-  // Sorted, so that two transactions naming the same contacts wait for each other instead of blocking each other.
+  // Sorted, so that two transactions with the same contacts cannot deadlock.
   const ids = [...new Set(contactIds)].sort()
   for (let from = 0; from < ids.length; from += ROWS_A_STATEMENT) {
     await tx.db
       .insertInto('segment_checks')
       .values(ids.slice(from, from + ROWS_A_STATEMENT).map((contact_id) => ({ contact_id })))
-      // What made the check due stays, so that a contact that is never at rest is looked at all the same.
+      // A check that is already due stays due, so that a constantly changing contact is checked too.
       .onConflict((row) => row.columns(['contact_id']).doUpdateSet({ requested_at: sql`now()` }))
       .execute()
   }

@@ -12,10 +12,10 @@ import { followEvents } from './follow.ts'
 const EVERY_MS = 500
 const CONTACTS_AT_ONCE = 200
 const TENANTS_AT_ONCE = 100
-/** After a failure: an engine that is away is not asked twice a second. */
+/** Delay after a failure, so that a database that is down is not queried twice a second. */
 const PAUSE_MS = 3_000
 const REPEAT_MAX_SECONDS = 60
-/** Contacts that may wait in memory while PostgreSQL is away; the regular evaluation finds what is dropped. */
+/** Contacts that may wait in memory while PostgreSQL is down; the regular evaluation covers dropped ones. */
 const PENDING_MAX = 200_000
 
 export interface WatchDependencies {
@@ -25,14 +25,14 @@ export interface WatchDependencies {
   log: Logger
 }
 
-/** Looks at contacts again whose events have changed. */
+/** Checks contacts whose events have changed. */
 export interface Checks {
   /** Cheap, and never throws. */
   onRecorded(batches: readonly Batch[]): void
   stop(): Promise<void>
 }
 
-/** Starts the checks: what was noted is queued in PostgreSQL, and what is queued is worked off, by any process. */
+/** Starts the checks: noted contacts are queued in PostgreSQL, and any process works off the queue. */
 export function startChecks({ stores, definitions, clock, log }: WatchDependencies): Checks {
   let pending = new Map<string, Set<string>>()
   let pendingCount = 0
@@ -76,12 +76,9 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
       try {
         while ((await checkSome(openTenant(stores, tenant_id))) === CONTACTS_AT_ONCE);
       } catch (error) {
-        // What is wrong with one tenant's data must not keep the others waiting; a store that is away does anyhow.
+        // A problem with one tenant's data must not delay the others; a database that is down delays all anyway.
         resting.set(tenant_id, Date.now() + PAUSE_MS)
-        log.warn(
-          { err: error, tenant_id },
-          'segments could not be brought in step with events; it is tried again shortly',
-        )
+        log.warn({ err: error, tenant_id }, 'segments could not be updated after events; retrying shortly')
       }
     }
   }
@@ -92,10 +89,12 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
     return [...resting.keys()]
   }
 
-  /** One transaction: memberships, their events, and the end of the checks. @returns how many checks were due. */
+  /**
+   * Writes memberships, their events, and the end of the checks in one transaction. @returns how many checks were due.
+   */
   async function checkSome(tenant: Tenant): Promise<number> {
     return tenant.transaction(async (tx) => {
-      // Held before any check is locked: changes of contacts take the two in the same order.
+      // Locked before any check, in the same order as changes of contacts do.
       const known = await definitions.of(tx)
       const due = await lockDue(tx)
       const { locked, busy } = await lockContacts(tx, due)
@@ -116,7 +115,7 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
       await workOff()
     } catch (error) {
       resumeAt = Date.now() + PAUSE_MS
-      log.warn({ err: error }, 'segments could not be brought in step with events; it is tried again shortly')
+      log.warn({ err: error }, 'segments could not be updated after events; retrying shortly')
     }
   })
 
@@ -129,7 +128,7 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
     stop: async () => {
       await working.stop()
       await queuePending().catch((error) =>
-        log.warn({ err: error }, 'contacts whose segments are to be checked are lost'),
+        log.warn({ err: error }, 'contacts to be checked for segments were dropped'),
       )
     },
   }
@@ -154,7 +153,7 @@ async function lockDue(tx: Tenant): Promise<string[]> {
   return rows.map((row) => row.contact_id)
 }
 
-/** Contacts that somebody is changing are left for later, so that a check never waits while it holds others. */
+/** Contacts that are being changed are left for later, so that a check never waits while it has locks. */
 async function lockContacts(tx: Tenant, contactIds: readonly string[]): Promise<{ locked: string[]; busy: string[] }> {
   if (contactIds.length === 0) return { locked: [], busy: [] }
   const query = tx.db.selectFrom('contacts').select('contact_id').where('contact_id', 'in', contactIds)
@@ -165,7 +164,10 @@ async function lockContacts(tx: Tenant, contactIds: readonly string[]): Promise<
   return { locked: [...locked], busy: existing.map((row) => row.contact_id).filter((id) => !locked.has(id)) }
 }
 
-/** Whether a whole segment is being evaluated: what ClickHouse answered a while ago may be written over what is found now. */
+/**
+ * Whether a whole segment is being evaluated, which may overwrite this check's results with an older answer of
+ * ClickHouse.
+ */
 async function isEvaluating(tx: Tenant): Promise<boolean> {
   const underWay = await tx.db
     .selectFrom('segments')
@@ -177,7 +179,7 @@ async function isEvaluating(tx: Tenant): Promise<boolean> {
   return underWay !== undefined
 }
 
-/** A check of a contact that somebody was changing, or beside an evaluation, is repeated, less and less often. */
+/** A check of a contact that was being changed, or during an evaluation, is repeated with growing delays. */
 async function finishOrRepeat(
   tx: Tenant,
   due: readonly string[],

@@ -14,7 +14,7 @@ const FILTER = {
   conditions: [{ event: { type: 'page_view', url_contains: '/pricing' }, operator: 'did' }],
 }
 
-/** The members of a segment are there at once when the command has both engines, else shortly through the service. */
+/** The command finds a segment's members at once if it has both databases; otherwise the service does so shortly. */
 test('cdsctl segment create works with and without a running service', async () => {
   const directory = await openDirectory()
   cleanup.push(() => rm(directory, { recursive: true, force: true }))
@@ -53,14 +53,14 @@ test('cdsctl segment create works with and without a running service', async () 
   expect(contact_count).toBeGreaterThan(0)
   expect(before.contact_count).toBe(contact_count)
   const beside = await define(FILTER)
-  // The service may have counted them by the time it is read.
+  // The service may already have counted them.
   expect([
     { contact_count: null, counting: true },
     { contact_count, counting: false },
   ]).toContainEqual({ contact_count: beside.contact_count, counting: beside.counting })
   await expect.poll(async () => (await read(beside.segment_id)).contact_count).toBe(contact_count)
 
-  // A wrong filter is refused with the place, and nothing is made.
+  // The error for an invalid filter names its place, and nothing is created.
   const refused = await define({ match: 'all', conditions: [{ property: 'x', operator: 'like', value: 1 }] })
   expect(refused).toMatchObject({ exit: 1, error: { code: 'validation_error' } })
   expect(JSON.stringify(refused)).toContain('filter.conditions[0].operator')
@@ -77,7 +77,7 @@ test('cdsctl segment create works with and without a running service', async () 
     })
   }
 
-  // Seeded contacts join the segments that are there.
+  // Seeded contacts join existing segments.
   await cds(
     'seed',
     '--tenant',

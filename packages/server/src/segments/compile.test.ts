@@ -21,7 +21,7 @@ import { parseSegmentFilter } from './parse-filter.ts'
 
 const DAY_MS = 86_400_000
 const NOW = new Date('2026-03-10T12:00:00.000Z')
-/** Short lists of values that meet, so that conditions hold about as often as not. */
+/** Few distinct values, so that conditions match about half the time. */
 const TEXTS = [
   '',
   'a',
@@ -132,7 +132,7 @@ const { filter: filters } = fc.letrec((tie) => ({
   }),
 }))
 
-/** The filter language once more, as plainly as it can be said. */
+/** A second, simple implementation of the filter language. */
 function belongs(filter: SegmentFilter, person: Person): boolean {
   const holds = (condition: SegmentCondition) => {
     if (isNested(condition)) return belongs(condition, person)
@@ -262,7 +262,7 @@ async function insertEvents({ id }: TestTenant, contacts: readonly Person[]): Pr
 const nobody = { email: null, properties: {}, companyId: null, createdAt: NOW, events: [] }
 const nobodyElse = { name: '', revision: 0, reads: new Set<string>(), isEvaluated: true, usesSystemEvents: false }
 
-/** Any filter, compiled for PostgreSQL and ClickHouse, gives the contacts that the plain reading of it gives. */
+/** Any filter, compiled for PostgreSQL and ClickHouse, selects the same contacts as the simple implementation. */
 test('the compiled filter and its plain reading agree about random contacts, events and filters', async () => {
   const ids = persons.map(({ contactId }) => contactId)
   await fc.assert(
@@ -275,7 +275,7 @@ test('the compiled filter and its plain reading agree about random contacts, eve
       const found = judged.filter((each) => each.belongs.get('s') === true).map(({ contactId }) => contactId)
       const expected = persons.filter((person) => belongs(filter, person)).map(({ contactId }) => contactId)
       expect(found.sort()).toEqual(expected.sort())
-      // What is decided without events is decided the same.
+      // Results that do not depend on events are the same without them.
       for (const { contactId, belongs: verdict } of await judge(tenant.handle, [definition], ids, NOW, () => false)) {
         if (verdict.get('s') !== null) expect(verdict.get('s')).toBe(expected.includes(contactId))
       }
@@ -284,7 +284,7 @@ test('the compiled filter and its plain reading agree about random contacts, eve
   )
 }, 300_000)
 
-/** Decisions 7.1: negative operators are true of a missing value, all others are not. */
+/** Decisions 7.1: negative operators match a missing value, all others do not. */
 test.each(PROPERTY_OPERATORS)('%s of a missing value', async (operator) => {
   const [value] = fc.sample(valueFor(operator), { numRuns: 1, seed: 1 })
   const known = ['missing', 'email', 'company_id'].filter((property) => property === 'missing' || /equals|contains|set|in$/.test(operator)) // biome-ignore format: a list
@@ -315,14 +315,14 @@ test.each([
   expect(judged?.belongs.get('s')).toBe(expected)
 })
 
-/** Writes down who has such events, as a check of some contacts does. */
+/** Stores the contacts that have such events, as a check does. */
 async function findOf(contactIds: readonly string[], matches: readonly EventMatch[]): Promise<void> {
   if (matches.length === 0) return
   const answers = await askEvents(tenant.handle, matches, { contactIds }, NOW)
   await storeAnswers(tenant.handle, matches, contactIds, answers)
 }
 
-/** The same as the evaluation of a whole segment does. */
+/** The same, as the evaluation of a whole segment does. */
 async function findOfAll(matches: readonly EventMatch[]): Promise<void> {
   for (const group of inGroups(matches)) {
     const answers: Answer[] = []

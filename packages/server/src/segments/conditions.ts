@@ -14,16 +14,16 @@ const DAY_MS = 86_400_000
 
 type Condition = RawBuilder<SqlBool>
 
-/** What a filter needs to know beside the contact. */
+/** What compiling a filter needs besides the contact. */
 export interface FilterContext {
   now: Date
-  /** The condition that says whether a contact has such events, as often as the match asks. */
+  /** The condition that a contact has enough matching events. */
   hasEvents(match: EventMatch): Condition
 }
 
-/** A filter as a condition on `contacts`. It is null only where an answer about events is. */
+/** A filter as a condition on `contacts`. It is null only if the result of an event condition is. */
 export function compileFilter({ match, conditions }: SegmentFilter, context: FilterContext): Condition {
-  // All of nothing hold; any of nothing does not.
+  // Without conditions, `all` is true and `any` is false.
   if (conditions.length === 0) return match === 'all' ? sql`true` : sql`false`
   const compiled = conditions.map((condition) => compileCondition(condition, context))
   return sql`(${sql.join(compiled, match === 'all' ? sql` AND ` : sql` OR `)})`
@@ -36,7 +36,7 @@ function compileCondition(condition: SegmentCondition, context: FilterContext): 
   return condition.operator === 'did' ? has : sql`NOT ${has}`
 }
 
-/** Never null: what is asked of a missing value is false, and its negation true. */
+/** Never null: a comparison with a missing value is false, and its negation true. */
 function compileProperty({ property, operator, value }: PropertyCondition, now: Date): Condition {
   const json = jsonOf(property)
   switch (operator) {
@@ -74,7 +74,7 @@ function compileProperty({ property, operator, value }: PropertyCondition, now: 
 
 const COMPARISONS = { gt: sql`>`, gte: sql`>=`, lt: sql`<`, lte: sql`<=` }
 
-/** A list in a property has each of its elements: containment of JSON says that, and compares numbers by value. */
+/** A list matches if an element does: JSON containment does that, and compares numbers by value. */
 function equals(json: RawBuilder<unknown>, property: string, value: unknown): Condition {
   return sql`coalesce(${json} @> ${comparable(property, value)}::jsonb, false)`
 }
@@ -84,13 +84,13 @@ function isIn(json: RawBuilder<unknown>, property: string, value: unknown): Cond
   return sql`coalesce(${json} @> ANY(${values}::text[]::jsonb[]), false)`
 }
 
-/** A value as JSON. E-mail addresses and ids are stored in lower case, so they are looked for in lower case. */
+/** A value as JSON. E-mail addresses and ids are stored in lower case, so they are compared in lower case. */
 function comparable(property: string, value: unknown): string {
   const lowered = (property === 'email' || property === 'company_id') && typeof value === 'string'
   return JSON.stringify(lowered ? value.trim().toLowerCase() : value)
 }
 
-/** An empty text and an empty list are no value. */
+/** An empty text or list is not a value. */
 function isSet(property: string): Condition {
   if (isTimeColumn(property)) return sql`true`
   return sql`coalesce(${jsonOf(property)} NOT IN ('""'::jsonb, '[]'::jsonb), false)`
@@ -114,9 +114,9 @@ function isTimeColumn(property: string): boolean {
   return (TIME_COLUMNS as readonly string[]).includes(property)
 }
 
-/** A date alone means its first moment as a lower bound, its last as an upper one: both bounds are inclusive. */
+/** A date alone means its start as a lower bound and its end as an upper one: both bounds are inclusive. */
 function boundOf(value: unknown, dayMeans: 'start' | 'end'): Date {
   const bound = parseTimestamp(String(value), dayMeans)
-  if (bound === null) throw new Error('A stored filter compares with something that is no timestamp.')
+  if (bound === null) throw new Error('A stored filter compares with a value that is not a timestamp.')
   return bound
 }

@@ -1,11 +1,11 @@
 import type { Tenant } from '../platform/tenant.ts'
 
-/** No contact has this id, and none a smaller one. */
+/** Smaller than every contact's id. */
 export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
-/** No contact has a greater id. */
+/** The greatest possible id. */
 export const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
-/** The contacts whose ids are greater than one and not greater than the other. */
+/** The contacts with ids above one bound, up to and including the other. */
 export interface ContactRange {
   after: string
   upTo: string
@@ -13,12 +13,12 @@ export interface ContactRange {
 
 export const ALL_CONTACTS: ContactRange = { after: FIRST_ID, upTo: LAST_ID }
 
-/** Whether no range comes after this one. */
+/** Whether this is the last range. */
 export function isLast({ upTo }: ContactRange): boolean {
   return upTo === LAST_ID
 }
 
-/** All contacts, in the order of their ids, some at a time. */
+/** All contacts, sorted by id, some at a time. */
 export async function* rangesOfContacts(tenant: Tenant, size: number): AsyncGenerator<ContactRange> {
   for (let after = FIRST_ID; after !== LAST_ID; ) {
     const last = await tenant.db

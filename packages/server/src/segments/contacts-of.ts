@@ -5,10 +5,10 @@ import { FIRST_ID, LAST_ID } from './contact-ranges.ts'
 import { askEvents, EventAnswers, type Whom } from './events.ts'
 import { eventsOf, type SegmentFilter } from './filter.ts'
 
-/** ClickHouse reads the tenant's events once for so many contacts, and holds the answer in memory. */
+/** Contacts per query of ClickHouse, which reads the tenant's events once for each and keeps the result in memory. */
 const CONTACTS_A_RANGE = 20_000
 
-/** Those of some contacts that a filter means now, whether or not it is a segment's. */
+/** Those of some contacts that match a filter now, whether or not it belongs to a segment. */
 export async function contactsMatching(
   tenant: Tenant,
   filter: SegmentFilter,
@@ -26,7 +26,7 @@ export async function contactsMatching(
   return new Set(rows.map((row) => row.contact_id))
 }
 
-/** The contacts that a filter means now, some at a time, the newest first: a caller that has enough stops asking. */
+/** The contacts that match a filter now, some at a time, newest first; a caller can stop early. */
 export async function* contactsOf(tenant: Tenant, filter: SegmentFilter, now: Date): AsyncGenerator<string[]> {
   for (let upTo = LAST_ID; upTo !== FIRST_ID; ) {
     const after = await startOfRange(tenant, upTo)
@@ -50,7 +50,7 @@ async function conditionOf(tenant: Tenant, filter: SegmentFilter, whom: Whom, no
   return compileFilter(filter, { now, hasEvents: (match) => answers.hasEvents(match) })
 }
 
-/** The id after which the range begins that ends with `upTo`. */
+/** The lower bound of the range that ends with `upTo`. */
 async function startOfRange(tenant: Tenant, upTo: string): Promise<string> {
   const row = await tenant.db
     .selectFrom('contacts')

@@ -3,30 +3,29 @@ import { SYSTEM_EVENTS } from '../events/filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type EventMatch, eventsOf, propertiesOf, type SegmentFilter } from './filter.ts'
 
-/** A segment as far as membership is concerned. */
+/** The parts of a segment that determine membership. */
 export interface Definition {
   segmentId: string
   name: string
   revision: number
   filter: SegmentFilter
-  /** What it asks of events. */
+  /** Its event conditions. */
   matches: EventMatch[]
-  /** The properties and columns that it reads: a change of any other changes nobody's membership. */
+  /** The properties and columns that it uses: other changes do not affect membership. */
   reads: ReadonlySet<string>
-  /** Whether it was evaluated, so that all contacts are known that have such events. */
+  /** Whether it was evaluated, so that all contacts with such events are known. */
   isEvaluated: boolean
-  /** Whether one of these names an event of the service itself. */
+  /** Whether one of these names a system event. */
   usesSystemEvents: boolean
 }
 
 const REMEMBERED_TENANTS = 1_000
 
-/** The definitions of every tenant, remembered by this process. */
+/** This process's cache of every tenant's definitions. */
 export interface Definitions {
   /**
-   * All segments of a tenant as they are now; none is added, changed or removed before the transaction ends. What is
-   * remembered is compared with the database each time, which costs one short query and leaves no moment at which an
-   * old definition is taken for a current one.
+   * All current segments of a tenant; none is added, changed or removed before the transaction ends. The cache is
+   * compared with the database each time, which costs one short query and guarantees that no old definition is used.
    */
   of(tx: Tenant): Promise<readonly Definition[]>
 }
@@ -47,7 +46,7 @@ export function rememberDefinitions(): Definitions {
   }
 }
 
-/** Keeps everybody from using the segments of a tenant until the transaction that changes them ends. */
+/** Locks the segments of a tenant until the transaction that changes them ends. */
 export async function lockDefinitions(tx: Tenant): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended('segments/' || ${tx.id}::text, 0))`.execute(tx.db)
 }

@@ -12,24 +12,24 @@ import { applyJudgements } from './membership.ts'
 import { refreshHolders } from './refresh-holders.ts'
 import { recordSilentChange } from './silent-changes.ts'
 
-/** Contacts that are held against a filter in one statement. */
+/** Contacts evaluated against a filter in one statement. */
 const CONTACTS_A_RANGE = 20_000
 /** Contacts whose membership changes in one transaction: their rows are locked until it ends. */
 const CONTACTS_AT_ONCE = 1_000
 
-/** How long a process that evaluates a segment has it for itself before another takes it for dead. */
+/** How long a process may evaluate a segment before another takes over. */
 export const LEASE = sql<Date>`now() + interval '2 minutes'`
 
 export interface EvaluateDependencies {
   definitions: Definitions
   clock: Clock
-  /** Ends an evaluation before its time; whoever claims the segment next begins anew. */
+  /** Aborts an evaluation; the next claim of the segment starts over. */
   signal?: AbortSignal
 }
 
 /**
- * Holds every contact of the tenant against a segment that this process has claimed. The first time nobody is said to
- * have entered: who belonged all along has not entered anything.
+ * Evaluates a segment, which this process has claimed, for every contact of the tenant. The first evaluation records no
+ * entering, because its members already belonged.
  */
 export async function evaluateSegment(
   tenant: Tenant,
@@ -68,7 +68,7 @@ export async function evaluateSegment(
       .where('revision', '=', segment.revision)
       .execute()
   } finally {
-    // After a failure, or when the segment has changed meanwhile, it is due again: soon, but not at once.
+    // After a failure or a concurrent change of the segment, it is due again soon, but not at once.
     await tenant.db
       .updateTable('segments')
       .set({
@@ -80,7 +80,7 @@ export async function evaluateSegment(
   }
 }
 
-/** @returns false when the segment is no longer what it was. */
+/** @returns false if the segment has changed. */
 async function evaluateRange(
   tenant: Tenant,
   dependencies: EvaluateDependencies,
@@ -113,7 +113,7 @@ function memberRow(tenant: Tenant, segmentId: string) {
     .where('segment_members.contact_id', '=', sql<string>`contacts.contact_id`)
 }
 
-/** Changes the membership of contacts that are not what they should be, as far as that still holds. */
+/** Corrects wrong memberships of contacts, if they are still wrong. */
 async function settle(
   tenant: Tenant,
   { definitions }: EvaluateDependencies,
@@ -138,7 +138,7 @@ async function settle(
     const locked = rows.map((row) => row.contact_id)
     const judgements = locked.length > 0 ? await judge(tx, [definition], locked, now) : []
     const events = await applyJudgements(tx, [definition], judgements, now)
-    // Whom somebody else is changing at this moment is looked at afterwards.
+    // Contacts that are being changed are checked afterwards.
     const settled = new Set(locked)
     await queueChecks(
       tx,

@@ -9,16 +9,16 @@ import { type ContactRange, isLast } from './contact-ranges.ts'
 import { type EventMatch, keyOf } from './filter.ts'
 
 const DAY_MS = 86_400_000
-/** Placeholders travel in the address of a request to ClickHouse, which has a limit. */
+/** Placeholders are sent in the URL of a request to ClickHouse, whose length is limited. */
 const CHARACTERS_A_QUERY = 20_000
 
-/** More contacts have such events than the caller wants to hold in memory. */
+/** More contacts have such events than the caller's limit. */
 export class TooManyHolders extends Error {}
 
-/** Which contacts are asked about: some, or all from one id to another. */
+/** The contacts to query: a list, or a range of ids. */
 export type Whom = { contactIds: readonly string[] } | ContactRange
 
-/** For each question the contacts that have such events, as often as it asks. */
+/** For each event condition, the contacts that meet it. */
 export class EventAnswers {
   readonly #holders = new Map<string, string[]>()
 
@@ -27,24 +27,24 @@ export class EventAnswers {
     this.#holders.set(key, [...(this.#holders.get(key) ?? []), ...contactIds])
   }
 
-  /** Each contact with each question that it meets, by the question's key. */
+  /** Each contact with the keys of the event conditions that it meets. */
   pairs(): { contactIds: string[]; keys: string[] } {
     const pairs = [...this.#holders].flatMap(([key, holders]) => holders.map((contactId) => ({ key, contactId })))
     return { contactIds: pairs.map(({ contactId }) => contactId), keys: pairs.map(({ key }) => key) }
   }
 
-  /** The condition that a contact is among those who have such events. */
+  /** The condition that a contact is among those that meet an event condition. */
   hasEvents(match: EventMatch): RawBuilder<SqlBool> {
     const holders = this.#holders.get(keyOf(match))
-    if (holders === undefined) throw new Error('A filter asks for events that were not asked for.')
+    if (holders === undefined) throw new Error('A filter has an event condition that was not queried.')
     return holders.length === 0 ? sql`false` : sql`contacts.contact_id = ANY(${holders}::uuid[])`
   }
 }
 
 /**
- * Asks ClickHouse all questions at once. A contact has the events that were recorded for it and those of the visitors
- * that became it; the service's own count only where a question names one.
- * @throws TooManyHolders where a limit is given and reached.
+ * Queries ClickHouse for all event conditions at once. A contact has its own events and those of its visitors'
+ * anonymous episodes; system events count only if a condition names one.
+ * @throws TooManyHolders if a limit is given and reached.
  */
 export async function askEvents(
   tenant: Tenant,
@@ -76,15 +76,14 @@ async function askable(tenant: Tenant, whom: Whom): Promise<Whom[]> {
   return (await askableGroups(tenant, whom.contactIds)).map((contactIds) => ({ contactIds }))
 }
 
-/** A contact, and for each question in turn `1` where it has such events, as often as that asks, else `0`. */
+/** A contact, and for each condition in order, `1` if it is met, else `0`. */
 export interface Answer {
   contact_id: string
   hits: string
 }
 
 /**
- * The same of all contacts of a range, some at a time, in the order of their ids. Contacts are missing that have none of
- * the events.
+ * The same for all contacts of a range, some at a time, sorted by id. Contacts without any of the events are omitted.
  * @param group one of `inGroups`.
  */
 export async function* streamAnswers(
@@ -99,7 +98,7 @@ export async function* streamAnswers(
   yield* tenant.events.stream<Answer>({ ...question, outer })
 }
 
-/** The distinct questions, so many together as one query can ask. */
+/** The distinct conditions, in groups that fit into one query. */
 export function inGroups(matches: readonly EventMatch[]): EventMatch[][] {
   const groups: EventMatch[][] = []
   let characters = Number.POSITIVE_INFINITY
@@ -124,7 +123,7 @@ async function questionOf(tenant: Tenant, group: readonly EventMatch[], whom: Wh
       ...(type === undefined ? {} : { event_type: type }),
       ...(within_days === undefined ? {} : { date_after: new Date(now.getTime() - within_days * DAY_MS) }),
     })
-    // Each question's placeholders get names of their own.
+    // Each condition's placeholders have distinct names.
     const rename = (name: string) => `q${index}_${name}`
     for (const [name, value] of Object.entries(own)) parameters[rename(name)] = value
     const named = where.map((condition) => condition.replace(/\{(\w+):/g, (_match, name) => `{${rename(name)}:`))
@@ -135,7 +134,7 @@ async function questionOf(tenant: Tenant, group: readonly EventMatch[], whom: Wh
   const owners = await ownersAmong(tenant, whom)
   return {
     name: 'segments.events',
-    // A check waits for the former, with a connection of PostgreSQL in its hand.
+    // A check waits for the former, while it occupies a connection to PostgreSQL.
     lane: 'contactIds' in whom ? ('light' as const) : ('heavy' as const),
     columns: `[${counts.join(', ')}] AS counts`,
     where: [...owners.where, conditions.join(' OR ')],
@@ -150,7 +149,7 @@ async function questionOf(tenant: Tenant, group: readonly EventMatch[], whom: Wh
   }
 }
 
-/** The events that may be those of the contacts that are asked about. */
+/** The events that may belong to the queried contacts. */
 async function ownersAmong(tenant: Tenant, whom: Whom): Promise<EventConditions> {
   if ('contactIds' in whom) return conditionsOf(tenant, { contact_ids: [...whom.contactIds], includeSystem: true })
   return { where: [], parameters: { after: whom.after, ...(isLast(whom) ? {} : { up_to: whom.upTo }) } }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
 
-/** What a condition can say of a property. */
+/** The operators of property conditions. */
 export const PROPERTY_OPERATORS = [
   'equals',
   'not_equals',
@@ -19,7 +19,7 @@ export const PROPERTY_OPERATORS = [
   'after',
   'within_days',
 ] as const
-/** What a condition can say of events. */
+/** The operators of event conditions. */
 export const EVENT_OPERATORS = ['did', 'did_not'] as const
 
 export type PropertyOperator = (typeof PROPERTY_OPERATORS)[number]
@@ -28,11 +28,11 @@ export type Scalar = string | number | boolean
 export interface PropertyCondition {
   property: string
   operator: PropertyOperator
-  /** Missing beside is_set and is_not_set. */
+  /** Absent for is_set and is_not_set. */
   value?: Scalar | Scalar[]
 }
 
-/** Which events a condition means; all of it must hold for one and the same event. */
+/** The events that a condition matches; a single event must match all fields. */
 export interface EventMatch {
   type?: string
   text?: string
@@ -41,7 +41,7 @@ export interface EventMatch {
   class_contains?: string
   element_id?: string
   within_days?: number
-  /** At least so many such events; 1 when missing. */
+  /** The minimum number of such events; 1 if missing. */
   min_count?: number
 }
 
@@ -52,21 +52,21 @@ export interface EventCondition {
 
 export type SegmentCondition = PropertyCondition | EventCondition | SegmentFilter
 
-/** Which contacts belong: all of the conditions hold, or any of them. */
+/** A filter matches contacts for which all of the conditions, or any of them, are true. */
 export interface SegmentFilter {
   match: 'all' | 'any'
   conditions: SegmentCondition[]
 }
 
-/** Properties that are columns of a contact, by what can be asked of them. */
+/** Properties that are columns of a contact, by their operators. */
 export const TEXT_COLUMNS = ['email', 'company_id', 'creation_source'] as const
 export const TIME_COLUMNS = ['created_at', 'updated_at', 'first_seen_at'] as const
 
 const Value = Type.Union([Type.String(), Type.Number(), Type.Boolean()])
 
 /**
- * A filter as it is documented, in requests and in answers. What a schema cannot say of it (which value goes with which
- * operator, how deep it may be) is checked by `parseSegmentFilter`, which also has the clearer messages.
+ * The documented schema of a filter, in requests and answers. `parseSegmentFilter` checks what a schema cannot express
+ * (which value fits which operator, the depth), and has clearer messages.
  */
 export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
   Type.Object(
@@ -109,7 +109,7 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
       ),
     },
     {
-      description: 'Which contacts belong. Negative operators are true of a missing value.',
+      description: 'Which contacts belong. Negative operators match a missing value.',
       'x-expected':
         'a filter like {"match": "all", "conditions": [{"property": "country", "operator": "equals", "value": "FR"}]}',
       examples: [{ match: 'all', conditions: [{ property: 'lifecyclestage', operator: 'equals', value: 'lead' }] }],
@@ -117,12 +117,12 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
   ),
 )
 
-/** Whether a condition is a filter of its own. */
+/** Whether a condition is a nested filter. */
 export function isNested(condition: SegmentCondition): condition is SegmentFilter {
   return 'conditions' in condition
 }
 
-/** Every condition of a filter that asks for events. */
+/** Every event condition of a filter. */
 export function eventsOf(filter: SegmentFilter): EventMatch[] {
   return filter.conditions.flatMap((condition) => {
     if (isNested(condition)) return eventsOf(condition)
@@ -132,7 +132,7 @@ export function eventsOf(filter: SegmentFilter): EventMatch[] {
 
 const keys = new WeakMap<EventMatch, string>()
 
-/** Conditions that mean the same events, as often, have one key, whichever segment asks. */
+/** Conditions with the same events and count have the same key, whatever their segment. */
 export function keyOf(match: EventMatch): string {
   const key = keys.get(match) ?? hashOf(match)
   keys.set(match, key)
@@ -145,7 +145,7 @@ function hashOf(match: EventMatch): string {
   return [hash.slice(0, 8), hash.slice(8, 12), hash.slice(12, 16), hash.slice(16, 20), hash.slice(20, 32)].join('-')
 }
 
-/** Every property and column that a filter reads. */
+/** Every property and column that a filter uses. */
 export function propertiesOf(filter: SegmentFilter): string[] {
   return filter.conditions.flatMap((condition) => {
     if (isNested(condition)) return propertiesOf(condition)
@@ -153,7 +153,7 @@ export function propertiesOf(filter: SegmentFilter): string[] {
   })
 }
 
-/** Whether the passing of time alone changes who belongs. */
+/** Whether membership changes with time alone. */
 export function usesTime(filter: SegmentFilter): boolean {
   return filter.conditions.some((condition) => {
     if (isNested(condition)) return usesTime(condition)

@@ -8,16 +8,16 @@ import { forgetHolder, storeAnswers } from './holders.ts'
 import { judge } from './judge.ts'
 import { applyJudgements, leaveAll } from './membership.ts'
 
-/** What a transaction has changed of contacts, by contact: properties and columns, or everything. */
+/** The changes of a transaction, by contact: properties and columns, or everything. */
 export type ContactChanges = ReadonlyMap<string, ReadonlySet<string> | 'everything'>
 
-/** Keeps memberships in step with the contacts, in the transactions that change them. */
+/** Updates memberships in the transactions that change contacts. */
 export interface SegmentFollower {
   /**
-   * Looks at the segments of contacts that have changed; the caller's transaction holds their rows. ClickHouse is not
-   * asked: what is known of events is right, because every new event has its contact checked.
-   * @param linked those among them that were given visitors, whose earlier events are theirs from the commit on.
-   * @returns the events that tell of who entered and who left.
+   * Evaluates the segments of changed contacts, whose rows the caller's transaction has locked. It does not query
+   * ClickHouse: the stored results of event conditions are correct, because every new event has its contact checked.
+   * @param linked those among them that got visitors, whose earlier events are theirs from the commit on.
+   * @returns the events of contacts that enter or leave a segment.
    */
   follow(tx: Tenant, changes: ContactChanges, linked: ReadonlySet<string>): Promise<SystemEvent[]>
   /** The same for a contact that is about to be deleted. */
@@ -35,7 +35,7 @@ export function createFollower(definitions: Definitions, clock: Clock): SegmentF
       const affected = known.filter((definition) => isAffected(definition, changes))
       const judgements = await judge(tx, affected, contactIds, now, ({ isEvaluated }) => isEvaluated)
       const open = judgements.filter(({ belongs }) => affected.some(({ segmentId }) => belongs.get(segmentId) === null))
-      // The events of this very change are not in ClickHouse yet.
+      // The events of this change are not in ClickHouse yet.
       const hasEvents = known.some(({ usesSystemEvents }) => usesSystemEvents)
       const asksEvents = known.some(({ matches }) => matches.length > 0)
       const unknown = [...open.map(({ contactId }) => contactId), ...(asksEvents ? linked : [])]
@@ -57,8 +57,8 @@ function isAffected({ reads }: Definition, changes: ContactChanges): boolean {
 }
 
 /**
- * Looks at contacts again when their events have changed; the caller's transaction holds their rows.
- * @throws ServiceError 503 when ClickHouse is away.
+ * Checks contacts after their events have changed; the caller's transaction has locked their rows.
+ * @throws ServiceError 503 if ClickHouse is down.
  */
 export async function followEvents(
   tx: Tenant,
@@ -67,7 +67,7 @@ export async function followEvents(
   now: Date,
 ): Promise<SystemEvent[]> {
   if (contactIds.length === 0 || known.length === 0) return []
-  // All of them: the contact's writes are judged by what is written down here.
+  // All segments, because later writes to the contact use the results stored here.
   const matches = known.flatMap((definition) => definition.matches)
   if (matches.length > 0) {
     await storeAnswers(tx, matches, contactIds, await askEvents(tx, matches, { contactIds }, now))

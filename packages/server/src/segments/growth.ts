@@ -11,11 +11,11 @@ export interface SegmentDay {
 }
 
 /**
- * Members of a segment at the end of each day, and who came and went. Reckoned back from the number of today by what
- * the events tell and by what changed without one: the members that it had when it was defined, and those that a change
- * of its definition brought or took away.
+ * Members of a segment at the end of each day, and how many entered and left. Computed backwards from today's number,
+ * using the events and the changes without events: the first members of a new definition, and those that a changed one
+ * added or removed.
  * @param days YYYY-MM-DD, consecutive.
- * @returns null while the members are being counted.
+ * @returns null while members are being counted.
  * @throws ServiceError 404.
  */
 export async function segmentGrowth(
@@ -43,7 +43,7 @@ export async function segmentGrowth(
   const of = (day: string, event: string) => counted.get(`${day} ${event}`) ?? 0
   const changeOf = (day: string) => of(day, 'segment_entered') - of(day, 'segment_exited') + (silent.get(day) ?? 0)
   const last = days.at(-1) ?? ''
-  // What happened after the last day that is asked for lies between it and today.
+  // Changes after the last requested day lie between it and today.
   const since = new Set([...rows.map(({ day }) => day), ...silent.keys()].filter((day) => day > last))
   let count = [...since].reduce((sum, day) => sum - changeOf(day), countNow)
   const growth: SegmentDay[] = []

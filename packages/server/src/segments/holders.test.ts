@@ -32,7 +32,7 @@ async function define(...conditions: SegmentCondition[]): Promise<string> {
   return segmentId
 }
 
-/** A contact whose visitor has its name. */
+/** A contact with a visitor of the same name. */
 const person = (name: string, properties: object = {}) =>
   tenant.contact(`${name}@example.com`, { ...properties }, { visitor_id: name })
 const visit = (name: string, ...events: string[]) =>
@@ -42,7 +42,7 @@ async function segmentsOf(contactId: string): Promise<string[]> {
   return (await tenant.call('GET', `/v1/contacts/${contactId}`)).body.contact.segment_ids
 }
 
-/** Who is known to have the events of a condition, and of how many. */
+/** The contacts stored for a condition, and their number. */
 async function held(): Promise<{ contactIds: string[]; matches: number }> {
   const rows = await tenant.handle.db.selectFrom('segment_event_holders').selectAll().execute()
   const contactIds = rows.map((row) => row.contact_id).sort()
@@ -59,7 +59,7 @@ async function checksAreDone(): Promise<void> {
   )
 }
 
-/** The tenant's data with another way to ClickHouse. */
+/** The tenant's data with a different ClickHouse. */
 function asking(clickhouse: Partial<ClickHouse>) {
   const { stores } = service
   return openTenant({ ...stores, clickhouse: { ...stores.clickhouse, ...clickhouse } }, tenant.id)
@@ -212,7 +212,7 @@ test('an evaluation finds what a check has missed, and who has such events no lo
     evaluateSegment(tenant.handle, { definitions: rememberDefinitions(), clock: () => now }, segmentId)
   await evaluateAt(new Date())
   expect((await held()).contactIds).toEqual([ada])
-  // The service itself, whose clock does not run ahead, may still be checking ada and find her purchase recent.
+  // The service itself, whose clock is not ahead, may still be checking ada and find her purchase recent.
   await eventually(async () => {
     await evaluateAt(new Date(Date.now() + 4 * 86_400_000))
     expect([(await held()).contactIds, await segmentsOf(ada)]).toEqual([[], []])

@@ -6,18 +6,18 @@ import type { Definition, Definitions } from './definitions.ts'
 import type { EventAnswers } from './events.ts'
 import { type EventMatch, eventsOf, keyOf, type SegmentFilter } from './filter.ts'
 
-/** Rows that are deleted in one transaction. */
+/** Rows deleted in one transaction. */
 const ROWS_AT_ONCE = 20_000
 
-/** The keys of everything that segments ask of events. */
+/** The keys of all event conditions of segments. */
 export function keysOf(definitions: readonly Definition[]): string[] {
   return [...new Set(definitions.flatMap(({ matches }) => matches.map(keyOf)))]
 }
 
-/** Contacts, beside each as `held.keys` the keys of what segments ask of events and it meets, as far as is known. */
+/** Contacts, each with `held.keys`: the keys of the event conditions that it is known to meet. */
 export function contactsWithHeld(tenant: Tenant) {
   return tenant.db.selectFrom('contacts').leftJoinLateral(
-    // Aggregated, so that it is read once for a contact, however many conditions look at it.
+    // Aggregated, so that it is read once per contact, however many conditions use it.
     (eb) =>
       eb
         .selectFrom('segment_event_holders')
@@ -28,14 +28,14 @@ export function contactsWithHeld(tenant: Tenant) {
   )
 }
 
-/** The condition, in a query of `contactsWithHeld`, that a contact has such events. */
+/** The condition, in a query of `contactsWithHeld`, that a contact meets an event condition. */
 export function holds(match: EventMatch): RawBuilder<SqlBool> {
   return sql`${keyOf(match)}::uuid = ANY(held.keys)`
 }
 
 /**
- * Writes down which of some contacts have such events. The caller's transaction holds the contacts' rows, or writes of
- * nobody who is being checked.
+ * Stores which of some contacts meet event conditions. The caller's transaction has locked the contacts' rows, or
+ * excludes contacts that are being checked.
  */
 export async function storeAnswers(
   tx: Tenant,
@@ -64,8 +64,7 @@ interface Pair {
 }
 
 /**
- * By lists of ids: the planner cannot know how many rows an EXCEPT or a list has to be joined, and may compare each with
- * each.
+ * Uses lists of ids: the planner cannot estimate the rows of an EXCEPT or a joined list, and may choose a nested loop.
  */
 async function deleteHolders(tx: Tenant, pairs: readonly Pair[], askedAt?: string): Promise<void> {
   for (const [key, of] of Map.groupBy(pairs, ({ match_key }) => match_key)) {
@@ -90,7 +89,7 @@ async function insertHolders(tx: Tenant, pairs: SelectQueryBuilder<TenantTables,
     .execute()
 }
 
-/** The check that was made of a contact since then, and is to be repeated. */
+/** A check of a contact since then, which will be repeated. */
 function checkOf(tx: Tenant, contactId: string, since: string) {
   return tx.db
     .selectFrom('segment_checks')
@@ -99,19 +98,19 @@ function checkOf(tx: Tenant, contactId: string, since: string) {
     .where(sql<boolean>`segment_checks.contact_id = ${sql.ref(contactId)}`)
 }
 
-/** What ClickHouse has answered of the contacts from one id to another, as PostgreSQL reads it. */
+/** ClickHouse's answer for a range of contacts, in the form that PostgreSQL reads. */
 export interface AnsweredRange extends ContactRange {
-  /** When it was asked, by PostgreSQL's clock. */
+  /** When the query was sent, by PostgreSQL's clock. */
   askedAt: string
   /** A list of ids. */
   contactIds: string
-  /** For each, in the same order, a digit for each question: 1 where it has such events. */
+  /** For each contact, in the same order, a digit per condition: 1 if it is met. */
   hits: string
 }
 
 /**
- * The same of all contacts of a range, but for those that were checked after ClickHouse was asked: more is known of
- * them. Contacts that no longer exist have events too, and are left out.
+ * The same for all contacts of a range, except those that were checked after ClickHouse was queried, whose results are
+ * newer. Contacts that no longer exist still have events, and are skipped.
  */
 export async function storeAnswersOfRange(
   tx: Tenant,
@@ -133,7 +132,7 @@ export async function storeAnswersOfRange(
     .where('contact_id', '<=', upTo)
     .where('match_key', '=', sql<string>`ANY(${keys}::uuid[])`)
   await deleteHolders(tx, await known.except(held).execute(), askedAt)
-  // Only of these are the contacts read: most of the time there is none.
+  // Contacts are read only for these rows, and usually there are none.
   const missing = tx.db
     .selectFrom(held.except(known).as('missing'))
     .innerJoin('contacts', 'contacts.contact_id', 'missing.contact_id')
@@ -144,14 +143,14 @@ export async function storeAnswersOfRange(
   await insertHolders(tx, missing)
 }
 
-/** Forgets what events a contact has that is about to be deleted. */
+/** Deletes the event conditions met by a contact that is being deleted. */
 export async function forgetHolder(tx: Tenant, contactId: string): Promise<void> {
   await tx.db.deleteFrom('segment_event_holders').where('contact_id', '=', contactId).execute()
 }
 
 /**
- * Notes which of a filter's conditions no segment asks any more, for `deleteUnused`. Call it with the definitions
- * locked, after the change that takes the filter away.
+ * Records which of a filter's event conditions no segment uses any more, for `deleteUnused`. Call it with the
+ * definitions locked, after the change that removes the filter.
  */
 export async function noteUnused(tx: Tenant, before: SegmentFilter): Promise<void> {
   const rows = await tx.db.selectFrom('segments').select('filter').where('uses_events', '=', true).execute()
@@ -161,12 +160,12 @@ export async function noteUnused(tx: Tenant, before: SegmentFilter): Promise<voi
   await tx.db
     .insertInto('segment_unused_matches')
     .values(unused.map((match_key) => ({ match_key })))
-    // A deletion that is under way begins anew: rows may have come since.
+    // A deletion in progress starts over, because rows may have been added since.
     .onConflict((known) => known.columns(['match_key']).doUpdateSet({ unused_since: sql`clock_timestamp()` }))
     .execute()
 }
 
-/** Deletes who has the events of conditions that no segment asks any more, some at a time. */
+/** Deletes the rows of conditions that no segment uses any more, some at a time. */
 export async function deleteUnused(tenant: Tenant, definitions: Definitions, signal?: AbortSignal): Promise<void> {
   const noted = await tenant.db
     .selectFrom('segment_unused_matches')
@@ -174,7 +173,7 @@ export async function deleteUnused(tenant: Tenant, definitions: Definitions, sig
     .execute()
   for (let after = FIRST_ID; !signal?.aborted; ) {
     const deleted = await tenant.transaction(async (tx) => {
-      // Held, so that no segment begins to ask one of them before this ends.
+      // Locked, so that no segment starts using one of them before this ends.
       const used = new Set(keysOf(await definitions.of(tx)))
       const unused = noted.filter(({ match_key }) => !used.has(match_key)).map(({ match_key }) => match_key)
       const some = await tx.db

@@ -16,7 +16,7 @@ const CITIES = ['Oslo', 'Rome'] as const
 const did = (type: string, min_count = 1): SegmentCondition => ({ event: { type, min_count }, operator: 'did' })
 const is = (property: string, value: string): SegmentCondition => ({ property, operator: 'equals', value })
 const not = (type: string): SegmentCondition => ({ event: { type }, operator: 'did_not' })
-/** What segments ask; most of it shares an event condition with another. */
+/** Filters of segments, most of which share an event condition with another. */
 const FILTERS: SegmentFilter[] = [
   { match: 'all', conditions: [did('purchase')] },
   { match: 'all', conditions: [not('purchase'), is('lifecyclestage', 'lead')] },
@@ -25,7 +25,7 @@ const FILTERS: SegmentFilter[] = [
   { match: 'all', conditions: [did('contact_updated', 2), did('visit')] },
 ]
 
-/** What is done to one contact, or to the segments, one after the other. */
+/** The steps for one contact, or for the segments, in order. */
 type Step =
   | { kind: 'put'; stage?: (typeof STAGES)[number]; city?: (typeof CITIES)[number] }
   | { kind: 'track'; event: 'purchase' | 'visit' }
@@ -64,7 +64,7 @@ interface Person {
   events: Record<string, number>
 }
 
-/** The filters above once more, as plainly as they can be said. */
+/** A second, simple implementation of the filters above. */
 function belongs({ match, conditions }: SegmentFilter, person: Person): boolean {
   const holds = (condition: SegmentCondition): boolean => {
     if ('conditions' in condition) return belongs(condition, person)
@@ -81,7 +81,7 @@ test('whatever the interleaving, the members are those whom the filters mean, an
   await fc.assert(
     fc.asyncProperty(scripts, async ({ contacts, chores }) => {
       const tenant = await createTestTenant(service)
-      // From before there are contacts, so that everything about their members is told.
+      // Created before any contacts, so that every change of their members is recorded.
       const lasting = await Promise.all(FILTERS.map((filter) => define(tenant, filter)))
       await Promise.all(lasting.map((segmentId) => evaluate(tenant, segmentId)))
       const ids = await Promise.all(contacts.map((_, n) => tenant.contact(`person${n}@example.com`)))
@@ -101,7 +101,7 @@ async function define(tenant: TestTenant, filter: SegmentFilter): Promise<string
   return (await createSegment(tenant.handle, segment, new Date())).segmentId
 }
 
-/** Evaluates a whole segment, unless somebody does. */
+/** Evaluates a whole segment, unless another evaluation is running. */
 async function evaluate(tenant: TestTenant, segmentId: string): Promise<void> {
   const { numUpdatedRows } = await tenant.handle.db
     .updateTable('segments')
@@ -139,9 +139,9 @@ async function work(tenant: TestTenant, chores: Chore[], lasting: readonly strin
   }
 }
 
-/** Until everything that was noted is queued, checked and evaluated. */
+/** Waits until everything noted has been queued, checked and evaluated. */
 async function atRest(tenant: TestTenant): Promise<void> {
-  // What is noted is queued within half a second; then it is seen here until it is done.
+  // Noted contacts are queued within half a second; then they are visible here until they are checked.
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   const { db } = tenant.handle
   await expect

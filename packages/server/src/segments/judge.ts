@@ -5,20 +5,20 @@ import type { Definition } from './definitions.ts'
 import { contactsWithHeld, holds } from './holders.ts'
 import { segmentIds } from './member-ids.ts'
 
-/** Filters of so many segments go into one statement, which has a limit of parameters. */
+/** Segments per statement, because the number of parameters is limited. */
 const SEGMENTS_A_QUERY = 50
 
-/** Which segments a contact is in, and which it should be in. */
+/** The segments that a contact is in, and those that it should be in. */
 export interface Judgement {
   contactId: string
   memberOf: ReadonlySet<string>
-  /** By segment id; null when events must be asked first. */
+  /** By segment id; null if events must be queried first. */
   belongs: Map<string, boolean | null>
 }
 
 /**
- * Holds contacts against filters, in PostgreSQL, by what is known of the contacts' events.
- * @param isKnown whether that is so of everything that a definition asks. Otherwise its judgement is null, unless its
+ * Evaluates filters for contacts in PostgreSQL, using the stored results of event conditions.
+ * @param isKnown whether all of a definition's event conditions have results. If not, its result is null, unless its
  * other conditions decide.
  */
 export async function judge(
@@ -32,7 +32,7 @@ export async function judge(
   for (let from = 0; from < definitions.length; from += SEGMENTS_A_QUERY) {
     const group = definitions.slice(from, from + SEGMENTS_A_QUERY)
     const conditions = group.map((definition) =>
-      // Unknown: true and false of the other conditions win over it, as they do in SQL.
+      // Unknown: the other conditions may still decide, as in SQL's three-valued logic.
       compileFilter(definition.filter, { now, hasEvents: isKnown(definition) ? holds : () => sql`NULL::boolean` }),
     )
     const rows = await contactsWithHeld(tx)

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { TenantTables } from '../platform/postgres/database.ts'
 
-/** A column `segment_ids` for a query over contacts: the segments that each belongs to, in the order of their ids. */
+/** A column `segment_ids` for a query of contacts: the segments of each, sorted by id. */
 export function segmentIds(from: ExpressionBuilder<TenantTables, 'contacts'>) {
   return from
     .selectFrom('segment_members')

@@ -4,9 +4,9 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { segmentIds } from './member-ids.ts'
 
-/** One page of the contacts in a segment, in the order of their ids, which for most is the order of their creation. */
+/** One page of the contacts in a segment, sorted by id, which is usually the order of creation. */
 export async function listMembers(tenant: Tenant, segmentId: string, page: Page) {
-  // The page is cut out of the index of members first: only its contacts are read.
+  // The page is selected from the index of members first, so only its contacts are read.
   const ids = await tenant.db
     .selectFrom('segment_members')
     .select('contact_id')

@@ -39,7 +39,7 @@ async function eventually(check: () => Promise<void>): Promise<void> {
   await expect.poll(() => check().then(() => 'done', String), { interval: 100 }).toBe('done')
 }
 
-/** What is recorded of a contact's ways in and out, in order. */
+/** The recorded entries and exits of a contact, in order. */
 async function waysOf(contactId: string): Promise<string[]> {
   const both = await Promise.all(
     ['segment_entered', 'segment_exited'].map((type) =>
@@ -170,7 +170,7 @@ describe('events', () => {
     await Promise.all([visit('v', 'purchase'), visit('v', 'purchase')])
     await eventually(async () => expect(await segmentsOf(contactId)).toEqual([buyers]))
     await visit('v', 'purchase')
-    // A change of the contact looks at its events too.
+    // A change of the contact also considers its events.
     await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { city: 'Paris' } })
     await eventually(async () => expect(await checksLeft()).toBe(0))
     expect(await waysOf(contactId)).toEqual(['segment_entered', 'segment_exited', 'segment_entered'])
@@ -236,8 +236,8 @@ describe('a whole segment', () => {
     const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
     await visit('v', 'purchase')
     await eventually(async () => expect(await segmentsOf(contactId)).toEqual([segmentId]))
-    // A check that is still to come would look by today's clock, and let the contact in again. What was noted so far is
-    // queued before the next ones are worked off: with this one the last of them is done.
+    // A pending check would use today's clock and add the contact again. Everything noted so far is queued before later
+    // ones are checked, so once this one is done, all are.
     await queueChecks(tenant.handle, [contactId])
     await eventually(async () => expect(await checksLeft()).toBe(0))
     const inFourDays = new Date(Date.now() + 4 * 86_400_000)

@@ -3,7 +3,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Definition } from './definitions.ts'
 import type { Judgement } from './judge.ts'
 
-/** A statement has a limit of parameters, and four go into a row. */
+/** Rows per statement: the number of parameters is limited, and a row has four. */
 const ROWS_A_STATEMENT = 2_000
 
 interface Pair {
@@ -12,8 +12,8 @@ interface Pair {
 }
 
 /**
- * Makes memberships what they should be. Call it in a transaction that holds the contacts' rows.
- * @returns an event for each contact that really entered or left a segment.
+ * Corrects memberships. Call it in a transaction that has locked the contacts' rows.
+ * @returns an event for each contact that actually entered or left a segment.
  */
 export async function applyJudgements(
   tx: Tenant,
@@ -23,7 +23,7 @@ export async function applyJudgements(
 ): Promise<SystemEvent[]> {
   const entering: Pair[] = []
   const leaving: Pair[] = []
-  // In the order of segments, so that two transactions come to their counters in the same order.
+  // Sorted by segment, so that two transactions update the counters in the same order.
   for (const { segmentId } of definitions) {
     for (const { contactId, memberOf, belongs } of judgements) {
       const should = belongs.get(segmentId)
@@ -45,7 +45,7 @@ export async function applyJudgements(
   return [...entered.map(toEvent('segment_entered')), ...left.map(toEvent('segment_exited'))]
 }
 
-/** Takes a contact out of every segment. @returns the events that tell of it. */
+/** Removes a contact from every segment. @returns the events. */
 export async function leaveAll(tx: Tenant, contactId: string, now: Date): Promise<SystemEvent[]> {
   const rows = await tx.db
     .deleteFrom('segment_members')

@@ -22,7 +22,7 @@ const TEXT_LENGTH_MAX = 1_000
 const LIST_LENGTH_MAX = 500
 const DAYS_MAX = 36_500
 const COUNT_MAX = 1_000_000
-/** What has too many wrong places is wrong enough. */
+/** The most problems reported for one filter. */
 const DETAILS_MAX = 20
 
 const NUMERIC_TEXT = /^\s*[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})\s*$/
@@ -31,9 +31,9 @@ const OF_TIME: readonly PropertyOperator[] = ['is_set', 'is_not_set', 'before', 
 const EVENT_TEXTS = ['type', 'text', 'text_contains', 'url_contains', 'class_contains', 'element_id'] as const
 
 /**
- * Reads a filter as a caller sent it.
- * @param path where it stands in the request.
- * @throws ServiceError 400 naming every wrong place.
+ * Parses a filter from a request.
+ * @param path its path in the request.
+ * @throws ServiceError 400 naming every invalid field.
  */
 export function parseSegmentFilter(sent: unknown, path = 'filter'): SegmentFilter {
   const reader = new FilterReader()
@@ -43,7 +43,7 @@ export function parseSegmentFilter(sent: unknown, path = 'filter'): SegmentFilte
   return filter
 }
 
-/** Goes over a filter once, and notes what is wrong where. What it returns is good when nothing was noted. */
+/** Parses a filter in one pass and collects the problems with their paths. The result is valid if there are none. */
 class FilterReader {
   readonly details: ErrorDetail[] = []
   #conditions = 0
@@ -52,7 +52,7 @@ class FilterReader {
   filter(sent: unknown, path: string, level: number): SegmentFilter {
     const filter: SegmentFilter = { match: 'all', conditions: [] }
     this.#filters++
-    if (level > LEVELS_MAX) return this.#wrong(path, `is nested too deep: at most ${LEVELS_MAX} levels`, filter)
+    if (level > LEVELS_MAX) return this.#wrong(path, `is nested too deeply: at most ${LEVELS_MAX} levels`, filter)
     if (!isRecord(sent)) return this.#wrong(path, 'must be an object with match and conditions', filter)
     this.#onlyKnown(sent, path, ['match', 'conditions'])
     if (sent.match === 'all' || sent.match === 'any') filter.match = sent.match
@@ -60,7 +60,7 @@ class FilterReader {
     if (!Array.isArray(sent.conditions))
       return this.#wrong(`${path}.conditions`, 'must be a list of conditions', filter)
     for (const [index, condition] of sent.conditions.entries()) {
-      // Beyond the limits nothing is worth a look any more.
+      // Beyond the limits, parsing stops.
       if (this.#conditions > CONDITIONS_MAX || this.#filters > CONDITIONS_MAX) break
       filter.conditions.push(this.#condition(condition, `${path}.conditions[${index}]`, level))
     }
@@ -69,7 +69,7 @@ class FilterReader {
 
   requireFew(path: string): void {
     if (this.#conditions <= CONDITIONS_MAX && this.#filters <= CONDITIONS_MAX) return
-    this.#wrong(path, `has too many conditions: at most ${CONDITIONS_MAX} are possible, and as many nested filters`)
+    this.#wrong(path, `has too many conditions: at most ${CONDITIONS_MAX}, and as many nested filters`)
   }
 
   #condition(sent: unknown, path: string, level: number): PropertyCondition | EventCondition | SegmentFilter {
@@ -89,14 +89,14 @@ class FilterReader {
       hasMoreCharacters(property, KEY_LENGTH_MAX) ||
       !isStorableText(property)
     ) {
-      return this.#wrong(`${path}.property`, `must be a text from 1 to ${KEY_LENGTH_MAX} characters`, UNREAD)
+      return this.#wrong(`${path}.property`, `must be a text of 1 to ${KEY_LENGTH_MAX} characters`, UNREAD)
     }
     const operator = PROPERTY_OPERATORS.find((known) => known === sent.operator)
     const possible = operatorsOf(property)
     if (operator === undefined || !possible.includes(operator)) {
       return this.#wrong(`${path}.operator`, `must be one of ${possible.join(', ')}`, UNREAD)
     }
-    // Whatever stands beside these is not asked.
+    // These operators ignore a value.
     if (operator === 'is_set' || operator === 'is_not_set') return { property, operator }
     const problem = problemOfValue(operator, value)
     if (problem !== null) return this.#wrong(`${path}.value`, problem, UNREAD)
@@ -116,7 +116,7 @@ class FilterReader {
   #event(sent: Record<string, unknown>, path: string): EventMatch {
     this.#onlyKnown(sent, path, [...EVENT_TEXTS, 'within_days', 'min_count'])
     const event: EventMatch = {}
-    // A field that is null is absent, as in every body; no schema describes a filter.
+    // A null field is absent, as in every body, but here no schema handles it.
     for (const name of EVENT_TEXTS) {
       const text = sent[name] ?? undefined
       if (text === undefined) continue
@@ -149,9 +149,9 @@ class FilterReader {
   }
 }
 
-/** Stands for a condition that could not be read; nobody sees it. */
+/** Placeholder for an invalid condition; never returned. */
 const UNREAD: PropertyCondition = { property: '', operator: 'is_set' }
-const TEXT_EXPECTED = `must be a text from 1 to ${TEXT_LENGTH_MAX} characters`
+const TEXT_EXPECTED = `must be a text of 1 to ${TEXT_LENGTH_MAX} characters`
 const SCALAR_EXPECTED = `must be a text of at most ${TEXT_LENGTH_MAX} characters, a number, true or false`
 const wholeExpected = (max: number) => `must be a whole number from 1 to ${max}`
 
@@ -168,7 +168,7 @@ function problemOfValue(operator: PropertyOperator, value: unknown): string | nu
     case 'in':
     case 'not_in': {
       const fits = Array.isArray(value) && value.length > 0 && value.length <= LIST_LENGTH_MAX && value.every(isScalar)
-      return fits ? null : `must be a list from 1 to ${LIST_LENGTH_MAX} items, each a text, a number, true or false`
+      return fits ? null : `must be a list of 1 to ${LIST_LENGTH_MAX} items, each a text, a number, true or false`
     }
     case 'gt':
     case 'gte':

@@ -12,17 +12,17 @@ import { segmentIds } from './member-ids.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 
 const SAMPLE_SIZE = 5
-/** A count while somebody types is worth no more of the database's time. */
+/** A count while a user types must not take more of the database's time. */
 const COUNT_MS_MAX = 5_000
-/** The contacts with such events are held in memory: 250,000 of them take some tens of megabytes for a moment. */
+/** The contacts with such events are kept in memory: 250,000 of them briefly take some tens of megabytes. */
 const EVENT_BOUNDS = { limit: 250_000, secondsMax: 5 }
 const STATEMENT_CANCELLED = '57014'
-/** ClickHouse: the query took too long, or too much memory. */
+/** ClickHouse's error codes for a query that took too long or too much memory. */
 const TOO_MUCH = [159, 160, 241, 307]
 
 /**
- * How many contacts a filter finds now, and some of them. Nothing is written.
- * @throws ServiceError 400 naming every wrong place of the filter, or `preview_too_slow`.
+ * The number of contacts that match a filter now, and some of them. Writes nothing.
+ * @throws ServiceError 400 naming every invalid field of the filter, or `preview_too_slow`.
  */
 export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
   const filter = parseSegmentFilter(sent)
@@ -52,7 +52,7 @@ export async function previewSegment(tenant: Tenant, sent: unknown, now: Date) {
       (error as { code?: string }).code === STATEMENT_CANCELLED ||
       TOO_MUCH.includes(refusalCode(error) ?? 0)
     if (!isTooMuch) throw error
-    const message = 'This filter takes too long to count while you wait. It can be saved all the same.'
+    const message = 'This filter takes too long to preview. You can still save it.'
     throw new ServiceError(400, 'preview_too_slow', message, { cause: error })
   }
 }

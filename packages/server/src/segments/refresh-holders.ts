@@ -6,15 +6,18 @@ import { type Answer, inGroups, streamAnswers } from './events.ts'
 import type { EventMatch } from './filter.ts'
 import { type AnsweredRange, storeAnswersOfRange } from './holders.ts'
 
-/** ClickHouse reads the tenant's events once for so many contacts; the answer takes some 50 MB until it is written. */
+/**
+ * Contacts per query of ClickHouse, which reads the tenant's events once for each; the answer takes about 50 MB until
+ * it is written.
+ */
 const CONTACTS_A_QUESTION = 1_000_000
-/** Contacts whose answers are written in one transaction. */
+/** Contacts whose results are written in one transaction. */
 const CONTACTS_A_TRANSACTION = 20_000
 
 /**
- * Asks ClickHouse what a segment asks of events, of all contacts, and writes it down. @param goOn is called now and then,
- * and ends it with false.
- * @returns false when it was ended, or when the segment is no longer what it was.
+ * Queries ClickHouse for a segment's event conditions for all contacts and stores the results. @param goOn is called
+ * regularly, and aborts by returning false.
+ * @returns false if aborted, or if the segment has changed.
  */
 export async function refreshHolders(
   tenant: Tenant,
@@ -28,7 +31,7 @@ export async function refreshHolders(
       for (const part of await readAnswers(tenant, group, range, now)) {
         if (!(await goOn())) return false
         const isWritten = await tenant.transaction(async (tx) => {
-          // Held, so that nothing is written for a segment that is gone.
+          // Locked, so that nothing is written for a deleted segment.
           const known = await definitions.of(tx)
           if (!known.some((each) => each.segmentId === segmentId && each.revision === revision)) return false
           await storeAnswersOfRange(tx, group, part)
@@ -41,7 +44,7 @@ export async function refreshHolders(
   return true
 }
 
-/** The whole answer, as short as can be: ClickHouse does not wait for what PostgreSQL takes to write it. */
+/** The whole answer, in compact form, so that ClickHouse need not wait for PostgreSQL's writes. */
 async function readAnswers(
   tenant: Tenant,
   group: readonly EventMatch[],

@@ -8,7 +8,7 @@ import { Segment } from './segment-object.ts'
 import { countSegments, listSegments, readSegment, readSegmentSoFar } from './segments.ts'
 
 const COUNTING =
-  'The service is still finding out who belongs to this segment: contacts may be missing, or too many. Ask again shortly.'
+  'The members of this segment are still being counted, so the list may be incomplete or have extra contacts. Try again shortly.'
 
 const Path = Type.Object({ segment_id: Type.String() })
 
@@ -66,7 +66,7 @@ export function segmentRoutes(app: App): void {
             segment_name: Type.String(),
             counting: Type.Boolean({
               description:
-                'Whether the service is still finding out who belongs: contacts may be missing, or too many.',
+                'Whether members are still being counted: the list may be incomplete or have extra contacts.',
             }),
             contacts: Type.Array(SegmentMember),
             pagination: Pagination,

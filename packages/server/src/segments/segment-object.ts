@@ -9,9 +9,9 @@ export const Segment = Type.Object({
   _id: Id,
   name: Type.String({ examples: ['Leads in France'] }),
   description: Nullable(Type.String()),
-  contact_count: Nullable(Type.Integer({ description: 'null while the contacts are being counted.' })),
+  contact_count: Nullable(Type.Integer({ description: 'null while contacts are being counted.' })),
   counting: Type.Boolean({
-    description: 'Whether the service is still finding out who belongs: the segment is new, or its filter has changed.',
+    description: 'Whether contacts are still being counted, because the segment is new or its filter changed.',
   }),
   filter: SegmentFilterSchema,
   created_at: Timestamp,
@@ -22,7 +22,7 @@ type SegmentRow = Pick<
   'segment_id' | 'name' | 'description' | 'filter' | 'evaluated_at' | 'created_at'
 > & { contact_count: number }
 
-/** A segment as the API answers it. */
+/** A segment as the API returns it. */
 export function toSegmentObject(row: SegmentRow): Type.Static<typeof Segment> {
   return {
     segment_id: row.segment_id,

@@ -173,7 +173,7 @@ test('while a segment is being counted it has no number, and nothing takes it fo
   const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Rome' }] }
   await tenant.handle.transaction(async (tx) => {
     expect(await updateSegment(tx, segmentId, { filter }, new Date())).toEqual(['filter'])
-    // So that the service leaves it to this test.
+    // So that the service does not evaluate it during this test.
     const claimed_until = new Date(Date.now() + 600_000)
     await tx.db.updateTable('segments').set({ claimed_until }).where('segment_id', '=', segmentId).execute()
   })

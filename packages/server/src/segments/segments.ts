@@ -22,14 +22,14 @@ const DESCRIPTION_LENGTH_MAX = 2_000
 export interface NewSegment {
   name: string
   description: string | null
-  /** As a caller sent it. */
+  /** As sent by the caller. */
   filter: unknown
 }
 
 /**
- * Defines a segment. Its members are found by `evaluateSegment`, or by the running service within a second or two.
- * @param evaluatedByCaller the caller evaluates it at once, so the service leaves it alone.
- * @throws ServiceError 400 naming every wrong place, 409 `too_many_segments`.
+ * Creates a segment. `evaluateSegment` finds its members, or the running service does within a second or two.
+ * @param evaluatedByCaller the caller evaluates it at once, so the service does not.
+ * @throws ServiceError 400 naming every invalid field, 409 `too_many_segments`.
  */
 export async function createSegment(
   tenant: Tenant,
@@ -48,7 +48,7 @@ export async function createSegment(
       .select(({ fn }) => fn.countAll().as('count'))
       .executeTakeFirstOrThrow()
     if (Number(count) >= SEGMENTS_MAX) {
-      throw conflict('too_many_segments', `A tenant has at most ${SEGMENTS_MAX} segments. Delete one that is not used.`)
+      throw conflict('too_many_segments', `A tenant can have at most ${SEGMENTS_MAX} segments. Delete an unused one.`)
     }
     await tx.db
       .insertInto('segments')
@@ -66,10 +66,10 @@ export async function createSegment(
 }
 
 /**
- * Gives a segment another name, description or filter; undefined stays as it is. For another filter its members are found
- * anew, without events, by the running service.
- * @returns the names of what has changed.
- * @throws ServiceError 404, 400 naming every wrong place.
+ * Changes a segment's name, description or filter; undefined fields stay. After a change of the filter, the running
+ * service re-evaluates the members without recording events.
+ * @returns the names of the changed fields.
+ * @throws ServiceError 404, 400 naming every invalid field.
  */
 export async function updateSegment(
   tenant: Tenant,
@@ -109,7 +109,7 @@ export async function updateSegment(
   })
 }
 
-/** Removes a segment; nobody is said to have left it. @throws ServiceError 404. */
+/** Deletes a segment, without events of leaving. @throws ServiceError 404. */
 export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<void> {
   await tenant.transaction(async (tx) => {
     await lockDefinitions(tx)
@@ -123,12 +123,12 @@ export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<
   })
 }
 
-/** Has every segment of a tenant evaluated anew, without events: after contacts were loaded past the usual ways. */
+/** Re-evaluates every segment of a tenant without events, after contacts were loaded in bulk. */
 export async function reevaluateSegments(tenant: Tenant): Promise<void> {
   await tenant.db
     .updateTable('segments')
-    // Not before their events, too, have been in the journal for a second: from then on they are waited for. With a new
-    // revision an evaluation that is under way does not count.
+    // Not before their events have been in the journal for a second: from then on, reads wait for them. A new revision
+    // discards an evaluation in progress.
     .set({ evaluated_at: null, claimed_until: sql`now() + interval '2 seconds'`, revision: NEXT_REVISION })
     .execute()
 }
@@ -157,7 +157,7 @@ export async function readSegment(tenant: Tenant, segmentId: string) {
   return (await readSegmentSoFar(tenant, segmentId)).segment
 }
 
-/** A segment with the number of contacts that are known to belong to it, also while they are being counted. @throws ServiceError 404. */
+/** A segment with the number of its known members, even while they are being counted. @throws ServiceError 404. */
 export async function readSegmentSoFar(tenant: Tenant, segmentId: string) {
   const row = await selectSegments(tenant).where('segment_id', '=', segmentId).executeTakeFirst()
   if (!row) throw notFound('segment')

@@ -3,8 +3,8 @@ import type { SystemEvent } from '../journal/append.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
 /**
- * Writes down how many members a definition brought, or took away, since nobody is told of them.
- * @param changes the events that are not sent.
+ * Records how many members a definition added or removed without events.
+ * @param changes the events that are not recorded.
  */
 export async function recordSilentChange(
   tx: Tenant,
@@ -26,7 +26,7 @@ export async function recordSilentChange(
     .execute()
 }
 
-/** By how many members such changes altered a segment, by day. @param since YYYY-MM-DD, included. */
+/** The net effect of such changes on a segment's members, by day. @param since YYYY-MM-DD, inclusive. */
 export async function silentChanges(tenant: Tenant, segmentId: string, since: string): Promise<Map<string, number>> {
   const rows = await tenant.db
     .selectFrom('segment_silent_changes')

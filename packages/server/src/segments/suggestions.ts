@@ -5,21 +5,21 @@ import { contains } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { TIME_COLUMNS } from './filter.ts'
 
-/** Values are looked for among so many contacts, the newest, so that a letter typed is answered at once. */
+/** The number of newest contacts to search for values, so that every keystroke is answered at once. */
 const CONTACTS_READ = 10_000
 const EVENT_DAYS_READ = 90
 const DAY_MS = 86_400_000
 
 export interface Suggestion {
-  /** What goes into the filter. */
+  /** The value for the filter. */
   value: string | number | boolean
-  /** What people read, where that is another text. */
+  /** The label, if it differs from the value. */
   label: string | null
-  /** How many of the records that were looked at have it. */
+  /** How many of the searched records have it. */
   count: number
 }
 
-/** The columns of events that a filter compares, by the name that the filter gives them. */
+/** The event columns of filters, by their names in the filter. */
 const EVENT_COLUMNS: Readonly<Record<string, string>> = {
   'event.type': 'event',
   'event.text': 'text',
@@ -29,7 +29,10 @@ const EVENT_COLUMNS: Readonly<Record<string, string>> = {
   'event.element_id': 'element_id',
 }
 
-/** Values that a property has among the newest contacts, the most frequent first; `event.type` and the like, of events. */
+/**
+ * Values of a property among the newest contacts, most frequent first; for `event.type` and similar names, among
+ * events.
+ */
 export async function suggestValues(
   tenant: Tenant,
   property: string,
@@ -55,7 +58,7 @@ async function suggestOfContacts(tenant: Tenant, property: string, typed: string
     .orderBy('created_at', 'desc')
     .limit(CONTACTS_READ)
     .as('newest')
-  // A list has each of its elements.
+  // A list counts as each of its elements.
   const values = tenant.db
     .selectFrom(newest)
     .select(
@@ -93,7 +96,7 @@ async function suggestCompanies(tenant: Tenant, typed: string, limit: number): P
 
 async function suggestOfEvents(tenant: Tenant, column: string, typed: string, limit: number, now: Date) {
   const since = new Date(now.getTime() - EVENT_DAYS_READ * DAY_MS)
-  // The names of the service's own events can be asked for too.
+  // System events can be used in filters too.
   const { where, parameters } = eventConditions({ date_after: since, includeSystem: column === 'event' })
   const rows = await tenant.events.select<{ value: string; count: number }>({
     name: 'segments.suggestions',

@@ -10,22 +10,22 @@ import { deleteUnused } from './holders.ts'
 
 const EVERY_MS = 500
 const PAUSE_MS = 3_000
-/** Nobody waits for it. */
+/** Not urgent: nothing waits for it. */
 const CLEAN_EVERY_MS = 3_000
-/** Half of the time for which a segment is claimed. */
+/** Half of the duration of a claim. */
 const RESUMED_WITHIN_MS = 60_000
-/** Who belongs changes by time alone. */
+/** Membership that changes with time alone. */
 const TIMED_EVERY_MINUTES = 10
-/** What a crash made the checks forget is found again. */
+/** Covers checks that were lost in a crash. */
 const EVENTS_EVERY_MINUTES = 360
 
-/** Everything that keeps memberships right while the service runs. */
+/** Everything that keeps memberships up to date while the service runs. */
 export interface Segments extends Pick<Checks, 'onRecorded'> {
   follower: SegmentFollower
   stop(): Promise<void>
 }
 
-/** Starts following contacts, events and time. */
+/** Starts updating memberships by contacts, events and time. */
 export async function watchSegments(given: Omit<WatchDependencies, 'definitions'>): Promise<Segments> {
   const stopping = new AbortController()
   const dependencies = { ...given, definitions: rememberDefinitions(), signal: stopping.signal }
@@ -35,16 +35,16 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
   const startedAt = rows[0]?.now ?? ''
   let resumeAt = 0
   /**
-   * What is claimed or evaluated. It stays when a store goes away, and is tried again first: nobody else can claim it for
-   * a while.
+   * The current claim. It is kept when a database goes down, and retried first, because no other process can claim the
+   * segment for a while.
    */
   let current: { segment: Due; until: number; isClaimed: boolean } | null = null
   let lastTenant: string | null = null
 
-  /** A segment that cannot be evaluated stays claimed for a while, so that the others have their turn. */
+  /** A segment that cannot be evaluated stays claimed for a while, so that others are evaluated. */
   function giveWay(error: unknown): void {
     if (error instanceof ServiceError && error.status === 503) throw error
-    log.warn({ err: error }, 'a segment could not be evaluated; the others go on')
+    log.warn({ err: error }, 'a segment could not be evaluated; continuing with others')
   }
 
   const evaluating = every(EVERY_MS, async () => {
@@ -66,7 +66,7 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
       }
     } catch (error) {
       resumeAt = Date.now() + PAUSE_MS
-      log.warn({ err: error }, 'a segment could not be evaluated; it is tried again shortly')
+      log.warn({ err: error }, 'a segment could not be evaluated; retrying shortly')
     }
   })
 
@@ -77,7 +77,7 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
         await deleteUnused(openTenant(stores, tenant_id), definitions, stopping.signal)
       }
     } catch (error) {
-      log.warn({ err: error }, 'what no segment asks any more could not be deleted; it is tried again shortly')
+      log.warn({ err: error }, 'unused event conditions could not be deleted; retrying shortly')
     }
   })
 
@@ -96,14 +96,14 @@ export async function watchSegments(given: Omit<WatchDependencies, 'definitions'
 interface Due {
   tenant_id: string
   segment_id: string
-  /** When a claim of it ends, to the microsecond: it tells this claim from others. */
+  /** When the claim ends, to the microsecond, which identifies the claim. */
   claim_ends: string
 }
 
 /**
- * Finds a segment whose members are to be looked at as a whole: a new one, one that time changes, and, once after each
- * start, one that events change, because a crash may have made a check forget. Tenants take turns: one that defines
- * hundreds of segments at once delays nobody else's.
+ * Finds a segment to evaluate as a whole: a new one, one that depends on time, and, once after each start, one that
+ * depends on events, because a crash may have lost a check. Tenants alternate, so one that creates hundreds of segments
+ * at once does not delay others.
  */
 async function findDue(
   database: Stores['database'],
@@ -119,9 +119,9 @@ async function findDue(
 }
 
 /**
- * Takes a segment for this process. It may be asked again when the answer was lost, because a claim that the server has
- * carried out is known by its end.
- * @returns false when another process was first.
+ * Claims a segment for this process. It can be retried if the answer was lost, because a successful claim is identified
+ * by its end.
+ * @returns false if another process was first.
  */
 async function claim(database: Stores['database'], segment: Due, startedAt: string): Promise<boolean> {
   const { tenant_id, segment_id, claim_ends } = segment

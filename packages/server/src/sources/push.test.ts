@@ -20,7 +20,7 @@ interface Result {
   error?: { code: string; message: string }
 }
 
-/** Pushes records. @returns their results. */
+/** @returns the results of the records. */
 async function push(source: string, records: object[], more: object = {}): Promise<Result[]> {
   const { status, body } = await tenant.call('POST', `/v1/sources/${source}/contacts`, { records, ...more })
   if (status !== 200) throw new Error(JSON.stringify(body))
@@ -38,7 +38,7 @@ async function count(): Promise<number> {
   return (await tenant.call('GET', '/v1/contacts?count_only=true')).body.count
 }
 
-/** The service's own events of a contact, by name: those of one request have one time. */
+/** The system events of a contact, sorted by name: those of one request share a timestamp. */
 async function systemEvents(contactId: string | undefined): Promise<{ event: string; data: object }[]> {
   const path = `/v1/events?contact_id=${contactId}&include=system&sort_by=event&sort_dir=asc&limit=100`
   return (await tenant.call('GET', path)).body.events
@@ -184,7 +184,7 @@ describe('what a record does', () => {
     expect((await read(created?.contact_id)).unified_profile).not.toHaveProperty('raw_data')
     expect(statuses(await push('crm', [record]))).toEqual(['unchanged'])
     expect(statuses(await push('crm', [{ ...record, raw: { ...raw, empty: 'no more' } }]))).toEqual(['updated'])
-    // A push without it leaves it alone.
+    // A push without it does not change it.
     expect(statuses(await push('crm', [{ external_id: '1' }]))).toEqual(['unchanged'])
     const { unified_profile } = await read(created?.contact_id, 'raw')
     expect(unified_profile.raw_data.crm.empty).toBe('no more')
@@ -203,7 +203,7 @@ describe('companies', () => {
     const companyId = body.companies[0].company_id
     expect((await read(first?.contact_id)).contact.associations.companies).toEqual([companyId])
     expect((await read(second?.contact_id)).contact.company_id).toBe(companyId)
-    // A contact that has a company keeps it, and none is made in vain.
+    // A contact with a company keeps it, and no unused company is created.
     await push('crm', [{ external_id: '1', properties: { company_domain: 'other.com' } }])
     expect((await read(first?.contact_id)).contact.company_id).toBe(companyId)
     expect((await tenant.call('GET', '/v1/companies?count_only=1')).body.count).toBe(1)
@@ -255,11 +255,11 @@ describe('one bad record fails alone', () => {
 
   test.each([
     [{ email: 'a@example.com' }, null, 'external_id: is required'],
-    [{ external_id: null }, null, 'external_id: must be a text from 1 to 200 characters'],
-    [{ external_id: 7 }, null, 'external_id: must be a text from 1 to 200 characters'],
-    [{ external_id: ['a'] }, null, 'external_id: must be a text from 1 to 200 characters'],
-    [{ external_id: '' }, '', 'external_id: must be a text from 1 to 200 characters'],
-    [{ external_id: 'x'.repeat(201) }, 'x'.repeat(201), 'external_id: must be a text from 1 to 200 characters'],
+    [{ external_id: null }, null, 'external_id: must be a text of 1 to 200 characters'],
+    [{ external_id: 7 }, null, 'external_id: must be a text of 1 to 200 characters'],
+    [{ external_id: ['a'] }, null, 'external_id: must be a text of 1 to 200 characters'],
+    [{ external_id: '' }, '', 'external_id: must be a text of 1 to 200 characters'],
+    [{ external_id: 'x'.repeat(201) }, 'x'.repeat(201), 'external_id: must be a text of 1 to 200 characters'],
     [{ external_id: 'bad', nmae: 'x' }, 'bad', 'nmae: is not a known field; remove it'],
     [null, null, 'the record: must be an object'],
     ['bad', null, 'the record: must be an object'],

@@ -8,28 +8,28 @@ import { parseTimestamp } from '../platform/time.ts'
 import { PUSHED_KINDS } from './source-kinds.ts'
 import type { IncomingRecord } from './write-records.ts'
 
-/** Sources of the service's own, by which nobody else can write. */
+/** Built-in sources, which pushes cannot use. */
 const RESERVED = ['manual', 'form', 'tracker', 'identify', 'import', 'agent']
 const SOURCE_NAME = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 const PushedRecord = Type.Object(
   {
-    external_id: Type.String({ minLength: 1, maxLength: 200, description: 'The id of the record in the source.' }),
+    external_id: Type.String({ minLength: 1, maxLength: 200, description: "The record's id in the source." }),
     email: Type.Optional(
-      Type.Unknown({ description: 'A text; null is as good as none.', examples: ['ada@example.com'] }),
+      Type.Unknown({ description: 'A text; null counts as absent.', examples: ['ada@example.com'] }),
     ),
     properties: Type.Optional(
       Type.Unknown({
-        description: 'Key-value properties, as in a contact; null withdraws one.',
+        description: 'Key-value properties, as in a contact; null removes one.',
         examples: [{ firstname: 'Ada' }],
       }),
     ),
     raw: Type.Optional(
-      Type.Unknown({ description: 'The record as the source has it, in JSON; kept, and shown with include=raw only.' }),
+      Type.Unknown({ description: "The source's record as JSON; stored, and returned only with include=raw." }),
     ),
     updated_at: Type.Optional(
       Type.Unknown({
-        description: 'When the record changed in the source (ISO 8601 with an offset). Without it: now.',
+        description: 'When the record changed in the source (ISO 8601 with an offset). Default: now.',
         examples: ['2026-01-31T08:00:00.000Z'],
       }),
     ),
@@ -42,7 +42,7 @@ export const PushBody = Type.Object(
   {
     kind: Type.Optional(
       Type.Enum([...PUSHED_KINDS], {
-        description: 'What the source is. It is remembered; a source that has not said it is a crm.',
+        description: 'The kind of source. It is remembered; the default is crm.',
       }),
     ),
     records: recordList(PushedRecord),
@@ -65,10 +65,10 @@ export const PushBody = Type.Object(
   },
 )
 
-/** @throws ServiceError 400 for a name that cannot be a connected source's. */
+/** @throws ServiceError 400 for a name that a connected source cannot have. */
 export function parseSourceName(source: string): string {
   if (RESERVED.includes(source)) {
-    throw validationError([{ path: 'source', message: `is a source of the service's own (${RESERVED.join(', ')})` }])
+    throw validationError([{ path: 'source', message: `is a reserved source name (${RESERVED.join(', ')})` }])
   }
   if (!SOURCE_NAME.test(source)) {
     const message = 'must be 1 to 64 characters of a to z, 0 to 9, _ and -, and begin with a letter or digit'
@@ -79,7 +79,7 @@ export function parseSourceName(source: string): string {
 
 const checkRecord = recordCheck(PushedRecord)
 
-/** Checks one record. @returns the record, or the error that it fails with. */
+/** Validates a record. @returns the record, or its error. */
 export function parseRecord(sent: unknown): IncomingRecord | ServiceError {
   const details = checkRecord(sent)
   if (details.length > 0) return validationError(details)
@@ -96,7 +96,7 @@ export function parseRecord(sent: unknown): IncomingRecord | ServiceError {
   }
   const isSame = typeof sameEmail === 'string' && parseEmail(sameEmail) === email
   if (ownEmail !== undefined && (sameEmail ?? null) !== null && !isSame) {
-    details.push({ path: 'properties.email', message: 'must be the same as email, or be left out' })
+    details.push({ path: 'properties.email', message: 'must equal email, or be omitted' })
   }
   details.push(...checkProperties(properties))
   const { domain, detail } = parseCompany(properties.company_domain)
@@ -121,7 +121,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
-/** The domain in a property `company_domain`, or what is wrong with it. */
+/** The domain in the property `company_domain`, or its error. */
 export function parseCompany(value: unknown): { domain: string | null; detail?: ErrorDetail } {
   if (value === undefined || value === null || value === '') return { domain: null }
   const domain = typeof value === 'string' ? parseCompanyDomain(value) : null

@@ -8,14 +8,14 @@ import { noteSource } from './source-kinds.ts'
 import { writeRecords } from './write-records.ts'
 
 const Result = Type.Object({
-  index: Type.Integer({ description: 'Place of the record in the request.' }),
-  external_id: Nullable(Type.String({ description: 'As it was sent; null where it is no text.' })),
+  index: Type.Integer({ description: 'Index of the record in the request.' }),
+  external_id: Nullable(Type.String({ description: 'As sent; null if it is not a text.' })),
   status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
   contact_id: Type.Optional(Id),
   error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
 })
 
-/** What connected systems push. */
+/** Pushes from connected systems. */
 export function sourceRoutes(app: App, dependencies: WriteDependencies): void {
   app.post(
     '/v1/sources/:source/contacts',
@@ -25,7 +25,7 @@ export function sourceRoutes(app: App, dependencies: WriteDependencies): void {
         operationId: 'pushSourceContacts',
         summary: 'Create or update contacts with the records of a connected system',
         description:
-          'A contact is found by the id that the source has for it, else by email, else created. One bad record fails alone.',
+          "A contact is found by the source's id for it, else by email, else created. An invalid record fails alone.",
         tags: ['Sources'],
         params: Type.Object({ source: Type.String({ examples: ['hubspot'] }) }),
         body: PushBody,

@@ -1,15 +1,15 @@
 import type { SourceKind } from '../contacts/record-source.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** Kinds that a pushing source may be. */
+/** The kinds of pushing sources. */
 export const PUSHED_KINDS = ['crm', 'enrichment', 'email', 'messaging', 'analytics'] as const satisfies SourceKind[]
 
-/** A source that writes all the time need not have each of its writes noted. */
+/** How often a source's write time is updated at most. */
 const NOTED_EVERY_MS = 60_000
 
 /**
- * Notes that a source writes, and of which kind it is.
- * @param kind as the request says it; a source that does not say it stays what it was, and is `first` at first.
+ * Records that a source writes, and its kind.
+ * @param kind from the request; without one, the source keeps its kind, initially `first`.
  */
 export async function noteSource(
   tenant: Tenant,
@@ -27,7 +27,7 @@ export async function noteSource(
   const after = kind ?? before ?? first
   const isNoted = known !== undefined && now.getTime() - known.last_write_at.getTime() < NOTED_EVERY_MS
   if (after === before && isNoted) return after
-  // Not in the transaction of the records: all writes of the source would wait for one another at this row.
+  // Not in the transaction of the records, in which all writes of the source would wait for this row.
   await tenant.db
     .insertInto('sources')
     .values({ source, kind: after, created_at: now, last_write_at: now })

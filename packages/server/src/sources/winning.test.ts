@@ -13,10 +13,10 @@ beforeEach(async () => {
   contactId = await tenant.contact('ada@example.com')
 })
 
-/** Days of a year gone by, so that what is written by hand is always newer. */
+/** Days of a past year, so that writes by hand are always newer. */
 const DAY = (day: number) => `2026-01-${String(day).padStart(2, '0')}T00:00:00.000Z`
 
-/** Pushes one record about the contact. @returns its status. */
+/** Pushes one record of the contact. @returns its status. */
 async function push(source: string, properties: object, updated_at?: string, more: object = {}): Promise<string> {
   const record = {
     external_id: `${source}-1`,
@@ -62,7 +62,7 @@ describe('the latest write wins', () => {
     expect(unified_profile.sources.a.updated_at).toBe(DAY(1))
     expect(await push('a', { city: 'Rome' }, DAY(3))).toBe('updated')
     expect((await read()).provenance.city).toEqual({ source: 'a', updated_at: DAY(3) })
-    // Without a time of its own a write is the newest.
+    // A write without a time is the newest.
     await push('b', { city: 'Bergen' })
     expect(await city()).toBe('Bergen')
   })
@@ -113,7 +113,7 @@ describe('null', () => {
     const { properties, provenance, unified_profile } = await read()
     expect([properties.city, provenance.city]).toEqual(['Oslo', { source: 'b', updated_at: DAY(2) }])
     expect(unified_profile.profile.city.all_sources).toEqual(['a', 'b'])
-    // What does not win is withdrawn without effect on the contact.
+    // Removing a value that does not win leaves the contact unchanged.
     await push('a', { city: null }, DAY(5))
     expect(await city()).toBe('Oslo')
     await push('b', { city: null }, DAY(5))
@@ -159,7 +159,7 @@ describe('an enrichment source', () => {
     expect(listed.body.count).toBe(1)
     await enrich('clear', { jobtitle: 'Admiral' })
     expect((await read()).properties.jobtitle).toBe('Admiral')
-    // Another one finds no blank.
+    // For another source, it is no longer blank.
     await enrich('other', { jobtitle: 'Captain' })
     expect((await read()).properties.jobtitle).toBe('Admiral')
   })
@@ -168,7 +168,7 @@ describe('an enrichment source', () => {
     await enrich('clear', { city: 'Lyon', country: 'France' }, DAY(9))
     expect(await push('crm', { city: 'Rome', country: 'France' }, DAY(1))).toBe('updated')
     expect((await read()).properties.city).toBe('Rome')
-    // A value that both have is the CRM's from then on.
+    // A value that both have becomes the CRM's.
     await enrich('clear', { city: 'Nice', country: 'Spain' }, DAY(10))
     expect((await read()).properties).toMatchObject({ city: 'Rome', country: 'France' })
     await push('crm', { city: null }, DAY(2))

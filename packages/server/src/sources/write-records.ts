@@ -15,20 +15,20 @@ import { newId } from '../platform/ids.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** One record of a source, checked. */
+/** A validated record of a source. */
 export interface IncomingRecord {
-  /** The id by which the source knows the contact; null where it has none (a row of a file). */
+  /** The source's id for the contact; null if it has none (a row of a file). */
   externalId: string | null
   email: string | null
   properties: PropertyChanges
   raw?: unknown
   /** When it was changed in the source. */
   at: Date | null
-  /** Domain of the company that a contact without one is linked to. */
+  /** Domain of the company to link a contact without one to. */
   companyDomain: string | null
 }
 
-/** What became of a record. */
+/** The result of a record. */
 export type RecordResult = { status: 'created' | 'updated' | 'unchanged'; contactId: string } | Failure
 
 interface Source {
@@ -37,10 +37,10 @@ interface Source {
 }
 
 /**
- * Writes a source's records in one transaction with a fixed number of statements. Records are applied in their order: a
- * contact is found by the source's own id, else by e-mail, else made. A record that cannot be applied leaves nothing
- * behind and does not hinder the others.
- * @param records an error stands for a record that was refused already.
+ * Writes a source's records in one transaction with a fixed number of statements. Records are applied in order: a
+ * contact is found by the source's id, else by e-mail, else created. A record that fails writes nothing and does not
+ * affect the others.
+ * @param records an error represents a record that was already rejected.
  */
 export async function writeRecords(
   tenant: Tenant,
@@ -66,16 +66,16 @@ export async function writeRecords(
   })
 }
 
-/** Contacts that the records are about, by every key that leads to them. */
+/** The contacts of the records, by every key that leads to them. */
 interface Batch extends Source {
   byExternalId: Map<string, ContactState>
   byEmail: Map<string, ContactState>
   touched: Map<ContactState, Applied>
-  /** Records that name a company, with what they were applied to. */
+  /** Records that name a company, with their contacts. */
   links: { index: number; state: ContactState; domain: string; name: string | null }[]
 }
 
-/** What was applied to one contact. */
+/** The records applied to one contact. */
 interface Applied {
   /** The contact before the first of the records. */
   before: Pick<ContactState, 'row' | 'records'>
@@ -96,7 +96,7 @@ async function openBatch(
     states.flatMap((state) => aliases(state).flatMap((key) => keyed(key, state)))
   return {
     ...source,
-    // A contact that has a key itself comes after those that have it from a merge, and so before them.
+    // A contact that has a key itself is added last, so that it overrides those that have it from a merge.
     byExternalId: new Map([
       ...byAlias(({ aliases }) => aliases.externalIds),
       ...states.flatMap((state) => keyed(state.externalIdBefore, state)),
@@ -153,7 +153,7 @@ function writeOf({ source, kind }: Source, record: IncomingRecord, now: Date): S
     ...(externalId === null ? {} : { externalId }),
     ...(email === null ? {} : { email }),
     ...(raw === undefined ? {} : { raw }),
-    // A source's clock may be ahead; its write is not newer than now for that.
+    // A source's clock may be ahead; its writes still count as no newer than now.
     ...(at === null ? {} : { at: at > now ? now : at }),
   }
 }
@@ -174,15 +174,15 @@ function keep(
   state.row = row
   state.records = [...state.records.filter(({ source }) => source !== batch.source), record]
   state.isRowDirty ||= isRowDirty
-  // A connected source's record shows when it was synced last; a file that is imported again changes nothing.
+  // A connected source's record shows its last sync time; a file that is imported again changes nothing.
   state.isRecordDirty ||= isRowDirty || isNewsOfSource || batch.kind !== 'import'
   batch.touched.set(state, applied)
   return applied
 }
 
 /**
- * Several records about one contact may each replace what the one before has said and end where the contact was. Sent
- * again they change nothing, so nothing is written and nothing recorded.
+ * Several records of one contact may each replace the values of the previous one and end up with the original contact.
+ * Then nothing is written or recorded, so sending them again changes nothing.
  */
 function settleRepeats(batch: Batch, results: RecordResult[]): void {
   for (const [state, { before, indexes, events }] of batch.touched) {
@@ -196,7 +196,7 @@ function settleRepeats(batch: Batch, results: RecordResult[]): void {
   }
 }
 
-/** Whether a contact and what the source says of it are the same, apart from the times at which it was said. */
+/** Whether a contact and the source's record are unchanged, apart from times. */
 function isSame(source: string, a: Applied['before'], b: Applied['before']): boolean {
   const essence = ({ row, records }: Applied['before']) => {
     const own = records.find((record) => record.source === source)
@@ -207,7 +207,7 @@ function isSame(source: string, a: Applied['before'], b: Applied['before']): boo
   return isDeepStrictEqual(essence(a), essence(b))
 }
 
-/** Gives contacts that have no company the one whose domain a record has named. */
+/** Links contacts without a company to the one with the domain in their record. */
 async function linkCompanies(
   tx: Tenant,
   log: ChangeLog,

@@ -81,7 +81,7 @@ async function insertUser(
     .onConflict((existing) => existing.doNothing())
     .returning('id')
     .executeTakeFirst()
-  if (!user) throw conflict('user_email_taken', 'A user with this e-mail exists already.')
+  if (!user) throw conflict('user_email_taken', 'A user with this e-mail already exists.')
   if (password !== null) await addPassword(database, userId, password, now)
   return userId
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const DOCUMENT = readFileSync('docs/identification.md', 'utf8')
-/** What makes a program of the code, which prints the hash of its arguments. */
+/** Turns the code into a program that prints the hash of its arguments. */
 const PROGRAMS = {
   js: {
     command: [process.execPath],

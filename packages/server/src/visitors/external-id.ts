@@ -9,17 +9,17 @@ import { linkVisitorsThatFit, registerVisitors } from './link.ts'
 
 const SOURCE = 'tracker'
 const REMEMBERED = 100_000
-/** Anyone can claim an id that no contact has yet, so at most as many visitors are read as a contact can have. */
+/** Anyone can claim an id that no contact has yet, so only as many visitors are read as a contact can have. */
 const CLAIMS_MAX = 1_000
-/** Another process may have heard something newer of the visitor, so what this one remembers is trusted shortly. */
+/** Another process may have seen a newer claim, so the cache is trusted only briefly. */
 const TRUSTED_MS = 5_000
 
-/** Acts on the external contact id that a page sends with its events. */
+/** Handles the external contact id that a page sends with its events. */
 export interface ExternalContactIds {
   /**
-   * Links the visitor to the contact with that external user id, else with that contact_id. Where there is none yet
-   * the claim is remembered, and resolved when one appears. An unchanged claim is acted on once: it comes with every
-   * event, and must not undo what a form has said since.
+   * Links the visitor to the contact with that external user id, else with that contact_id. If there is none yet, the
+   * claim is stored and resolved when one appears. An unchanged claim takes effect only once: it comes with every
+   * event, and must not undo a later form.
    */
   claim(tenant: Tenant, visitorId: string, externalContactId: string): Promise<void>
 }
@@ -65,7 +65,9 @@ async function claimVisitor(
   })
 }
 
-/** The contact with this external user id, else with this contact_id, or into which it was merged; its row is locked. */
+/**
+ * The contact with this external user id, else with this contact_id, or the survivor of its merge; its row is locked.
+ */
 async function lockNamed(tx: Tenant, externalContactId: string): Promise<ContactRow | undefined> {
   const named = await tx.db
     .selectFrom('contacts')
@@ -84,9 +86,9 @@ async function lockNamed(tx: Tenant, externalContactId: string): Promise<Contact
 }
 
 /**
- * Gives a contact that has got an external id the visitors that claim it: those that claimed it before anybody had it, and
- * those of the contact that it was taken from, with what they do from now on. Hold the lock on that id.
- * @returns the contact with the first touch that they brought.
+ * Links the visitors that claim an external id to the contact that got it: those that claimed it before any contact had
+ * it, and those of the contact that lost it, with their events from now on. The caller must hold the lock on the id.
+ * @returns the contact with the first touch of these visitors.
  */
 export async function linkClaimants(
   tx: Tenant,
@@ -109,8 +111,8 @@ export async function linkClaimants(
 }
 
 /**
- * Lets one transaction at a time deal with an external id: a visitor that claims it and a contact that gets it at the
- * same moment would otherwise not see each other.
+ * Serializes transactions on an external id. Otherwise a visitor that claims it and a contact that gets it concurrently
+ * would not see each other.
  */
 export async function lockExternalId(tx: Tenant, externalId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${tx.id}/${externalId}`}, 0))`.execute(tx.db)

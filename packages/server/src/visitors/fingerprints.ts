@@ -4,24 +4,24 @@ import type { Tenant } from '../platform/tenant.ts'
 import { createTurns } from '../platform/turns.ts'
 import type { SeenNetworks } from './seen-networks.ts'
 
-/** A page's request to recover its visitor, because the cookie is gone. */
+/** A page's request to recover its visitor after the cookie was lost. */
 export interface RecoveryRequest {
   /** SHA-256 in hexadecimal. */
   fingerprint: string
-  /** The id that the page proposes for a new visitor; undefined: the service creates one. */
+  /** The id that the page proposes for a new visitor; undefined: the service generates one. */
   visitorId: string | undefined
   address: string
 }
 
-/** Requests for the same fingerprint wait here, without holding a connection. */
+/** Requests for the same fingerprint wait here, without occupying a connection. */
 const { takeTurn } = createTurns({ perKey: 1, inAll: 4 })
 
 /**
- * The visitor of a device fingerprint. A fingerprint that is seen for the first time is registered. Devices of one make
- * have the same, and anyone can register one that is not theirs: so an identified visitor is handed out only where it was
- * seen, and a fingerprint that turns up elsewhere is two visitors', of whom it recovers neither from then on.
+ * The visitor of a device fingerprint. A new fingerprint is registered. Identical devices share one, and anyone can
+ * register another's: so an identified visitor is recovered only from a network where it was seen. A fingerprint that
+ * appears elsewhere belongs to two visitors, and recovers neither from then on.
  *
- * The same statements run whatever is known of the fingerprint, so neither the answer nor its timing reveals it.
+ * The same statements run in every case, so neither the answer nor its timing reveals whether the fingerprint is known.
  */
 export async function recoverVisitor(
   tenant: Tenant,
@@ -45,7 +45,7 @@ export async function recoverVisitor(
       .where('visitor_id', '=', asked)
       .executeTakeFirst()
     const wasSeenHere = await seenNetworks.wasSeenFrom(tx, asked, address)
-    // One that has said whose it is will be that contact's as soon as there is one.
+    // A visitor with an unresolved claim will belong to that contact once it exists.
     const isSomebodys = (visitor?.contact_id ?? visitor?.external_contact_id ?? null) !== null
     const mayHave = known !== null && (!isSomebodys || wasSeenHere)
     const keeps = mayHave || known === candidate ? known : null

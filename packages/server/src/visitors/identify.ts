@@ -11,11 +11,11 @@ import { linkClaimants, lockExternalId } from './external-id.ts'
 import { linkVisitors, registerVisitors } from './link.ts'
 import { type Claim, type Holder, type Known, type Meant, type Trust, whoIsMeant } from './who-is-meant.ts'
 
-/** Somebody says who visitors are; at least one of userId and email is there. */
+/** A request to identify visitors; at least one of userId and email is set. */
 export interface Identification extends Claim {
   visitorIds: readonly string[]
   properties: PropertyChanges
-  /** Whether the tenant requires signed identification: then an unverified claim is refused. */
+  /** Whether the tenant requires signed identification: then an unverified claim fails. */
   isProofRequired?: boolean
 }
 
@@ -24,13 +24,14 @@ export interface Identified {
   created: boolean
   /** The trust that applied; lower than claimed if the hash does not cover the claim. */
   trust: Trust
-  /** What a page sent and may not change: property keys, and `email`. */
+  /** Ignored parts of the request that a page may not change: property keys, and `email`. */
   leftOut: string[]
 }
 
 /**
- * Finds or creates the contact that is meant, links the visitors to it and writes the properties.
- * @throws ServiceError 400 `identification_not_signed` where a proof is required and the hash does not cover the claim.
+ * Finds or creates the identified contact, links the visitors to it and writes the properties.
+ * @throws ServiceError 400 `identification_not_signed` if a signature is required and the hash does not cover the
+ * claim.
  */
 export async function identify(
   tenant: Tenant,
@@ -51,7 +52,7 @@ export async function identify(
   })
 }
 
-/** A merged contact's keys and the survivor's lead to one contact, which then has both. */
+/** The keys of a merged contact and of the survivor lead to the same contact, which then has both. */
 function asOne({ byEmail, byUserId }: Known): Known {
   if (byEmail === byUserId || byEmail?.contact_id !== byUserId?.contact_id) return { byEmail, byUserId }
   const both = byEmail && byUserId && { ...byUserId, ...byEmail, ...keysOfUserId(byUserId) }
@@ -66,7 +67,7 @@ async function findMeant(tx: Tenant, identification: Identification): Promise<Me
   const meant = whoIsMeant(identification, asOne({ byEmail, byUserId }))
   if (isProofRequired && meant.trust === 'unverified') {
     const message =
-      'user_hash covers external_user_id only, and traits.email belongs to another contact. Leave out the email, or link the two with POST /v1/identify.'
+      'user_hash covers external_user_id only, and traits.email belongs to another contact. Omit the email, or link the two with POST /v1/identify.'
     throw new ServiceError(400, 'identification_not_signed', message)
   }
   return meant
@@ -80,7 +81,7 @@ async function writeMeant(
   now: Date,
 ): Promise<ContactRow> {
   const { contact, loser, emailLoser, isEmailUnproven } = meant
-  // Whoever names a contact by its email becomes a source of that email.
+  // A source that identifies a contact by its email becomes a source of that email.
   const isItsEmail = (contact?.stored ?? contact)?.email === claimed
   const email = meant.email ?? (isItsEmail ? claimed : null)
   const takesUserId = userId !== null && meant.userId !== 'unchanged'
@@ -116,7 +117,10 @@ async function writeMeant(
   return changeContact(tx, log, row, { ...sourceOf('unverified'), properties: {}, email }, now)
 }
 
-/** Gives the contact a user id; one that only a page has claimed gives way. @returns the contact as it is stored then. */
+/**
+ * Sets the contact's user id, which replaces one that only a page has claimed. @returns the contact as stored
+ * afterwards.
+ */
 async function giveUserId(
   tx: Tenant,
   log: ChangeLog,
@@ -140,7 +144,7 @@ async function giveUserId(
   return linkClaimants(tx, log, userId, { from: meant.loser?.contact_id ?? null, to: row }, now)
 }
 
-/** Takes a contact's user id away, and from what the identifying sources say of it. */
+/** Removes a contact's user id, also from the records of identifying sources. */
 async function takeAwayUserId(tx: Tenant, { contact_id, external_id }: Holder): Promise<void> {
   await tx.db
     .updateTable('contacts')
@@ -156,7 +160,7 @@ async function takeAwayUserId(tx: Tenant, { contact_id, external_id }: Holder): 
     .execute()
 }
 
-/** Takes a contact's email away, and from what pages say of it. */
+/** Removes a contact's email, also from the records of pages. */
 async function takeAwayEmail(tx: Tenant, log: ChangeLog, before: Holder, source: string, now: Date): Promise<void> {
   const row = await tx.db
     .updateTable('contacts')
@@ -180,7 +184,7 @@ function sourceOf(trust: Trust) {
     : ({ source: 'identify', kind: 'identify' } as const)
 }
 
-/** The contact that has the key, else the one into which the contact that had it was merged. */
+/** The contact with the key, else the survivor of the contact that had it. */
 async function lockBy(tx: Tenant, key: 'email' | 'external_id', value: string): Promise<Holder | undefined> {
   const holders = tx.db
     .selectFrom('contacts')
@@ -195,7 +199,7 @@ async function lockBy(tx: Tenant, key: 'email' | 'external_id', value: string): 
   return throughMerge(stored, key, value)
 }
 
-/** A survivor as whoever names a merged contact's key sees it. People have merged the two, so the key is proven. */
+/** The survivor with the keys of a merged contact. People merged the two, so these keys count as verified. */
 function throughMerge(stored: Holder, key: 'email' | 'external_id', value: string): Holder {
   const provenance = stored.properties_provenance as Record<string, unknown>
   return {

@@ -7,7 +7,7 @@ beforeAll(async () => {
   service = await sharedService()
 })
 
-/** What one visitor does, one after the other; a track that is not awaited runs beside what follows. */
+/** The steps of one visitor, in order; a track that is not awaited runs concurrently with the next steps. */
 type Step =
   | { kind: 'track'; awaited: boolean }
   | { kind: 'identify' | 'form' | 'trackIdentify'; person: number }
@@ -31,7 +31,7 @@ const scripts = fc.record({
   deletions: fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 3 }),
 })
 
-/** When something began and ended, by a counter: what ended before another began, came before it. */
+/** Start and end of a step, by a counter: a step that ended before another started came before it. */
 interface Interval {
   start: number
   end: number
@@ -57,8 +57,8 @@ interface Deleted extends Interval {
 const before = (a: Interval, b: Interval) => a.end < b.start
 
 /**
- * The rules, for one event of a visitor: it is the contact's whom the visitor was when it was sent; an anonymous
- * visitor's is the contact's whom the visitor became next. Where two things ran at once, either order will do.
+ * The rules for an event of a visitor: it belongs to the visitor's contact at the time it was sent, or if the visitor
+ * was anonymous, to the contact that it was identified as next. For concurrent steps, either order is valid.
  */
 function allowedContacts(event: Tracked, { named }: History, deleted: Deleted[]): Set<string | null> {
   const allowed = new Set<string | null>()
@@ -73,7 +73,7 @@ function allowedContacts(event: Tracked, { named }: History, deleted: Deleted[])
   if (!last || maybeDeleted) allowed.add(next?.contactId ?? null)
   for (const naming of beside) {
     allowed.add(naming.contactId)
-    // Named and deleted while the event was under way: anonymous again, for whoever comes next.
+    // Identified and deleted while the event was in flight: anonymous again, until the next identification.
     if (deleted.some((end) => end.contactId === naming.contactId && !before(event, end))) {
       allowed.add(named[named.indexOf(naming) + 1]?.contactId ?? null)
     }
@@ -147,7 +147,7 @@ async function act(
   await Promise.all(unawaited)
 }
 
-/** Says who a visitor is. @returns the contact that was meant. */
+/** Identifies a visitor. @returns the identified contact. */
 async function name(
   tenant: TestTenant,
   visitor: string,

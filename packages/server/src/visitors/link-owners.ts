@@ -4,12 +4,12 @@ import { conflict } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { anyOf } from './owners.ts'
 
-/** Reading a contact's events names all of its owners (visitors/owners.ts), which leaves room for more of them. */
+/** A query of a contact's events names all of its owners (visitors/owners.ts), and its limit is higher than this. */
 const OWNERS_MAX = 10_000
 
 /**
- * Makes the events of some owners a contact's, from the commit of the caller's transaction on: those recorded, those
- * under way, and those to come. Hold the lock on what the owners are: visitors, or contacts.
+ * Assigns the events of some owners to a contact when the caller's transaction commits: recorded, in-flight and future
+ * ones. The caller must have locked the owners, which are visitors or contacts.
  */
 export async function linkOwners(
   tx: Tenant,
@@ -33,7 +33,7 @@ export async function linkOwners(
 }
 
 /**
- * Makes a contact's events another's: its own, those of its visitors and of the contacts merged into it.
+ * Assigns a contact's events to another: its own, those of its visitors and of the contacts merged into it.
  * @returns their owners.
  * @throws ServiceError 409 `too_many_visitors`.
  */
@@ -45,7 +45,7 @@ export async function moveOwners(tx: Tenant, log: ChangeLog, contactId: string, 
     .limit(OWNERS_MAX)
     .execute()
   if (links.length === OWNERS_MAX) {
-    throw conflict('too_many_visitors', `The two contacts have had ${OWNERS_MAX} visitors or more in all.`)
+    throw conflict('too_many_visitors', `The two contacts have had ${OWNERS_MAX} or more visitors in total.`)
   }
   const linked = links.flatMap(({ owner_id, contact_id }) => (contact_id === contactId ? [owner_id] : []))
   const owners = [...new Set([...linked, contactId])]
@@ -53,7 +53,7 @@ export async function moveOwners(tx: Tenant, log: ChangeLog, contactId: string, 
   return owners
 }
 
-/** Forgets whose the events of a contact's owners were: they are gone. */
+/** Deletes the links of a contact's owners, whose events have been erased. */
 export async function forgetLinks(tenant: Tenant, contactId: string): Promise<void> {
   await tenant.db.deleteFrom('owner_links').where('contact_id', '=', contactId).execute()
 }

@@ -18,7 +18,7 @@ beforeEach(async () => {
   tenant = await createTestTenant(service)
 })
 
-/** Many visitors that claim an external id, or belong to a contact. */
+/** Creates many visitors that claim an external id, or belong to a contact. */
 async function manyVisitors(count: number, externalId: string | null, contactId: string | null): Promise<void> {
   await sql`INSERT INTO visitors (tenant_id, visitor_id, contact_id, external_contact_id, created_at)
     SELECT ${tenant.id}::uuid, 'many-' || n, ${contactId}::uuid, ${externalId}::text, now()

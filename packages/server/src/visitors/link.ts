@@ -11,29 +11,28 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { linkOwners } from './link-owners.ts'
 
-/** A person has a few browsers. Everything that happens to a contact, its erasure too, goes over all of its visitors. */
+/** A person has a few browsers. Many operations on a contact, such as its erasure, process all of its visitors. */
 const VISITORS_MAX = 1_000
-/** Anyone can link visitors through a page: the rest is reserved for the tenant's own systems. */
+/** Anyone can link visitors through a page, so the rest is reserved for the tenant's own systems. */
 const VISITORS_MAX_FROM_PAGES = 500
 /**
- * A visitor that goes on to another contact leaves its events behind, so a contact may have had more visitors than it has.
- * All of them are named by every question about its events: see owners.ts.
+ * A visitor that is later identified as another contact leaves its events behind, so a contact may have had more
+ * visitors than it has now. Every query of its events names all of them: see owners.ts.
  */
 const PAST_VISITORS_FACTOR = 10
 
-/** What became of the visitors that a contact was given. */
+/** The result of linking visitors to a contact. */
 export interface Linking {
-  /** How many visitors changed hands. */
+  /** How many visitors got a new contact. */
   linked: number
-  /** The contact, with the first touch that they brought. */
+  /** The contact, with the first touch of these visitors. */
   row: ContactRow
 }
 
 /**
- * Makes visitors belong to a contact from now on, with their anonymous events, logs it, and records the contact's first
- * touch. Events that belong to a contact already stay there. Call registerVisitors before, and this in the transaction
- * that names the contact, with the contact locked: every path takes contacts before visitors, so that none waits for
- * another in a circle.
+ * Links visitors to a contact, with their anonymous events, logs it, and records the contact's first touch. Events that
+ * already belong to a contact stay there. Call registerVisitors first, then this in the transaction that finds the
+ * contact, with the contact locked. All code locks contacts before visitors, which prevents deadlocks.
  * @param row the contact as it is stored now.
  * @throws ServiceError 409 `too_many_visitors`.
  */
@@ -51,7 +50,10 @@ export async function linkVisitors(
   return link(tx, log, others, row, source, now)
 }
 
-/** The same, for as many visitors as the contact has room for, so that too many do not fail the rest of the write. */
+/**
+ * The same, but links only as many visitors as the contact's limit allows, so that too many do not fail the rest of the
+ * write.
+ */
 export async function linkVisitorsThatFit(
   ...[tx, log, visitorIds, row, source, now]: Parameters<typeof linkVisitors>
 ): Promise<Linking> {
@@ -61,8 +63,8 @@ export async function linkVisitorsThatFit(
 }
 
 /**
- * Makes sure that visitors are known. Call it before the transaction that links them: a flush, which has the events of
- * many tenants, would wait for the end of a transaction that inserts one of its visitors.
+ * Inserts unknown visitors. Call it before the transaction that links them: a flush, which has events of many tenants,
+ * would otherwise wait for the end of a transaction that inserts one of its visitors.
  */
 export async function registerVisitors(tenant: Tenant, visitorIds: readonly string[], now: Date): Promise<void> {
   const ids = [...new Set(visitorIds)].sort()
@@ -76,8 +78,7 @@ export async function registerVisitors(tenant: Tenant, visitorIds: readonly stri
 
 /**
  * Locks visitors.
- * @returns those that do not belong to the contact, in the order in which they were named, and how many more the source
- * may link to it.
+ * @returns those that do not belong to the contact, in the order given, and how many more the source may link to it.
  */
 async function lockVisitors(
   tx: Tenant,
@@ -85,7 +86,7 @@ async function lockVisitors(
   contactId: string,
   source: string,
 ): Promise<{ others: LockedVisitor[]; room: number }> {
-  // Sorted, so that two requests naming the same visitors wait for each other instead of blocking each other.
+  // Sorted, so that two requests with the same visitors cannot deadlock.
   const ids = [...new Set(visitorIds)].sort()
   const visitors = await tx.db
     .selectFrom('visitors')
@@ -128,9 +129,9 @@ async function link(
 }
 
 /**
- * Hands visitors of a contact to another, with what they do from now on. Lock both contacts first.
- * @param only these of them; undefined: all.
- * @returns those that changed hands.
+ * Moves visitors of a contact to another, with their future events. Lock both contacts first.
+ * @param only the visitors to move; undefined: all.
+ * @returns the moved visitors.
  * @throws ServiceError 409 `too_many_visitors`.
  */
 export async function moveVisitors(
@@ -150,13 +151,13 @@ export async function moveVisitors(
   return visitors.map(({ visitor_id }) => visitor_id)
 }
 
-/** How many visitors a contact has, as far as that matters. */
+/** How many visitors a contact has, counted up to the limit. */
 function countHeld(tx: Tenant, contactId: string) {
   const some = tx.db.selectFrom('visitors').select('visitor_id').where('contact_id', '=', contactId).limit(VISITORS_MAX)
   return tx.db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('held'))
 }
 
-/** How many visitors' events are a contact's, as far as that matters. */
+/** How many visitors' events a contact has, counted up to the limit. */
 function countPast(tx: Tenant, contactId: string) {
   const some = tx.db
     .selectFrom('owner_links')
@@ -166,7 +167,7 @@ function countPast(tx: Tenant, contactId: string) {
   return tx.db.selectFrom(some.as('some')).select(({ fn }) => fn.countAll<number>().as('past'))
 }
 
-/** How many more visitors a source may link to a contact that has some, and has had some. */
+/** How many more visitors a source may link to a contact, given how many it has and has had. */
 function roomBeside({ held, past }: { held: number; past: number }, source: string): number {
   const max = visitorsMax(source)
   return Math.max(0, Math.min(max - held, max * PAST_VISITORS_FACTOR - past))
@@ -182,7 +183,9 @@ function tooManyVisitors(source: string) {
   return conflict('too_many_visitors', message)
 }
 
-/** Makes the visitors of a contact that is about to go anonymous again; what they did so far stays with the contact. */
+/**
+ * Makes the visitors of a contact that is being deleted anonymous again; their events so far stay with the contact.
+ */
 export async function unlinkVisitors(tx: Tenant, contactId: string, source: string, now: Date): Promise<void> {
   const visitors = await tx.db
     .updateTable('visitors')
@@ -225,7 +228,7 @@ function beginningOf({ first_seen_at, first_page_at, first_url, first_referrer }
   return { seenAt: first_seen_at.getTime(), page }
 }
 
-/** Gives locked visitors to a contact and logs it. */
+/** Links locked visitors to a contact and logs it. */
 async function handOver(
   tx: Tenant,
   visitors: readonly Link[],

@@ -25,13 +25,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 const scripts = fc.array(fc.array(step, { maxLength: 8 }), { minLength: 3, maxLength: 3 })
 
-/** A refusal that says in which order, or that another request was faster; nothing else may go wrong. */
+/** The only allowed errors: a wrong order of unmerges, or a conflict with a concurrent request. */
 const REFUSALS = ['already_merged', 'contact_not_merged', 'unmerge_later_first', 'validation_error']
 
 /**
- * Each person has a contact and a visitor of their own. Whatever is merged, unmerged, recorded and identified at the same
- * time, nobody becomes another: when all is unmerged, each contact is as it was, with its visitor, and every event of
- * that visitor is on a contact that it could have been recorded for.
+ * Each person has their own contact and visitor. Whatever is merged, unmerged, recorded and identified concurrently, no
+ * two are mixed up: once all is unmerged, each contact is as before, with its visitor, and every event of that visitor
+ * is on a contact that it could have been recorded for.
  */
 test('whatever the interleaving of merges with what visitors do, everybody comes out as they were', async () => {
   await fc.assert(
@@ -108,7 +108,7 @@ async function track(tenant: TestTenant, person: number, event: string): Promise
   expect(status).toBe(200)
 }
 
-/** In whatever order they were merged, the refusals lead to one that works. */
+/** Whatever the order of merges, following the errors leads to an order of unmerges that works. */
 async function unmergeAll(tenant: TestTenant, ids: readonly string[]): Promise<void> {
   for (const id of ids) {
     for (let next = id; ; ) {
@@ -121,7 +121,7 @@ async function unmergeAll(tenant: TestTenant, ids: readonly string[]): Promise<v
   }
 }
 
-/** Who each contact is, without the times of what was said again. */
+/** Each contact, without the times of repeated values. */
 async function statesOf(tenant: TestTenant, ids: readonly string[]) {
   const contacts = await Promise.all(
     ids.map(async (id) => {

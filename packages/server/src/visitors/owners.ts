@@ -3,19 +3,19 @@ import { NOBODY } from '../journal/event-record.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** One question names so many owners at most: they travel with it. */
+/** The most owners that one query may name: they are sent with it. */
 const OWNERS_MAX = 20_000
 
-/** Whom an event belongs to, as it is stored: a contact, or while `is_anonymous` an episode of a visitor. */
+/** The stored owner of an event: a contact or, if `is_anonymous`, an episode of a visitor. */
 export interface Owned {
   owner_id: string
   is_anonymous: boolean | number
 }
 
 /**
- * The owners whose events are those of some contacts: the contacts themselves, and all that is linked to them. A contact
- * that was merged into another has no events of its own.
- * @throws ServiceError 400 `query_too_expensive` when there are more than 20,000.
+ * The owners whose events belong to some contacts: the contacts themselves and everything linked to them. A contact
+ * that was merged into another has no events.
+ * @throws ServiceError 400 `query_too_expensive` if there are more than 20,000.
  */
 export async function ownersOf(tenant: Tenant, contactIds: readonly string[]): Promise<string[]> {
   if (contactIds.length === 0) return []
@@ -31,11 +31,11 @@ export async function ownersOf(tenant: Tenant, contactIds: readonly string[]): P
     else owners.delete(owner_id)
   }
   if (links.length < OWNERS_MAX) return [...owners]
-  const message = `These contacts have more than ${OWNERS_MAX} visitors in all. Ask for fewer contacts at a time.`
+  const message = `These contacts have more than ${OWNERS_MAX} visitors in total. Request fewer contacts at a time.`
   throw new ServiceError(400, 'query_too_expensive', message)
 }
 
-/** Contacts in groups of which one question can ask: together they have fewer owners than it may name. */
+/** Contacts in groups small enough for one query, by their number of owners. */
 export async function askableGroups(tenant: Tenant, contactIds: readonly string[]): Promise<string[][]> {
   const counted = await tenant.db
     .selectFrom('owner_links')
@@ -47,7 +47,7 @@ export async function askableGroups(tenant: Tenant, contactIds: readonly string[
   const groups: string[][] = []
   let owners = Number.POSITIVE_INFINITY
   for (const contactId of contactIds) {
-    // A contact that was merged once has a link of its own.
+    // A contact that was ever merged has its own link.
     const own = (links.get(contactId) ?? 0) + 2
     if (owners + own > OWNERS_MAX) {
       groups.push([])
@@ -59,7 +59,7 @@ export async function askableGroups(tenant: Tenant, contactIds: readonly string[
   return groups
 }
 
-/** The contacts that some events belong to, by `owner_id`; an owner who is nobody yet is missing. */
+/** The contacts that some events belong to, by `owner_id`, without anonymous owners. */
 export async function contactsOf(tenant: Tenant, events: Iterable<Owned>): Promise<Map<string, string>> {
   const contacts = new Map<string, string>()
   const owners = new Set<string>()
@@ -78,7 +78,7 @@ export async function contactsOf(tenant: Tenant, events: Iterable<Owned>): Promi
   return contacts
 }
 
-/** Any of some ids, as an operand. */
+/** A list of ids as an SQL operand. */
 export function anyOf(ids: readonly string[]) {
   return sql<string>`any(${[...ids]}::uuid[])`
 }

@@ -15,14 +15,14 @@ beforeEach(async () => {
 const visit = (visitor_id: string, event: string, more: object = {}) =>
   tenant.track({ visitor_id, events: [{ event, url: `https://${tenant.site}/${event}` }], ...more })
 
-/** A page says who its visitor is. */
+/** Identifies a visitor from its page. */
 async function claim(visitor_id: string, external_user_id: string | null, traits: object = {}) {
   const identify = { ...(external_user_id === null ? {} : { external_user_id }), traits }
   const answer = await tenant.track({ visitor_id, events: [], identify })
   expect(answer.status).toBe(200)
 }
 
-/** A server says who somebody is. @returns the contact's id. */
+/** Identifies a person from a server. @returns the contact's id. */
 async function identify(body: object): Promise<string> {
   const answer = await tenant.call('POST', '/v1/identify', body)
   expect(answer.status).toBe(200)

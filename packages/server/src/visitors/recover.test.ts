@@ -5,7 +5,7 @@ import { forgetUnseen } from './retention.ts'
 
 const DAY_MS = 24 * 3_600_000
 const HASH = 'ab'.repeat(32)
-/** Addresses of two networks: a household and somebody far away. */
+/** Addresses in two networks: a household's and a distant one. */
 const [HOME, ELSEWHERE] = ['203.0.113.7', '198.51.100.7']
 
 let service: TestService
@@ -36,7 +36,7 @@ const see = (visitor_id: string, from: string, more: object = {}) =>
 const identify = (visitor_id: string) =>
   tenant.call('POST', '/v1/identify', { visitor_id, email: `${visitor_id}@example.com` })
 
-/** A visitor with a fingerprint that was seen at home, and is a contact. */
+/** An identified visitor with a fingerprint, seen at home. */
 async function identified(visitorId: string, fingerprint = HASH): Promise<void> {
   await recover(HOME, visitorId, fingerprint)
   await see(visitorId, HOME)

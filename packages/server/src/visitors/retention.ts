@@ -2,10 +2,10 @@ import type { Database } from '../platform/postgres/database.ts'
 import { NETWORK_DAYS } from './seen-networks.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** No browser keeps a cookie for longer: by then even the device that registered it has asked again. */
+/** No browser keeps a cookie for longer, so any active device has used its fingerprint again by then. */
 const FINGERPRINT_DAYS = 400
 
-/** Deletes networks and fingerprints that were not seen for so long that they recover nobody. */
+/** Deletes networks and fingerprints that are too old to recover a visitor. */
 export async function forgetUnseen(database: Database, now: Date): Promise<void> {
   const before = (days: number) => new Date(now.getTime() - days * DAY_MS)
   await database.deleteFrom('visitor_networks').where('seen_at', '<', before(NETWORK_DAYS)).execute()

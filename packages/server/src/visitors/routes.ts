@@ -13,7 +13,7 @@ const IdentifyBody = Type.Object(
   {
     visitor_id: VisitorIds,
     user_id: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: 'The id that your own system gave this person.' }),
+      Type.String({ minLength: 1, maxLength: 200, description: "Your own system's id for this person." }),
     ),
     email: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
     properties: Type.Optional(PropertiesInput),
@@ -32,9 +32,9 @@ export function identifyRoutes(app: App, dependencies: WriteDependencies): void 
       config: { access: 'contacts:write' },
       schema: {
         operationId: 'identify',
-        summary: "Say who visitors are; their earlier anonymous events become the contact's",
+        summary: "Identify visitors; their earlier anonymous events become the contact's",
         description:
-          'Finds the contact by email, else by user_id, or creates it. A nested property is kept flattened: `address: {city}` becomes `address.city`. Answers when the earlier anonymous events of the visitors are on the contact.',
+          'Finds the contact by email, else by user_id, or creates it. Nested properties are flattened: `address: {city}` becomes `address.city`. Returns once the earlier anonymous events of the visitors belong to the contact.',
         tags: ['Contacts'],
         body: IdentifyBody,
         response: {
@@ -59,10 +59,10 @@ function parseIdentification(body: Type.Static<typeof IdentifyBody>): Identifica
     details.push({ path: 'email', message: 'is not a valid e-mail address' })
   }
   if (sameEmail !== undefined && (typeof sameEmail !== 'string' || parseEmail(sameEmail) !== email)) {
-    details.push({ path: 'properties.email', message: 'must be the same as email, or be left out' })
+    details.push({ path: 'properties.email', message: 'must equal email, or be omitted' })
   }
   if (body.email === undefined && body.user_id === undefined) {
-    details.push({ path: 'email', message: 'or user_id is required: say who it is' })
+    details.push({ path: 'email', message: 'or user_id is required to identify the contact' })
   }
   details.push(...checkProperties(properties))
   if (details.length > 0) throw validationError(details)

@@ -5,17 +5,16 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
-/** How long an identified visitor can be recovered from a network after it was seen there. */
+/** How long a visitor can be recovered from a network after it was last seen there. */
 export const NETWORK_DAYS = 30
 const WRITTEN_EVERY_MS = DAY_MS
 const REMEMBERED = 100_000
 /**
- * A network's hash selects one of this many slots of its visitor: a visitor seen from everywhere takes no more rows,
- * and nothing has to be counted.
+ * A network's hash selects one of this many slots per visitor, which limits a visitor's rows without counting them.
  */
 const PLACES = 16
 
-/** Where visitors are seen. Only keyed hashes of networks are kept. */
+/** The networks that visitors were seen from, stored only as keyed hashes. */
 export interface SeenNetworks {
   /** Records that a visitor was seen from an address; resolves once it is stored. Never rejects. */
   note(tenant: Tenant, visitorId: string, address: string): Promise<void>
@@ -37,23 +36,23 @@ interface Row {
 }
 
 interface Batch {
-  /** By visitor and place; with the key under which each is remembered. */
+  /** By visitor and slot, with the cache key of each. */
   rows: Map<string, { row: Row; key: string }>
   done: Promise<void>
 }
 
 export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenNetworks {
-  /** When each network was last stored, so that a visitor's next request neither hashes nor writes anything. */
+  /** When each network was last stored, so that a visitor's later requests neither hash nor write. */
   const written = new Map<string, number>()
   const waiting = new Map<string, Batch>()
   const running = new Map<string, Promise<void>>()
 
-  /** The first key's hash comes first; without a key there is none, and no identified visitor is recovered. */
+  /** The hash with the first key comes first. Without a key there are none, and no identified visitor is recovered. */
   function hashesOf(tenantId: string, visitorId: string, network: string): Buffer[] {
     return secrets.digests(network, `visitor_networks/${tenantId}/${visitorId}`)
   }
 
-  /** Requests that arrive while one batch is written share the next. */
+  /** Requests that arrive during a write share the next one. */
   function batchOf(tenant: Tenant): Batch {
     const known = waiting.get(tenant.id)
     if (known) return known
@@ -77,7 +76,7 @@ export function createSeenNetworks({ secrets, clock, log }: Dependencies): SeenN
 
   async function write(tenant: Tenant, noted: { row: Row; key: string }[]): Promise<void> {
     const rows = noted.map(({ row }) => row)
-    // In one order for all, so that two processes wait for each other instead of blocking each other.
+    // Sorted, so that two processes cannot deadlock.
     rows.sort((a, b) => (a.visitor_id < b.visitor_id ? -1 : Number(a.visitor_id > b.visitor_id)) || a.place - b.place)
     await tenant.db
       .insertInto('visitor_networks')

@@ -30,7 +30,7 @@ async function rotate(): Promise<string> {
   return answer.body.identity_secret
 }
 
-/** From the answer on, whatever this process had remembered. */
+/** Takes effect with the answer, whatever this process had cached. */
 async function require(isRequired: boolean): Promise<void> {
   const answer = await tenant.call('PATCH', '/v1/tenant', { require_signed_identification: isRequired })
   expect(answer.body.tenant.require_signed_identification).toBe(isRequired)
@@ -64,7 +64,7 @@ describe('a signed identification', () => {
     expect(await sources(ada)).toEqual(['identify', 'manual'])
     const bob = await tenant.contact('bob@example.com')
     await identify({ email: 'bob@example.com', user_id: 'u-2' })
-    // The hash covers the user id, and the page alone says the email.
+    // The hash covers the user id; the email comes from the page alone.
     expect(await claim({ external_user_id: 'u-2', traits: { email: 'bob@example.com' } }, hash('u-2'))).toBe('')
     expect(await sources(bob)).toEqual(['identify', 'manual', 'tracker'])
     await claim({ external_user_id: 'u-2', traits: { email: 'ada@example.com' } }, hash('u-2'))
@@ -183,7 +183,7 @@ describe('a wrong hash', () => {
 describe('where signed identifications are required', () => {
   beforeEach(async () => {
     await require(true)
-    // Every process hears of it at the commit, which may be a moment after the answer.
+    // Processes are notified at the commit, which may be a moment after the answer.
     await expect.poll(() => claim({ traits: { email: 'x@example.com' } })).toContain('left out')
   })
 

@@ -3,7 +3,7 @@ import type { IdentificationKeys } from '../tenants/identification-settings.ts'
 
 const HASH = /^[0-9a-f]{64}$/i
 
-/** Whether a hash is the HMAC-SHA256 of a text, in hexadecimal, with a secret of the tenant that is good at the moment. */
+/** Whether a hash is the hexadecimal HMAC-SHA256 of a text with a currently valid secret of the tenant. */
 export function isSigned({ keys }: IdentificationKeys, text: string, hash: unknown, now: Date): boolean {
   if (typeof hash !== 'string' || !HASH.test(hash)) return false
   const sent = Buffer.from(hash, 'hex')

@@ -2,17 +2,17 @@ import type { ContactRow } from '../contacts/contact-row.ts'
 import { isUnverified } from '../contacts/source-standing.ts'
 
 /**
- * How far an identification is trusted. `verified`: it came with an API key. `signed`: it came from a page with a
- * hash that only the tenant's server can make, of the user id, else of the email. `unverified`: it came from a page
- * without such a hash.
+ * The trust level of an identification. `verified`: it came with an API key. `signed`: it came from a page with a hash
+ * that only the tenant's server can make, of the user id, else of the email. `unverified`: it came from a page without
+ * such a hash.
  */
 export type Trust = 'verified' | 'signed' | 'unverified'
 
-/** A contact that an identification may mean. */
+/** A candidate contact for an identification. */
 export interface Holder extends ContactRow {
   /** Only a page has claimed the external id for this contact. */
   external_id_provisional: boolean
-  /** What its row says, where the claim names the key of a contact that was merged into it. */
+  /** The keys in its row, if the claim names a key of a contact that was merged into it. */
   stored?: ContactRow
 }
 
@@ -22,7 +22,7 @@ export interface Claim {
   trust: Trust
 }
 
-/** The contacts that have the claim's email and its user id; they may be one. */
+/** The contacts with the claim's email and with its user id; they may be the same. */
 export interface Known {
   byEmail: Holder | undefined
   byUserId: Holder | undefined
@@ -32,19 +32,19 @@ export interface Known {
 export interface Meant {
   /** null: a new contact. */
   contact: Holder | null
-  /** Whether the user id becomes the contact's, or stays it, for good (`firm`) or until a verified claim (`provisional`). */
+  /** Whether the contact gets or keeps the user id permanently (`firm`) or until a verified claim (`provisional`). */
   userId: 'unchanged' | 'provisional' | 'firm'
   /** The contact that loses the user id, which only a page had claimed for it. */
   loser: Holder | null
-  /** The contact that loses the claim's email, which only a page had given it. */
+  /** The contact that loses the claim's email, which only a page had set. */
   emailLoser: Holder | null
-  /** The email that a contact without one is given, or that is confirmed. */
+  /** The email to set on a contact without one, or to confirm. */
   email: string | null
-  /** Whether only a page has given the email, even if the user id is proven. */
+  /** Whether only a page has sent the email, even if the user id is verified. */
   isEmailUnproven: boolean
-  /** Whether an email was sent that cannot be used. */
+  /** Whether the sent email is ignored. */
   isEmailLeftOut: boolean
-  /** The trust with which the properties are written. */
+  /** The trust level for writing the properties. */
   trust: Trust
 }
 
@@ -72,7 +72,7 @@ function saidByPage({ email, userId }: Claim, { byEmail, byUserId }: Known): Mea
   const said = { ...NOTHING, trust: 'unverified' } as const
   const takes = userId !== null && !byUserId ? 'provisional' : 'unchanged'
   if (byEmail) return { ...said, contact: byEmail, userId: byEmail.external_id === null ? takes : 'unchanged' }
-  // A contact that was known by its user id alone and now gets its email.
+  // A contact with only a user id that now gets its email.
   if (byUserId && (email === null || byUserId.email === null)) return { ...said, contact: byUserId, email }
   return { ...said, contact: null, userId: takes, email }
 }
@@ -92,8 +92,8 @@ function verified(claim: Claim, { byEmail, byUserId }: Known): Meant {
     return { ...proven, contact: byEmail, userId: hasIt || takes ? 'firm' : 'unchanged', loser, email: confirmed }
   }
   if (byUserId?.email === null) return { ...proven, contact: byUserId, userId: 'firm', email }
-  // Without an email nothing contradicts a page that has sent both. But a page must not make the tenant's systems
-  // write to a contact that is known by other means.
+  // Without an email, nothing contradicts a page that has sent both. But a page must not make the tenant's systems
+  // write to a contact that was identified in another way.
   const isOwnOfPages = !byUserId?.external_id_provisional || isEmailSaidByPage(byUserId)
   if (byUserId && email === null && isOwnOfPages) return { ...proven, contact: byUserId }
   return { ...proven, contact: null, userId: isFree ? 'firm' : 'unchanged', loser, email }
@@ -124,8 +124,8 @@ function isLoose(holder: Holder): boolean {
 }
 
 /**
- * Whether only a page has given an email to a contact that the tenant's systems know by its user id. A contact of pages
- * alone keeps its email: a server that names it means that contact.
+ * Whether only a page has set the email of a contact that the tenant's systems know by its user id. A contact
+ * identified only by pages keeps its email: a server that names the email means that contact.
  */
 function isEmailBorrowed(holder: Holder): boolean {
   return holder.external_id !== null && !holder.external_id_provisional && isEmailSaidByPage(holder)

@@ -96,7 +96,7 @@ async function requireContacts(tx: Tenant, contactIds: readonly string[]): Promi
   const details = contactIds.flatMap((id, index) =>
     known.has(id.toLowerCase())
       ? []
-      : [{ path: `contact_ids[${index}]`, message: `${id.slice(0, 100)} is not the id of a contact of yours` }],
+      : [{ path: `contact_ids[${index}]`, message: `${id.slice(0, 100)} is not the id of one of your contacts` }],
   )
   if (details.length > 0) throw validationError(details.slice(0, NAMED_MAX))
   return distinct

@@ -37,14 +37,14 @@ export function checkOutgoing(mail: OutgoingMail): OutgoingMail {
   const subject = mail.subject.replace(/[\p{Cc}\u2028\u2029\s]+/gu, ' ').trim()
   if (to === null) details.push({ path: 'to', message: 'is not a valid e-mail address' })
   if (subject === '' || hasMoreCharacters(subject, SUBJECT_LENGTH_MAX) || !isStorableText(mail.subject)) {
-    details.push({ path: 'subject', message: `must be a text from 1 to ${SUBJECT_LENGTH_MAX} characters` })
+    details.push({ path: 'subject', message: `must be a text of 1 to ${SUBJECT_LENGTH_MAX} characters` })
   }
   if (
     mail.markdown.trim() === '' ||
     hasMoreCharacters(mail.markdown, MARKDOWN_LENGTH_MAX) ||
     !isStorableText(mail.markdown)
   ) {
-    details.push({ path: 'markdown', message: `must be a text from 1 to ${MARKDOWN_LENGTH_MAX} characters` })
+    details.push({ path: 'markdown', message: `must be a text of 1 to ${MARKDOWN_LENGTH_MAX} characters` })
   }
   if (!MESSAGE_ID.test(mail.messageId)) {
     details.push({ path: 'messageId', message: 'must look like uuid@example.com, without angle brackets' })

@@ -119,5 +119,5 @@ function checkEnvelope({ recipientProfileUrl, idempotencyKey }: SocialInvitation
 
 function checkText(path: string, text: string, min: number, max: number): void {
   if (!hasFewerCharacters(text, min) && !hasMoreCharacters(text, max) && isStorableText(text)) return
-  throw validationError([{ path, message: `must be a text from ${min} to ${max} characters` }])
+  throw validationError([{ path, message: `must be a text of ${min} to ${max} characters` }])
 }

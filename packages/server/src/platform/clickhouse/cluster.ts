@@ -1,7 +1,7 @@
 /**
  * A read must see what was inserted before it, but replicas copy from one another only after an insertion. So reads and
- * insertions ask the same replica of each shard: the first in the cluster's definition that answers, even where another
- * is nearer. A replica that is more than a second behind, because it was away, is passed over.
+ * insertions use the same replica of each shard: the first in the cluster's definition that responds, even if another
+ * is nearer. A replica that is more than a second behind, because it was down, is skipped.
  */
 const SAME_REPLICA = [
   "load_balancing = 'in_order'",
@@ -10,15 +10,15 @@ const SAME_REPLICA = [
 ]
 
 /**
- * An event leaves the journal once it is inserted, so by then most replicas of its shard must have it. The service waits
- * for less long than for the answer itself, so that it hears why an insertion failed.
+ * An event is deleted from the journal once it is inserted, so by then most replicas of its shard must have it. The
+ * wait is shorter than the request timeout, so that the service learns why an insertion failed.
  */
 const ON_MOST_REPLICAS = ["insert_quorum = 'auto'", 'insert_quorum_timeout = 20000']
 
-/** A distributed table would otherwise keep rows in a queue of its own and call them inserted. */
+/** Otherwise a distributed table queues rows itself and reports them as inserted. */
 const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
 
-/** What statements need in a cluster beside their own settings; nothing without one. */
+/** Additional settings of statements in a cluster; empty without one. */
 export function clusterSettings(cluster: string | null | undefined): { read: string[]; insert: string[] } {
   if (!cluster) return { read: [], insert: [] }
   return { read: SAME_REPLICA, insert: [...SAME_REPLICA, ...ON_MOST_REPLICAS, READABLE_AT_ONCE] }

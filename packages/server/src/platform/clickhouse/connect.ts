@@ -12,44 +12,41 @@ import { embeddedStatement, type QueryParameters, type Statement } from './param
 import { isOutOfRoom, refusalCode } from './refusal.ts'
 
 /**
- * `cluster`: the cluster that the server at `url` belongs to. `database`: a database of the embedded engine other than its
- * default.
+ * `cluster`: the cluster that the server at `url` belongs to. `database`: a non-default database of the embedded
+ * engine.
  */
 export type ClickHouseAddress = { url: string; cluster?: string | null } | { path: string; database?: string }
 
 /**
- * The one way to ClickHouse, embedded or not. Settings stand in the SQL, never beside it: the embedded engine would
- * turn those into settings of the whole session.
+ * The only access to ClickHouse, embedded or not. Settings go into the SQL, never beside it: the embedded engine would
+ * apply those to the whole session.
  */
 export interface ClickHouse {
-  /** Runs a SELECT; rows come back as objects. @throws ServiceError 503 when the engine is away. */
+  /** Runs a SELECT; rows are returned as objects. @throws ServiceError 503 if ClickHouse is down. */
   query<Row>(sql: string, parameters?: QueryParameters, bounds?: QueryBounds): Promise<Row[]>
-  /** Runs a SELECT whose answer is too long to be held at once: some rows at a time. */
+  /** Runs a SELECT whose result is too long for memory, some rows at a time. */
   stream<Row>(sql: string, parameters?: QueryParameters, bounds?: QueryBounds): AsyncIterable<Row[]>
   /** Runs a statement without a result. */
   command(sql: string, parameters?: QueryParameters): Promise<void>
-  /**
-   * Inserts rows that are already in a text format, recorded once however often the same token comes.
-   * @param body what follows `FORMAT <format>`.
-   */
+  /** Inserts rows in a text format, once per token. @param body the text after `FORMAT <format>`. */
   insert(table: string, format: string, body: string, token: string): Promise<void>
   ping(): Promise<boolean>
-  /** How many threads the engine uses for a query when nobody limits it. */
+  /** How many threads the engine uses for a query without a limit. */
   cores(): Promise<number>
   close(): Promise<void>
 }
 
 /** The limits of a query. */
 export interface QueryBounds {
-  /** The engine cancels it after this time, if that is less than the usual limit. */
+  /** The engine cancels it after this time, if that is below the default limit. */
   secondsMax?: number | undefined
   threads?: number
   memoryBytes?: number
   /** A larger result fails with `answer_too_large`. */
   resultBytesMax?: number
   /**
-   * Whether the engine may read a projection in place of the table. It is not good at finding out which of the two is
-   * less: a question that no index answers may read a whole projection, out of order.
+   * Whether the engine may read a projection instead of the table. It estimates badly which of the two is smaller: a
+   * query without an index may read a whole projection, out of order.
    */
   usesProjections?: boolean
   /** Cancels the query in the engine when it aborts. */
@@ -60,11 +57,11 @@ export interface QueryBounds {
 const QUERY_SECONDS_MAX = 20
 const QUERY_BYTES_MAX = 4_000_000_000
 const REQUEST_TIMEOUT_MS = 25_000
-/** Turns already limit the reads; this limits everything else. */
+/** Read lanes already limit the reads; this limits everything else. */
 const CONNECTIONS_MAX = 64
 /** Rows of a result that are parsed before other requests run. */
 const ROWS_A_TURN = 250
-/** By default ClickHouse silently ignores columns that the table lacks. */
+/** By default, ClickHouse silently ignores unknown columns. */
 const NOTHING_LEFT_OUT = 'input_format_skip_unknown_fields = 0'
 
 /** Opens the embedded engine at `path`, or a client for the server at `url`. */
@@ -76,7 +73,7 @@ export async function connectClickHouse(
   const { client, lend, statement } = connections
   const inCluster = clusterSettings('url' in address ? address.cluster : null)
 
-  /** Ends a statement when the server falls silent. @throws while it is. */
+  /** Aborts a statement when the server stops responding. @throws while it is down. */
   function lasting(): { abort_signal?: AbortSignal } {
     const { silence } = connections
     if (!silence) return {}
@@ -103,7 +100,7 @@ export async function connectClickHouse(
     const settings = [...settingsOf(bounds), ...inCluster.read, `log_comment = '${id}'`]
     const asked = statement(`${sql} SETTINGS ${settings.join(', ')}`, parameters)
     const kill = () => {
-      // It is no failure if the query has just ended, and a query that continues is limited.
+      // Not a failure: the query may have just ended, and one that continues is limited.
       const query = `KILL QUERY WHERE Settings['log_comment'] = '${id}' ASYNC`
       lend((other) => other.command({ query })).catch(() => {})
     }
@@ -144,8 +141,8 @@ export async function connectClickHouse(
 
 /**
  * Parses rows in batches, with other requests in between: the embedded engine returns all rows at once. Their bytes are
- * counted here, because with ClickHouse's own limit (max_result_bytes) the embedded engine answers the first rows as if
- * they were all.
+ * counted here, because with ClickHouse's own limit (max_result_bytes), the embedded engine returns the first rows as
+ * if they were all.
  */
 async function* parsed<Row>(
   result: ResultSet<'JSONEachRow'>,
@@ -172,7 +169,7 @@ async function asUnavailable<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The 503 for an error that says ClickHouse cannot serve at the moment, or the error itself. */
+/** The 503 for an error that means ClickHouse is currently unavailable, or the error itself. */
 function unavailableOr(error: unknown): unknown {
   if (error instanceof ServiceError) return error
   if (isOutOfRoom(error)) return storageFull('ClickHouse', error)
@@ -194,22 +191,22 @@ interface Connections {
   client: ClickHouseClient
   /** Lends a connection for exclusive use. */
   lend<T>(work: (idle: ClickHouseClient) => Promise<T>): Promise<T>
-  /** A statement in the form that these connections run best. */
+  /** A statement in the best form for these connections. */
   statement(query: string, parameters: QueryParameters): Statement
   cores(): Promise<number>
-  /** Whether the server answers at all. The embedded engine runs in this process and has none. */
+  /** Whether the server responds at all. The embedded engine runs in this process and needs no check. */
   silence?: Silence
   close(): Promise<void>
 }
 
-/** Failures are logged where they are handled, without what must not be logged. */
+/** Failures are logged where they are handled, without sensitive data. */
 const nothing = { level: ClickHouseLogLevel.OFF }
 
 function connectServer(url: string, log: Logger): Connections {
   const open = (max_open_connections: number) =>
     createClient({ url, request_timeout: REQUEST_TIMEOUT_MS, max_open_connections, log: nothing })
   const client = open(CONNECTIONS_MAX)
-  // One of its own, so that it never waits for a place behind long queries.
+  // A separate connection, so that it never waits behind long queries.
   const watch = open(1)
   const silence = watchForSilence('ClickHouse', (abort_signal) => isThere(watch, abort_signal), log)
   return {
@@ -229,25 +226,24 @@ function connectServer(url: string, log: Logger): Connections {
   }
 }
 
-/** Whether a server says anything; a refusal is an answer. */
+/** Whether a server responds at all; a refusal is a response. */
 async function isThere(client: ClickHouseClient, abort_signal: AbortSignal): Promise<boolean> {
   const answer = await client.ping({ select: false, abort_signal })
   return answer.success || refusalCode(answer.error) !== null || !('code' in answer.error)
 }
 
 /**
- * The engine must not measure its memory through cgroups. On a machine without them it prints a stack trace, and elsewhere it
+ * The engine must not measure its memory through cgroups. Without cgroups it prints a stack trace, and with them it
  * counts PostgreSQL's memory as its own.
  */
 const ENGINE_ARGUMENTS = ['--memory_worker_use_cgroup=0']
 
 /**
- * Opens the embedded engine. A connection runs one query at a time, so every concurrent read needs its own:
- * connections are opened on demand (3 ms and 0.3 MB each) and reused. Writes have their own and never wait for a
- * read.
+ * Opens the embedded engine. A connection runs one query at a time, so every concurrent read needs its own: connections
+ * are opened on demand (3 ms and 0.3 MB each) and reused. Writes have a separate one and never wait for a read.
  */
 async function openEmbedded({ path, database }: { path: string; database?: string }): Promise<Connections> {
-  // Loaded only when it is wanted: the library is 540 MB on disk, and a process with CLICKHOUSE_URL does without.
+  // Loaded only when needed: the library is 540 MB on disk, and a process with CLICKHOUSE_URL does not use it.
   const [{ Session }, { createChdbConnection }] = await Promise.all([import('chdb'), import('chdb/connection')])
   // The client's connection cannot pass arguments to the engine, so a session that can is opened first.
   const engine = new Session(path, { connectionArgs: ENGINE_ARGUMENTS })

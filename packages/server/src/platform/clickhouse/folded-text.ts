@@ -1,20 +1,20 @@
-/** Letters for which lower case is not enough, and what stands for them; the same as in PostgreSQL's fold_text. */
+/** Letters for which lower case is not enough, with their replacements; the same as in PostgreSQL's fold_text. */
 const FOLDED = [
   ['ς', 'σ'],
   ['ı', 'i'],
   ['ſ', 's'],
   ['ß', 'ss'],
-  // What lower case makes of İ: an i with a dot of its own.
+  // The lower case of İ: an i with a combining dot.
   ['i\u0307', 'i'],
 ] as const
 
-/** A text without what case and spelling make of it. */
+/** Folds the case and spelling of a text. */
 export function folded(text: string): string {
   const lowered = `lowerUTF8(normalizeUTF8NFC(${text}))`
   return FOLDED.reduce((sql, [letter, stand]) => `replaceAll(${sql}, '${letter}', '${stand}')`, lowered)
 }
 
-/** Whether a column holds the text of a parameter, in any case and spelling. Folding is left to the rows that need it. */
+/** Whether a column contains a parameter's text, ignoring case and spelling. Only rows that need it are folded. */
 export function containsFolded(column: string, parameter: string): string {
   const part = folded(`{${parameter}: String}`)
   const isAscii = `length(${column}) = lengthUTF8(${column})`

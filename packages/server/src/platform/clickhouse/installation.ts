@@ -5,7 +5,7 @@ import type { DB } from '../postgres/generated/tables.ts'
 import type { ClickHouse } from './connect.ts'
 import { createMissingTables, type TableDefinition } from './tables.ts'
 
-/** The ids of the installations whose events this ClickHouse holds. One row, unless a loss was accepted. */
+/** The ids of the installations whose events are in this ClickHouse. One row, unless a loss was accepted. */
 const INSTALLATION_TABLE: TableDefinition = {
   name: 'installation',
   elements: ['installation_id UUID'],
@@ -14,14 +14,14 @@ const INSTALLATION_TABLE: TableDefinition = {
   settings: { fsync_after_insert: 1 },
 }
 
-/** 503: ClickHouse answers, but it is not the one that holds this database's events. */
+/** 503: ClickHouse responds, but does not have this database's events. */
 export class EventsMissing extends ServiceError {
   /** What happened and what to do, for the operator. */
   readonly advice: string
 
   constructor(advice: string) {
     const message =
-      "ClickHouse does not hold this installation's events. New events are kept in PostgreSQL. The operator must restore the ClickHouse data: the service's log says how."
+      "ClickHouse does not have this installation's events. New events are kept in PostgreSQL. The operator must restore the ClickHouse data: the service's log says how."
     super(503, 'events_missing', message, { headers: { 'retry-after': '60' } })
     this.advice = advice
   }
@@ -36,9 +36,9 @@ interface Check {
 }
 
 /**
- * Checks that PostgreSQL and ClickHouse belong together, by an id that both store: a directory that is missing or
- * belongs to another database would otherwise look like a service without events. Call it under the migration lock.
- * @throws EventsMissing when they do not.
+ * Checks that PostgreSQL and ClickHouse belong together, by an id that both store: otherwise a missing directory, or
+ * one of another database, would look like a service without events. Call it under the migration lock.
+ * @throws EventsMissing if they do not.
  */
 export async function checkInstallation(check: Check): Promise<void> {
   const { database, clickhouse, acceptLostEvents } = check
@@ -54,7 +54,7 @@ export async function checkInstallation(check: Check): Promise<void> {
     return write(check, known ?? newId())
   }
   if (acceptLostEvents !== wanted) throw new EventsMissing(adviceFor(wanted, present.length > 0))
-  // With a new id, a setting that is left in place accepts no later loss.
+  // With a new id, the setting accepts no later loss if it is left in place.
   await write(check, newId())
 }
 
@@ -89,10 +89,10 @@ async function write({ database, clickhouse, cluster }: Check, installationId: s
 }
 
 function adviceFor(wanted: string, isAnothers: boolean): string {
-  const found = isAnothers ? 'holds the events of another installation' : 'is new and empty'
-  return `The events of this PostgreSQL database were written to another ClickHouse: the one found ${found}. Until that is mended, events are accepted and wait in PostgreSQL, and reading events answers 503. Stop the service, put the ClickHouse data back where they were (the folder clickhouse in CDS_DATA_DIR, or the server and database in CLICKHOUSE_URL), and start again. Several processes on one DATABASE_URL need one ClickHouse server: set CLICKHOUSE_URL for each. If the events are gone for good, start once with CDS_ACCEPT_LOST_EVENTS=${wanted} to go on without them.`
+  const found = isAnothers ? 'has the events of another installation' : 'is new and empty'
+  return `The events of this PostgreSQL database were written to another ClickHouse: this one ${found}. Until that is fixed, events are accepted and wait in PostgreSQL, and reading events returns 503. Stop the service, restore the ClickHouse data to its place (the folder clickhouse in CDS_DATA_DIR, or the server and database in CLICKHOUSE_URL), and start again. Several processes on one DATABASE_URL need one ClickHouse server: set CLICKHOUSE_URL for each. If the events cannot be restored, start once with CDS_ACCEPT_LOST_EVENTS=${wanted} to continue without them.`
 }
 
 function adviceForStranger(): string {
-  return 'The ClickHouse found holds the events of another installation, and this PostgreSQL database has none yet. Until that is mended, events are accepted and wait in PostgreSQL, and reading events answers 503. Stop the service and start it with the PostgreSQL database that these events belong to, or with an empty ClickHouse: another database in CLICKHOUSE_URL, or another CDS_DATA_DIR.'
+  return 'This ClickHouse has the events of another installation, and this PostgreSQL database has none yet. Until that is fixed, events are accepted and wait in PostgreSQL, and reading events returns 503. Stop the service and start it with the PostgreSQL database of these events, or with an empty ClickHouse: another database in CLICKHOUSE_URL, or another CDS_DATA_DIR.'
 }

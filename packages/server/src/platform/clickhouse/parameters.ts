@@ -17,7 +17,7 @@ export interface Statement {
  */
 export function embeddedStatement(query: string, parameters: QueryParameters): Statement {
   const names = Object.keys(parameters)
-  // A parameter set by an earlier statement on the connection must never replace one that is missing here.
+  // A parameter of an earlier statement on the connection must never replace a missing one.
   for (const [, name = ''] of query.matchAll(/\{(\w+) *:/g)) {
     if (!(name in parameters)) throw new Error(`The query has no value for its placeholder ${name}.`)
   }
@@ -37,14 +37,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\t': '\\t',
 }
 
-/** A value as ClickHouse reads parameters: like a field of a tab-separated file. */
+/** A value in ClickHouse's parameter format, which is that of a tab-separated field. */
 function encoded(value: QueryParameters[string]): string {
   if (value === null) return '\\N'
   if (typeof value === 'object') return `[${value.map(quoted).join(',')}]`
   return String(value).replace(/[\\\0\b\f\n\r\t]/g, (character) => ESCAPES[character] ?? character)
 }
 
-/** A literal of SQL. */
+/** An SQL literal. */
 function quoted(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`
 }

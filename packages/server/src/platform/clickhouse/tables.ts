@@ -1,19 +1,19 @@
 import type { ClickHouse } from './connect.ts'
 
-/** A MergeTree table, once; rendered as one table for a single server or as two for a cluster. */
+/** A MergeTree table, rendered as one table for a single server or as two for a cluster. */
 export interface TableDefinition {
   name: string
-  /** Column definitions, indexes and projections: what stands between the parentheses. */
+  /** Column definitions, indexes and projections: the content of the parentheses. */
   elements: readonly string[]
   orderBy: string
-  /** Of rows with the same `orderBy` the one with the highest value in this column counts. */
+  /** Of rows with the same `orderBy`, the one with the highest value in this column counts. */
   latestBy?: string
-  /** Rows with the same value live on the same shard. */
+  /** Rows with the same value are on the same shard. */
   shardingKey: string
   settings: Record<string, string | number>
 }
 
-/** The table that holds the rows on this server: what updates and deletes must name. */
+/** The table with the rows on this server, which updates and deletes must name. */
 export function storageTable(table: TableDefinition, cluster: string | null): string {
   return cluster === null ? table.name : `${table.name}_local`
 }
@@ -24,8 +24,8 @@ export function onCluster(cluster: string | null): string {
 }
 
 /**
- * Creates those that this server lacks. In a cluster a statement for all servers waits for one that is away, so none is
- * sent when nothing is missing: the service must start then too.
+ * Creates missing tables. In a cluster, an ON CLUSTER statement waits for a server that is down, so none is sent if
+ * nothing is missing: the service must start even then.
  */
 export async function createMissingTables(
   clickhouse: ClickHouse,
@@ -61,12 +61,12 @@ ENGINE = Distributed('${cluster}', currentDatabase(), '${name}', ${table.shardin
 }
 
 /**
- * By default a replicated table forgets an insertion's token after an hour, and a batch whose answer was lost would be
- * recorded twice when ClickHouse was away for longer.
+ * By default, a replicated table drops an insertion's token after an hour, and a batch whose answer was lost would be
+ * recorded twice if ClickHouse was down for longer.
  */
 const TOKENS_KEPT_SECONDS = 30 * 86_400
 
-/** Replicated tables remember insertion tokens by settings of other names. */
+/** Replicated tables have different settings for insertion tokens. */
 function settingsFor({ settings }: TableDefinition, cluster: string | null): Record<string, string | number> {
   const { non_replicated_deduplication_window: tokens, ...others } = settings
   if (cluster === null || tokens === undefined) return settings

@@ -19,15 +19,15 @@ test('a condition with an OR in it reads no other tenant', async () => {
   expect(streamed).toEqual([{ event: 'theirs' }])
 })
 
-test.each(['columns', 'where'])('%s that ask a question of their own are refused', async (part) => {
+test.each(['columns', 'where'])('%s with a subquery are rejected', async (part) => {
   const tenant = await createTestTenant(await sharedService())
   const subquery = '(SELECT count() FROM events)'
   const question = { name: 'test', lane: 'light' as const, columns: 'event', where: ['1'], parameters: {} }
   const asked = { ...question, [part]: part === 'where' ? [subquery] : subquery }
-  await expect(tenant.handle.events.select(asked)).rejects.toThrow('must not ask anything of its own')
+  await expect(tenant.handle.events.select(asked)).rejects.toThrow('must not contain a subquery')
 })
 
-test('a second selection reads no other tenant, asks nothing of its own, and needs an outer question', async () => {
+test('a second selection reads no other tenant, has no subquery, and needs an outer query', async () => {
   const service = await sharedService()
   const [tenant, other] = [await createTestTenant(service), await createTestTenant(service)]
   await tenant.track({ visitor_id: 'v', events: [{ event: 'one' }, { event: 'two' }, { event: 'three' }] })
@@ -48,10 +48,10 @@ test('a second selection reads no other tenant, asks nothing of its own, and nee
     { event: 'two', n: 1 },
   ])
   for (const wrong of [{ columns: '(SELECT 1)' }, { where: ['1 IN (SELECT 1)'] }]) {
-    await expect(select({ ...question, also: { ...also, ...wrong } })).rejects.toThrow('must not ask anything')
+    await expect(select({ ...question, also: { ...also, ...wrong } })).rejects.toThrow('must not contain a subquery')
   }
   const { outer: _, ...bare } = question
-  await expect(select({ ...bare, also })).rejects.toThrow('need an outer question')
+  await expect(select({ ...bare, also })).rejects.toThrow('need an outer query')
 })
 
 test('inside a transaction only light reads are possible', async () => {

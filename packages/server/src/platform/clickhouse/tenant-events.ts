@@ -5,7 +5,7 @@ import type { ClickHouse } from './connect.ts'
 import type { QueryParameters } from './parameters.ts'
 import { refusalCode } from './refusal.ts'
 
-/** A question to the events of one tenant, in the parts of a SELECT; the table and the tenant are added. */
+/** A query of one tenant's events, as the parts of a SELECT; the table and the tenant are added. */
 export interface EventSelect {
   /** Appears in logs. */
   name: string
@@ -17,36 +17,36 @@ export interface EventSelect {
   parameters: QueryParameters
   groupBy?: string
   orderBy?: string
-  /** At most so many rows for each value of some columns. */
+  /** The most rows for each value of some columns (LIMIT BY). */
   limitBy?: { rows: number; columns: string }
   limit?: number
   offset?: number
-  /** The engine ends the question after so long, with an error; without it, after the usual limit. */
+  /** The engine cancels the query after this time, with an error; default: the usual limit. */
   secondsMax?: number
-  /** A larger answer is refused with `answer_too_large`. Answers to a caller are always bounded. */
+  /** A larger result fails with `answer_too_large`. Results for a caller are always limited. */
   bytesMax?: number
   /**
-   * Groups by owner, then finds out which contact each owner is: joining so few rows costs a fraction of joining the
-   * events. `outer` may name `contact_id`, the zero UUID where it is nobody's.
+   * Groups by owner, then joins each owner's contact: joining so few rows costs a fraction of joining the events.
+   * `outer` may use `contact_id`, which is the zero UUID for anonymous owners.
    */
   isPerContact?: boolean
-  /** Asks only what a projection has added up: see the rollups of the table. */
+  /** Uses only a projection's sums: see the rollups of the table. */
   isRollup?: boolean
-  /** A second selection of rows of the same form, grouped in the same way. `outer` puts both together. */
+  /** A second selection of rows with the same columns and grouping. `outer` combines both. */
   also?: Pick<EventSelect, 'columns' | 'where'>
-  /** A question to the rows of this one, which it calls `found`; only its rows are answered then. */
+  /** A query over the rows of this one, named `found`; only its rows are returned. */
   outer?: Pick<EventSelect, 'columns' | 'groupBy' | 'orderBy' | 'limitBy' | 'limit' | 'offset'> & { where?: string }
 }
 
 const OF_TENANT = 'tenant_id = {tenant_id: UUID}'
 
 /**
- * The condition that an event belongs to a contact; the one that may ask another question. In a cluster the server that
- * is asked collects the links and sends them to all shards: an event's link may be on another shard than the event.
+ * The condition that an event belongs to a contact; the only one with a subquery. In a cluster, the queried server
+ * collects the links and sends them to all shards, because an event's link may be on another shard than the event.
  */
 export const IS_IDENTIFIED = `NOT is_anonymous OR owner_id GLOBAL IN (SELECT owner_id FROM owner_links WHERE ${OF_TENANT})`
 
-/** The condition that an event belongs to one of the owners in a parameter; the rows are stored in that order too. */
+/** The condition that an event belongs to one of the owners in a parameter; a projection is sorted by owner. */
 export function isOwnedBy(parameter: string): string {
   return `${BY_OWNER}{${parameter}: Array(UUID)}`
 }
@@ -57,10 +57,10 @@ const isByOwner = (condition: string) => condition.startsWith(BY_OWNER)
 const NOBODY = "toUUID('00000000-0000-0000-0000-000000000000')"
 const CONTACT = `multiIf(links.contact_id != ${NOBODY}, links.contact_id, found.is_anonymous, ${NOBODY}, found.owner_id)`
 
-/** Reads the events of one tenant. There is no way to ask without the tenant's predicate. */
+/** Reads the events of one tenant. Every query gets the tenant's predicate. */
 export interface TenantEvents {
   select<Row>(question: EventSelect): Promise<Row[]>
-  /** The same, some rows at a time, for answers too long to be held at once. */
+  /** The same, some rows at a time, for results too long for memory. */
   stream<Row>(question: EventSelect): AsyncIterable<Row[]>
 }
 
@@ -71,8 +71,8 @@ interface Engine {
 }
 
 /**
- * Confines event queries to one tenant, lets them see every event that was acknowledged before them, and makes them take
- * turns with other tenants' queries.
+ * Restricts event queries to one tenant, ensures that they see every event acknowledged before them, and queues them
+ * fairly with other tenants' queries.
  */
 export function tenantEvents(
   { clickhouse, reads, barrier }: Engine,
@@ -84,7 +84,7 @@ export function tenantEvents(
   async function inTurn(question: EventSelect) {
     const sql = renderSelect(question)
     if (options.isUrgent && question.lane !== 'light') {
-      throw new Error('Inside a transaction, which holds a connection of PostgreSQL, only light reads may wait.')
+      throw new Error('Inside a transaction, which occupies a PostgreSQL connection, only light reads may wait.')
     }
     await barrier(tenantId)
     const { share, end } = await reads.enter(question.lane, tenantId, options)
@@ -122,18 +122,18 @@ export function tenantEvents(
   }
 }
 
-/** ClickHouse's codes for a query that took too long, was expected to, or used too much memory. */
+/** ClickHouse's codes for a query that took too long, was estimated to, or used too much memory. */
 const TOO_EXPENSIVE = [159, 160, 241, 307]
 
 /** Queries of clients are limited, so reaching a limit is a client error, not a failure. */
 function failureFor(caller: AbortSignal | undefined, error: unknown): unknown {
   if (caller?.aborted) return callerLeft()
   if (!caller || !TOO_EXPENSIVE.includes(refusalCode(error) ?? 0)) return error
-  const message = 'The query takes too much time or memory. Narrow it, for example with date_after and date_before.'
+  const message = 'The query takes too much time or memory. Restrict it, for example with date_after and date_before.'
   return new ServiceError(400, 'query_too_expensive', message, { cause: error })
 }
 
-/** A part that asks another question, or a comment that hides one, would escape the tenant's predicate. */
+/** A subquery, or a comment that hides one, would escape the tenant's predicate. */
 const OTHER_QUESTION = /\b(select|from|join|union)\b|\/\*|--/i
 
 function requireParts({ columns, where, also, groupBy, orderBy, limitBy, outer }: EventSelect): void {
@@ -141,14 +141,14 @@ function requireParts({ columns, where, also, groupBy, orderBy, limitBy, outer }
   const parts = [columns, also?.columns, ...own, groupBy, orderBy, limitBy?.columns]
   parts.push(outer?.columns, outer?.where, outer?.groupBy, outer?.orderBy)
   if (parts.some((part) => part !== undefined && OTHER_QUESTION.test(part))) {
-    throw new Error('A part of an event query must not ask anything of its own.')
+    throw new Error('A part of an event query must not contain a subquery.')
   }
 }
 
 function renderSelect(question: EventSelect): string {
   requireParts(question)
   const { name, also, outer, isPerContact } = question
-  if (also && !outer) throw new Error('Two selections need an outer question, which puts them together.')
+  if (also && !outer) throw new Error('Two selections need an outer query that combines them.')
   const selections = [question, ...(also ? [{ ...question, ...also }] : [])]
   const select = selections.map(renderRows).join(' UNION ALL ')
   if (!outer) return `/* ${name} */ ${select}`
@@ -158,8 +158,8 @@ function renderSelect(question: EventSelect): string {
 }
 
 /**
- * Rows of owners with the contact that each has become. FINAL would not do: in a cluster to which a shard was added, an
- * older version of a link may be on another shard.
+ * Rows of owners with the contact of each. FINAL would not work: in a cluster to which a shard was added, an older
+ * version of a link may be on another shard.
  */
 function withContacts(select: string, where: readonly string[]): string {
   const conditions = [OF_TENANT, ...where.filter(isByOwner)].join(' AND ')

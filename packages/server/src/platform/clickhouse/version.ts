@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import type { ClickHouse } from './connect.ts'
 
-/** The oldest release that the tests have run with: the embedded engine's. */
+/** The oldest tested release: that of the embedded engine. */
 const OLDEST = [26, 7] as const
 
 export async function versionOf(clickhouse: ClickHouse): Promise<string> {
@@ -9,7 +9,7 @@ export async function versionOf(clickhouse: ClickHouse): Promise<string> {
   return row?.version ?? 'unknown'
 }
 
-/** @throws ServiceError `clickhouse_too_old` for a server that the tests have not run with. */
+/** @throws ServiceError `clickhouse_too_old` for a server older than that. */
 export async function requireVersion(clickhouse: ClickHouse): Promise<void> {
   const version = await versionOf(clickhouse)
   const [year = 0, month = 0] = version.split('.').map(Number)

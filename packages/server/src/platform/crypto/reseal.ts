@@ -4,13 +4,13 @@ import type { SecretBox } from './secret-box.ts'
 
 const ROWS_AT_ONCE = 200
 
-/** A column that holds what a secret box sealed. */
+/** A column with ciphertexts of a secret box. */
 export interface SealedColumn {
   table: string
   column: string
   /** The table's primary key. */
   key: readonly string[]
-  /** Where a row's value was sealed for; it is given the columns of `key` and `placedBy` as texts. */
+  /** The place that a row's value is bound to, from the columns of `key` and `placedBy` as texts. */
   placedBy?: readonly string[]
   place(row: Record<string, string>): string
 }
@@ -18,19 +18,19 @@ export interface SealedColumn {
 export interface Resealed {
   table: string
   column: string
-  /** Sealed anew with the first key. */
+  /** Re-encrypted with the first key. */
   resealed: number
-  /** Sealed with the first key before. */
+  /** Already encrypted with the first key. */
   current: number
-  /** Sealed with a key that is not there, or changed: they stay as they are. */
+  /** Encrypted with an unknown key, or corrupt: left unchanged. */
   unreadable: number
 }
 
 type Row = Record<string, string> & { sealed: string }
 
 /**
- * Seals every value of a column anew that an older key sealed, a few rows at a time. It can end at any point and be
- * begun again; a value that somebody writes meanwhile stays theirs.
+ * Re-encrypts every value of a column that was encrypted with an older key, a few rows at a time. It can be interrupted
+ * and restarted at any point, and does not overwrite concurrent changes.
  */
 export async function resealColumn(database: Database, secrets: SecretBox, column: SealedColumn): Promise<Resealed> {
   const counts = { table: column.table, column: column.column, resealed: 0, current: 0, unreadable: 0 }

@@ -6,26 +6,28 @@ const TAG_BYTES = 16
 const VERSION = 'v1'
 export const KEY_BYTES = 32
 
-/** Encrypts what must not be readable in the database. */
+/** Encrypts secrets in the database. */
 export interface SecretBox {
   /**
-   * Encrypts a text. `place` says where it will be stored (tenant, row, column): the ciphertext opens nowhere else, so
-   * that one who can write to the database cannot have another tenant's secret sent to himself.
+   * Encrypts a text. `place` is where it will be stored (tenant, row, column): the ciphertext can be decrypted nowhere
+   * else, so that someone who can write to the database cannot have another tenant's secret sent to them.
    */
   seal(text: string, place: string): string
-  /** @throws Error when the text was changed, moved to another place, or sealed with a key that is not there any more. */
+  /**
+   * @throws Error if the text was changed, moved to another place, or encrypted with a key that is no longer configured.
+   */
   open(sealed: string, place: string): string
-  /** Whether the key that seals has sealed this too: what an older one sealed is to be sealed anew. */
+  /** Whether a text was encrypted with the current key; otherwise it should be re-encrypted. */
   isCurrent(sealed: string): boolean
   /**
    * Keyed hashes of a text for one place, one per key, in the order of the keys: store the first, accept any. Someone
-   * who has the database but no key cannot test guesses. Without a key there are no hashes.
+   * with the database but no key cannot test guesses. Without a key there are no hashes.
    */
   digests(text: string, place: string): Buffer[]
 }
 
 /**
- * AES-256-GCM. The first key seals, all of them open: each ciphertext names its key, so a new one can be put in front
+ * AES-256-GCM. The first key encrypts, all keys decrypt: each ciphertext names its key, so a new one can be prepended
  * while old ciphertexts remain.
  */
 export function createSecretBox(keys: readonly Buffer[]): SecretBox {
@@ -45,7 +47,7 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
       const [version, keyId = '', text = ''] = sealed.split('.')
       const key = byId.get(keyId)
       if (version !== VERSION || !key) {
-        throw new Error(`A stored secret was encrypted with the key ${keyId}, which CDS_SECRET_KEY does not hold.`)
+        throw new Error(`A stored secret was encrypted with the key ${keyId}, which is not in CDS_SECRET_KEY.`)
       }
       const bytes = Buffer.from(text, 'base64url')
       const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
@@ -57,7 +59,7 @@ export function createSecretBox(keys: readonly Buffer[]): SecretBox {
   }
 }
 
-/** Names a key without telling anything of it. */
+/** Identifies a key without revealing it. */
 function idOf(key: Buffer): string {
   return createHash('sha256').update('cds key id').update(key).digest('hex').slice(0, 12)
 }

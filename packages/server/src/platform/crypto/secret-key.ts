@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { ServiceError } from '../errors.ts'
 import { createSecretBox, KEY_BYTES, type SecretBox } from './secret-box.ts'
 
-/** File in the data directory that holds the generated key, in base64. */
+/** File in the data directory with the generated key, in base64. */
 export const KEY_FILE = 'secret-key'
 
 interface KeyConfig {
@@ -15,9 +15,9 @@ interface KeyConfig {
 }
 
 /**
- * The key comes from CDS_SECRET_KEY; without it, from the data directory, where it is made at the first start. With both
- * engines outside there need not be a directory that lasts or that all processes share, so none is made up there: what
- * is sealed needs CDS_SECRET_KEY then, and says so.
+ * The key comes from CDS_SECRET_KEY or, without it, from the data directory, where the first start creates it. If both
+ * databases are external, there may be no persistent directory shared by all processes, so no key is generated:
+ * encryption then requires CDS_SECRET_KEY, and fails with an error that says so.
  */
 export async function openSecretBox(config: KeyConfig): Promise<SecretBox> {
   if (config.secretKeys.length > 0) return createSecretBox(config.secretKeys)
@@ -37,11 +37,11 @@ async function readKey(file: string): Promise<Buffer | null> {
   })
   if (text === null) return null
   const key = Buffer.from(text.trim(), 'base64')
-  if (key.length !== KEY_BYTES) throw new Error(`${file} does not hold a key of ${KEY_BYTES} bytes in base64.`)
+  if (key.length !== KEY_BYTES) throw new Error(`${file} does not contain a key of ${KEY_BYTES} bytes in base64.`)
   return key
 }
 
-/** Two processes may come here at once: the first to link its file has made the key, and both use it. */
+/** Two processes may do this at once: the first to link its file has created the key, and both use it. */
 async function makeKey(file: string): Promise<Buffer> {
   const mine = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`
   await mkdir(resolve(file, '..'), { recursive: true })

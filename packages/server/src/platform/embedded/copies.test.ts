@@ -24,7 +24,7 @@ async function run(directory: string): Promise<Started & { url: string }> {
   return { ...service, url: RUNNING.exec(service.output())?.[1] ?? '' }
 }
 
-/** As root, all of it belongs to root then. */
+/** If run as root, the copy belongs to root. */
 const copyOf = (original: string, copy: string) => execFileSync('cp', ['-r', original, copy])
 
 const addressOf = async (directory: string) =>
@@ -79,7 +79,7 @@ describe('a copy of a data directory in use', () => {
     expect(refused).toContain('postgres-location')
     expect(await connectsTo(original)).toBe('connected')
     await expectReady(first)
-    // Moved to another name, it is still the original.
+    // A renamed directory is still the original.
     expect(await first.end('SIGTERM')).toBe(0)
     await rm(copy, { recursive: true })
     const moved = join(home, 'moved')

@@ -12,7 +12,7 @@ import type { ServerUser } from './unprivileged-user.ts'
 const LOCK_FILE = 'lock'
 const SQLITE_BUSY = 5
 const STICKY = 0o1000
-/** Neither engine starts with less. */
+/** Neither database starts with less. */
 const FULL_BYTES = 2_000_000
 
 export interface DataDirectoryLock {
@@ -53,20 +53,19 @@ async function makeDirectory(directory: string): Promise<void> {
 }
 
 /**
- * Makes this process the only one that uses a directory, until it releases the lock or ends, however it ends. The
- * lock is the kernel's on a file, so it holds between containers that share a volume. Where the file system ignores
- * such locks, a listening socket still excludes processes of the same network namespace. @throws EmbeddedError
- * `data_directory_in_use`.
+ * Makes this process the only one that uses a directory, until it releases the lock or ends in any way. The kernel
+ * locks a file, which works across containers that share a volume. If the file system ignores such locks, a listening
+ * socket still excludes processes of the same network namespace. @throws EmbeddedError `data_directory_in_use`.
  */
 export async function lockDataDirectory(directory: string): Promise<DataDirectoryLock> {
   const file = await lockFile(join(directory, LOCK_FILE))
   const server = file && process.platform === 'linux' ? await listen(`\0cds-data-${await identityOf(directory)}`) : null
   if (!file || (process.platform === 'linux' && !server)) {
     file?.close()
-    const message = `The data directory ${directory} is in use by another process of the service. Stop that one first, or set CDS_DATA_DIR to another directory.`
+    const message = `The data directory ${directory} is in use by another process of the service. Stop that process first, or set CDS_DATA_DIR to another directory.`
     throw new EmbeddedError('data_directory_in_use', message)
   }
-  // The lock alone must not keep the process running.
+  // The lock must not keep the process running.
   server?.unref()
   return {
     release: async () => {
@@ -77,8 +76,8 @@ export async function lockDataDirectory(directory: string): Promise<DataDirector
 }
 
 /**
- * Node has no call that locks a file, but SQLite locks its database with one (fcntl). Nothing is ever written into it.
- * @returns null when another process holds the lock.
+ * Node cannot lock files, but SQLite locks its database (with fcntl). Nothing is ever written to it.
+ * @returns null if another process has the lock.
  */
 async function lockFile(path: string): Promise<DatabaseSync | null> {
   // SQLite does not say why it cannot open a file.
@@ -95,7 +94,7 @@ async function lockFile(path: string): Promise<DatabaseSync | null> {
   }
 }
 
-/** @returns null when another process listens on the address. */
+/** @returns null if another process listens on the address. */
 function listen(path: string): Promise<Server | null> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => socket.destroy())
@@ -107,14 +106,13 @@ function listen(path: string): Promise<Server | null> {
   })
 }
 
-/** What the service keeps directly in the data directory, PostgreSQL's directory aside, which is another user's. */
+/**
+ * The service's files directly in the data directory, except PostgreSQL's directory, which belongs to another user.
+ */
 const OWN_FILES = ['secret-key', 'postgres-location', 'demo.json']
 const OWN_DIRECTORIES = ['clickhouse', 'exports']
 
-/**
- * Earlier releases left their modes to the umask. A private directory keeps its contents private, whatever their
- * modes.
- */
+/** Earlier releases left the modes to the umask. A private directory protects its contents, whatever their modes. */
 async function closeToOthers(directory: string, visitor: ServerUser | null): Promise<void> {
   const entries = await readdir(directory)
   for (const name of OWN_FILES.filter((own) => entries.includes(own))) await restrict(join(directory, name), 0o600)
@@ -132,13 +130,13 @@ async function closeToOthers(directory: string, visitor: ServerUser | null): Pro
   await chmod(directory, 0o710)
 }
 
-/** A volume may belong to root and be writable for the service's group: only its owner can change its mode. */
+/** A volume may belong to root and be writable by the service's group: only its owner can change its mode. */
 async function restrict(path: string, mode: number): Promise<void> {
   const self = process.getuid?.()
   if (self === 0 || (await stat(path)).uid === self) await chmod(path, mode)
 }
 
-/** Turns file-system errors at the start into errors that say what to do; other errors stay as they are. */
+/** Turns file-system errors at the start into errors that say what to do; other errors are unchanged. */
 export async function explainFileError(error: unknown, directory: string): Promise<unknown> {
   const isExplained = error instanceof EmbeddedError && error.code.startsWith('data_directory')
   const message = isExplained ? null : await adviceFor(error as NodeJS.ErrnoException, directory)
@@ -148,9 +146,9 @@ export async function explainFileError(error: unknown, directory: string): Promi
 const ANOTHER = 'set CDS_DATA_DIR to another directory'
 
 async function adviceFor({ code, message, path }: NodeJS.ErrnoException, directory: string): Promise<string | null> {
-  // The engines report it in many ways, or not at all.
+  // The databases report it in many ways, or not at all.
   if (code === 'ENOSPC' || code === 'EDQUOT' || (await isFull(directory))) {
-    return `There is no room left on the disk of the data directory ${directory}. Free some space and start again, or ${ANOTHER}.`
+    return `The disk of the data directory ${directory} is full. Free some space and start again, or ${ANOTHER}.`
   }
   switch (code) {
     case 'EROFS':
@@ -160,7 +158,7 @@ async function adviceFor({ code, message, path }: NodeJS.ErrnoException, directo
       return adviceForOwner(path?.startsWith(directory) ? path : directory, directory)
     case 'ENOTDIR':
     case 'EEXIST':
-      return `The data directory ${directory} is not a directory. Remove what is there, or ${ANOTHER}.`
+      return `The data directory ${directory} is not a directory. Remove the file, or ${ANOTHER}.`
     case 'ERR_SQLITE_ERROR':
       return `The file ${join(directory, LOCK_FILE)} cannot be locked (${message}). Keep the data directory on a local disk, or on a file system that supports locks: ${ANOTHER}.`
     default:

@@ -1,4 +1,4 @@
-/** Why an embedded engine could not start: `code` is stable, the message says what to do. */
+/** Why an embedded database could not start. `code` is stable; the message says what to do. */
 export class EmbeddedError extends Error {
   readonly code: string
 

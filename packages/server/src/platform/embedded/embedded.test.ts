@@ -45,13 +45,13 @@ async function query(connection: pg.ClientConfig, sql: string): Promise<unknown[
   }
 }
 
-/** Whether a process does anything; one that has ended may still be listed until its parent looks. */
+/** Whether a process is running; one that has ended may be listed until its parent reaps it. */
 async function runs(pid: number): Promise<boolean> {
   return (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')) !== ''
 }
 
 describe('the data directory', { timeout: 180_000 }, () => {
-  /** Made once: each test ends its service, and the next start finds the cluster there. */
+  /** Created once: each test ends its service, and the next start uses the existing cluster. */
   let used: string
   beforeAll(async () => {
     used = await openDirectory()
@@ -91,7 +91,7 @@ describe('the data directory', { timeout: 180_000 }, () => {
     const url = RUNNING.exec(service.output())?.[1]
     const cluster = join(directory, 'postgres/cluster')
     const server = Number((await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n')[0])
-    // Without its data it does not come back before it has been missed.
+    // Without its data, it cannot restart before its absence is noticed.
     await rename(cluster, `${cluster}.away`)
     process.kill(server, 'SIGKILL')
     const ask = async () => {
@@ -203,7 +203,7 @@ test('the command line works with and without a running service', async () => {
         stdio: 'pipe',
       }),
     )
-  // The program itself is started once without and once beside the service, and once for a wrong call.
+  // The program itself is started once without the service, once beside it, and once with an invalid call.
   const commandLine = new CommandLine(environmentOf(directory))
   cleanup.push(() => commandLine.close())
   const { tenant_id } = cds('tenant', 'create', '--name', 'Alone')
@@ -274,6 +274,6 @@ test('the command line works with and without a running service', async () => {
   expect(() => cds('tenant', 'create')).toThrow(expect.objectContaining({ status: 2 }))
   expect(await commandLine.run(['tenant', 'destroy'])).toMatchObject({ exit: 2 })
   expect(await commandLine.run(['doctor'])).toMatchObject({ exit: 0 })
-  // Killed, it would leave a PostgreSQL behind that writes into the directory while that is deleted.
+  // If it were killed, its PostgreSQL would keep writing into the directory while that is deleted.
   expect(await service.end('SIGTERM')).toBe(0)
 }, 300_000)

@@ -17,10 +17,10 @@ async function directoryOf(): Promise<string> {
   return directory
 }
 
-/** Namespaces of its own, as a container has; the file system is the same, as a shared volume's is. */
+/** Separate namespaces, like a container's, with the same file system, like a shared volume. */
 const CONTAINER = ['--net', '--pid', '--ipc', '--uts', '--mount', '--fork', '--kill-child', '--mount-proc']
 
-/** Why no process can be put into namespaces here; null where it can. */
+/** Why namespaces are not available on this machine; null if they are. */
 const NO_CONTAINER = (() => {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can make namespaces'
   try {
@@ -96,7 +96,7 @@ describe.skipIf(NO_CONTAINER !== null)(`another container on the same volume ${N
   })
 })
 
-/** A process that holds the lock until it ends. */
+/** A process that keeps the lock until it ends. */
 function hold(directory: string): Promise<Started> {
   const script = lockScript(directory).replace('process.exit()', 'setInterval(() => {}, 1_000)')
   return startProcess('--input-type=module', ['-e', script], {}, /locked/)

@@ -24,7 +24,7 @@ test('the log of PostgreSQL stays bounded, at the start and while it runs, and h
 
   await writeFile(file, LONG, { flag: 'a' })
   await expect.poll(() => sizeOf(file)).toBeLessThan(1_000_000)
-  // The server goes on writing, at the beginning of the file.
+  // The server continues writing at the beginning of the file.
   const client = new pg.Client(connection)
   await client.connect()
   onTestFinished(() => client.end())

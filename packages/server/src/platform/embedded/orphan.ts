@@ -11,7 +11,7 @@ import type { ServerUser } from './unprivileged-user.ts'
 const FAST_SHUTDOWN_MS = 20_000
 const IMMEDIATE_SHUTDOWN_MS = 10_000
 
-/** A socket's path is limited to some 100 bytes, so the directory of the socket is never under the data directory. */
+/** A socket's path is limited to about 100 bytes, so its directory is never in the data directory. */
 const SOCKET_PARENT = tmpdir().length > 50 ? '/tmp' : tmpdir()
 
 /**
@@ -23,12 +23,12 @@ export async function socketDirectoryPrefix(cluster: string): Promise<string> {
 }
 
 /**
- * Stops a server that a killed service left running on this cluster, and removes its files. The caller holds the data
- * directory's lock, so no living service owns that server. It is shut down rather than reused, so that every start
- * takes the same path, with this version's settings.
+ * Stops a server that a killed service left running on this cluster, and removes its files. The caller has locked the
+ * data directory, so no running service owns that server. It is shut down instead of reused, so that every start takes
+ * the same path, with this version's settings.
  *
- * The pid file alone proves nothing: in a copy of a data directory it names the original's server, and after a crash
- * of the machine its process id may be any program's.
+ * The pid file alone proves nothing: in a copy of a data directory it names the original's server, and after a crash of
+ * the machine its process id may be any program's.
  */
 export async function endOrphan(
   cluster: string,
@@ -39,7 +39,7 @@ export async function endOrphan(
   const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n', 1)[0])
   const prefix = await socketDirectoryPrefix(cluster)
   if (Number.isInteger(pid) && pid > 1 && (await isServer(pid, prefix))) {
-    onProgress('stopping the PostgreSQL that an earlier run left behind')
+    onProgress('stopping a PostgreSQL left running by an earlier run')
     await endServer(pid, prefix)
   }
   await removeSocketDirectories(prefix, user)
@@ -48,14 +48,14 @@ export async function endOrphan(
 
 async function endServer(pid: number, prefix: string): Promise<void> {
   process.kill(pid, 'SIGINT')
-  // One that was suspended acts on no other signal.
+  // A suspended process reacts to no other signal.
   process.kill(pid, 'SIGCONT')
   if (await isGone(pid, prefix, FAST_SHUTDOWN_MS)) return
   process.kill(pid, 'SIGQUIT')
   if (await isGone(pid, prefix, IMMEDIATE_SHUTDOWN_MS)) return
   throw new EmbeddedError(
     'postgres_does_not_stop',
-    `A PostgreSQL of an earlier run (pid ${pid}) does not stop. End it.`,
+    `PostgreSQL of an earlier run (pid ${pid}) does not stop. Kill it and start again.`,
   )
 }
 
@@ -68,7 +68,7 @@ async function isGone(pid: number, prefix: string, withinMs: number): Promise<bo
   return false
 }
 
-/** Whether a process is the server that was started with a socket of this prefix. */
+/** Whether a process is the server started with a socket of this prefix. */
 async function isServer(pid: number, prefix: string): Promise<boolean> {
   return (await commandLineOf(pid)).includes(`unix_socket_directories=${prefix}`)
 }
@@ -81,7 +81,7 @@ async function commandLineOf(pid: number): Promise<string> {
   return stdout
 }
 
-/** Removes only the two files that a server puts there, and leaves everything else in the directory. */
+/** Removes only the server's two files, and leaves everything else in the directory. */
 async function removeSocketDirectories(prefix: string, user: ServerUser): Promise<void> {
   const directories = (await readdir(SOCKET_PARENT)).map((name) => join(SOCKET_PARENT, name))
   for (const directory of directories.filter((path) => path.startsWith(prefix))) {

@@ -28,7 +28,7 @@ async function run(directory: string): Promise<Started> {
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o7777
 
-/** What somebody else on the machine can list or read in a directory. */
+/** What another user of the machine can list or read in a directory. */
 async function openToOthers(directory: string): Promise<string[]> {
   const mode = await modeOf(directory)
   const found = (mode & 0o004) !== 0 ? [directory] : []
@@ -58,12 +58,12 @@ describe('other users of the machine', () => {
     for (const name of ['secret-key', 'lock', 'postgres-address.json']) {
       expect(await modeOf(join(directory, name)), name).toBe(0o600)
     }
-    // Files inside are closed too, for whoever copies them elsewhere.
+    // Files inside are private too, in case they are copied elsewhere.
     const open = execFileSync('find', [directory, '-type', 'f', '-perm', '/077'], { encoding: 'utf8' })
     expect(open.split('\n').filter((path) => !path.startsWith(join(directory, 'postgres/')))).toEqual([''])
     expect(await service.end('SIGTERM')).toBe(0)
 
-    // As an earlier release left it.
+    // The modes of an earlier release.
     await chmod(directory, 0o755)
     await chmod(join(directory, 'clickhouse'), 0o755)
     await chmod(join(directory, 'secret-key'), 0o644)
@@ -99,7 +99,7 @@ const refusalOf = (directory: string) =>
     (error: Error) => error.message,
   )
 
-/** What becomes of an unprivileged user's attempt to open a data directory. */
+/** The result of an unprivileged user opening a data directory. */
 function openAsServerUser(directory: string): string {
   const { uid, gid } = serverUser()
   const script = `import { openDataDirectory } from '${import.meta.dirname}/data-directory.ts'

@@ -7,7 +7,10 @@ import { promisify } from 'node:util'
 import { EmbeddedError } from './embedded-error.ts'
 import { canEnter, type ServerUser } from './unprivileged-user.ts'
 
-/** Where root keeps what another user must reach. It belongs to root, so nobody else can have put anything there. */
+/**
+ * Where root stores files that another user must access. It belongs to root, so no other user can have created files
+ * there.
+ */
 export const SHARED_DIRECTORY = '/var/lib/customer-data-service'
 /** File in the data directory with the path of a cluster outside it. */
 const POINTER = 'postgres-location'
@@ -15,8 +18,8 @@ const POINTER = 'postgres-location'
 const OWNER = 'data-directory'
 
 /**
- * The directory of the cluster: inside the data directory, except where the server's user cannot reach that. Then it
- * is under /var/lib, and a file in the data directory says where, so that the next start finds the same data.
+ * The directory of the cluster: inside the data directory, unless the server's user cannot access that. Then it is
+ * under /var/lib, and a file in the data directory contains its path, so that the next start finds the same data.
  */
 export async function placeCluster(
   dataDirectory: string,
@@ -38,7 +41,7 @@ export async function placeCluster(
     return cluster
   }
   const outside = join(SHARED_DIRECTORY, `data-${randomBytes(6).toString('hex')}`)
-  onProgress(`keeping PostgreSQL's data in ${outside}, because its user cannot reach ${dataDirectory}`)
+  onProgress(`storing PostgreSQL's data in ${outside}, because its user cannot access ${dataDirectory}`)
   await makeSharedDirectory()
   await ownedDirectory(outside, user)
   const cluster = join(outside, 'cluster')
@@ -47,15 +50,15 @@ export async function placeCluster(
   return cluster
 }
 
-/** Other users can traverse it to what they may read, but cannot list it. */
+/** Other users can traverse it to readable files, but cannot list it. */
 export async function makeSharedDirectory(): Promise<void> {
   await mkdir(SHARED_DIRECTORY, { recursive: true })
   await chmod(SHARED_DIRECTORY, 0o711)
 }
 
 /**
- * A copy of a data directory names the original's cluster. A cluster belongs to the directory named beside it while
- * that directory names the cluster too; after that, to the one that does.
+ * A copy of a data directory names the original's cluster. A cluster belongs to the directory named beside it as long
+ * as that directory names the cluster too; otherwise, to the one that does.
  */
 async function requireOwner(cluster: string, dataDirectory: string): Promise<void> {
   const file = join(dirname(cluster), OWNER)
@@ -63,7 +66,7 @@ async function requireOwner(cluster: string, dataDirectory: string): Promise<voi
   const owner = (await readFile(file, 'utf8').catch(() => self)).trim()
   const claimed = await readFile(join(owner, POINTER), 'utf8').catch(() => '')
   if (owner !== self && claimed.trim() === cluster) {
-    const message = `${join(dataDirectory, POINTER)} names ${cluster}, which holds the data of ${owner}. To run a copy, stop the service on ${owner}, copy ${dirname(cluster)} as well (cp -a), and write the path of that copy's cluster into ${join(dataDirectory, POINTER)}.`
+    const message = `${join(dataDirectory, POINTER)} names ${cluster}, which has the data of ${owner}. To run a copy, stop the service on ${owner}, copy ${dirname(cluster)} as well (cp -a), and write the path of that copy's cluster into ${join(dataDirectory, POINTER)}.`
     throw new EmbeddedError('cluster_of_another', message)
   }
   await writeFile(file, `${self}\n`, { mode: 0o600 })

@@ -14,8 +14,8 @@ export interface PostgresBinaries {
 }
 
 /**
- * Finds PostgreSQL's programs in the npm package for this machine. Where the server's user cannot reach the package
- * (a clone under a home of mode 0700), they are copied once to a place that it can.
+ * Finds PostgreSQL's programs in the npm package for this machine. If the server's user cannot access the package (a
+ * clone in a home of mode 0700), they are copied once to an accessible directory.
  */
 export async function findPostgresBinaries(
   user: ServerUser,
@@ -36,7 +36,7 @@ export async function findPostgresBinaries(
 
 function manifestOf(packageName: string): string {
   try {
-    // The package exports only its own module, which lies two folders below its root.
+    // The package exports only its main module, which is two folders below its root.
     const entry = createRequire(import.meta.url).resolve(packageName)
     return join(dirname(entry), '..', 'package.json')
   } catch (cause) {
@@ -54,7 +54,7 @@ async function copyOnce(installed: string, version: string, onProgress: (message
   await cp(installed, copy, { recursive: true, verbatimSymlinks: true })
   await restoreLinks(dirname(installed), copy)
   await openToAll(copy)
-  // Another process may have been faster; its copy is as good.
+  // Another process may have been faster; its copy is the same.
   await rename(copy, target).catch(async (error: NodeJS.ErrnoException) => {
     await rm(copy, { recursive: true, force: true })
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error
@@ -62,7 +62,7 @@ async function copyOnce(installed: string, version: string, onProgress: (message
   return target
 }
 
-/** The programs are public and another user runs them: neither the umask nor the clone's modes may deny it access. */
+/** The programs are public and another user runs them, so neither the umask nor the clone's modes may deny access. */
 async function openToAll(directory: string): Promise<void> {
   await chmod(directory, 0o755)
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
@@ -73,7 +73,7 @@ async function openToAll(directory: string): Promise<void> {
   }
 }
 
-/** npm packages cannot hold links; the package's install script makes them, unless such scripts are not allowed. */
+/** npm packages cannot contain links; the package's install script creates them, unless scripts are disabled. */
 async function restoreLinks(packageRoot: string, native: string): Promise<void> {
   const list = await readFile(join(packageRoot, 'native', 'pg-symlinks.json'), 'utf8')
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {

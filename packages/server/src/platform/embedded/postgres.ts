@@ -27,7 +27,7 @@ import { type ServerUser, serverUser } from './unprivileged-user.ts'
 
 const ROLE = 'cds'
 const DATABASE = 'cds'
-/** Part of the socket's file name; nothing listens on the network. */
+/** Only part of the socket's file name; nothing listens on the network. */
 const PORT = 5432
 const READY_WITHIN_MS = 300_000
 const RESTART_AFTER_MS = 500
@@ -35,28 +35,28 @@ const LOG_BYTES_MAX = 10 * 1024 * 1024
 const SAME_REASON_WITHIN_MS = 10_000
 
 export interface EmbeddedPostgres {
-  /** The directory of its data. */
+  /** The data directory of the server. */
   cluster: string
   /** For pg: `host` is the directory of the socket. */
   connection: { host: string; port: number; user: string; database: string }
-  /** Shuts the server down cleanly and waits until it has ended. */
+  /** Shuts the server down cleanly and waits for its end. */
   stop(): Promise<void>
 }
 
 interface Options {
   dataDirectory: string
-  /** More than one service needs where many share it. */
+  /** More than one service needs, for when many share it. */
   maxConnections?: number
-  /** How often the length of the log is looked at. */
+  /** How often the size of the log is checked. */
   checkLogEveryMs?: number
-  /** Told what a long step is doing. */
+  /** Called with a description of each long step. */
   onProgress?: (message: string) => void
 }
 
 /**
- * Runs the PostgreSQL of the npm package on the cluster in `dataDirectory`, which is made at the first start. It is
- * reached only through a socket in a directory of mode 0700, by the service's own user: there is no password.
- * The caller must hold the data directory's lock.
+ * Runs the PostgreSQL of the npm package on the cluster in `dataDirectory`, which the first start creates. Only the
+ * service's own user can connect, through a socket in a directory of mode 0700, without a password. The caller must
+ * have locked the data directory.
  * @throws EmbeddedError saying what to do.
  */
 export async function startEmbeddedPostgres({
@@ -99,17 +99,17 @@ export async function startEmbeddedPostgres({
     await stop()
     throw error
   }
-  /** A server that ends by itself (killed for want of memory, crashed) is started again; it recovers by itself. */
+  /** Restarts a server that ends unexpectedly (killed for lack of memory, crashed); it recovers by itself. */
   const watch = () => {
     const again = () => {
       if (!stopping) restarting = restart()
     }
-    // One that cannot even begin may have ended by now.
+    // A server that cannot start may already have ended.
     if (server.exitCode !== null || server.signalCode !== null) again()
     else server.once('exit', again)
   }
   async function restart(): Promise<void> {
-    // While the cause lasts, such as a full disk, one message is enough.
+    // While the cause persists, such as a full disk, one message is enough.
     if (Date.now() - startedAt > SAME_REASON_WITHIN_MS) {
       onProgress(`PostgreSQL ended unexpectedly and is being restarted; ${logFile} says why`)
     }
@@ -126,11 +126,11 @@ export async function startEmbeddedPostgres({
 async function requireSameVersion(cluster: string, { majorVersion }: PostgresBinaries): Promise<void> {
   const version = (await readFile(join(cluster, 'PG_VERSION'), 'utf8')).trim()
   if (version === majorVersion) return
-  const message = `The data in ${cluster} is of PostgreSQL ${version}, but this release brings ${majorVersion}. Start the earlier release, dump the data with pg_dump, and load it into a new data directory.`
+  const message = `The data in ${cluster} is from PostgreSQL ${version}, but this release has ${majorVersion}. Start the earlier release, dump the data with pg_dump, and load it into a new data directory.`
   throw new EmbeddedError('cluster_version_mismatch', message)
 }
 
-/** Made beside its place and then renamed, so that a cluster which exists is a whole one. */
+/** Created beside its path and then renamed, so that an existing cluster is complete. */
 async function createCluster(
   cluster: string,
   { initdb }: PostgresBinaries,
@@ -149,16 +149,16 @@ async function createCluster(
     const message = `PostgreSQL's data could not be created: ${(cause as Error).message}`
     throw new EmbeddedError('initdb_failed', message, { cause })
   }
-  // The operating system says who is at the other end of the socket: the service itself, and nobody else, is the role.
+  // Peer authentication: only the service's own user maps to the role.
   const serviceUser = process.getuid?.() === 0 ? 'root' : user.name
   await writeFile(join(unfinished, 'pg_hba.conf'), 'local all all peer map=service\n')
   await appendFile(join(unfinished, 'pg_ident.conf'), `service "${serviceUser}" ${ROLE}\n`)
   await rename(unfinished, cluster)
 }
 
-/** @throws Error with what the program said, unless it ends with 0. */
+/** @throws Error with the program's output, unless it exits with 0. */
 async function runToEnd(program: string, args: string[], user: ServerUser): Promise<void> {
-  // A process group of its own: Ctrl-C in a terminal is for the service, which ends once it has started.
+  // A separate process group: Ctrl-C in a terminal is for the service, which stops once it has started.
   const how = { ...asUser(user), env: environment(), detached: true }
   const child = spawn(program, args, { ...how, stdio: ['ignore', 'ignore', 'pipe'] })
   const [said, [code, signal]] = await Promise.all([text(child.stderr), once(child, 'exit')])
@@ -179,10 +179,10 @@ async function launch(how: Launch): Promise<ChildProcess> {
   const place = { unix_socket_directories: socketDirectory, port: PORT, listen_addresses: '' }
   const settings = { ...SETTINGS, ...place, max_connections: maxConnections }
   const args = ['-D', cluster, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
-  // `a`: the server writes at the end of the file, also after the file was emptied.
+  // `a`: the server appends, also after the file was truncated.
   const log = await open(logFile, 'a', 0o600)
   try {
-    // A process group of its own: Ctrl-C in a terminal must reach the service only, which then drains and stops it.
+    // A separate process group: Ctrl-C in a terminal must reach only the service, which then drains and stops it.
     return spawn(binaries.postgres, args, {
       ...asUser(user),
       env: environment(),
@@ -194,19 +194,19 @@ async function launch(how: Launch): Promise<ChildProcess> {
   }
 }
 
-/** Keeps what a long log holds in a second file, in place of what that one held, and empties it. */
+/** Copies a long log over a second file, and truncates it. */
 async function emptyLongLog(logFile: string): Promise<void> {
   const { size } = await stat(logFile).catch(() => ({ size: 0 }))
   if (size <= LOG_BYTES_MAX) return
   try {
     await copyFile(logFile, `${logFile}.1`)
   } finally {
-    // On a full disk too, where there is no room for the copy.
+    // Also on a full disk, without space for the copy.
     await truncate(logFile)
   }
 }
 
-/** For a laptop with SSD and little memory to spare; durability is never traded. */
+/** For a laptop with an SSD and little free memory; durability is never reduced. */
 const SETTINGS = {
   shared_buffers: '64MB',
   effective_cache_size: '1GB',
@@ -219,7 +219,7 @@ const SETTINGS = {
   checkpoint_completion_target: 0.9,
   autovacuum_naptime: '20s',
   log_min_messages: 'warning',
-  // Details name values of rows, such as e-mail addresses. The service gets them with the error.
+  // Details contain values of rows, such as e-mail addresses. The service gets them with the error.
   log_error_verbosity: 'terse',
   timezone: 'UTC',
 }
@@ -246,7 +246,7 @@ async function waitUntilReady(
     }
     if (!told && Date.now() - startedAt > 3_000) {
       told = true
-      onProgress('waiting for PostgreSQL to recover from an unclean stop')
+      onProgress('waiting for PostgreSQL to recover from an unclean shutdown')
     }
     await sleep(15)
   }
@@ -264,7 +264,7 @@ function isStarting(error: unknown): boolean {
 
 async function createDatabase(connection: EmbeddedPostgres['connection']): Promise<void> {
   const client = new pg.Client(connection)
-  // The connection may break while the server starts; that shows at the query.
+  // The connection may break while the server starts; the query then fails.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -275,12 +275,12 @@ async function createDatabase(connection: EmbeddedPostgres['connection']): Promi
   }
 }
 
-/** SIGINT is PostgreSQL's fast shutdown: open transactions are rolled back, everything is written. */
+/** SIGINT is PostgreSQL's fast shutdown: it rolls back open transactions and writes everything. */
 async function end(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null || server.pid === undefined) return
   const exited = new Promise<void>((resolve) => server.once('exit', () => resolve()))
   server.kill('SIGINT')
-  // One that was suspended acts on no other signal.
+  // A suspended process reacts to no other signal.
   server.kill('SIGCONT')
   const insist = setTimeout(() => server.kill('SIGQUIT'), 30_000)
   await exited
@@ -291,7 +291,7 @@ function asUser(user: ServerUser) {
   return user.isOther ? { uid: user.uid, gid: user.gid, cwd: '/' } : { cwd: '/' }
 }
 
-/** Nothing of the caller's environment (PGDATA, locale, LD_PRELOAD) may change how the server runs. */
+/** The caller's environment (PGDATA, locale, LD_PRELOAD) must not affect the server. */
 function environment(): NodeJS.ProcessEnv {
   return { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 }

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { EmbeddedError } from './embedded-error.ts'
 
-/** Who runs PostgreSQL. */
+/** The user that runs PostgreSQL. */
 export interface ServerUser {
   name: string
   uid: number
   gid: number
-  /** Whether it is another user than the service's own. */
+  /** Whether it differs from the service's own user. */
   isOther: boolean
 }
 
@@ -29,7 +29,7 @@ export function serverUser(): ServerUser {
     if (name && Number(uid) > 0) return { name, uid: Number(uid), gid: Number(gid), isOther: true }
   }
   const message =
-    'PostgreSQL does not run as root, and this machine has neither a user postgres nor nobody. Start the service as an ordinary user, or set DATABASE_URL.'
+    'PostgreSQL does not run as root, and this machine has neither the user postgres nor nobody. Start the service as an ordinary user, or set DATABASE_URL.'
   throw new EmbeddedError('no_unprivileged_user', message)
 }
 

@@ -7,16 +7,16 @@ interface BodySchema {
   items?: TSchema
   anyOf?: TSchema[]
   allOf?: TSchema[]
-  /** `absent`: null says nothing here, although the schema takes any value. */
+  /** `absent`: null means absent here, although the schema accepts any value. */
   'x-null'?: 'absent'
 }
 
 type Removal = (value: unknown) => void
 
 /**
- * Compiles a schema to a function that removes each optional field whose value is null, in place: many clients send null
- * for what they leave out. Where a schema takes null, null means something (on PUT it clears the field), and stays. So it
- * does in maps of the caller's own keys, such as `properties`, which no schema lists.
+ * Compiles a schema to a function that removes optional fields that are null, in place: many clients send null for
+ * absent fields. If a schema accepts null, it has a meaning (on PUT it clears the field) and stays. It also stays in
+ * maps of the caller's own keys, such as `properties`.
  */
 export function compileNullRemoval(schema: TSchema): Removal {
   return removalOf(schema) ?? (() => {})

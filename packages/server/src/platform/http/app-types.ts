@@ -7,7 +7,7 @@ import type {
   RawServerDefault,
 } from 'fastify'
 
-/** A Fastify whose handlers take their types from the routes' schemas. */
+/** A Fastify instance whose handlers get their types from the routes' schemas. */
 export type App = FastifyInstance<
   RawServerDefault,
   RawRequestDefaultExpression,

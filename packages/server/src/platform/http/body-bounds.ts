@@ -6,23 +6,20 @@ import { TIMESTAMP_FORM } from './query-parameters.ts'
 
 type Fields = Readonly<Record<string, TSchema>>
 
-/**
- * Parameters of a query string as the fields of a body. A bound in time arrives there as it was sent; `parseBounds`
- * makes a moment of it.
- */
+/** Query parameters as fields of a body. Time bounds arrive as sent; `parseBounds` parses them. */
 export function asBodyFields<const Schemas extends Fields>(schemas: Schemas): Schemas {
   const fields = Object.entries(schemas).map(([name, schema]) => {
     const { 'x-bound': bound, description = '' } = schema as { 'x-bound'?: string; description?: string }
     if (bound === undefined) return [name, schema]
     return [name, Type.Optional(Type.String({ description, 'x-bound': bound, 'x-expected': TIMESTAMP_FORM }))]
   })
-  // What the handler sees of a bound is what parseBounds makes: a Date, as in a query.
+  // The handler gets a bound from parseBounds: a Date, as in a query.
   return Object.fromEntries(fields) as Schemas
 }
 
 /**
- * Values of such fields with a Date for each bound.
- * @param path where the values stand in the body, for the details: `filters.` or nothing.
+ * The values of such fields, with a Date for each bound.
+ * @param path the prefix of the fields in error details: `filters.` or empty.
  */
 export function parseBounds<Values extends object>(
   fields: Fields,

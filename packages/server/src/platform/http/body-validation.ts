@@ -4,7 +4,7 @@ import { Settings } from 'typebox/system'
 import type { ErrorDetail } from '../errors.ts'
 import { compileNullRemoval } from './absent-fields.ts'
 
-/** What TypeBox says of one wrong value (the names are JSON Schema's). */
+/** A TypeBox error (with JSON Schema's names). */
 interface SchemaError {
   keyword: string
   schemaPath: string
@@ -13,14 +13,14 @@ interface SchemaError {
   message: string
 }
 
-/** TypeBox stops looking after 8 otherwise; a body with more wrong places than this is told of the first ones. */
+/** TypeBox's default is 8. A body with more errors than this gets the first ones. */
 Settings.Set({ maxErrors: 100 })
 
 type Check = (body: unknown) => ErrorDetail[]
 
 /**
- * Compiles a body schema to a function that names every wrong place; an empty list means the body is valid. Optional
- * fields that are null are removed from the body first.
+ * Compiles a body schema to a function that returns every error; an empty list means the body is valid. Optional fields
+ * that are null are first removed from the body.
  */
 export function compileBodyCheck(schema: TSchema): Check {
   const validator = Compile(schema)
@@ -29,8 +29,10 @@ export function compileBodyCheck(schema: TSchema): Check {
     removeNulls(body)
     if (validator.Check(body)) return []
     const details = describe(schema, validator.Errors(body))
-    // Whatever TypeBox says of it, or does not say: what fails the check is never valid.
-    return details.length > 0 ? details : [{ path: '', message: 'is not what this endpoint takes; see /docs' }]
+    // A body that fails the check is never valid, even if TypeBox reports no errors.
+    return details.length > 0
+      ? details
+      : [{ path: '', message: 'does not match the schema of this endpoint; see /docs' }]
   }
 }
 
@@ -38,7 +40,7 @@ function describe(schema: TSchema, errors: SchemaError[]): ErrorDetail[] {
   const byPath = new Map<string, string>()
   for (const error of errors) {
     for (const { path, message } of detailsOf(schema, error)) {
-      // A union reports each of its branches and then itself at the same path; one sentence a place is enough.
+      // A union reports each of its branches and then itself at the same path; one message per path is enough.
       const nestedInReported = [...byPath.keys()].some((known) => known !== '' && path.startsWith(`${known}.`))
       if (!byPath.has(path) && !nestedInReported) byPath.set(path, message)
     }
@@ -56,7 +58,7 @@ function detailsOf(schema: TSchema, error: SchemaError): ErrorDetail[] {
     const message = unknownField(schema, error.instancePath)
     return (params.additionalProperties ?? []).map((name) => ({ path: join(path, name.slice(0, 128)), message }))
   }
-  // One for each unknown field, before the one that names them all.
+  // One error per unknown field, before the one that names them all.
   if (error.keyword === 'boolean') {
     const parent = error.instancePath.slice(0, error.instancePath.lastIndexOf('/'))
     return [{ path, message: unknownField(schema, parent) }]
@@ -68,7 +70,7 @@ function unknownField(schema: TSchema, parentPath: string): string {
   return schemaAt(schema, parentPath)?.['x-unknown'] ?? 'is not a known field; remove it'
 }
 
-/** One sentence on what a schema wants, e.g. "must be a whole number from 1 to 20". */
+/** What a schema requires, e.g. "must be a whole number from 1 to 20". */
 function expectation(schema: JsonSchema | undefined): string | undefined {
   if (!schema) return undefined
   if (schema['x-expected']) return `must be ${schema['x-expected']}`
@@ -95,12 +97,12 @@ interface JsonSchema {
   properties?: Record<string, JsonSchema>
   items?: JsonSchema
   'x-expected'?: string
-  /** What to say of a field that the schema does not have. */
+  /** The message for a field that the schema does not have. */
   'x-unknown'?: string
 }
 
 function rangeOf(min: number | undefined, max: number | undefined, unit: string): string {
-  if (min !== undefined && max !== undefined) return ` from ${min} to ${max}${unit}`
+  if (min !== undefined && max !== undefined) return ` ${unit === '' ? 'from' : 'of'} ${min} to ${max}${unit}`
   if (min !== undefined) return ` of at least ${min}${unit}`
   return max === undefined ? '' : ` of at most ${max}${unit}`
 }
@@ -108,7 +110,7 @@ function rangeOf(min: number | undefined, max: number | undefined, unit: string)
 function schemaAt(schema: TSchema, instancePath: string): JsonSchema | undefined {
   let current: JsonSchema | undefined = schema as JsonSchema
   for (const part of segments(instancePath)) {
-    // What describes a union as a whole stands on the union, so the walk ends there.
+    // The description of a union is on the union itself, so the walk ends there.
     if (!current || current['x-expected']) break
     current = current.properties?.[part] ?? current.items
   }

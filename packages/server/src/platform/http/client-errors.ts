@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { newId } from '../ids.ts'
 
-/** Answers what Node could not even parse as HTTP, in the shape of every other error. */
+/** Answers requests that Node cannot parse as HTTP, in the usual error shape. */
 export function answerClientError(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return
   const [status, code, message] =

@@ -11,11 +11,11 @@ import { readJsonBody } from './read-body.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the response should warn of; becomes its `warnings` key when not empty. */
+    /** The response's `warnings`, if not empty. */
     warnings: string[]
   }
   interface FastifyContextConfig {
-    /** Whether the route is there only to say that a method is not possible. */
+    /** Whether the route exists only to answer 405. */
     refuses?: boolean
   }
   interface FastifyInstance {
@@ -25,14 +25,14 @@ declare module 'fastify' {
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 
-/** The caller's X-Request-Id when it is usable, else a new id. */
+/** The caller's X-Request-Id if it is valid, else a new id. */
 export function requestIdOf(header: string | string[] | undefined): string {
   return typeof header === 'string' && REQUEST_ID.test(header) ? header : newId()
 }
 
 /**
- * What every route of the service shares: request ids, strict validation, warnings, one error shape, 404 and 405.
- * Call it before any route is added, and `answerOtherMethods` after the last.
+ * Conventions of every route: request ids, strict validation, warnings, one error shape, 404 and 405. Call it before
+ * any route is added, and `answerOtherMethods` after the last.
  */
 export function applyConventions(app: FastifyInstance): void {
   app.decorateRequest('warnings')
@@ -55,7 +55,8 @@ export function applyConventions(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', readJsonBody)
   app.setValidatorCompiler(compileValidator as FastifySchemaCompiler<unknown>)
-  // Response schemas document; the handler's object is sent as it is. A test checks every answer against its schema.
+  // Response schemas are documentation; the handler's object is sent unchanged. A test checks every answer against its
+  // schema.
   app.setSerializerCompiler(() => toAnswer)
   app.setReplySerializer(toAnswer)
 
@@ -68,7 +69,7 @@ export function applyConventions(app: FastifyInstance): void {
     for (const answer of others) if (await answer(request, reply)) return reply
     return sendError(routeNotFound(request), null, request, reply)
   })
-  // The route is unknown whatever the body is: it is not read. Requests without one may be for a page.
+  // The body is not read, because the route is unknown anyway. Requests without one may be for a page.
   app.addHook('preParsing', (request, _reply, payload, next) => {
     const canHaveBody = request.method !== 'GET' && request.method !== 'HEAD'
     next(request.is404 && canHaveBody ? routeNotFound(request) : null, payload)
@@ -80,23 +81,23 @@ function routeNotFound({ method, url }: FastifyRequest): ServiceError {
   return new ServiceError(404, 'route_not_found', message)
 }
 
-/** Answers a request whose path no route has, or leaves it: then it answers false. */
+/** Answers a request for a path without a route, or returns false. */
 export type UnknownPath = (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>
 
-/** Lets `answer` look at a path that no route has before it becomes a 404. */
+/** Lets `answer` handle a path without a route before it becomes a 404. */
 export function answerUnknownPaths(app: FastifyInstance, answer: UnknownPath): void {
   app.unknownPaths.push(answer)
 }
 
-/** Gives every path that has routes a 405 with `Allow` for the methods that it lacks. */
+/** Answers 405 with `Allow` for the missing methods of every path. */
 export function answerOtherMethods(app: FastifyInstance): { done: () => void } {
   const methodsByUrl = new Map<string, Set<string>>()
-  // Methods that no route has are answered all the same. CONNECT is for proxies and never gets here.
+  // Methods without any route are included. CONNECT is for proxies and never gets here.
   for (const method of METHODS) {
     if (method !== 'CONNECT' && !app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true })
   }
   app.addHook('onRoute', ({ url, method, config }) => {
-    // Routes that a plugin brings (the API reference) look after themselves.
+    // Routes of a plugin (the API reference) handle this themselves.
     if (config?.access === undefined) return
     const methods = methodsByUrl.get(url) ?? new Set()
     for (const name of [method].flat()) methods.add(name)
@@ -113,9 +114,9 @@ export function answerOtherMethods(app: FastifyInstance): { done: () => void } {
           url,
           schema: { hide: true } as object,
           config: { access: 'public', refuses: true },
-          // The method is wrong whatever the body is: it is not read.
+          // The body is not read, because the method is wrong anyway.
           onRequest: async (request) => {
-            const message = `${request.method} is not possible here. Use ${allow}.`
+            const message = `${request.method} is not allowed here. Use ${allow}.`
             throw new ServiceError(405, 'method_not_allowed', message, { headers: { allow } })
           },
           handler: async () => {},
@@ -132,7 +133,7 @@ function compileValidator({ schema, httpPart }: { schema: TSchema; httpPart?: st
       return 'details' in parsed ? { error: validationError(parsed.details) } : parsed
     }
   }
-  // Path ids are checked where they are looked up: an ill-formed one is a 404, which comes after validation.
+  // Path ids are checked at the look-up: a malformed one is a 404, which comes after validation.
   if (httpPart === 'params') return (value: unknown) => ({ value })
   const check = compileBodyCheck(schema)
   return (value: unknown) => {
@@ -158,7 +159,7 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
         cause,
       })
     case 'FST_ERR_BAD_URL':
-      return new ServiceError(400, 'invalid_url', 'The path is not valid percent-encoding.', { cause })
+      return new ServiceError(400, 'invalid_url', 'The path has invalid percent-encoding.', { cause })
     case 'FST_ERR_MAX_PARAM_LENGTH':
       return new ServiceError(404, 'not_found', 'There is no such record.', { cause })
   }
@@ -175,7 +176,7 @@ function toServiceError(error: FastifyError | ServiceError): ServiceError {
   )
 }
 
-/** Answers what Fastify refuses before any route is found, such as a path that is no percent-encoding. */
+/** Answers requests that Fastify rejects before routing, such as a path with invalid percent-encoding. */
 export function answerFrameworkError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   reply.header('x-request-id', request.id)
   sendError(toServiceError(error), error, request, reply)

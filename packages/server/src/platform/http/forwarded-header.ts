@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 /**
  * Warns once when a request has X-Forwarded-For although no proxy is trusted: behind a proxy, all clients would then
- * count as one address, and share its limits. Anyone can send the header, so it says no more than that.
+ * count as one address and share its limits. Anyone can send the header, so this is only a hint.
  */
 export function warnOfIgnoredHeader(app: FastifyInstance, trustedProxies: number): void {
   let isDone = trustedProxies > 0
@@ -10,7 +10,7 @@ export function warnOfIgnoredHeader(app: FastifyInstance, trustedProxies: number
     if (isDone || headers['x-forwarded-for'] === undefined) return
     isDone = true
     log.warn(
-      'a request has X-Forwarded-For, which is ignored because CDS_TRUST_PROXY is 0. If a proxy stands in front of this service, set CDS_TRUST_PROXY to the number of proxies: until then, all clients behind it share the limits of one address',
+      'a request has X-Forwarded-For, which is ignored because CDS_TRUST_PROXY is 0. If this service is behind a proxy, set CDS_TRUST_PROXY to the number of proxies: until then, all clients behind it share the limits of one address',
     )
   })
 }

@@ -1,12 +1,12 @@
 import { ServiceError, validationError } from '../errors.ts'
 
-/** Deeper than any honest body; a bound keeps every recursive function after this one safe. */
+/** Deeper than any legitimate body; the limit protects every recursive function. */
 const MAX_DEPTH = 32
 
 /**
- * Parses a JSON body and refuses what the stores could not keep as sent: NUL characters (PostgreSQL cannot store
- * them), lone surrogates (no valid UTF-8), prototype keys, and nesting beyond 32 levels.
- * @throws ServiceError 400 `invalid_json` or `validation_error` naming the place.
+ * Parses a JSON body and rejects values that cannot be stored as sent: NUL characters (PostgreSQL cannot store them),
+ * lone surrogates (invalid UTF-8), prototype keys, and nesting beyond 32 levels.
+ * @throws ServiceError 400 `invalid_json` or `validation_error` naming the path.
  */
 export function parseJsonBody(text: string): unknown {
   let body: unknown
@@ -15,12 +15,13 @@ export function parseJsonBody(text: string): unknown {
   } catch (cause) {
     throw new ServiceError(400, 'invalid_json', 'The body is not valid JSON. Send one JSON object.', { cause })
   }
-  // JSON in UTF-8 can spell a NUL or a lone surrogate only with an escape, so most bodies need no look at their strings.
+  // JSON in UTF-8 can contain a NUL or a lone surrogate only as an escape, so most bodies need no check of their
+  // strings.
   checkTree(body, '', 0, text.includes('\\u'))
   return body
 }
 
-/** Whether a text can be stored as it is: no NUL, no lone surrogate. */
+/** Whether a text can be stored unchanged: no NUL, no lone surrogate. */
 export function isStorableText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000')
 }

@@ -16,7 +16,7 @@ const WITH_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\]):\d+$/
 
 /**
  * The network of a client's address in CIDR notation. IPv4 written as IPv6 (mapped, or through NAT64) counts as IPv4.
- * @returns null if the text is no address: a proxy can pass on any text.
+ * @returns null if the text is not an address: a proxy can pass on any text.
  */
 export function networkOf(address: string, prefix: Prefix): string | null {
   const [, ipv4, ipv6] = WITH_PORT.exec(address) ?? []

@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Metrics } from '../metrics.ts'
 
-/** Measures every request by its route's name, and logs what failed or was slow. */
+/** Measures every request by its route's name, and logs failed or slow ones. */
 export function observeRequests(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onResponse', async (request, reply) => {
-    // A feed lasts as long as somebody watches it, which says nothing of the service.
+    // The duration of a live feed says nothing about the service.
     if (String(reply.getHeader('content-type')).startsWith('text/event-stream')) return
     const route = routeName(request)
     const seconds = reply.elapsedTime / 1000
     metrics.requestSeconds.observe({ route, method: request.method, status: reply.statusCode }, seconds)
-    // The route's name only: a path or a query may hold what people typed.
+    // Only the route's name: a path or a query may contain user input.
     const line = {
       route,
       method: request.method,

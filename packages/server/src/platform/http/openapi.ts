@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts'
 import { withRecordSchemas } from './records.ts'
 import { ErrorAnswer } from './responses.ts'
 
-/** How the routes' schemas become openapi.json. */
+/** Turns the routes' schemas into openapi.json. */
 export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSwaggerOptions {
   return {
     openapi: {
@@ -13,7 +13,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSw
         title: 'Customer Data Service',
         version: '1',
         description:
-          'Contacts, companies, behavioural events and identity for many tenants. Every answer carries `status`; an error names a stable `code` and the `request_id`. In a body, null for an optional field means that the field is absent, unless the field says what null does. Answers are at most 16 MiB: 400 `answer_too_large` beyond.',
+          'Contacts, companies, behavioural events and identity for many tenants. Every answer has `status`; an error has a stable `code` and the `request_id`. In a body, null for an optional field means that the field is absent, unless its description says otherwise. Answers are at most 16 MiB; larger ones return 400 `answer_too_large`.',
       },
       servers: [{ url: config.publicUrl }],
       components: {
@@ -23,7 +23,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSw
     },
     transform: ({ schema, url, route }) => {
       const access = route.config?.access
-      // A route for any key says in its own description which scope it asks for when.
+      // A route for any scope documents its scopes in its own description.
       const anyScope = access === undefined || access === 'public' || access === 'any-key'
       const scope = anyScope ? '' : `Needs the scope \`${access}\`.`
       const described = schema as FastifySchema & { description?: string; operationId?: string; hide?: boolean }
@@ -42,7 +42,7 @@ export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSw
   }
 }
 
-/** A body that may be left out is not `required`, as every body is said to be. */
+/** Marks optional bodies as not `required`, which is the default for every body. */
 function leaveBodiesOptional<Document extends { paths?: object }>(document: Document): Document {
   for (const operations of Object.values(document.paths ?? {})) {
     for (const { requestBody } of Object.values(operations as Record<string, { requestBody?: RequestBody }>)) {
@@ -57,7 +57,7 @@ interface RequestBody {
   content?: Record<string, { schema?: { 'x-optional'?: boolean } }>
 }
 
-/** openapi.json as it is checked in: the same for every port and host. */
+/** The checked-in openapi.json, which does not depend on port and host. */
 export function renderOpenapi(document: object): string {
   return `${JSON.stringify({ ...document, servers: [{ url: 'http://localhost:8080' }] }, null, 2)}\n`
 }

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 
-/** The last page that a 32-bit offset-free counter can name. */
+/** The maximum page number, from a 32-bit integer. */
 const MAX_PAGE = 2_147_483_647
 
 /** The `page` and `limit` parameters of a list. */
@@ -8,7 +8,7 @@ export function pageParameters(defaultLimit: number, maxLimit: number) {
   return {
     page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: 1, description: 'Page, from 1.' })),
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit, description: 'Records a page.' }),
+      Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit, description: 'Records per page.' }),
     ),
   }
 }

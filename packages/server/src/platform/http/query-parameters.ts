@@ -6,10 +6,10 @@ import { WORDS_MAX, wordsOf } from '../search-words.ts'
 import { parseTimestamp } from '../time.ts'
 import { isStorableText } from './json-body.ts'
 
-/** What a timestamp in a request may look like. */
+/** The format of a timestamp in a request. */
 export const TIMESTAMP_FORM = 'an ISO 8601 timestamp with an offset (2026-01-31T08:00:00Z) or a date (2026-01-31)'
 
-/** A moment as an inclusive bound: a date alone means the start or the end of that day (UTC). Arrives as a Date. */
+/** A timestamp as an inclusive bound: a date alone means the start or the end of that day (UTC). Parsed to a Date. */
 export function timestampBound(bound: 'lower' | 'upper', description: string) {
   return Type.Optional(
     Type.Unsafe<Date>({
@@ -21,7 +21,7 @@ export function timestampBound(bound: 'lower' | 'upper', description: string) {
   )
 }
 
-/** A comma-separated list of words out of `allowed`. Arrives as an array. */
+/** A comma-separated list of words from `allowed`. Parsed to an array. */
 export function wordList<const Word extends string>(allowed: readonly Word[], description: string) {
   return Type.Optional(
     Type.Unsafe<Word[]>({
@@ -32,7 +32,7 @@ export function wordList<const Word extends string>(allowed: readonly Word[], de
   )
 }
 
-/** One word out of `allowed`. */
+/** One word from `allowed`. */
 export function oneOf<const Word extends string>(allowed: readonly Word[], description: string, fallback?: Word) {
   return Type.Optional(
     Type.Unsafe<Word>({
@@ -54,7 +54,7 @@ export function filterText(description: string, maxLength = 1_000) {
   return Type.Optional(Type.String({ description, minLength: 1, maxLength }))
 }
 
-/** Words to search for. Without words there is no filter. */
+/** Search words. Without any, there is no filter. */
 export function searchText(description: string) {
   return Type.Optional(
     Type.String({ maxLength: 1_000, description: `${description} At most ${WORDS_MAX} words.`, 'x-search': true }),
@@ -77,8 +77,8 @@ interface PropertySchema {
 }
 
 /**
- * Turns the texts of a query string into the types of its schema, strictly: nothing is clamped, nothing guessed.
- * Parameters that the schema does not name are left out (the response warns of them).
+ * Parses a query string by its schema, strictly: values are not clamped or guessed. Unknown parameters are ignored with
+ * a warning in the response.
  */
 export function parseQuery(schema: TSchema, raw: Record<string, unknown>): Parsed {
   const properties = propertiesOf(schema)
@@ -102,7 +102,7 @@ export function parseQuery(schema: TSchema, raw: Record<string, unknown>): Parse
   return details.length > 0 ? { details } : { value }
 }
 
-/** The names in `raw` that the schema does not know, each with the nearest known name when there is one. */
+/** The unknown names in `raw`, each with the nearest known name if there is one. */
 export function unknownParameters(schema: TSchema | undefined, raw: Record<string, unknown>): string[] {
   const known = schema ? Object.keys(propertiesOf(schema)) : []
   return Object.keys(raw)
@@ -137,8 +137,7 @@ function parseValue(property: PropertySchema, text: string): Result {
     if (text === 'false' || text === '0') return { value: false }
     return { problem: 'must be true or false (or 1 or 0)' }
   }
-  if (hasFewerCharacters(text, property.minLength ?? 0))
-    return { problem: 'must not be empty; leave it out for no filter' }
+  if (hasFewerCharacters(text, property.minLength ?? 0)) return { problem: 'must not be empty; omit it for no filter' }
   if (hasMoreCharacters(text, property.maxLength ?? Number.POSITIVE_INFINITY)) {
     return { problem: `must be at most ${property.maxLength} characters` }
   }

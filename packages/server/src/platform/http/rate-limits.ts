@@ -6,11 +6,11 @@ import type { Clock } from '../time.ts'
 import { HOST, networkOf } from './networks.ts'
 import { createWindows, type Usage, type Windows } from './windows.ts'
 
-/** Counts requests of this process and refuses those over a limit, saying so in the standard headers. */
+/** Counts requests of this process and rejects those over a limit; the standard headers report the limits. */
 export interface RateLimiter {
   /** @throws ServiceError 429 `rate_limited`. */
   checkApiKey(keyId: string, reply: FastifyReply): void
-  /** Refuses an address that has sent too many invalid API keys. @throws ServiceError 429 `rate_limited`. */
+  /** Rejects an address that has sent too many invalid API keys. @throws ServiceError 429 `rate_limited`. */
   checkInvalidKeys(ip: string): void
   countInvalidKey(ip: string): void
   /** @throws ServiceError 429 `rate_limited`. */
@@ -21,26 +21,26 @@ export interface RateLimiter {
   checkScript(ip: string, reply: FastifyReply): void
   /** @throws ServiceError 429 `rate_limited`. */
   checkForm(tenantId: string, formId: string, ip: string, reply: FastifyReply): void
-  /** @param person the visitor or the e-mail address that a form names. @throws ServiceError 429 `rate_limited`. */
+  /** @param person the form's visitor or e-mail address. @throws ServiceError 429 `rate_limited`. */
   checkFormPerson(tenantId: string, person: string, reply: FastifyReply): void
   /** Counts a sign-in attempt by address, for any person. @throws ServiceError 429 `rate_limited`. */
   checkSignIn(ip: string, reply: FastifyReply): void
   /**
    * Counts the attempt for the person, by e-mail address or id: from this address, and from all addresses together,
-   * which refuses only those that the person has not signed in from before.
+   * which rejects only those that the person has not signed in from before.
    * @param knownBy which of the person's accounts have signed in from this address.
-   * @returns whether those that have not may be tried as well. @throws ServiceError 429 `rate_limited`.
+   * @returns whether the other accounts may be tried too. @throws ServiceError 429 `rate_limited`.
    */
   checkSignInOf(person: string, ip: string, knownBy: 'all' | 'some' | 'none', reply: FastifyReply): boolean
-  /** Requests of a key in the last minute, as this process has counted them; null when nothing is counted. */
+  /** Requests of a key in the last minute, counted by this process; null if counting is off. */
   usedByApiKey(keyId: string): number | null
-  /** The same of all visitors of a tenant. */
+  /** The same for all visitors of a tenant. */
   usedByTenant(tenantId: string): { tracking: number | null; forms: number | null }
 }
 
 /**
- * Makes the limiter of this process; without `limits` it counts nothing. Each limit counts in a store of its own, so
- * that a flood against one evicts nothing from another.
+ * Creates the limiter of this process; without `limits` it counts nothing. Each limit has its own store, so that a
+ * flood against one evicts nothing from another.
  */
 export function createRateLimiter(limits: RateLimits | null, clock: Clock): RateLimiter {
   const createLimit = (perMinute: number | undefined): Limit | null =>
@@ -59,7 +59,7 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
   const signInsElsewhere = createLimit(limits?.signInElsewherePerMinute)
   const now = () => clock().getTime()
 
-  /** @param reply null: the headers say nothing of this limit. */
+  /** @param reply null: the headers do not report this limit. */
   function count(limit: Limit | null, key: string, reply: FastifyReply | null): void {
     if (limit === null) return
     const { perMinute, windows } = limit
@@ -102,9 +102,10 @@ export function createRateLimiter(limits: RateLimits | null, clock: Clock): Rate
       if (signInsElsewhere === null) return true
       const { perMinute, windows } = signInsElsewhere
       const isFull = windows.usageOf(digest(person), now()).used >= perMinute
-      // Counted even when all are known: what is left elsewhere would tell whether the address has more accounts.
+      // Counted even if all are known: otherwise the remaining attempts elsewhere would reveal whether the address has
+      // more accounts.
       if (knownBy !== 'none' && isFull) return knownBy === 'all'
-      // Headers that differ would tell whoever shares a network with somebody that they have an account.
+      // Different headers would reveal to others in the same network that a person has an account.
       count(signInsElsewhere, digest(person), null)
       return true
     },
@@ -126,12 +127,12 @@ function rateLimited(what: string, perMinute: number, { resetSeconds }: Usage): 
   return new ServiceError(429, 'rate_limited', message, { headers: { 'retry-after': String(resetSeconds) } })
 }
 
-/** All invalid addresses share one count, so that nobody gets a fresh count by making one up. */
+/** All invalid addresses share one count, so that inventing one does not reset it. */
 function hostOf(ip: string): string {
   return networkOf(ip, HOST) ?? 'unknown'
 }
 
-/** Callers choose how long these texts are, and a store holds a hundred thousand of them. */
+/** Callers choose the length of these texts, and a store has a hundred thousand of them. */
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }

@@ -13,18 +13,18 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 }
 const ENCODINGS = 'gzip, br or deflate'
 
-/** A content type parser for JSON, whatever the content type calls it. No body at all is undefined. */
+/** A parser for JSON bodies of any content type. An absent body is undefined. */
 export async function readJsonBody(request: FastifyRequest, payload: Readable): Promise<unknown> {
   const bytes = await readBody(request, payload)
   if (bytes.length === 0) return undefined
-  // Decoding would replace each invalid byte, and a name would be stored that nobody sent.
+  // Decoding would replace invalid bytes and store a text that was never sent.
   if (!isUtf8(bytes)) throw new ServiceError(400, 'invalid_json', 'The body is not valid UTF-8. Send JSON in UTF-8.')
   return parseJsonBody(bytes.toString('utf8'))
 }
 
 /**
- * Reads a request's body, decompressed. The route's limit holds for what arrives and for what it unpacks to; reading
- * stops at the limit, so a small body that unpacks to a gigabyte costs no more than a large body.
+ * Reads and decompresses a request's body. The route's limit applies to the compressed and the decompressed size;
+ * reading stops at the limit, so a decompression bomb costs no more than a large body.
  * @throws ServiceError 413 `body_too_large`, 415 `unsupported_content_encoding`, 400 `invalid_content_encoding` for a
  * stream that is truncated or corrupt.
  */
@@ -39,7 +39,7 @@ async function readBody(request: FastifyRequest, payload: Readable): Promise<Buf
   return collect(payload, limit, createDecoder())
 }
 
-/** Collects the bytes of a stream, or what a decoder makes of them, up to a limit. */
+/** Collects the bytes of a stream, decoded if necessary, up to a limit. */
 function collect(payload: Readable, limit: number, decoder?: Transform): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const chunks: Buffer[] = []
@@ -47,7 +47,7 @@ function collect(payload: Readable, limit: number, decoder?: Transform): Promise
   let bytes = 0
 
   function fail(error: unknown): void {
-    // What still arrives is discarded; Fastify closes the connection of a body that it could not parse.
+    // The rest is discarded; Fastify closes the connection if it could not parse the body.
     payload.off('data', arrive).resume()
     decoder?.destroy()
     reject(error)
@@ -82,13 +82,13 @@ function tooLarge(): ServiceError {
 }
 
 function unknownEncoding(encoding: string): ServiceError {
-  const message = `The Content-Encoding ${encoding.slice(0, 100)} is not supported. Use ${ENCODINGS}, or send the body as it is.`
+  const message = `The Content-Encoding ${encoding.slice(0, 100)} is not supported. Use ${ENCODINGS}, or send the body uncompressed.`
   return new ServiceError(415, 'unsupported_content_encoding', message, {
     headers: { 'accept-encoding': 'gzip, br, deflate' },
   })
 }
 
 function notDecodable(cause: unknown): ServiceError {
-  const message = 'The body is not what its Content-Encoding says: it is corrupt or truncated. Send all of it again.'
+  const message = 'The body does not match its Content-Encoding, or is corrupt or truncated. Send it again.'
   return new ServiceError(400, 'invalid_content_encoding', message, { cause })
 }

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { notFound, type ServiceError } from '../errors.ts'
 import { isUuid } from '../ids.ts'
 
-/** A moment in a response: UTC, milliseconds, `Z`. */
+/** A timestamp in a response: UTC, milliseconds, `Z`. */
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-31T08:00:00.000Z'] })
 
 export const Id = Type.String({ format: 'uuid', examples: ['019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'] })
@@ -31,7 +31,7 @@ export const ErrorAnswer = Type.Object(
   { description: 'Every error has this shape.' },
 )
 
-/** A path id as stored, or 404: an ill-formed id is just an id that does not exist. */
+/** A path id as stored, or 404: a malformed id simply does not exist. */
 export function pathId(text: string, what: string): string {
   if (!isUuid(text)) throw notFound(what) satisfies ServiceError
   return text.toLowerCase()

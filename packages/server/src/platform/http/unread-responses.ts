@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 
-/** Memory that stalled readers may hold together. Beyond it they are disconnected at once. */
+/** Memory that stalled readers may use in total. Beyond it, they are disconnected at once. */
 const STALLED_BYTES_MAX = 64 * 1024 * 1024
 /** Requests that a client may send before it has read the answer to the first one. */
 const WAITING_MAX = 100
 
 /**
- * Keeps clients that send requests without reading the responses from holding memory. Call it before any route is
+ * Keeps clients that send requests without reading the responses from filling memory. Call it before any route is
  * added. @param stalledSeconds time without progress after which a connection is closed.
  */
 export function boundUnreadResponses(app: FastifyInstance, stalledSeconds: number): void {
@@ -21,9 +21,9 @@ interface Stalled {
 }
 
 /**
- * Closes connections whose client does not read its response: after the time limit, or sooner when stalled clients
- * together hold 64 MiB. Node reports a socket without progress; one with nothing to send is waiting for us and is
- * left alone.
+ * Closes connections whose client does not read its response: after the time limit, or sooner when stalled clients use
+ * 64 MiB in total. Node reports a socket without progress; one with nothing to send is waiting for us and is left
+ * alone.
  */
 function closeStalledReaders(app: FastifyInstance, stalledMsMax: number): void {
   const checkEveryMs = stalledMsMax / 15
@@ -34,7 +34,7 @@ function closeStalledReaders(app: FastifyInstance, stalledMsMax: number): void {
     const now = performance.now()
     let heldBytes = 0
     for (const [each, { lastSeen }] of stalled) {
-      // It is closed, or was not reported again in time and so has made progress.
+      // It is closed, or has made progress, because it was not reported again in time.
       if (each.destroyed || now - lastSeen > 3 * checkEveryMs) stalled.delete(each)
       else if (each !== socket) heldBytes += each.writableLength
     }
@@ -45,14 +45,14 @@ function closeStalledReaders(app: FastifyInstance, stalledMsMax: number): void {
     else socket.setTimeout(checkEveryMs)
   }
 
-  /** To Node a client that sends makes progress, even if all that it sends is line breaks. */
+  /** For Node, a client that sends anything makes progress, even if it sends only line breaks. */
   function watchSender(socket: Socket, response: FastifyReply['raw']): void {
     let [read, written] = [socket.bytesRead, socket.bytesWritten]
     const watching = setInterval(() => {
       if (socket.bytesRead !== read && socket.bytesWritten === written) look(socket)
       read = socket.bytesRead
       written = socket.bytesWritten
-      // No `close` comes from a response whose turn never came.
+      // A response whose turn never came emits no `close`.
       if (socket.destroyed) clearInterval(watching)
     }, checkEveryMs).unref()
     response.once('close', () => clearInterval(watching))
@@ -84,7 +84,7 @@ function answerInTurn(app: FastifyInstance): void {
     await before
     queue.waiting--
     if (!socket.destroyed) return
-    // The client is gone, and a response whose turn never came emits no `close`.
+    // The client has disconnected, and a response whose turn never came emits no `close`.
     reply.hijack()
     resolve()
   })

@@ -1,5 +1,5 @@
 const WINDOW_MS = 60_000
-/** A window older than this counts for nothing. */
+/** A window older than this does not count. */
 const FORGOTTEN_AFTER_MS = 2 * WINDOW_MS
 /** At most 27 MB per limit. */
 const WINDOWS_MAX = 100_000
@@ -10,13 +10,13 @@ interface Window {
   before: number
 }
 
-/** How much of its limit a key has used, and when its window ends. */
+/** A key's used part of its limit, and the end of its window. */
 export interface Usage {
   used: number
   resetSeconds: number
 }
 
-/** The requests that one limit counts, by key. Times are in milliseconds. */
+/** The counters of one limit, by key. Times are in milliseconds. */
 export interface Windows {
   usageOf(key: string, now: number): Usage
   count(key: string, now: number): void
@@ -36,7 +36,7 @@ export interface Windows {
  * - by API key, user or tenant: keys, users and tenants that exist. Strangers cannot add any.
  */
 export function createWindows(): Windows {
-  // Two generations, because a Map that is emptied from its front steps over every entry that it has lost.
+  // Two generations, because deleting from the front of a Map gets slower with every deleted entry.
   let young = new Map<string, Window>()
   let old = new Map<string, Window>()
   let youngSince = 0
@@ -61,7 +61,7 @@ export function createWindows(): Windows {
   return {
     usageOf: (key, now) => {
       const window = windowAt(key, now)
-      // A window without counts takes no room.
+      // A window without counts is not stored.
       if (window.before + window.current > 0) keep(key, window, now)
       const elapsed = now - window.startedAt
       return {

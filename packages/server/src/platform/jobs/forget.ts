@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Database } from '../postgres/database.ts'
 
 /**
- * Removes a tenant's jobs, waiting or done, whose data or result names one of some texts. One that is being worked on
- * stays: its worker finds what it needs gone, and the next call removes it.
+ * Deletes a tenant's waiting and finished jobs whose data or result contains one of some texts. A running job stays:
+ * its worker finds its data gone, and the next call deletes it.
  * @returns how many.
  */
 export async function forgetJobs(database: Database, tenantId: string, texts: readonly string[]): Promise<number> {

@@ -46,6 +46,6 @@ test('what has piled up is worked off without a rest between two jobs', async ()
   await jobs.work(BACKLOG, 1, async ({ n }) => {
     waiting.delete(n)
   })
-  // With a rest of two seconds after each this would take as many minutes.
+  // With a pause of two seconds after each, this would take minutes.
   await expect.poll(() => waiting.size, { timeout: 60_000 }).toBe(0)
 }, 90_000)

@@ -6,22 +6,24 @@ import type { Tenant } from '../tenant.ts'
 
 const SCHEMA = 'pgboss'
 const CONNECTIONS_MAX = 4
-/** A job that can be done at once is announced with NOTIFY. Those that wait for their time are looked for, all together. */
+/** How often due jobs of all queues are polled; NOTIFY announces jobs that can start at once. */
 const LOOK_EVERY_MS = 2_000
-/** pg-boss lets each worker of each queue poll by itself: often only where NOTIFY does not get through. */
+/**
+ * In pg-boss each worker of each queue polls separately; frequent polling is needed only if NOTIFY is not available.
+ */
 const POLL_SECONDS = { withoutNotify: 2, withNotify: 60 }
 const STOP_TIMEOUT_MS = 20_000
 
-/** Every job carries its tenant, which opens the handle that the work is done with. */
+/** Every job has its tenant, whose handle is passed to the handler. */
 export interface TenantJob {
   tenantId: string
 }
 
-/** A queue, declared once by the feature that works on it. `Data` is what a job carries beside its tenant. */
+/** A queue, declared once by its feature. `Data` is the job's data besides its tenant. */
 export interface JobQueue<Data extends object> {
   name: string
   options: QueueOptions & { policy?: 'standard' | 'short' | 'singleton' | 'stately' | 'exclusive' }
-  /** Never set: it carries the type. */
+  /** Never set; only for the type. */
   readonly data?: Data
 }
 
@@ -31,11 +33,11 @@ export interface JobContext {
   signal: AbortSignal
 }
 
-/** Work that outlives a request: kept in PostgreSQL, done by any process, done again when its process dies. */
+/** Work that outlives a request: stored in PostgreSQL, run by any process, repeated if its process dies. */
 export interface Jobs {
   /**
    * Queues a job in the tenant's transaction, when the handle is inside one: it exists only if that commits.
-   * @returns its id, or null when the queue's policy or `singletonKey` says that there is one already.
+   * @returns its id, or null if one already exists under the queue's policy or `singletonKey`.
    */
   send<Data extends object>(
     tenant: Tenant,
@@ -43,26 +45,29 @@ export interface Jobs {
     data: Data,
     options?: Omit<SendOptions, 'db'>,
   ): Promise<string | null>
-  /** Takes away jobs that have not finished; a running one is told through its signal. */
+  /** Cancels unfinished jobs; a running one is notified through its signal. */
   cancel(tenant: Tenant, queue: JobQueue<object>, jobId: string): Promise<void>
-  /** Works on a queue here, `concurrency` jobs at a time. A handler that throws is tried again as the queue says. */
+  /**
+   * Processes a queue, `concurrency` jobs at a time. If the handler throws, the job is retried under the queue's
+   * policy.
+   */
   work<Data extends object>(
     queue: JobQueue<Data>,
     concurrency: number,
     handler: (data: Data & TenantJob, context: JobContext) => Promise<void>,
   ): Promise<void>
   /**
-   * When a cron expression of five fields comes due next, by the queue's own reading of it.
-   * @returns null for what is no such expression, and for one that never comes due.
+   * The next time of a five-field cron expression, as the queue parses it.
+   * @returns null for an invalid expression, and for one that is never due.
    */
   nextTime(cron: string, timeZone: string, after: Date): Date | null
   stop(): Promise<void>
 }
 
-/** Five fields. A hashed one (`H`) would mean another time at each reading. */
+/** Five fields, without hashed ones (`H`), whose time would differ at each parse. */
 const CRON = /^(?!.*(^|[\s,])H)[0-9A-Za-z*?,/#-]+(\s+[0-9A-Za-z*?,/#-]+){4}$/
 
-/** The queues, of some, that have a job whose time has come. */
+/** The queues that have a due job. */
 const DUE = `SELECT queue.name FROM unnest($1::text[]) AS queue (name) WHERE EXISTS (
   SELECT FROM ${SCHEMA}.job WHERE job.name = queue.name AND job.state < 'active' AND job.start_after <= now())`
 
@@ -72,9 +77,9 @@ export function jobQueue<Data extends object>(name: string, options: JobQueue<Da
 }
 
 /**
- * Opens the queues, which pg-boss keeps in a schema of its own beside the service's tables.
- * @param queues every queue there is; a job can only be sent to one of them.
- * @param works false where jobs are only sent (the command line).
+ * Opens the queues, which pg-boss stores in a separate schema.
+ * @param queues all queues; jobs can be sent only to these.
+ * @param works false if jobs are only sent (the command line).
  */
 export async function openJobs(
   address: PostgresAddress,
@@ -91,7 +96,7 @@ export async function openJobs(
     useListenNotify: works,
     schedule: false,
   })
-  boss.on('error', (error) => log.warn({ err: error }, 'the job queue met an error; it goes on'))
+  boss.on('error', (error) => log.warn({ err: error }, 'the job queue had an error and continues'))
   await boss.start()
   for (const { name, options } of queues) await boss.createQueue(name, { ...options, notify: true })
   const workers = new Map<string, string[]>()
@@ -103,7 +108,7 @@ export async function openJobs(
       const { rows } = await boss.getDb().executeSql(DUE, [[...workers.keys()]])
       for (const { name } of rows) wakeAll(name)
     } catch (error) {
-      log.warn({ err: error }, 'jobs that are due could not be looked for; it is tried again')
+      log.warn({ err: error }, 'due jobs could not be polled; retrying')
     }
   })
   return {
@@ -123,7 +128,7 @@ export async function openJobs(
         let workerId = ''
         workerId = await boss.work<Data>(queue.name, options, async ([job]) => {
           if (!job) return
-          // Where there was one there may be more: by itself it would rest until the next poll, after every job.
+          // There may be more jobs; otherwise the worker would wait for the next poll after every job.
           boss.notifyWorker(workerId)
           await handler(job.data, { jobId: job.id, signal: job.signal })
         })

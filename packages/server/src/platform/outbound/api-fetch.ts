@@ -3,7 +3,7 @@ import { Agent, type Dispatcher, request } from 'undici'
 import { checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
 import { checkUrl, hostOf, RefusedAddress, type UrlRules } from './urls.ts'
 
-/** A language model may think for a while before its first byte. */
+/** A language model may take a while before its first byte. */
 const EXCHANGE_MS_MAX = 120_000
 const CONNECT_MS_MAX = 10_000
 const BODY_BYTES_MAX = 4 * 1024 * 1024
@@ -12,23 +12,23 @@ const RESOLVE_AT_FIRST_MS_MAX = 3_000
 
 interface ApiFetchOptions extends UrlRules {
   resolve?: Resolve
-  /** Certificate authorities to trust in place of the usual ones. */
+  /** Certificate authorities to trust instead of the default ones. */
   ca?: string
 }
 
-/** Calls JSON APIs under the rules of platform/outbound, for libraries that want a `fetch`. */
+/** Calls JSON APIs under the rules of platform/outbound, for libraries that need a `fetch`. */
 export interface ApiFetch {
-  /** Checks an address when a user gives it. @throws RefusedAddress */
+  /** Checks a URL when a user sets it. @throws RefusedAddress */
   check(url: string): Promise<void>
   /**
-   * POSTs text and reads the whole answer, which may have 4 MiB and take two minutes. Redirects are answers like any other.
-   * @throws RefusedAddress; TypeError, as fetch does, when there is no answer.
+   * POSTs text and reads the whole response, of up to 4 MiB and two minutes. Redirects are not followed.
+   * @throws RefusedAddress; TypeError, like fetch, if there is no response.
    */
   fetch(url: string | URL | Request, init?: RequestInit): Promise<Response>
   close(): Promise<void>
 }
 
-/** Opens the client. It holds no connection until it is used. */
+/** Opens the client. It opens no connection until it is used. */
 export function createApiFetch({ resolve, ca, ...rules }: ApiFetchOptions): ApiFetch {
   const checkedAddresses = createAddressFinder({
     allowPrivate: rules.allowPrivate,
@@ -46,7 +46,7 @@ export function createApiFetch({ resolve, ca, ...rules }: ApiFetchOptions): ApiF
     check: async (text) => {
       const host = hostOf(checkUrl(text, rules))
       if (rules.allowPrivate || isIP(host) !== 0) return
-      // A name that has no address now passes: each call checks again, and that check is the one that counts.
+      // A name that does not resolve now passes, because each call checks again.
       await Promise.race([checkedAddresses(host), wait(RESOLVE_AT_FIRST_MS_MAX)]).catch((error: unknown) => {
         if (error instanceof RefusedAddress) throw error
       })
@@ -85,8 +85,8 @@ async function readAll(body: Dispatcher.ResponseData['body']): Promise<Buffer<Ar
   for await (const chunk of body) {
     chunks.push(chunk as Buffer)
     length += (chunk as Buffer).length
-    // Leaving the loop destroys the stream.
-    if (length > BODY_BYTES_MAX) throw new Error(`The answer is longer than ${BODY_BYTES_MAX} bytes.`)
+    // Exiting the loop destroys the stream.
+    if (length > BODY_BYTES_MAX) throw new Error(`The response is longer than ${BODY_BYTES_MAX} bytes.`)
   }
   return Buffer.concat(chunks)
 }

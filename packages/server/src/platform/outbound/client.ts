@@ -7,33 +7,36 @@ import { ExchangeTimeout, exchange } from './exchange.ts'
 import { askOnce, checkedLookup, createAddressFinder, type Resolve } from './resolve.ts'
 import { checkUrl, hostOf, RefusedAddress, type UrlRules } from './urls.ts'
 
-/** For the whole exchange: name, connection, TLS, request, and the response: to the headers of a 2xx, else to its last byte. */
+/**
+ * The limit for the whole exchange: DNS, connection, TLS, request, and the response, up to the headers of a 2xx, else
+ * up to the last byte.
+ */
 const EXCHANGE_MS_MAX = 10_000
 const BODY_BYTES_MAX = 16 * 1024
-/** Shorter than what servers keep a silent connection (5 s is common): one that they have just closed looks like a failure. */
+/** Shorter than servers keep idle connections (commonly 5 s): using one that they have just closed would fail. */
 const KEEP_ALIVE_MS = 4_000
 const RESOLVE_AT_FIRST_MS_MAX = 3_000
 const URLS_REMEMBERED_MAX = 1_000
 
-/** The bytes of one call, marked with the IP address that took them: a map of them all would cost the collector more. */
+/** The bytes of one call, marked with the IP address that received them: a map would cost more garbage collection. */
 const CALLED = Symbol('called')
 type Sent = Buffer & { [CALLED]?: string | undefined }
 
 export interface OutboundOptions extends UrlRules {
   resolve?: Resolve
-  /** Certificate authorities to trust in place of the usual ones. */
+  /** Certificate authorities to trust instead of the default ones. */
   ca?: string
 }
 
 export interface OutboundAnswer {
   status: number
-  /** As much of the body as is kept. */
+  /** The part of the body that is kept. */
   body: Buffer
-  /** IP address that was called. */
+  /** The IP address that was called. */
   address: string | null
 }
 
-/** A call that got no complete answer. `code` is stable; the message names no secret. */
+/** A call without a complete response. `code` is stable; the message contains no secret. */
 export class OutboundError extends Error {
   readonly code: string
   readonly address: string | null
@@ -46,41 +49,40 @@ export class OutboundError extends Error {
   }
 }
 
-/** The one way to call an address that a user gave. */
+/** The only way to call a URL from a user. */
 export interface Outbound {
   /**
-   * Checks a URL when a user gives it, its name's present addresses included. A name that has none now passes: each
-   * call checks again, and that check is the one that counts.
+   * Checks a URL when a user sets it, including the current addresses of its host. A host that does not resolve now
+   * passes, because each call checks again.
    * @throws RefusedAddress
    */
   check(url: string): Promise<void>
   /**
-   * POSTs a body. Redirects are answers like any other.
-   * @throws OutboundError when there is no answer within ten seconds, or the address may not be called. A 2xx is an answer once
-   * its headers are there; of its body what comes within another second is kept.
+   * POSTs a body. Redirects are not followed.
+   * @throws OutboundError if there is no response within ten seconds, or the address must not be called. A 2xx counts
+   * once its headers arrive; its body may take another second.
    */
   post(url: string, headers: Record<string, string>, body: Buffer, signal?: AbortSignal): Promise<OutboundAnswer>
   close(): Promise<void>
 }
 
 /**
- * Opens the guarded client. Every connection resolves its name anew, checks every address found, and gives the socket
- * the checked addresses themselves, so that a name which changes its answer between check and use gains nothing.
- * Connections are kept and used again; proxies named in the environment are not used, because behind a proxy the
- * addresses could not be checked.
+ * Opens the guarded client. Every connection resolves its host again, checks every address found, and passes the
+ * checked addresses to the socket, which prevents DNS rebinding. Connections are reused; proxies set in the environment
+ * are not used, because addresses could not be checked behind a proxy.
  */
 export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): Outbound {
   const onSend = (message: unknown) => {
     const { request: sent, socket } = message as { request: { body: unknown }; socket: { remoteAddress?: string } }
     if (Buffer.isBuffer(sent.body)) (sent.body as Sent)[CALLED] = socket.remoteAddress
   }
-  // A documented channel of undici, and the only place that says which connection took a request.
+  // A documented channel of undici, and the only source of the connection that sent a request.
   subscribe('undici:client:sendHeaders', onSend)
 
   const checkedAddresses = createAddressFinder({ allowPrivate, ...(resolve ? { resolve } : {}) })
   const lookup = checkedLookup(askOnce(checkedAddresses))
 
-  /** Addresses written into the URL never reach the look-up, so they are checked here. What passes once passes always. */
+  /** IP addresses in the URL are never looked up, so they are checked here, once. */
   const places = new Map<string, { origin: string; path: string }>()
   const placeOf = (text: string) => {
     const known = places.get(text)
@@ -93,8 +95,8 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
   }
 
   const connections = createConnections({
-    // Made once: a context for each connection costs more than its handshake, in time and in memory; and sessions are
-    // resumed.
+    // Created once: a context per connection costs more time and memory than its handshake, and prevents session
+    // resumption.
     connect: buildConnector({
       lookup,
       timeout: EXCHANGE_MS_MAX,
@@ -119,7 +121,7 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
       })
     },
     post: async (text, headers, body, signal) => {
-      // Its own object, even where two calls share bytes: it is how the address is found again.
+      // A separate object even if two calls share bytes, because it is used to find the address.
       const own: Sent = body.subarray()
       try {
         const place = placeOf(text)
@@ -141,7 +143,12 @@ export function createOutbound({ allowPrivate, resolve, ca }: OutboundOptions): 
 
 function toOutboundError(error: unknown, address: string | null): OutboundError {
   if (error instanceof ExchangeTimeout) {
-    return new OutboundError('timeout', `No complete answer within ${EXCHANGE_MS_MAX / 1000} seconds.`, address, error)
+    return new OutboundError(
+      'timeout',
+      `No complete response within ${EXCHANGE_MS_MAX / 1000} seconds.`,
+      address,
+      error,
+    )
   }
   const first = error instanceof AggregateError ? error.errors[0] : error
   const { code, message, address: tried } = first as { code?: string; message: string; address?: string }

@@ -3,23 +3,23 @@ import { Client } from 'undici'
 /** Connections to servers; each serves one request at a time. */
 export interface Connections {
   /**
-   * Has `work` use a connection to an origin: one that is free, the one used last first, or a new one. It is kept for the
-   * next one unless the work fails: then what it may still wait for is nobody's business any more.
+   * Runs `work` with a connection to an origin: the most recently used free one, or a new one. It is kept for reuse
+   * unless the work fails, because it might still be waiting for a response.
    */
   use<T>(origin: string, work: (connection: Client) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
 /**
- * Requests that are begun in one turn of the event loop. With more, a server that answers at once is sent them over so many
- * connections that each of them costs more, and who else uses this process waits longer for his turn.
+ * Requests started per turn of the event loop. More would open so many connections to a fast server that each request
+ * costs more, and would delay other work of this process.
  */
 const PER_TURN = 32
 
 /**
- * In place of undici's Pool without a limit, which looks through all its connections at each request, and opens half as
- * many again as there are requests at once: one that becomes free counts as busy until the end of the turn of the event
- * loop, when it has shown whether its server closes it. Here requests are begun at the end of a turn.
+ * Replaces undici's unlimited Pool, which searches all its connections for each request, and opens half as many again
+ * as there are concurrent requests: a connection that becomes free counts as busy until the end of the turn of the
+ * event loop, when it is known whether the server closes it. Here, requests start at the end of a turn.
  */
 export function createConnections(options: Client.Options): Connections {
   const all = new Set<Client>()
@@ -42,7 +42,7 @@ export function createConnections(options: Client.Options): Connections {
     if (closed) throw new Error('The connections have been closed.')
     const connection = new Client(origin, options)
     all.add(connection)
-    // The server closed it, or it was silent for too long. One that is in use by then connects again by itself.
+    // The server closed it, or it was idle for too long. If it is in use by then, it reconnects by itself.
     connection.on('disconnect', () => {
       if (forgetFree(origin, connection)) end(connection)
     })
@@ -77,7 +77,7 @@ export function createConnections(options: Client.Options): Connections {
 
   function end(connection: Client): void {
     all.delete(connection)
-    // It only says when that is done.
+    // The promise only reports completion.
     void connection.destroy()
   }
 

@@ -1,36 +1,36 @@
 import type { Dispatcher } from 'undici'
 
-/** So long a 2xx may go on with its body, which decides nothing. */
+/** How long to read the body of a 2xx, which does not affect the outcome. */
 const SUCCESS_BODY_MS_MAX = 1_000
 
-/** What came back, as much of the body as is kept. */
+/** A response, with the part of its body that is kept. */
 export interface Exchanged {
   status: number
   body: Buffer
 }
 
-/** Ended by its time limit, whatever it waited for. */
+/** Timed out, in whatever phase. */
 export class ExchangeTimeout extends Error {}
 
 interface Limits {
   timeoutMs: number
-  /** A longer body is cut off together with its connection. */
+  /** A longer body is truncated and its connection closed. */
   bodyBytesMax: number
   signal?: AbortSignal | undefined
 }
 
 /**
- * One request and its response, by undici's lowest interface: at thousands of calls a second its streams and abort
- * signals cost more than the calls do. A 2xx is an answer once its headers are there, whatever becomes of its body; any
- * other response once it is whole, because its body may matter.
- * @throws what undici says, ExchangeTimeout, or the signal's reason.
+ * One request and its response, with undici's lowest-level interface: at thousands of calls a second, its streams and
+ * abort signals cost more than the calls. A 2xx counts once its headers arrive, whatever happens to its body; any other
+ * response must be complete, because its body may matter.
+ * @throws undici's error, ExchangeTimeout, or the signal's reason.
  */
 export function exchange(
   dispatcher: Dispatcher,
   options: Dispatcher.DispatchOptions,
   { timeoutMs, bodyBytesMax, signal }: Limits,
 ): Promise<Exchanged> {
-  // The caller gave up while the call waited for its turn.
+  // The caller aborted while the call was waiting for its turn.
   if (signal?.aborted) return Promise.reject(signal.reason as Error)
   return new Promise((resolve, reject) => {
     let controller: Dispatcher.DispatchController | null = null
@@ -39,7 +39,7 @@ export function exchange(
     let length = 0
     const chunks: Buffer[] = []
 
-    // Not AbortSignal.timeout, whose timer lives on after a call that took five milliseconds.
+    // Not AbortSignal.timeout, whose timer would outlive a call of five milliseconds.
     let timer = setTimeout(() => giveUp(new ExchangeTimeout()), timeoutMs)
     const forget = signal === undefined ? null : onAbort(signal, () => giveUp(signal.reason as Error))
 
@@ -63,7 +63,7 @@ export function exchange(
     dispatcher.dispatch(options, {
       onRequestStart: (started) => {
         controller = started
-        // It waited for a connection until nobody waited for it any more.
+        // It was waiting for a connection when it was aborted.
         if (ended) started.abort(new ExchangeTimeout())
       },
       onResponseStart: (_, statusCode) => {
@@ -77,7 +77,7 @@ export function exchange(
         length += chunk.length
         if (length <= bodyBytesMax) return
         answer()
-        receiving.abort(new Error('The rest of the body is not wanted.'))
+        receiving.abort(new Error('The rest of the body is not needed.'))
       },
       onResponseEnd: answer,
       onResponseError: (_, error) => fail(error),
@@ -87,16 +87,16 @@ export function exchange(
 
 interface Listener {
   call(): void
-  /** Where it stands in the list. */
+  /** Its index in the list. */
   index: number
 }
 
 const listeners = new WeakMap<AbortSignal, Listener[]>()
 
 /**
- * As addEventListener, which looks through all listeners of a signal that thousands of calls share, at each call. The list
- * is an array because a Set that changes so often is made anew again and again, and each that has grown old keeps alive
- * what was deleted from its successors: every call was copied twice before it was collected.
+ * Replaces addEventListener, which searches all listeners at each call, of a signal that thousands of calls share. The
+ * list is an array because a Set that changes so often is reallocated repeatedly, and an old one keeps alive what was
+ * deleted from its successors: every call was copied twice before it was collected.
  */
 function onAbort(signal: AbortSignal, call: () => void): () => void {
   const list = listeners.get(signal) ?? listenersOf(signal)
@@ -105,7 +105,7 @@ function onAbort(signal: AbortSignal, call: () => void): () => void {
   return () => {
     const last = list.pop()
     if (last === undefined || last === listener) return
-    // The last one takes its place.
+    // Move the last one into its place.
     list[listener.index] = last
     last.index = listener.index
   }

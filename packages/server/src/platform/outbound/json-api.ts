@@ -5,22 +5,22 @@ import { checkUrl, RefusedAddress } from './urls.ts'
 
 const EXCHANGE_MS_MAX = 30_000
 const BODY_BYTES_MAX = 32 * 1024 * 1024
-/** Opened for each pull and closed after it, so a connection may be kept for as long as that asks. */
+/** The client is opened for each pull and closed after it, so connections may stay open throughout. */
 const KEEP_ALIVE_MS = 4_000
 
 export interface JsonApiOptions {
-  /** Development and tests: lets private and local addresses pass, and nothing else. */
+  /** For development and tests: allows private and local addresses, and nothing else. */
   allowPrivate: boolean
   resolve?: Resolve
-  /** Certificate authorities to trust in place of the usual ones. */
+  /** Certificate authorities to trust instead of the default ones. */
   ca?: string
 }
 
 export interface JsonAnswer {
   status: number
-  /** By their names in lower case; the first of a name. */
+  /** By name in lower case; the first value of each. */
   headers: Record<string, string>
-  /** undefined where the answer was no JSON. */
+  /** undefined if the response was not JSON. */
   body: unknown
 }
 
@@ -32,14 +32,16 @@ export interface JsonCall {
   signal?: AbortSignal
 }
 
-/** Calls the API of another system, under the same rules as every call to an address that a user chose. */
+/** Calls the API of another system, under the same rules as calls to URLs from users. */
 export interface JsonApi {
-  /** @throws RefusedAddress; OutboundError when there is no complete answer in 30 seconds or it is longer than 32 MiB. */
+  /**
+   * @throws RefusedAddress; OutboundError if there is no complete response within 30 seconds or it is longer than 32 MiB.
+   */
   call(call: JsonCall): Promise<JsonAnswer>
   close(): Promise<void>
 }
 
-/** Opens the client. Redirects are answers like any other: a token is sent to the host that it is for. */
+/** Opens the client. Redirects are not followed, so a token is sent only to its host. */
 export function createJsonApi({ allowPrivate, resolve, ca }: JsonApiOptions): JsonApi {
   const finder = createAddressFinder({ allowPrivate, ...(resolve ? { resolve } : {}) })
   const agent = new Agent({
@@ -68,7 +70,7 @@ export function createJsonApi({ allowPrivate, resolve, ca }: JsonApiOptions): Js
         if (limit.aborted) {
           throw new OutboundError(
             'timeout',
-            `No complete answer within ${EXCHANGE_MS_MAX / 1000} seconds.`,
+            `No complete response within ${EXCHANGE_MS_MAX / 1000} seconds.`,
             null,
             error,
           )
@@ -98,8 +100,8 @@ async function read(body: Dispatcher.ResponseData['body']): Promise<string> {
   for await (const chunk of body) {
     chunks.push(chunk as Buffer)
     length += (chunk as Buffer).length
-    // Leaving the loop destroys the stream.
-    if (length > BODY_BYTES_MAX) throw new OutboundError('too_long', 'The answer is longer than 32 MiB.', null)
+    // Exiting the loop destroys the stream.
+    if (length > BODY_BYTES_MAX) throw new OutboundError('too_long', 'The response is longer than 32 MiB.', null)
   }
   return Buffer.concat(chunks).toString('utf8')
 }

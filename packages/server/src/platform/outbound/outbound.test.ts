@@ -137,7 +137,7 @@ describe('calls', () => {
 
   test('a private address is never connected to, named or literal', async () => {
     const outbound = client({ allowPrivate: false })
-    const message = /not an address of the public internet/
+    const message = /not a public internet address/
     await expect(post(outbound, receiver.url())).rejects.toMatchObject({ code: 'url_not_allowed', message })
     await expect(post(outbound, receiver.url('/', '127.0.0.1'))).rejects.toMatchObject({ code: 'url_not_allowed' })
     expect(receiver.received).toEqual([])
@@ -273,7 +273,7 @@ describe('calls', () => {
     const { status, body } = await post(sender, receiver.url())
     expect(status).toBe(202)
     if (how === 'never ends') expect(String(body)).toBe('taken')
-    // Such a connection is not used again.
+    // Such a connection is not reused.
     receiver.answer = (response) => response.end('ok')
     expect(String((await post(sender, receiver.url())).body)).toBe('ok')
     expect(new Set(receiver.received.map(({ connection }) => connection)).size).toBe(2)
@@ -289,7 +289,7 @@ describe('calls', () => {
     const startedAt = Date.now()
     await expect(post(client(), receiver.url())).rejects.toMatchObject({ code: 'timeout', address: '127.0.0.1' })
     expect(Date.now() - startedAt).toBeGreaterThan(9_500)
-    // Counted in drips, which wait like the call where this process stands still: 11.5 seconds of them.
+    // Counted in drips (11.5 seconds' worth), which stall like the call if this process is suspended.
     expect(drips).toBeLessThan(11_500 / 300)
   })
 

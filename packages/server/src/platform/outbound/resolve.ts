@@ -4,15 +4,15 @@ import { promisify } from 'node:util'
 import { refusalOf } from './addresses.ts'
 import { notPublic } from './urls.ts'
 
-/** Finds the addresses of a name. */
+/** Resolves a name. */
 export type Resolve = (host: string) => Promise<LookupAddress[]>
 
-/** Finds the addresses of a name and refuses those that must not be called. */
+/** Resolves a name and rejects addresses that must not be called. */
 type AddressFinder = (host: string) => Promise<LookupAddress[]>
 
 const resolveBySystem: Resolve = (host) => promisify(systemLookup)(host, { all: true, verbatim: true })
 
-/** @returns a function that throws RefusedAddress for a name that leads, be it only once, out of the public internet. */
+/** @returns a function that throws RefusedAddress for a name with any address outside the public internet. */
 export function createAddressFinder({
   allowPrivate,
   resolve = resolveBySystem,
@@ -24,14 +24,14 @@ export function createAddressFinder({
     const found = await resolve(host)
     for (const { address } of found) {
       const refusal = allowPrivate ? null : refusalOf(address)
-      // One address out of line condemns the name: whoever mixes them is trying something.
+      // One forbidden address rejects the name, because a mix suggests an attack.
       if (refusal !== null) throw notPublic(address, refusal)
     }
     return found.filter(({ address }) => isIP(address) !== 0)
   }
 }
 
-/** A burst opens hundreds of connections to one host at once; nobody needs to ask for its name as often. */
+/** A burst opens hundreds of connections to one host at once, which share one look-up. */
 export function askOnce(find: AddressFinder): AddressFinder {
   const underWay = new Map<string, Promise<LookupAddress[]>>()
   return (host) => {
@@ -41,7 +41,7 @@ export function askOnce(find: AddressFinder): AddressFinder {
   }
 }
 
-/** The look-up for a socket: it gets the checked addresses themselves, so that no second answer can differ. */
+/** The look-up function for a socket: it returns the checked addresses, so that no second look-up can differ. */
 export function checkedLookup(checkedAddresses: AddressFinder): LookupFunction {
   return (host, options, callback) => {
     checkedAddresses(host).then(

@@ -5,15 +5,15 @@ import { refusalOf } from './addresses.ts'
 
 const URL_LENGTH_MAX = 2_048
 const HTTPS_PORT = 443
-/** Ports below belong to other protocols; the list names those above that browsers refuse for the same reason. */
+/** Lower ports belong to other protocols; the list has the higher ones that browsers block for the same reason. */
 const FREE_PORTS_FROM = 1_024
 const REFUSED_PORTS = [
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080,
 ]
-/** Names that only ever lead inside a network. */
+/** Names that only exist inside a network. */
 const LOCAL_NAMES = /(^|\.)(localhost|local|internal|intranet|lan|home|corp|localdomain|home\.arpa)$/
 
-/** Thrown for an address that a user gave and that the service does not call. */
+/** Thrown for a URL from a user that the service must not call. */
 export class RefusedAddress extends ServiceError {
   constructor(message: string) {
     super(400, 'url_not_allowed', message)
@@ -21,40 +21,37 @@ export class RefusedAddress extends ServiceError {
 }
 
 export interface UrlRules {
-  /** Development and tests: lets private and local addresses pass, and nothing else. */
+  /** For development and tests: allows private and local addresses, and nothing else. */
   allowPrivate: boolean
-  /** Lets an address begin with http:// too; for servers in the same network, beside `allowPrivate` only. */
+  /** Also allows http://, for servers in the same network; only together with `allowPrivate`. */
   allowHttp?: boolean
 }
 
-/**
- * Checks everything about a URL that can be known without asking DNS.
- * @throws RefusedAddress saying what is wrong.
- */
+/** Checks a URL as far as possible without DNS. @throws RefusedAddress saying what is wrong. */
 export function checkUrl(text: string, { allowPrivate, allowHttp = false }: UrlRules): URL {
   if (hasMoreCharacters(text, URL_LENGTH_MAX))
     throw new RefusedAddress(`The URL is longer than ${URL_LENGTH_MAX} characters.`)
-  if (!URL.canParse(text)) throw new RefusedAddress('This is not a URL. Give one like https://example.com/hooks')
+  if (!URL.canParse(text)) throw new RefusedAddress('This is not a URL. Use one like https://example.com/hooks')
   const url = new URL(text)
   const isPlain = allowHttp && url.protocol === 'http:'
   if (url.protocol !== 'https:' && !isPlain) throw new RefusedAddress('The URL must begin with https://')
   if (url.username !== '' || url.password !== '') {
-    throw new RefusedAddress('The URL must not hold a user name or password. Send them in a custom header.')
+    throw new RefusedAddress('The URL must not contain a user name or password. Send them in a custom header.')
   }
   const port = url.port === '' ? HTTPS_PORT : Number(url.port)
   if ((port !== HTTPS_PORT && port < FREE_PORTS_FROM) || REFUSED_PORTS.includes(port)) {
-    throw new RefusedAddress(`Port ${port} is not allowed. Use ${HTTPS_PORT}, or one from ${FREE_PORTS_FROM} up.`)
+    throw new RefusedAddress(`Port ${port} is not allowed. Use ${HTTPS_PORT}, or ${FREE_PORTS_FROM} and above.`)
   }
   if (!allowPrivate) checkHost(hostOf(url))
   return url
 }
 
-/** Host name or address of a URL, an IPv6 address without its brackets, a name without its final dot. */
+/** Host name or address of a URL, without IPv6 brackets or a trailing dot. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
 
-/** Checks a host that is named without a URL. @throws RefusedAddress */
+/** Checks a host without a URL. @throws RefusedAddress */
 export function checkHost(host: string): void {
   if (isIP(host) !== 0) {
     const refusal = refusalOf(host)
@@ -64,7 +61,7 @@ export function checkHost(host: string): void {
   if (LOCAL_NAMES.test(host) || !host.includes('.')) throw notPublic(host, 'a local name')
 }
 
-/** An address that does not lead to the public internet. */
+/** The error for an address outside the public internet. */
 export function notPublic(host: string, reason: string): RefusedAddress {
-  return new RefusedAddress(`${host} is not an address of the public internet (${reason}).`)
+  return new RefusedAddress(`${host} is not a public internet address (${reason}).`)
 }

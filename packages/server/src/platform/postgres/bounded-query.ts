@@ -1,10 +1,10 @@
 import pg from 'pg'
 import { answerTooLarge, isLoadingBound, LOADED_BYTES_MAX, noteLoaded } from '../answer-size.ts'
 
-/** What pg's own queries have beyond their types. */
+/** Fields of pg's queries that its types lack. */
 interface RowReader {
   handleDataRow(message: { length: number }): void
-  /** An error here discards all further rows and is what the query fails with. */
+  /** An error here discards all further rows and fails the query. */
   _canceledDueToError: Error | false
 }
 
@@ -13,7 +13,7 @@ const Query = pg.Query as unknown as new (
   callback: (error: Error | undefined, result: pg.QueryResult) => void,
 ) => RowReader
 
-/** A query that fails once its rows exceed what it may load. */
+/** A query that fails once its rows exceed the limit. */
 class BoundedQuery extends Query {
   #bytes = 0
 
@@ -25,7 +25,7 @@ class BoundedQuery extends Query {
   }
 }
 
-/** Bounds what queries load through a connection. */
+/** Limits the bytes that queries load through a connection. */
 export function boundQueries(client: pg.PoolClient): void {
   const query = client.query.bind(client) as (...sent: unknown[]) => unknown
   const bounded = (...sent: unknown[]): unknown => {

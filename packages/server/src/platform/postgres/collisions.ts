@@ -3,17 +3,17 @@ import { ServiceError } from '../errors.ts'
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
 const UNIQUE_VIOLATION = '23505'
-/** Each attempt sees what the last one collided with, so only ever new transactions can be in its way. */
+/** Each attempt sees the transaction that the last one collided with, so only new ones can collide again. */
 const ATTEMPTS_MAX = 30
 
-/** Thrown by a transaction that was overtaken by a concurrent one. */
+/** Thrown by a transaction when a concurrent one was faster. */
 export class Collision extends Error {
   readonly code = SERIALIZATION_FAILURE
 }
 
 /**
- * Runs a transaction, and again from the beginning when it collides with a concurrent one.
- * @throws ServiceError 503 `overloaded` when it is overtaken every time.
+ * Runs a transaction, and repeats it from the beginning if it collides with a concurrent one.
+ * @throws ServiceError 503 `overloaded` if every attempt collides.
  */
 export async function repeatOnCollision<T>(transaction: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -30,6 +30,6 @@ export async function repeatOnCollision<T>(transaction: () => Promise<T>): Promi
 }
 
 function overloaded(cause: unknown): ServiceError {
-  const message = 'Too many requests change the same records at once. Send it again shortly; nothing of it was written.'
+  const message = 'Too many requests are changing the same records. Nothing was written. Try again shortly.'
   return new ServiceError(503, 'overloaded', message, { cause, headers: { 'retry-after': '1' } })
 }

@@ -6,23 +6,23 @@ import type { PostgresAddress } from './address.ts'
 import { boundQueries } from './bounded-query.ts'
 import { watchPostgres } from './silence.ts'
 
-/** No honest statement of the service takes longer; a runaway one must not hold a connection for ever. */
+/** No legitimate statement takes longer; a runaway one must not occupy a connection forever. */
 const STATEMENT_TIMEOUT_MS = 30_000
-/** For a place in the pool and, where that is needed, a new connection. */
+/** The limit for waiting for the pool and, if necessary, for a new connection. */
 const CONNECT_WITHIN_MS = 8_000
 
-// 64-bit counts fit a double here, and dates are wanted as Date, which pg does by itself.
+// 64-bit counts fit a double here; pg itself returns dates as Date.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 export interface Postgres<Tables> {
   pool: pg.Pool
   db: Kysely<Tables>
-  /** For connections beside the pool, which break with it when the server falls silent. */
+  /** For connections outside the pool, which break with it when the server stops responding. */
   address: PostgresAddress
   close(): Promise<void>
 }
 
-/** Opens a pool. Connections are made when first needed; an unreachable server shows at the first query. */
+/** Opens a pool. Connections are opened when first needed; if the server is unreachable, the first query fails. */
 export function connectPostgres<Tables>(
   server: PostgresAddress,
   poolSize: number,
@@ -30,14 +30,14 @@ export function connectPostgres<Tables>(
 ): Postgres<Tables> {
   const { address, stop } = watchPostgres(server, log)
   const { pool, db } = openPool<Tables>(address, poolSize)
-  // Connections that a silent server would not let go end with the watch.
+  // Stopping the watch closes connections to a server that does not respond.
   const close = () => db.destroy().finally(stop)
   return { pool, db, address, close }
 }
 
 /**
- * Opens another pool for a server that is watched already. @param address of `connectPostgres`. @param idleInTransactionMs
- * how long a transaction may do nothing before the server ends it; without it, for ever.
+ * Opens another pool for a server that is already watched. @param address of `connectPostgres`. @param
+ * idleInTransactionMs how long a transaction may be idle before the server ends it; default: forever.
  */
 export function openPool<Tables>(
   address: PostgresAddress,
@@ -54,9 +54,9 @@ export function openPool<Tables>(
     keepAlive: true,
     idleTimeoutMillis: 60_000,
   })
-  // A dropped idle connection is replaced at the next query; without a listener it would end the process.
+  // A dropped idle connection is replaced at the next query; without a listener, its error would end the process.
   pool.on('error', () => {})
-  // The same of one in use: its query fails and says so, but a socket that dies can report more than that query hears.
+  // The same for one in use: its query fails, but a dying socket can emit further errors.
   pool.on('connect', (client) => {
     client.on('error', () => {})
     boundQueries(client)
@@ -64,7 +64,7 @@ export function openPool<Tables>(
   return { pool, db: new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) }) }
 }
 
-/** Of pg itself, which gives these no code. */
+/** pg's own errors, which have no code. */
 const LOST_CONNECTION =
   /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered|pool after calling end/
 const DISK_FULL = '53100'
@@ -81,9 +81,9 @@ const SYSTEM_ERRORS = [
 ]
 
 /**
- * The 503 for an error that says PostgreSQL cannot serve at the moment: no connection, SQLSTATE classes 08 and 57P (it is
- * shutting down or starting), class 53 (disk full, too many connections, no memory), or 57014 (a statement took longer
- * than it may). null for any other error.
+ * The 503 for an error that means PostgreSQL is currently unavailable: no connection, SQLSTATE classes 08 and 57P (it
+ * is shutting down or starting), class 53 (disk full, too many connections, no memory), or 57014 (statement timeout).
+ * null for any other error.
  */
 export function asUnavailable(error: unknown): ServiceError | null {
   const {
@@ -100,12 +100,12 @@ export function asUnavailable(error: unknown): ServiceError | null {
   return isLost ? storeUnavailable('PostgreSQL', error) : null
 }
 
-/** More than PostgreSQL may keep in memory here, so it writes to its disk, which fails when the disk is full. */
+/** More than PostgreSQL may keep in memory, so it writes to disk, which fails if the disk is full. */
 const PROBE = "SET work_mem = '64kB'; SELECT count(*) FROM generate_series(1, 10000)"
 
 /**
- * Whether PostgreSQL takes a new connection and has room to write. Pooled connections outlive the socket that they
- * were opened through, so they prove nothing.
+ * Whether PostgreSQL accepts a new connection and has disk space. Pooled connections survive the listening socket that
+ * they were opened through, so they prove nothing.
  */
 export async function pingPostgres(address: PostgresAddress, withinMs: number): Promise<void> {
   const client = new pg.Client({

@@ -3,25 +3,25 @@ import type { Logger } from '../log.ts'
 import type { PostgresAddress } from './address.ts'
 
 const CHANNEL = 'cds_changed'
-/** Sent when webhook deliveries have been added. */
+/** Sent when webhook deliveries are added. */
 const WORK_CHANNEL = 'cds_webhook_work'
 const RECONNECT_AFTER_MS = 500
 const CONNECT_WITHIN_MS = 8_000
 
-/** Tells every process that something it may have cached has changed. */
+/** Notifies every process of changes to data that it may have cached. */
 export interface Invalidation {
-  /** Whether changes made elsewhere are heard at the moment; while they are not, nothing may be answered from a cache. */
+  /** Whether notifications are currently received; otherwise no cache may be used. */
   readonly listening: boolean
   /** Calls `forget` whenever a cached row may have changed, here or in another process. */
   onChange(forget: () => void): void
-  /** Calls `wake` whenever webhook deliveries may have been added, by whichever process. */
+  /** Calls `wake` whenever any process may have added webhook deliveries. */
   onWork(wake: () => void): void
   close(): Promise<void>
 }
 
 /**
- * Listens on a connection of its own for the NOTIFY that triggers on cached tables send at commit. After a lost
- * connection everything is forgotten, because a notification may have been missed.
+ * Listens on a separate connection for the NOTIFY that triggers on cached tables send at commit. A lost connection
+ * empties all caches, because a notification may have been missed.
  */
 export async function listenForChanges(address: PostgresAddress, log: Logger): Promise<Invalidation> {
   const listeners: (() => void)[] = []
@@ -67,7 +67,7 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
   }
 
   function reconnect(): void {
-    // A connection that fails may be reported twice.
+    // A failed connection may be reported twice.
     clearTimeout(timer)
     timer = setTimeout(() => {
       connect().catch(() => {

@@ -9,7 +9,7 @@ import * as webhooks from './migrations/0005-webhooks.ts'
 import * as webhookQueue from './migrations/0017-webhook-queue.ts'
 import * as webhookBatches from './migrations/0018-webhook-batches.ts'
 
-/** A database without any table. */
+/** An empty database. */
 async function emptyDatabase(): Promise<string> {
   const name = `empty_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
   const client = new pg.Client({ connectionString: databaseUrl('postgres') })

@@ -61,12 +61,11 @@ const MIGRATIONS: Record<string, Migration> = {
   '0035-merges': merges,
 }
 
-/** Any number that no other program would choose; both engines are migrated under this one lock. */
+/** An arbitrary number that no other program uses; both databases are migrated under this lock. */
 const MIGRATION_LOCK = 7_300_417_202_611
 
 /**
- * Runs `work` while this process alone may migrate; others wait. The lock is PostgreSQL's, held by a connection, so a
- * crash gives it back.
+ * Runs `work` under the migration lock; other processes wait. It is PostgreSQL's session lock, so a crash releases it.
  */
 export async function withMigrationLock<T, Tables>(db: Kysely<Tables>, work: () => Promise<T>): Promise<T> {
   return db.connection().execute(async (connection) => {
@@ -79,10 +78,7 @@ export async function withMigrationLock<T, Tables>(db: Kysely<Tables>, work: () 
   })
 }
 
-/**
- * Brings PostgreSQL up to date; does nothing when it is.
- * @returns the names of the migrations that ran.
- */
+/** Runs pending migrations of PostgreSQL. @returns their names. */
 export async function migratePostgres<Tables>(db: Kysely<Tables>): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } })
   const { error, results } = await migrator.migrateToLatest()

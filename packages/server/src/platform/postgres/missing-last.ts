@@ -1,16 +1,16 @@
 import { offsetOf, type Page } from '../http/pagination.ts'
 
-/** A list sorted by a column that not every row has a value in. */
+/** A list sorted by a nullable column. */
 interface Sorted<Row> {
-  /** Rows with a value, in their order. */
+  /** Rows with a value, sorted. */
   present(limit: number, offset: number): Promise<Row[]>
-  /** Rows without one, in theirs. */
+  /** Rows without one, sorted. */
   missing(limit: number, offset: number): Promise<Row[]>
   countPresent(): Promise<number>
 }
 
 /**
- * One page, rows without a value last. Read in two steps, because one index can be read in both directions but keeps
+ * One page, with rows without a value last. Read in two steps, because an index can be read in both directions but has
  * missing values at one end.
  */
 export async function missingLast<Row>(page: Page, { present, missing, countPresent }: Sorted<Row>): Promise<Row[]> {

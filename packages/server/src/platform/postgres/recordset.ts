@@ -3,8 +3,8 @@ import { type AliasedRawBuilder, sql } from 'kysely'
 type Type = 'uuid' | 'text' | 'jsonb' | 'json' | 'timestamptz' | 'integer'
 
 /**
- * Rows as a table of a statement. They are one parameter, however many they are, so that neither the statement nor its
- * plan grows with them. @param columns the columns that the statement uses; what else the rows have is passed over.
+ * Rows as a table in a statement. They are a single parameter, so that neither the statement nor its plan grows with
+ * their number. @param columns the columns that the statement uses; others are ignored.
  */
 export function recordset<Row extends object, Alias extends string, Column extends keyof Row & string>(
   rows: readonly Row[],

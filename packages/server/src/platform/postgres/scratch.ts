@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Runs `work` on a connection of its own, whose temporary tables nobody else sees and which end with it. Its statements
- * may take as long as they need.
+ * Runs `work` on a dedicated connection for temporary tables, which are dropped when it ends. Its statements have no
+ * time limit.
  */
 export async function onScratch<Tables, T>(
   database: Kysely<Tables>,
@@ -13,7 +13,7 @@ export async function onScratch<Tables, T>(
       await sql`SET statement_timeout = 0`.execute(scratch)
       return await work(scratch)
     } finally {
-      // The connection goes back to the pool. When it is broken, the pool drops it, and its tables with it.
+      // The connection returns to the pool. If it is broken, the pool closes it, which drops its tables.
       await sql`DISCARD TEMP`.execute(scratch).catch(() => {})
       await sql`RESET statement_timeout`.execute(scratch).catch(() => {})
     }

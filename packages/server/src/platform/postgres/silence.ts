@@ -5,9 +5,9 @@ import { watchForSilence } from '../silence.ts'
 import type { PostgresAddress } from './address.ts'
 
 /**
- * Watches a server over a connection of its own.
- * @returns the address to use for every other connection: when the server falls silent they all break, so that whoever
- * waits gets an error and no pool keeps them, and until it answers again no new one is tried.
+ * Watches a server over a separate connection.
+ * @returns the address to use for every other connection: when the server stops responding, they all break, so that
+ * callers get an error and no pool keeps them. Until it responds again, no new one is opened.
  */
 export function watchPostgres(address: PostgresAddress, log: Logger) {
   let kept: { client: pg.Client; socket: Socket } | null = null
@@ -15,7 +15,7 @@ export function watchPostgres(address: PostgresAddress, log: Logger) {
   async function connect(): Promise<pg.Client> {
     const socket = new Socket()
     const client = new pg.Client({ ...address, stream: () => socket, application_name: 'customer-data-service watch' })
-    // What is wrong shows at the next question.
+    // Any problem shows at the next ping.
     client.on('error', () => {})
     kept = { client, socket }
     return client.connect()
@@ -26,7 +26,7 @@ export function watchPostgres(address: PostgresAddress, log: Logger) {
     kept = null
   }
 
-  /** The connection is kept: so it also shows when open connections are cut off and new ones work. */
+  /** The connection is kept, which also detects dropped connections while new ones work. */
   async function ask(signal: AbortSignal): Promise<boolean> {
     signal.addEventListener('abort', drop)
     try {
@@ -35,7 +35,7 @@ export function watchPostgres(address: PostgresAddress, log: Logger) {
       return true
     } catch (error) {
       drop()
-      // A refusal is an answer.
+      // A refusal is a response.
       return (error as { severity?: string }).severity !== undefined
     }
   }
@@ -45,9 +45,9 @@ export function watchPostgres(address: PostgresAddress, log: Logger) {
   function stream(): Socket {
     const socket = new Socket()
     const { signal } = silence
-    // Without an error, which a client that is being closed has no listener for; pg words one itself.
+    // Without an error, for which a closing client has no listener; pg creates its own.
     const lose = () => socket.destroy()
-    // Connecting would fill the queue of a frozen server.
+    // Connecting would fill the queue of a server that hangs.
     if (signal.aborted) return Object.assign(socket, { connect: lose })
     signal.addEventListener('abort', lose)
     socket.once('close', () => signal.removeEventListener('abort', lose))

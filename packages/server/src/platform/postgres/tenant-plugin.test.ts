@@ -12,7 +12,7 @@ const db = new Kysely<TenantTables>({
   },
 }).withPlugin(new TenantPlugin('T'))
 
-/** Counts how often a query compares with the tenant. */
+/** Counts the tenant predicates of a query. */
 function confined(query: { compile(): { sql: string; parameters: readonly unknown[] } }): number {
   return query.compile().parameters.filter((parameter) => parameter === 'T').length
 }
@@ -112,7 +112,7 @@ describe('every table of a query is confined to the tenant', () => {
         .expression((eb) => eb.selectFrom('notes').select(['note_id', 'content'])),
     ],
   ])('%s', (_name, times, query) => {
-    // A query that is put together from confined ones may say it twice.
+    // A query composed of restricted ones may contain it twice.
     expect(confined(query)).toBeGreaterThanOrEqual(times)
   })
 })
@@ -150,7 +150,7 @@ test('what cannot be confined is refused', () => {
   const moved = db.updateTable('notes').set({ tenant_id: 'other' } as never)
   expect(() => moved.compile()).toThrow(/must not change tenant_id/)
   const copied = db.insertInto('notes').expression((eb) => eb.selectFrom('notes').selectAll()) as { compile(): unknown }
-  expect(() => copied.compile()).toThrow(/names each column/)
+  expect(() => copied.compile()).toThrow(/must name each column/)
   const united = db
     .insertInto('notes')
     .columns(['content'])

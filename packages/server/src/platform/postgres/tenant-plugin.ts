@@ -36,9 +36,9 @@ import {
 const TENANT_ID = 'tenant_id'
 
 /**
- * Confines every query of a Kysely instance to one tenant: each table that is read, joined, changed or deleted from
- * gets `tenant_id = <tenant>`, each inserted row gets the column, each conflict target the column. The tables' types
- * lack tenant_id, so that a feature cannot even name it.
+ * Restricts every query of a Kysely instance to one tenant: each table that is read, joined, updated or deleted from
+ * gets `tenant_id = <tenant>`, and each inserted row and conflict target gets the column. The tables' types lack
+ * tenant_id, so that features cannot use it.
  */
 export class TenantPlugin implements KyselyPlugin {
   readonly #transformer: TenantTransformer
@@ -56,12 +56,12 @@ export class TenantPlugin implements KyselyPlugin {
   }
 }
 
-/** A table after one of these words; or a comment, which could hide one from this look. */
+/** A table after one of these words, or a comment, which could hide one from this check. */
 const NAMES_TABLE = /\b(from|join|into|update|table)(\s*"|\s+\w)|\/\*|--/i
 
 class TenantTransformer extends OperationNodeTransformer {
   readonly #tenantId: string
-  /** Names of common table expressions: they look like tables, but their own query is already confined. */
+  /** Names of common table expressions: they look like tables, but their queries are already restricted. */
   readonly #expressions: string[] = []
 
   constructor(tenantId: string) {
@@ -116,12 +116,12 @@ class TenantTransformer extends OperationNodeTransformer {
       const columns = [...(insert.columns ?? []), ColumnNode.create(TENANT_ID)]
       if (insert.values && SelectQueryNode.is(insert.values)) {
         if (insert.values.selections?.length !== insert.columns?.length) {
-          throw new Error('A tenant query that inserts what it selects names each column on both sides.')
+          throw new Error('A tenant query with INSERT … SELECT must name each column on both sides.')
         }
         return { ...insert, columns, values: this.#selectTenant(insert.values) }
       }
       if (!insert.values || !ValuesNode.is(insert.values)) {
-        throw new Error('Through a tenant handle rows are inserted with values() or from a select.')
+        throw new Error('A tenant query must insert rows with values() or from a select.')
       }
       const values = ValuesNode.create(
         insert.values.values.map((row) =>
@@ -148,7 +148,7 @@ class TenantTransformer extends OperationNodeTransformer {
   }
 
   protected override transformRaw(node: RawNode, queryId?: QueryId): RawNode {
-    // Raw SQL is for expressions. A table named in it would escape the tenant, so it may name none.
+    // Raw SQL is for expressions only. A table in it would escape the restriction.
     const namesTable = node.sqlFragments.some((fragment) => NAMES_TABLE.test(fragment))
     if (namesTable || node.parameters.some((parameter) => TableNode.is(parameter))) {
       throw new Error('Raw SQL in a tenant query must not name a table: build that part with the query builder.')
@@ -185,7 +185,7 @@ class TenantTransformer extends OperationNodeTransformer {
     return BinaryOperationNode.create(column, OperatorNode.create('='), ValueNode.create(this.#tenantId))
   }
 
-  /** Adds the tenant to what is selected for an insertion. The select itself is confined like any other. */
+  /** Adds the tenant to the selected columns of an insertion. The select itself is restricted like any other. */
   #selectTenant(select: SelectQueryNode): SelectQueryNode {
     if (select.setOperations?.length) throw new Error('A tenant query cannot insert rows from a union.')
     const tenant = CastNode.create(ValueNode.create(this.#tenantId), DataTypeNode.create('uuid'))
@@ -195,7 +195,7 @@ class TenantTransformer extends OperationNodeTransformer {
 
   #confine(where: WhereNode | undefined, predicates: OperationNode[]): WhereNode {
     const [first, ...rest] = predicates
-    // Every table of a tenant handle has the column; a statement without one is a mistake in this file.
+    // Every statement of a tenant handle has a table; one without is a bug in this file.
     if (!first) throw new Error('A tenant query names no table.')
     const all = rest.reduce((left, right) => AndNode.create(left, right), first)
     return WhereNode.create(where ? AndNode.create(all, ParensNode.create(where.where)) : all)

@@ -1,28 +1,28 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { firstCharacters, hasFewerCharacters } from '../characters.ts'
 
-/** A facet holds the beginning of a value; see the migrations. */
+/** A facet contains the beginning of a value; see the migrations. */
 const FACET_VALUE_LENGTH = 200
 
-/** Whether folded text contains a text, in any case and spelling; ClickHouse's `containsFolded` says the same. */
+/** Whether folded text contains a text, ignoring case and spelling, like ClickHouse's `containsFolded`. */
 export function contains(foldedText: RawBuilder<unknown>, text: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`${foldedText} LIKE fold_text(${containing(text)})`
 }
 
-/** A LIKE pattern in which the caller's `%`, `_` and `\` mean themselves. */
+/** A LIKE pattern with the caller's `%`, `_` and `\` escaped. */
 export function containing(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }
 
-/** Stored times have microseconds where the database made them; a bound of a millisecond includes all of it. */
+/** Times set by the database have microseconds; a bound in milliseconds includes the whole millisecond. */
 export function endOfMillisecond(date: Date): string {
   return date.toISOString().replace('Z', '999Z')
 }
 
 /**
- * Conditions for filters that compare a property exactly. Each is an element of the column `facets`, so that one index
- * look-up answers all of them together.
- * @param keys the property that each filter compares, by the filter's name.
+ * Conditions for exact-match filters. Each is an element of the column `facets`, so that one index look-up answers all
+ * of them.
+ * @param keys the property of each filter, by the filter's name.
  */
 export function exactFacets<Keys extends Readonly<Record<string, string>>>(
   keys: Keys,
@@ -34,7 +34,7 @@ export function exactFacets<Keys extends Readonly<Record<string, string>>>(
   })
   if (asked.length === 0) return []
   const facets = asked.map(({ key, value }) => `${key}=${firstCharacters(value, FACET_VALUE_LENGTH)}`)
-  // Of a long value the rest is compared too.
+  // For a long value, the rest is compared too.
   const long = asked.filter(({ value }) => !hasFewerCharacters(value, FACET_VALUE_LENGTH))
   return [
     sql<SqlBool>`facets @> ${facets}::text[]`,

@@ -1,16 +1,16 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Tenants with their keys and domains; contacts with their sources and notes; companies; visitors; the journal.
- * Every tenant table's primary key starts with tenant_id and every foreign key contains it, so the database itself
- * refuses a link across tenants.
+ * Tenants with their keys and domains; contacts with their sources and notes; companies; visitors; the journal. Every
+ * tenant table's primary key starts with tenant_id and every foreign key contains it, so the database itself rejects
+ * references across tenants.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
 const PROPERTY = (key: string) => `properties ->> '${key}'`
-/** A btree entry must fit a third of a page, so what is sorted by is cut; ties are broken by id anyway. */
+/** A btree entry must fit into a third of a page, so sort keys are truncated; ties are broken by id anyway. */
 const SORTED = (expression: string) => `left(lower(${expression}), 200)`
 const FACET = (key: string) => `'${key}=' || left(${PROPERTY(key)}, 200)`
 const SOCIAL_PROFILE = `CASE WHEN coalesce(${PROPERTY('linkedin_url')}, '') NOT IN ('', '[]')
@@ -31,7 +31,7 @@ const STATEMENTS = [
     created_at timestamptz NOT NULL
   )`,
 
-  // The key is called id because the sign-in library names it so in every table.
+  // The key is named id because the sign-in library requires that in every table.
   `CREATE TABLE users (
     id uuid PRIMARY KEY,
     email text NOT NULL UNIQUE,
@@ -78,7 +78,7 @@ const STATEMENTS = [
   // Anyone may claim a domain; only one tenant can have it verified.
   'CREATE UNIQUE INDEX domains_verified ON domains (domain) WHERE verified_at IS NOT NULL',
 
-  // Every process caches keys and domains; a change is announced at its commit.
+  // Every process caches keys and domains; a change sends a notification at commit.
   `CREATE FUNCTION announce_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       PERFORM pg_notify('cds_changed', TG_TABLE_NAME);
@@ -130,13 +130,13 @@ const STATEMENTS = [
   'CREATE INDEX contacts_enriched ON contacts (tenant_id, enriched_at) WHERE enriched_at IS NOT NULL',
   // One GIN answers every combination of exact filters and search words, for one tenant.
   'CREATE INDEX contacts_search ON contacts USING gin (tenant_id, facets, search_text gin_trgm_ops)',
-  // Lists are read in both directions of these, and by email in both of its unique index.
+  // Lists read these indexes, and the unique index of email, in both directions.
   ...['firstname', 'lastname', 'company'].map(
     (key) => `CREATE INDEX contacts_by_${key} ON contacts (tenant_id, sort_${key}, contact_id)`,
   ),
 
-  // The exact number of contacts of a tenant without counting them, kept by the database itself. Sixteen counters a
-  // tenant, because one would make every writer of the tenant wait for the one before.
+  // The exact number of a tenant's contacts without counting, maintained by triggers. Sixteen counters per tenant,
+  // because with one, every writer of the tenant would wait for the previous one.
   `CREATE TABLE contact_counts (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     counter smallint NOT NULL,
@@ -191,8 +191,8 @@ const STATEMENTS = [
   )`,
   'CREATE INDEX notes_newest ON notes (tenant_id, contact_id, created_at, note_id)',
 
-  // The collector adds visitors by the hundred, for a tenant that it has just looked up: checking that reference costs
-  // more than the insertion. A trigger clears up behind a deleted tenant instead.
+  // No foreign key to tenants: the collector inserts hundreds of visitors for a tenant that it has just looked up, and
+  // the check would cost more than the insertion. A trigger cleans up after a deleted tenant.
   `CREATE TABLE visitors (
     tenant_id uuid NOT NULL,
     visitor_id text NOT NULL,
@@ -217,8 +217,8 @@ const STATEMENTS = [
     END $$`,
   `CREATE TRIGGER tenants_deleted AFTER DELETE ON tenants FOR EACH ROW EXECUTE FUNCTION forget_visitors()`,
 
-  // The ids that callers gave to events, so that a batch sent again is recorded once. Three tables take turns, a day
-  // each: today's is written, yesterday's read, tomorrow's emptied; forgetting is a TRUNCATE instead of a vacuum.
+  // The event ids that callers chose, so that a repeated batch is recorded once. Three tables rotate daily: today's is
+  // written, yesterday's read, tomorrow's emptied, so expiry is a TRUNCATE instead of a vacuum.
   ...[0, 1, 2].map(
     (turn) => `CREATE TABLE event_ids_${turn} (
     tenant_id uuid NOT NULL,
@@ -227,8 +227,8 @@ const STATEMENTS = [
   )`,
   ),
 
-  // What has been accepted and is not yet in ClickHouse. A row holds the events of many requests and tenants, in the
-  // very bytes that ClickHouse will be given. Rows with the same batch_id are inserted together.
+  // Accepted events that are not yet in ClickHouse. A row has the events of many requests and tenants, in exactly the
+  // bytes to send to ClickHouse. Rows with the same batch_id are inserted together.
   `CREATE TABLE journal (
     journal_id uuid PRIMARY KEY,
     table_name text NOT NULL DEFAULT 'events',

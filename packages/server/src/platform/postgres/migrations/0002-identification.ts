@@ -1,18 +1,18 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Who is who: what visitors claim to be, whose their events are, the log of links, and fingerprints. */
+/** Identification: visitors' claims, owners of events, the log of links, and fingerprints. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
 const STATEMENTS = [
-  // What the page last said of its visitor. While the visitor is anonymous, nobody has that id yet.
+  // The page's last claim for its visitor. While the visitor is anonymous, no contact has that id yet.
   'ALTER TABLE visitors ADD COLUMN external_contact_id text',
   `CREATE INDEX visitors_unresolved ON visitors (tenant_id, external_contact_id)
     WHERE external_contact_id IS NOT NULL AND contact_id IS NULL`,
 
-  // Append-only: who was linked to whom, when, by which source. It outlives both visitor and contact, so it refers to
-  // neither; contact_id is null where a deletion unlinked.
+  // Append-only log of links: visitor, contact, time, source. It outlives both visitor and contact, so it has no
+  // foreign keys; contact_id is null if a deletion unlinked the visitor.
   `CREATE TABLE identity_links (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     link_id uuid NOT NULL,
@@ -32,9 +32,9 @@ const STATEMENTS = [
   `CREATE TRIGGER identity_links_append_only BEFORE UPDATE ON identity_links
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()`,
 
-  // Whose the events of an owner are: of an anonymous episode that has become somebody, or of a contact that was merged
-  // into another. ClickHouse has a copy, in which the highest version of a row counts. The contact may be gone; its
-  // events remain.
+  // The contact of an owner's events: the owner is an anonymous episode that was identified, or a contact that was
+  // merged into another. ClickHouse has a copy, in which the highest version of a row counts. The contact may have been
+  // deleted; its events remain.
   `CREATE TABLE owner_links (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     owner_id uuid NOT NULL,
@@ -44,7 +44,7 @@ const STATEMENTS = [
   )`,
   'CREATE INDEX owner_links_contact ON owner_links (tenant_id, contact_id)',
 
-  // Events that ClickHouse does not take whatever is tried: set aside so that they hold up no others, for a person to see.
+  // Events that ClickHouse never accepts, set aside so that they do not block others.
   `CREATE TABLE refused_events (
     journal_id uuid NOT NULL,
     line integer NOT NULL,
@@ -55,7 +55,7 @@ const STATEMENTS = [
     PRIMARY KEY (journal_id, line)
   )`,
 
-  // Whose embedded ClickHouse holds the events, where there is one: a single row.
+  // The installation whose embedded ClickHouse has the events, if there is one: a single row.
   `CREATE TABLE installation (
     single boolean PRIMARY KEY DEFAULT true CHECK (single),
     clickhouse_id uuid NOT NULL

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What lists and filters of companies need, and what is known of each source. */
+/** Columns for lists and filters of companies, and the state of each source. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
@@ -8,7 +8,9 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 const PROPERTY = (key: string) => `properties ->> '${key}'`
 const FACETS = ['industry', 'country', 'state'].map((key) => `'${key}=' || left(${PROPERTY(key)}, 200)`).join(', ')
 
-/** What a cast to a number passes over. `\\s` is more: a no-break space would match, and fail in the cast. */
+/**
+ * White space that a cast to a number ignores. `\\s` includes more: a no-break space would match, and fail in the cast.
+ */
 const BLANK = '[ \\t\\n\\r\\f\\v]'
 
 const STATEMENTS = [
@@ -26,7 +28,7 @@ const STATEMENTS = [
   'CREATE INDEX companies_name ON companies (tenant_id, sort_name, company_id)',
   'CREATE INDEX companies_search ON companies USING gin (tenant_id, facets, search_text gin_trgm_ops)',
 
-  // The kind that a source had when it last wrote.
+  // The kind of a source at its last write.
   `CREATE TABLE sources (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     source text NOT NULL,

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Segments and who is in them. */
+/** Segments and their members. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
-/** Of a text: whether it is a timestamp with an offset or a date alone, and names a day that exists. */
+/** Whether a text is a timestamp with an offset or a date alone, of an existing day. */
 const TIME_OF_DAY =
   '[Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\\.[0-9]{1,9})?)?([Zz]|[+-](0[0-9]|1[0-4]):?[0-5][0-9])'
 const TIMESTAMP = `'^(?!00)[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(${TIME_OF_DAY})?$'`
@@ -13,20 +13,21 @@ const DAY_EXISTS = `substr(value, 9, 2)::int
   <= extract(day FROM make_date(substr(value, 1, 4)::int, substr(value, 6, 2)::int, 1) + interval '1 month - 1 day')`
 
 const STATEMENTS = [
-  // What the filter language asks of a property. None of these fails, whatever the value is.
+  // The property functions of the filter language. None of these fails for any value.
   `CREATE FUNCTION property_contains(value jsonb, pattern text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE
       WHEN jsonb_typeof(value) = 'array' THEN EXISTS (
         SELECT FROM jsonb_array_elements_text(value) AS elements (element) WHERE lower(element) LIKE lower(pattern))
       ELSE coalesce(lower(value #>> '{}') LIKE lower(pattern), false)
     END`,
-  // Immutable in truth: a date alone is given UTC, so the session's time zone is never asked.
+  // Actually immutable: a date alone gets UTC, so the session's time zone is never used.
   `CREATE FUNCTION timestamp_of(value text) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN value ~ ${TIMESTAMP} THEN
       CASE WHEN ${DAY_EXISTS} THEN (CASE WHEN length(value) = 10 THEN value || 'T00:00:00Z' ELSE value END)::timestamptz END
     END`,
 
-  // A number that grows with every definition, so that count and maximum tell whether a process knows them all.
+  // A number that increases with every definition, so that count and maximum show whether a process's cache is
+  // complete.
   'CREATE SEQUENCE segment_revisions',
   `CREATE TABLE segments (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
@@ -44,9 +45,9 @@ const STATEMENTS = [
     PRIMARY KEY (tenant_id, segment_id)
   )`,
   'CREATE INDEX segments_newest ON segments (tenant_id, created_at, segment_id)',
-  // Says which definitions a transaction has to know, and keeps new ones out until it ends: otherwise a contact could
-  // change while a segment is made, seen by neither. A function, because its statements see what was committed while
-  // the first of them waited.
+  // Returns the current definitions and locks out new ones until the transaction ends: otherwise a contact could change
+  // while a segment is created, without either seeing the other. A function, because its later statements see what was
+  // committed while the first one waited.
   `CREATE FUNCTION hold_segments(tenant uuid) RETURNS text LANGUAGE plpgsql AS $$
     BEGIN
       PERFORM pg_advisory_xact_lock_shared(hashtextextended('segments/' || tenant, 0));
@@ -64,7 +65,7 @@ const STATEMENTS = [
   )`,
   'CREATE INDEX segment_members_contact ON segment_members (tenant_id, contact_id)',
 
-  // Sixteen counters a segment, kept by the database itself, for the reason that contact_counts has as many.
+  // Sixteen counters per segment, maintained by triggers, for the same reason as in contact_counts.
   `CREATE TABLE segment_counts (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     segment_id uuid NOT NULL,
@@ -96,7 +97,7 @@ const STATEMENTS = [
     END $$`,
   `CREATE TRIGGER segments_deleted AFTER DELETE ON segments FOR EACH ROW EXECUTE FUNCTION forget_segment()`,
 
-  // Contacts whose events are not what they were: their segments are to be looked at again.
+  // Contacts whose events changed and whose segments must be checked.
   `CREATE TABLE segment_checks (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     contact_id uuid NOT NULL,

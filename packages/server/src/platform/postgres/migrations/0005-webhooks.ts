@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Webhook subscriptions, what is to be sent to them, and what came of it. */
+/** Webhook subscriptions, their deliveries and attempts. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
 const STATEMENTS = [
-  // Headers and secrets are ciphertexts. A rotation keeps the secret before it until previous_until; from switch_at on
-  // X-Service-Signature is made with the new one.
+  // Headers and secrets are ciphertexts. A rotation keeps the previous secret until previous_until; from switch_at on,
+  // X-Service-Signature uses the new one.
   `CREATE TABLE webhook_subscriptions (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     subscription_id uuid NOT NULL,
@@ -28,10 +28,10 @@ const STATEMENTS = [
   `CREATE TRIGGER webhook_subscriptions_changed AFTER INSERT OR UPDATE OR DELETE ON webhook_subscriptions
     FOR EACH STATEMENT EXECUTE FUNCTION announce_change()`,
 
-  // A row is made in the transaction that records its event, often by the collector: like the visitors it refers to
-  // its subscription without a foreign key, whose check would cost more than the row and could make an event fail.
-  // \`record\` is the event until the first attempt, which makes of it the \`payload\` that every attempt sends.
-  // \`due_at\` is when a worker may take the row: the next attempt, or the end of the lease of the worker that has it.
+  // A row is inserted in the transaction that records its event, often by the collector. Like visitors, it has no
+  // foreign key to its subscription: the check would cost more than the row and could make an event fail. \`record\` is
+  // the event until the first attempt, which turns it into the \`payload\` that every attempt sends. \`due_at\` is when
+  // a worker may claim the row: the time of the next attempt, or the end of the current worker's lease.
   `CREATE TABLE webhook_deliveries (
     tenant_id uuid NOT NULL,
     delivery_id uuid NOT NULL,
@@ -87,7 +87,7 @@ const STATEMENTS = [
     END $$`,
   `CREATE TRIGGER webhook_deliveries_added AFTER INSERT ON webhook_deliveries
     FOR EACH STATEMENT EXECUTE FUNCTION announce_webhook_work()`,
-  // So that workers look when deliveries are sent again or their subscription wakes up.
+  // Wakes workers when deliveries are re-sent or their subscription resumes.
   `CREATE TRIGGER webhook_subscriptions_resumed AFTER UPDATE OF paused_at ON webhook_subscriptions
     FOR EACH STATEMENT EXECUTE FUNCTION announce_webhook_work()`,
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** The senders, and the log of who decided what. */
+/** Identities and the audit log. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
@@ -18,8 +18,8 @@ const STATEMENTS = [
     PRIMARY KEY (tenant_id, identity_id)
   )`,
 
-  // An identity's mailbox. \`sealed\` holds the passwords or tokens; what is beside it is shown. \`verified_at\` is the
-  // last log-in that both servers accepted.
+  // An identity's mailbox. \`sealed\` contains the passwords or tokens; the other columns are visible to users.
+  // \`verified_at\` is the time of the last log-in that both servers accepted.
   `CREATE TABLE email_accounts (
     tenant_id uuid NOT NULL,
     identity_id uuid NOT NULL,
@@ -36,7 +36,7 @@ const STATEMENTS = [
     FOREIGN KEY (tenant_id, identity_id) REFERENCES identities ON DELETE CASCADE
   )`,
 
-  // Addresses that get no more mail, and why.
+  // Suppressed addresses, with the reason.
   `CREATE TABLE email_suppressions (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     address text NOT NULL,

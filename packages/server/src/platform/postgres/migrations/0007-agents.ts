@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Agents, their runs, what a run said of each contact, and the actions it proposed. */
+/** Agents, their runs, the results of each contact, and proposed actions. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
 const STATEMENTS = [
-  // \`next_run_at\` is when the schedule comes due; null without one or while the agent is disabled.
+  // \`next_run_at\` is when the schedule is next due; null without one or while the agent is disabled.
   `CREATE TABLE agents (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     agent_id uuid NOT NULL,
@@ -29,8 +29,9 @@ const STATEMENTS = [
   'CREATE INDEX agents_due ON agents (next_run_at) WHERE next_run_at IS NOT NULL',
 
   // \`configuration\` is the agent as it was when the run was queued: a change of the agent does not change a run.
-  // \`claim\` is whose turn it is: a process that was taken for dead and is not finds another's here, and stops.
-  // \`heartbeat_at\` says that it lives, \`progressed_at\` that it gets on; \`restarts\` counts since the last progress.
+  // \`claim\` is the process that runs it: one that was wrongly considered dead finds another's here, and stops.
+  // \`heartbeat_at\` shows that it is alive, \`progressed_at\` that it makes progress; \`restarts\` counts since the
+  // last progress.
   `CREATE TABLE agent_runs (
     tenant_id uuid NOT NULL,
     run_id uuid NOT NULL,
@@ -65,7 +66,7 @@ const STATEMENTS = [
   'CREATE INDEX agent_runs_newest ON agent_runs (tenant_id, agent_id, created_at DESC, run_id DESC)',
   `CREATE INDEX agent_runs_open ON agent_runs (status, heartbeat_at) WHERE status IN ('queued', 'running')`,
 
-  // The contacts of a run in their order, written when it begins, so that a restarted run goes on where it was.
+  // The contacts of a run in their order, written when it starts, so that a restarted run can resume.
   `CREATE TABLE agent_run_contacts (
     tenant_id uuid NOT NULL,
     run_id uuid NOT NULL,
@@ -83,9 +84,9 @@ const STATEMENTS = [
   'CREATE INDEX agent_run_contacts_order ON agent_run_contacts (tenant_id, run_id, position)',
   'CREATE INDEX agent_run_contacts_of_contact ON agent_run_contacts (tenant_id, contact_id, evaluated_at)',
 
-  // \`params_hash\` is of the params that were approved; execution refuses others. \`guardrails\` says what was checked
-  // and what it found. \`execution\` is what the executor must know after a crash, such as the Message-ID it chose.
-  // \`error\` is {code, message, rule?}.
+  // \`params_hash\` is that of the approved params; execution rejects others. \`guardrails\` has the results of the
+  // checks. \`execution\` is what the executor must know after a crash, such as its Message-ID. \`error\` is {code,
+  // message, rule?}.
   `CREATE TABLE agent_actions (
     tenant_id uuid NOT NULL,
     run_id uuid NOT NULL,

@@ -1,15 +1,15 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Every mail that was or may have been sent: what makes sending happen once, and keeps it within its limits. */
+/** Every mail that was or may have been sent, to prevent duplicates and enforce limits. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
 const STATEMENTS = [
-  // A row is there before the mail goes out, and goes away when the mail certainly did not. \`sending\` beyond
-  // \`lease_until\` means that its process died: nobody knows then whether the mail went out. \`recorded_at\` is when it
-  // became a message of its contact. \`unsubscribe_hash\` is of the token in its links, which work for a year, and so the
-  // row outlives the identity and the contact.
+  // A row is inserted before the mail is sent, and deleted if the mail was certainly not sent. \`sending\` past
+  // \`lease_until\` means that its process died and the outcome is unknown. \`recorded_at\` is when it became a message
+  // of its contact. \`unsubscribe_hash\` is that of the token in its links, which work for a year, so the row outlives
+  // the identity and the contact.
   `CREATE TABLE mail_sends (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     message_id text NOT NULL,

@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Conversations of every channel, the mailboxes that mail comes from, and the messaging tools that are asked. */
+/** Conversations of every channel, mailboxes, and connected messaging tools. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
 const STATEMENTS = [
-  // `thread_key` is the tool's own name of the thread; mail has none. What is counted and shown of a thread is kept with
-  // it, so that a list reads no messages.
+  // `thread_key` is the tool's own id of the thread; mail has none. Counts and display columns are stored with the
+  // thread, so that a list reads no messages.
   `CREATE TABLE conversation_threads (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     thread_id uuid NOT NULL,
@@ -28,9 +28,9 @@ const STATEMENTS = [
   `CREATE INDEX conversation_threads_subject ON conversation_threads
     (tenant_id, source, subject_key, last_message_at DESC) WHERE thread_key IS NULL AND subject_key <> ''`,
 
-  // Who takes part, by the key that a contact is found by: an e-mail address (directory 'email'), or the id that a tool
-  // has for a person (directory: the tool's name). No contact stands here, so whoever gets an address later, or another
-  // one, has the conversations of that address at once.
+  // Participants, by key: an e-mail address (directory 'email'), or a tool's id for a person (directory: the tool's
+  // name). Contacts are not stored here, so a contact that gets an address later has the conversations of that address
+  // at once.
   `CREATE TABLE conversation_participants (
     tenant_id uuid NOT NULL,
     directory text NOT NULL,
@@ -41,7 +41,7 @@ const STATEMENTS = [
   )`,
   'CREATE INDEX conversation_participants_thread ON conversation_participants (tenant_id, thread_id)',
 
-  // Each message once, by the id that its source has for it. The sender's key is that of conversation_participants.
+  // Each message once, by its id in the source. The sender's key is that of conversation_participants.
   `CREATE TABLE conversation_messages (
     tenant_id uuid NOT NULL,
     source text NOT NULL,
@@ -68,7 +68,8 @@ const STATEMENTS = [
   `CREATE INDEX conversation_messages_identity ON conversation_messages (tenant_id, identity_id)
     WHERE identity_id IS NOT NULL`,
 
-  // The thread of every message that is stored or that a stored one refers to: a reply may come before what it answers.
+  // The thread of every message that is stored or that a stored one refers to: a reply may arrive before the message it
+  // answers.
   `CREATE TABLE conversation_references (
     tenant_id uuid NOT NULL,
     source text NOT NULL,
@@ -79,8 +80,8 @@ const STATEMENTS = [
   )`,
   'CREATE INDEX conversation_references_thread ON conversation_references (tenant_id, thread_id)',
 
-  // How the receiving of an identity's mail goes. One process at a time holds a mailbox, for as long as it renews that.
-  // `failed_setting` is a digest of the account that failed: one that is set anew is tried at once.
+  // The state of reading an identity's mail. One process at a time leases a mailbox and renews the lease.
+  // `failed_setting` is a digest of the account that failed: a changed one is tried at once.
   `CREATE TABLE mailboxes (
     tenant_id uuid NOT NULL,
     identity_id uuid NOT NULL,
@@ -96,7 +97,7 @@ const STATEMENTS = [
     PRIMARY KEY (tenant_id, identity_id),
     FOREIGN KEY (tenant_id, identity_id) REFERENCES email_accounts ON DELETE CASCADE
   )`,
-  // How far each folder has been read. UIDs and mod-sequences are numbers of up to 64 bits, kept as texts.
+  // The reading position in each folder. UIDs and mod-sequences are numbers of up to 64 bits, stored as text.
   `CREATE TABLE mailbox_folders (
     tenant_id uuid NOT NULL,
     identity_id uuid NOT NULL,
@@ -109,7 +110,7 @@ const STATEMENTS = [
     PRIMARY KEY (tenant_id, identity_id, role),
     FOREIGN KEY (tenant_id, identity_id) REFERENCES mailboxes ON DELETE CASCADE
   )`,
-  // Mails that could not be read; the rest goes on without them.
+  // Mails that could not be parsed, which are skipped.
   `CREATE TABLE mailbox_skipped (
     tenant_id uuid NOT NULL,
     identity_id uuid NOT NULL,
@@ -121,11 +122,11 @@ const STATEMENTS = [
     PRIMARY KEY (tenant_id, identity_id, role, uid_validity, uid),
     FOREIGN KEY (tenant_id, identity_id) REFERENCES mailboxes ON DELETE CASCADE
   )`,
-  // A mailbox that is set, changed or removed is noticed by whichever process reads it.
+  // Notifies the process that reads a mailbox when it is set, changed or removed.
   `CREATE TRIGGER email_accounts_changed AFTER INSERT OR DELETE OR UPDATE OF address, settings, sealed ON email_accounts
     FOR EACH STATEMENT EXECUTE FUNCTION announce_change()`,
 
-  // A messaging tool whose API is asked. `position` says how far, so that a pull goes on where one was broken off.
+  // A connected messaging tool. `position` lets a pull resume after an interruption.
   `CREATE TABLE messaging_connections (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     source text NOT NULL,

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Social-network profiles of identities, the logins that connect them, and what the sandbox plays. */
+/** Social-network profiles of identities, the logins that connect them, and the sandbox's state. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
 const STATEMENTS = [
-  // \`connected\` is what the network said last, at \`checked_at\`.
+  // \`connected\` is the network's last answer, at \`checked_at\`.
   `CREATE TABLE social_profiles (
     tenant_id uuid NOT NULL,
     identity_id uuid NOT NULL,
@@ -19,9 +19,9 @@ const STATEMENTS = [
     FOREIGN KEY (tenant_id, identity_id) REFERENCES identities ON DELETE CASCADE
   )`,
 
-  // A login. \`step\` counts what was asked of the network: whoever raises it may ask next, and may write the answer down
-  // as long as it has not been raised again. \`wake_by\`: when nothing has happened by then, the job was lost.
-  // The ciphertexts are erased as soon as the network has them; no login can end and keep one.
+  // A login. \`step\` counts the requests to the network: a process that increments it may send the next one, and may
+  // store the answer if it has not been incremented again. \`wake_by\`: if nothing has happened by then, the job was
+  // lost. The ciphertexts are erased as soon as the network has them; no finished login can keep one.
   `CREATE TABLE social_sessions (
     tenant_id uuid NOT NULL,
     session_id uuid NOT NULL,
@@ -51,13 +51,13 @@ const STATEMENTS = [
     CHECK ((status = 'failed') = (error_code IS NOT NULL)),
     CHECK (finished_at IS NULL OR (credentials_sealed IS NULL AND code_sealed IS NULL))
   )`,
-  // One login at a time for an identity.
+  // One login at a time per identity.
   `CREATE UNIQUE INDEX social_sessions_live ON social_sessions (tenant_id, identity_id) WHERE finished_at IS NULL`,
   'CREATE INDEX social_sessions_waking ON social_sessions (wake_by) WHERE finished_at IS NULL',
   'CREATE INDEX social_sessions_deadline ON social_sessions (deadline_at) WHERE finished_at IS NULL',
   'CREATE INDEX social_sessions_finished ON social_sessions (finished_at) WHERE finished_at IS NOT NULL',
 
-  // The sandbox's side of logins: it holds a user name's first part, never a password or a code.
+  // The sandbox's logins: it stores the first part of a user name, never a password or a code.
   `CREATE TABLE social_sandbox_logins (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     session_id uuid NOT NULL,
@@ -71,7 +71,7 @@ const STATEMENTS = [
     PRIMARY KEY (tenant_id, session_id)
   )`,
   'CREATE INDEX social_sandbox_logins_oldest ON social_sandbox_logins (created_at)',
-  // What the sandbox would have sent.
+  // Messages that the sandbox would have sent.
   `CREATE TABLE social_sandbox_outbox (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     external_id uuid NOT NULL,

@@ -1,19 +1,19 @@
 import { type Kysely, sql } from 'kysely'
 
-/** A tenant's rules for what its agents may do, and what they did so far that the rules count. */
+/** A tenant's rules for its agents, and the outreach and costs that count towards them. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
 const STATEMENTS = [
-  // Only what was set; the defaults are the code's.
+  // Only explicit settings; the defaults are in the code.
   `CREATE TABLE agent_settings (
     tenant_id uuid PRIMARY KEY REFERENCES tenants ON DELETE CASCADE,
     settings jsonb NOT NULL,
     updated_at timestamptz NOT NULL
   )`,
 
-  // What models cost by calendar month (UTC). A deleted agent takes its runs along, and what they cost stays spent.
+  // The cost of models by calendar month (UTC). Deleting an agent deletes its runs, but their cost still counts.
   `CREATE TABLE agent_costs (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     month date NOT NULL,
@@ -21,8 +21,8 @@ const STATEMENTS = [
     PRIMARY KEY (tenant_id, month)
   )`,
 
-  // Every action that reached a contact or may have: written before it is sent, taken away when it certainly was not.
-  // Nothing refers to the agent or the contact: a deleted agent's messages were sent all the same, and count.
+  // Every action that reached a contact or may have: inserted before sending, deleted if it was certainly not sent. No
+  // foreign keys to agent or contact, because a deleted agent's messages still count.
   `CREATE TABLE agent_outreach (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     run_id uuid NOT NULL,

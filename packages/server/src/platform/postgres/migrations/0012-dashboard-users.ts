@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** How people sign in to the dashboard: their passwords, second factors and sessions; and who is invited. */
+/** Sign-in to the dashboard: passwords, second factors, sessions and invitations. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
@@ -27,7 +27,7 @@ const STATEMENTS = [
   )`,
   'CREATE INDEX user_accounts_user ON user_accounts (user_id)',
 
-  // Without an active tenant a session can only choose one: it never slips into another by itself.
+  // Without an active tenant, a session can only choose one: it is never switched automatically.
   `CREATE TABLE user_sessions (
     id uuid PRIMARY KEY,
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
@@ -43,8 +43,8 @@ const STATEMENTS = [
   'CREATE INDEX user_sessions_tenant ON user_sessions (active_tenant_id)',
   'CREATE INDEX user_sessions_expiry ON user_sessions (expires_at)',
 
-  // What waits for an answer for a short time: password resets, second steps of a sign-in, the state of an OpenID flow.
-  // The identifier is hashed, so that the table alone opens nothing.
+  // Short-lived state: password resets, second steps of a sign-in, OpenID flows. The identifier is hashed, so that the
+  // table alone gives no access.
   `CREATE TABLE user_verifications (
     id uuid PRIMARY KEY,
     identifier text NOT NULL,
@@ -67,8 +67,8 @@ const STATEMENTS = [
     locked_until timestamptz
   )`,
 
-  // An invitation's link holds a token whose SHA-256 finds it; the token itself is sealed, so that the link can be
-  // shown again to those who may invite.
+  // An invitation is found by the SHA-256 of its link's token; the token itself is encrypted, so that the link can be
+  // shown again to people who may invite.
   `CREATE TABLE invitations (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     invitation_id uuid NOT NULL,
@@ -83,7 +83,7 @@ const STATEMENTS = [
     UNIQUE (tenant_id, email)
   )`,
 
-  // Secrets that the service makes for itself, sealed with CDS_SECRET_KEY and the same for every process.
+  // Secrets that the service generates for itself, encrypted with CDS_SECRET_KEY and shared by all processes.
   `CREATE TABLE service_secrets (
     name text PRIMARY KEY,
     sealed text NOT NULL,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What people arrange for themselves in the dashboard, and the two long tasks that it starts: erasures and exports. */
+/** Saved views of the dashboard, and its two long-running tasks: erasures and exports. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
@@ -20,8 +20,8 @@ const STATEMENTS = [
     UNIQUE (tenant_id, page, name)
   )`,
 
-  // \`subject\` is what the erasure looks for; it goes when nothing is left to find, and only the receipt stays: counts,
-  // and a hash of the e-mail address with a salt of its own, by which an address that is known can be recognised.
+  // \`subject\` is what the erasure searches for; it is deleted when nothing is left to find. Only the receipt stays:
+  // counts, and a salted hash of the e-mail address, by which a known address can be recognised.
   `CREATE TABLE erasures (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     erasure_id uuid NOT NULL,
@@ -41,7 +41,7 @@ const STATEMENTS = [
   )`,
   'CREATE INDEX erasures_newest ON erasures (tenant_id, requested_at DESC, erasure_id DESC)',
 
-  // \`file\` is a name in the data directory; null before it is ready and after it has expired.
+  // \`file\` is a file name in the data directory; null before it is ready and after it has expired.
   `CREATE TABLE exports (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     export_id uuid NOT NULL,

@@ -1,18 +1,18 @@
 import { type Kysely, sql } from 'kysely'
 
-/** One row of the queue for many deliveries, and one line of the log for each: the rest follows from these two. */
+/** One queue row for many deliveries, and one log line for each; all state derives from these two. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
-/** Deliveries of one statement and one subscription that share a row of the queue, at the most. */
+/** The most deliveries of one statement and one subscription that share a queue row. */
 const BATCH = 64
 
 const STATEMENTS = [
-  // All attempts are written anew, however many there are.
+  // Rewrites all attempts.
   'SET LOCAL statement_timeout = 0',
-  // What health and the lists ask of a delivery is told by its attempts alone. `is_last`: no other one follows, because
-  // it succeeded or because it was the sixth, unless somebody sends the delivery again.
+  // Health and lists derive a delivery's state from its attempts alone. `is_last`: no other one follows, because it
+  // succeeded or was the sixth, unless the delivery is re-sent.
   'ALTER TABLE webhook_attempts RENAME TO webhook_attempts_of_deliveries',
   'ALTER INDEX webhook_attempts_pkey RENAME TO webhook_attempts_of_deliveries_pkey',
   `CREATE TABLE webhook_attempts (
@@ -37,9 +37,9 @@ const STATEMENTS = [
   `CREATE INDEX webhook_attempts_given_up ON webhook_attempts (tenant_id, subscription_id, at, delivery_id, attempt)
     WHERE is_last AND error IS NOT NULL`,
 
-  // A row stands for deliveries of one subscription that are due together and whose next attempt has the same number.
-  // Its due_at is when a worker may take it: when they are due, or when the lease of the worker that has it ends. What
-  // is attempted leaves its list.
+  // A row lists deliveries of one subscription that are due together and whose next attempt has the same number. Its
+  // due_at is when a worker may claim it: when they are due, or when the current worker's lease ends. Attempted
+  // deliveries leave the list.
   'ALTER TABLE webhook_queue RENAME TO webhook_queue_of_one',
   'ALTER INDEX webhook_queue_pkey RENAME TO webhook_queue_of_one_pkey',
   `CREATE TABLE webhook_queue (
@@ -56,7 +56,7 @@ const STATEMENTS = [
     FROM webhook_queue_of_one AS queued JOIN webhook_deliveries USING (tenant_id, delivery_id)`,
   'DROP TABLE webhook_queue_of_one',
 
-  // A delivery's row is written when its event is recorded, when its payload is made, and when it is sent again.
+  // A delivery's row is written when its event is recorded, when its payload is created, and when it is re-sent.
   'DROP INDEX webhook_deliveries_failed, webhook_deliveries_finished',
   `ALTER TABLE webhook_deliveries DROP COLUMN is_failed, DROP COLUMN status, DROP COLUMN attempt_count,
     DROP COLUMN finished_at`,
@@ -74,7 +74,7 @@ const STATEMENTS = [
       PERFORM pg_notify('cds_webhook_work', '');
       RETURN NULL;
     END $$`,
-  // Only sending again writes attempts_before.
+  // Only a re-send writes attempts_before.
   `CREATE OR REPLACE FUNCTION queue_webhook_delivery_again() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       UPDATE webhook_attempts SET is_last = false
@@ -85,10 +85,10 @@ const STATEMENTS = [
       RETURN NULL;
     END $$`,
 
-  // The queue before the log: who writes an attempt down has locked the delivery's row of the queue, so that either the
-  // attempt is there by now and goes too, or it is not written any more. A row that was divided while it was waited for
-  // shows its new part to the next round only, so the last one must find nothing without having waited: there are
-  // two of them. All who wait for such rows lock them in one order.
+  // The queue before the log: writing an attempt locks the delivery's queue row, so the attempt either exists by now
+  // and is deleted too, or is never written. If a row is split while this waits for it, only the next round sees the
+  // new part, so the last round must find nothing without waiting: there are two rounds. All code locks these rows in
+  // the same order.
   `CREATE OR REPLACE FUNCTION forget_webhook_attempts() RETURNS trigger LANGUAGE plpgsql AS $$
     DECLARE
       clean integer := 0;
@@ -118,7 +118,7 @@ const STATEMENTS = [
         WHERE attempt.tenant_id = gone.tenant_id AND attempt.delivery_id = gone.delivery_id;
       RETURN NULL;
     END $$`,
-  // Deliveries before the queue, as whoever deletes deliveries does.
+  // Deliveries before the queue, in the same order as deletions.
   `CREATE OR REPLACE FUNCTION forget_webhook_deliveries() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       DELETE FROM webhook_deliveries WHERE tenant_id = OLD.tenant_id AND subscription_id = OLD.subscription_id;

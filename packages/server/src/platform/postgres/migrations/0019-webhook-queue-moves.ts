@@ -1,17 +1,15 @@
 import { type Kysely, sql } from 'kysely'
 
-/**
- * Taking deliveries moves them to another row of the queue: who deletes deliveries looks for them until they are in none.
- */
+/** Claiming moves deliveries to another queue row, so a deletion repeats until no row lists them. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql.raw(FORGET_ATTEMPTS).execute(db)
 }
 
-// The queue before the log: who writes an attempt down has locked the delivery's row of the queue, so that either the
-// attempt is there by now and goes too, or it is not written any more. A row that is moved or divided while it is waited
-// for shows what became of it to the next statement only; what is committed at any moment has each delivery in one row
-// at the most, so a look that waits for nobody tells when there is none. All who wait for such rows lock them in one order,
-// but for those that were moved while others were waited for: PostgreSQL ends one of two who meet there, and it tries again.
+// The queue before the log: writing an attempt locks the delivery's queue row, so the attempt either exists by now and
+// is deleted too, or is never written. If a row is moved or split while this waits for it, only the next statement sees
+// the result. A committed state has each delivery in at most one row, so a query that does not wait shows when there is
+// none. All code locks these rows in the same order, except rows that were moved during a wait: there PostgreSQL aborts
+// one of two deadlocked transactions, which retries.
 const FORGET_ATTEMPTS = `CREATE OR REPLACE FUNCTION forget_webhook_attempts() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       WHILE EXISTS (SELECT FROM webhook_queue JOIN (SELECT DISTINCT tenant_id, subscription_id FROM gone) AS theirs

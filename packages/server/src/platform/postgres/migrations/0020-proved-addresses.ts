@@ -23,8 +23,8 @@ const STATEMENTS = [
   )`,
   'CREATE INDEX user_used_codes_expiry ON user_used_codes (expires_at)',
 
-  // The networks that a person has signed in from, and the wrong codes that came from each. All others together are one
-  // row, whose network is 0.0.0.0/0.
+  // The networks that a person has signed in from, and the wrong codes from each. All other networks share one row with
+  // the network 0.0.0.0/0.
   `CREATE TABLE user_networks (
     user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
     network cidr NOT NULL,

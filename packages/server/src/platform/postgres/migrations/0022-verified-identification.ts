@@ -12,7 +12,8 @@ const STATEMENTS = [
   // Property keys, and `name`, whose values only forms have written so far: forms may replace those.
   `ALTER TABLE companies ADD COLUMN said_by_forms text[] NOT NULL DEFAULT '{}'`,
 
-  // How a tenant's pages prove who a visitor is. A tenant without a row has no secret and requires none.
+  // A tenant's settings for signed identification. A tenant without a row has no secret and does not require
+  // signatures.
   `CREATE TABLE identification_settings (
     tenant_id uuid PRIMARY KEY REFERENCES tenants ON DELETE CASCADE,
     requires_signature boolean NOT NULL DEFAULT false,

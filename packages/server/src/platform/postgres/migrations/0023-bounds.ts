@@ -9,14 +9,14 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 const BYTES_MAX = 264 * 1024
 
 const STATEMENTS = [
-  // The service checks a contact as a whole and reports it to the caller; this is the last defence, row by row.
+  // The service checks the whole contact and reports an error to the caller; this is the last line of defence, per row.
   `ALTER TABLE contacts ADD CONSTRAINT contacts_size CHECK (octet_length(properties::text) <= ${BYTES_MAX})`,
   `ALTER TABLE contact_sources ADD CONSTRAINT contact_sources_size
     CHECK (octet_length(fields::text) + coalesce(octet_length(raw::text), 0) <= ${BYTES_MAX})`,
   `ALTER TABLE companies ADD CONSTRAINT companies_size CHECK (octet_length(properties::text) <= ${BYTES_MAX})`,
 
-  // From where a visitor was seen: keyed hashes of networks, each in the place that follows from the hash.
-  // The collector writes here for a tenant and a visitor that it has just looked up, so it refers to neither.
+  // The networks that a visitor was seen from: keyed hashes, each in the slot that the hash selects. The collector
+  // writes here for a tenant and a visitor that it has just looked up, so there are no foreign keys.
   `CREATE TABLE visitor_networks (
     tenant_id uuid NOT NULL,
     visitor_id text NOT NULL,
@@ -33,7 +33,7 @@ const STATEMENTS = [
       RETURN OLD;
     END $$`,
 
-  // A fingerprint without a visitor is shared by two, and recovers neither.
+  // A fingerprint without a visitor is shared by two and recovers neither.
   'ALTER TABLE fingerprints ALTER COLUMN visitor_id DROP NOT NULL',
   'ALTER TABLE fingerprints ADD COLUMN seen_at timestamptz',
   'UPDATE fingerprints SET seen_at = created_at',

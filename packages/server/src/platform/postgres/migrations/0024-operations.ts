@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Operational state: which ClickHouse belongs to this database, and which events it refused. */
+/** Operational state: the ClickHouse of this database, and the events that it rejected. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
@@ -14,7 +14,7 @@ const STATEMENTS = [
     installation_id uuid NOT NULL
   )`,
 
-  // The day of each event_ids table, in days since 1970. It only grows, so that a clock that is behind empties
+  // The day of each event_ids table, in days since 1970. It only increases, so that a clock that is behind empties
   // nothing.
   `CREATE TABLE event_id_days (
     turn smallint PRIMARY KEY CHECK (turn BETWEEN 0 AND 2),

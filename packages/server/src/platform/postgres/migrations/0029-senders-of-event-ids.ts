@@ -1,8 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Remembers who gave an event its id. `key` is the id where the event has it, and else stands for sender and id
- * together: see journal/sent-ids.ts.
+ * Stores the sender of each event id. `key` is the event's id, or a hash of sender and id: see journal/sent-ids.ts.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const turn of [0, 1, 2]) {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What a run did not propose, because the same action waits for approval already. */
+/** Actions that a run did not propose, because the same one already awaits approval. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }

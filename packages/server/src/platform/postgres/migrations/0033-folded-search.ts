@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Searches compare texts that are folded, as in ClickHouse (platform/clickhouse/folded-text.ts). */
+/** Searches compare folded texts, as in ClickHouse (platform/clickhouse/folded-text.ts). */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
@@ -8,8 +8,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 const SEARCHED = ['firstname', 'lastname', 'company', 'jobtitle'].map((key) => `coalesce(properties ->> '${key}', '')`)
 
 const STATEMENTS = [
-  // A text without what case and spelling make of it. The letters are those for which lower case is not enough, or
-  // differs between locales; an accent that is a character of its own counts as part of its letter.
+  // Folds case and spelling. The listed letters are those for which lower case is not enough, or differs between
+  // locales; a combining accent counts as part of its letter.
   `CREATE FUNCTION fold_text(value text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN replace(replace(translate(lower(normalize(value, NFC)), 'İẞςıſ', 'ißσis'), 'ß', 'ss'), E'i\\u0307', 'i')`,
   `CREATE OR REPLACE FUNCTION property_contains(value jsonb, pattern text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -19,7 +19,7 @@ const STATEMENTS = [
       ELSE coalesce(fold_text(value #>> '{}') LIKE fold_text(pattern), false)
     END`,
 
-  // The index goes with its column.
+  // Dropping the column drops its index.
   'ALTER TABLE contacts DROP COLUMN search_text',
   `ALTER TABLE contacts ADD COLUMN search_text text
     GENERATED ALWAYS AS (fold_text(coalesce(email, '') || E'\\n' || ${SEARCHED.join(` || E'\\n' || `)})) STORED`,

@@ -1,30 +1,30 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Which contacts have the events that segments ask for, so that a contact's write need not ask ClickHouse. */
+/** The contacts that meet segments' event conditions, so that a write to a contact need not query ClickHouse. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
 const STATEMENTS = [
-  // A contact that has the events of a condition, as often as it asks. Without a foreign key to contacts, because one
-  // would lock a contact's row for each of its conditions: whoever deletes a contact deletes these rows.
+  // A contact that meets an event condition. No foreign key to contacts, because it would lock a contact's row for each
+  // of its conditions; code that deletes a contact deletes these rows.
   `CREATE TABLE segment_event_holders (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     contact_id uuid NOT NULL,
     match_key uuid NOT NULL,
     PRIMARY KEY (tenant_id, contact_id, match_key)
   )`,
-  // Conditions that no segment asks any more, and whose holders are to be deleted.
+  // Conditions that no segment uses any more, whose rows must be deleted.
   `CREATE TABLE segment_unused_matches (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     match_key uuid NOT NULL,
     unused_since timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (tenant_id, match_key)
   )`,
-  // When a check that is to be repeated was made last: an older answer to an evaluation says less of the contact.
+  // The last time of a check that will be repeated: an evaluation with an older answer must skip the contact.
   'ALTER TABLE segment_checks ADD COLUMN checked_at timestamptz',
 
-  // A definition is another one, too, once its first evaluation has found all holders of its conditions.
+  // A definition also changes once its first evaluation has found all contacts that meet its conditions.
   `CREATE OR REPLACE FUNCTION hold_segments(tenant uuid) RETURNS text LANGUAGE plpgsql AS $$
     BEGIN
       PERFORM pg_advisory_xact_lock_shared(hashtextextended('segments/' || tenant, 0));

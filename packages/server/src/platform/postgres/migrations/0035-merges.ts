@@ -1,13 +1,13 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Contacts that were merged into others: what brings them back, and the keys that lead to the survivor meanwhile. */
+/** Merged contacts: the data to restore them, and the keys that lead to the survivor. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db)
 }
 
 const STATEMENTS = [
-  // One row per merged contact, until it is unmerged. `survivor_id` is where it is now: when the contact that it was merged
-  // into is itself merged, the row follows. The row goes with the survivor, so an erasure leaves no copy behind.
+  // One row per merged contact, until it is unmerged. `survivor_id` is its current survivor: when that is itself
+  // merged, the row follows. Deleting the survivor deletes the row, so an erasure leaves no copy.
   `CREATE TABLE contact_merges (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     contact_id uuid NOT NULL,
@@ -24,7 +24,7 @@ const STATEMENTS = [
     FOREIGN KEY (tenant_id, survivor_id) REFERENCES contacts ON DELETE CASCADE
   )`,
   'CREATE INDEX contact_merges_survivor ON contact_merges (tenant_id, survivor_id)',
-  // By what a merged contact was known. Whoever names one of these means the survivor.
+  // The keys of merged contacts, which lead to the survivor.
   `CREATE TABLE contact_aliases (
     tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
     kind text NOT NULL CHECK (kind IN ('email', 'external_id', 'source')),
