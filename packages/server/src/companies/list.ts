@@ -75,7 +75,7 @@ export async function findCompanies(tenant: Tenant, companyIds: readonly string[
   return tenant.db.selectFrom('companies').select(COMPANY_COLUMNS).where('company_id', 'in', companyIds).execute()
 }
 
-/** What no index answers, or what may match most companies, may read all of them. */
+/** Queues what may read every company: filters without an index, filters that may match most of them, deep pages. */
 function whenItsTurn<T>(tenant: Tenant, filters: CompanyFilters, page: Page, work: () => Promise<T>): Promise<T> {
   const { search, min_employees, max_employees, created_after, created_before } = filters
   const broad = [min_employees, max_employees, created_after, created_before]

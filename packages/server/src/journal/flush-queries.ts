@@ -70,7 +70,6 @@ const ADD_DELIVERIES = `INSERT INTO webhook_deliveries
     AND subscription.subscription_id = sent.subscription_id AND subscription.paused_at IS NULL)`
 
 /**
-/**
  * Writes a whole flush in one statement: one round trip, one commit. It succeeds if every id that a sender chose is new
  * and every visitor is new or still has the owner recorded in its events.
  * @returns false if not; then nothing is written.
