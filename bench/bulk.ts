@@ -85,12 +85,22 @@ export async function loadEvents(
 
 /** Does at once what the engines would do after loading: it would otherwise be measured too. */
 export async function settle({ database, clickhouse }: Pick<Stores, 'database' | 'clickhouse'>): Promise<void> {
-  await clickhouse.command('OPTIMIZE TABLE events FINAL')
+  // While the engine merges some of the parts by itself, this waits for two minutes and then does nothing.
+  do await clickhouse.command('OPTIMIZE TABLE events FINAL')
+  while ((await partsOf(clickhouse, 'events')) > 1)
   await database.connection().execute(async (connection) => {
     await sql`SET statement_timeout = 0`.execute(connection)
     await sql`VACUUM ANALYZE`.execute(connection)
     await sql`CHECKPOINT`.execute(connection)
   })
+}
+
+async function partsOf(clickhouse: Stores['clickhouse'], table: string): Promise<number> {
+  const [row] = await clickhouse.query<{ parts: number }>(
+    'SELECT count() AS parts FROM system.parts WHERE active AND database = currentDatabase() AND table = {table: String}',
+    { table },
+  )
+  return Number(row?.parts ?? 0)
 }
 
 async function insertVisitors(

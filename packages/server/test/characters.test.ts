@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { createSubscription } from '../src/webhooks/subscriptions.ts'
 import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 
 let service: TestService
@@ -23,6 +24,15 @@ describe('a limit in characters counts code points', () => {
     expect(having.body.contacts?.map((contact: { contact_id: string }) => contact.contact_id)).toEqual([contactId])
     expect((await tenant.track({ events: [{ event: emoji(201) }] })).status).toBe(400)
     expect((await tenant.call('GET', `/v1/events?event_type=${encoded(201)}`)).status).toBe(400)
+  })
+
+  test('for the name of an event that a webhook is sent for', async () => {
+    const { secrets, outbound } = service
+    // Of an event that nobody sends, so nothing goes there.
+    const subscribe = (event: string) =>
+      createSubscription(tenant.handle, { secrets, outbound }, { event, url: 'https://1.1.1.1/' }, new Date())
+    await expect(subscribe('🎈'.repeat(200))).resolves.toHaveProperty('subscriptionId')
+    await expect(subscribe('🎈'.repeat(201))).rejects.toMatchObject({ status: 400 })
   })
 
   test('for a property: its key, its text and the filters on it', async () => {

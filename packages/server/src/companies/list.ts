@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { notFound } from '../platform/errors.ts'
-import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { missingLast } from '../platform/postgres/missing-last.ts'
 import { contains, endOfMillisecond, exactFacets } from '../platform/postgres/text-filters.ts'
@@ -36,7 +36,7 @@ export async function listCompanies(tenant: Tenant, filters: CompanyFilters, ord
   const matching = matchingCompanies(tenant, filters)
   const read = (ordered: typeof matching, limit: number, offset: number) =>
     ordered.select(COMPANY_COLUMNS).orderBy('company_id', direction).limit(limit).offset(offset).execute()
-  const rows = await whenItsTurn(tenant, filters, () => {
+  const rows = await whenItsTurn(tenant, filters, page, () => {
     if (sortBy === 'createdate') return read(matching.orderBy('created_at', direction), page.limit, offsetOf(page))
     const present = matching.where('sort_name', 'is not', null)
     return missingLast(page, {
@@ -50,7 +50,7 @@ export async function listCompanies(tenant: Tenant, filters: CompanyFilters, ord
 
 /** How many companies match. */
 export async function countCompanies(tenant: Tenant, filters: CompanyFilters): Promise<number> {
-  return whenItsTurn(tenant, filters, () => countRows(matchingCompanies(tenant, filters)))
+  return whenItsTurn(tenant, filters, FIRST_PAGE, () => countRows(matchingCompanies(tenant, filters)))
 }
 
 async function countRows(matching: ReturnType<typeof matchingCompanies>): Promise<number> {
@@ -75,10 +75,11 @@ export async function findCompanies(tenant: Tenant, companyIds: readonly string[
   return tenant.db.selectFrom('companies').select(COMPANY_COLUMNS).where('company_id', 'in', companyIds).execute()
 }
 
-/** A search or a filter by number of employees may scan every company. */
-export function whenItsTurn<T>(tenant: Tenant, filters: CompanyFilters, work: () => Promise<T>): Promise<T> {
-  const { search, min_employees, max_employees } = filters
-  const isHeavy = wordsOf(search).length > 0 || min_employees !== undefined || max_employees !== undefined
+/** What no index answers, or what may match most companies, may read all of them. */
+function whenItsTurn<T>(tenant: Tenant, filters: CompanyFilters, page: Page, work: () => Promise<T>): Promise<T> {
+  const { search, min_employees, max_employees, created_after, created_before } = filters
+  const broad = [min_employees, max_employees, created_after, created_before]
+  const isHeavy = wordsOf(search).length > 0 || broad.some((value) => value !== undefined) || isDeep(page)
   return isHeavy ? tenant.heavily(work) : work()
 }
 

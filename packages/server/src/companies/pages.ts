@@ -1,7 +1,7 @@
 import { createPageReader } from '../platform/answer-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
-import { type CompanyFilters, matchingCompanies, whenItsTurn } from './list.ts'
+import { type CompanyFilters, matchingCompanies } from './list.ts'
 
 const ROWS_A_PAGE = 1_000
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
@@ -11,13 +11,15 @@ export async function* companyPages(tenant: Tenant, filters: CompanyFilters): As
   const next = createPageReader(ROWS_A_PAGE)
   for (let after = FIRST_ID; ; ) {
     const { rows, isLast } = await next((limit) =>
-      whenItsTurn(tenant, filters, () =>
-        matchingCompanies(tenant, filters)
-          .select(COMPANY_COLUMNS)
-          .where('companies.company_id', '>', after)
-          .orderBy('companies.company_id')
-          .limit(limit)
-          .execute(),
+      tenant.heavily(
+        () =>
+          matchingCompanies(tenant, filters)
+            .select(COMPANY_COLUMNS)
+            .where('companies.company_id', '>', after)
+            .orderBy('companies.company_id')
+            .limit(limit)
+            .execute(),
+        'postgres_export',
       ),
     )
     if (rows.length > 0) yield rows

@@ -125,6 +125,25 @@ describe('the first touch is', () => {
     expect(await touchOf(id)).toEqual(touch)
   })
 
+  test('the earliest page, although another process is adding the same visitor with a later one', async () => {
+    const { postgres } = service
+    const other = await postgres.pool.connect()
+    await other.query('BEGIN')
+    await other.query(
+      `INSERT INTO visitors (tenant_id, visitor_id, created_at, first_seen_at, first_page_at, first_url, first_referrer)
+      VALUES ($1, 'v', now(), '2026-01-02', '2026-01-02', $2, '')`,
+      [tenant.id, `https://${tenant.site}/second`],
+    )
+    const { rows } = await other.query('SELECT pg_backend_pid() AS pid')
+    const tracked = track('v', page('/first', { timestamp: '2026-01-01T00:00:00Z' }))
+    const waiting = 'SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid))'
+    await expect.poll(async () => (await postgres.pool.query(waiting, [rows[0].pid])).rowCount).toBe(1)
+    await other.query('COMMIT')
+    other.release()
+    await tracked
+    expect(await touchOf(await identify({ visitor_id: 'v', email: ADA }))).toEqual({ first_landing_page: '/first' })
+  })
+
   test('the first page of a batch without timestamps, with the referrer of that very page', async () => {
     const later = [1, 2, 3, 4].map((n) => page(`/later${n}`, { referrer: `https://${n}.example/` }))
     await track('v', page('/first?utm_source=a'), ...later)

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 
@@ -222,6 +223,32 @@ test('pages through any sort order show every contact once', async () => {
     }
   }
 })
+
+test.each(['createdate', 'email', 'firstname'])(
+  'a deep page, sorted by %s, goes on where the one before ended',
+  async (by) => {
+    const own = await createTestTenant(service)
+    await sql`INSERT INTO contacts (tenant_id, contact_id, email, properties, creation_source, first_seen_at, created_at, updated_at)
+    SELECT ${own.id}::uuid, gen_random_uuid(), 'c' || n || '@example.com', jsonb_build_object('firstname', 'F' || n % 7), 'import',
+      now(), now() - n * interval '1 second', now()
+    FROM generate_series(1, 10150) AS n`.execute(service.stores.database)
+    const idsOf = async (page: number, limit: number): Promise<string[]> => {
+      const { body } = await own.call('GET', `/v1/contacts?sort_by=${by}&page=${page}&limit=${limit}`)
+      return body.contacts.map((contact: Listed) => contact.contact_id)
+    }
+    const pages = [...(await idsOf(100, 100)), ...(await idsOf(101, 100)), ...(await idsOf(102, 100))]
+    expect(pages.length).toBe(250)
+    const row = await own.handle.db
+      .selectFrom('contacts')
+      .select('contact_id')
+      .orderBy(by === 'createdate' ? 'created_at' : by === 'email' ? 'email' : 'sort_firstname', 'desc')
+      .orderBy('contact_id', 'desc')
+      .offset(9_900)
+      .limit(250)
+      .execute()
+    expect(pages).toEqual(row.map(({ contact_id }) => contact_id))
+  },
+)
 
 test('the count that the database keeps agrees with the contacts whatever is created and deleted', async () => {
   const own = await createTestTenant(service)

@@ -1,6 +1,6 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
 import { NO_NOTES, recentNotes, toNotes } from '../notes/notes.ts'
-import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import { FIRST_PAGE, isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { missingLast } from '../platform/postgres/missing-last.ts'
@@ -68,17 +68,16 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
   const matching = matchingContacts(tenant, filters)
   const read = async (ordered: typeof matching, limit: number, offset: number) => {
     // The id makes the order total, so that pages never repeat a row.
-    const selected = ordered
-      .select(CONTACT_COLUMNS)
-      .select(segmentIds)
-      .orderBy('contact_id', direction)
-      .limit(limit)
-      .offset(offset)
+    const total = ordered.orderBy('contact_id', direction)
+    const cut = total.limit(limit).offset(offset)
+    // PostgreSQL reads what belongs to a row for each row that it skips, so a deep page is found by its ids first.
+    const found = isDeep(page) ? total.where('contact_id', 'in', cut.select('contact_id')) : cut
+    const selected = found.select(CONTACT_COLUMNS).select(segmentIds)
     return shows(projection, 'notes')
       ? selected.select(recentNotes(NOTES_IN_LISTS, limit)).execute()
       : (await selected.execute()).map((row) => ({ ...row, notes: [] }))
   }
-  const rows = await whenItsTurn(tenant, filters, () => {
+  const rows = await whenItsTurn(tenant, filters, page, () => {
     if (sortBy === 'createdate') return read(matching.orderBy('created_at', direction), page.limit, offsetOf(page))
     const column = SORT_COLUMNS[sortBy]
     const present = matching.where(column, 'is not', null)
@@ -98,7 +97,7 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
 /** The number of matching contacts. Without a filter, the database has a stored counter. */
 export async function countContacts(tenant: Tenant, filters: ContactFilters): Promise<number> {
   const filtered = Object.values(filters).some((value) => value !== undefined)
-  if (filtered) return whenItsTurn(tenant, filters, () => countRows(matchingContacts(tenant, filters)))
+  if (filtered) return whenItsTurn(tenant, filters, FIRST_PAGE, () => countRows(matchingContacts(tenant, filters)))
   const row = await tenant.db
     .selectFrom('contact_counts')
     .select(({ fn }) => fn.sum('contacts').as('count'))
@@ -111,13 +110,12 @@ async function countRows(matching: ReturnType<typeof matchingContacts>): Promise
   return Number(row?.count ?? 0)
 }
 
-/** Whether a search may scan every contact: a frequent word does, or one too short for the index. */
-export function whenItsTurn<T>(
-  tenant: Tenant,
-  { search, job_title }: ContactFilters,
-  work: () => Promise<T>,
-): Promise<T> {
-  return wordsOf(search).length > 0 || job_title !== undefined ? tenant.heavily(work) : work()
+/** A read that no index answers, or that may match most contacts, may scan all of them. */
+function whenItsTurn<T>(tenant: Tenant, filters: ContactFilters, page: Page, work: () => Promise<T>): Promise<T> {
+  const { search, job_title, status, has_linkedin, created_after, created_before } = filters
+  const broad = [job_title, status, has_linkedin, created_after, created_before]
+  const isHeavy = wordsOf(search).length > 0 || broad.some((value) => value !== undefined) || isDeep(page)
+  return isHeavy ? tenant.heavily(work) : work()
 }
 
 /** A query of the matching contacts. */

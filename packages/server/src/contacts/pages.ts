@@ -3,7 +3,7 @@ import type { Tenant } from '../platform/tenant.ts'
 import { segmentIds } from '../segments/member-ids.ts'
 import type { ContactRowInSegments } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
-import { type ContactFilters, matchingContacts, whenItsTurn } from './list.ts'
+import { type ContactFilters, matchingContacts } from './list.ts'
 
 const ROWS_A_PAGE = 1_000
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
@@ -13,14 +13,16 @@ export async function* contactPages(tenant: Tenant, filters: ContactFilters): As
   const next = createPageReader(ROWS_A_PAGE)
   for (let after = FIRST_ID; ; ) {
     const { rows, isLast } = await next((limit) =>
-      whenItsTurn(tenant, filters, () =>
-        matchingContacts(tenant, filters)
-          .select(CONTACT_COLUMNS)
-          .select(segmentIds)
-          .where('contacts.contact_id', '>', after)
-          .orderBy('contacts.contact_id')
-          .limit(limit)
-          .execute(),
+      tenant.heavily(
+        () =>
+          matchingContacts(tenant, filters)
+            .select(CONTACT_COLUMNS)
+            .select(segmentIds)
+            .where('contacts.contact_id', '>', after)
+            .orderBy('contacts.contact_id')
+            .limit(limit)
+            .execute(),
+        'postgres_export',
       ),
     )
     if (rows.length > 0) yield rows

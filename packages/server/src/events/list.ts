@@ -1,5 +1,5 @@
 import { isAnswerTooLarge, itemsWithin } from '../platform/answer-size.ts'
-import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import { isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { contactsOf } from '../visitors/owners.ts'
 import { EVENT_COLUMNS, type EventRow, isoOf, textOrNull, toEventObjects } from './event-object.ts'
@@ -13,8 +13,6 @@ export interface EventOrder {
   direction: 'asc' | 'desc'
 }
 
-/** Further pages read all rows before them. */
-const OFFSET_LIGHT = 10_000
 const EVENT_BYTES = 'byteSize(data, url, url_path, title, referrer, text, class, user_agent) AS bytes'
 const EVENT_BYTES_BESIDE_TEXTS = 1_000
 const SORT_COLUMNS = { timestamp: 'timestamp', event: 'event', createdAt: 'received_at' } as const
@@ -108,7 +106,7 @@ async function selectPage<Row>(
   const direction = order.direction === 'asc' ? 'ASC' : 'DESC'
   // Ends with the id, so that the order is total and pages never repeat or skip an event.
   const sorted = [...new Set([column, 'timestamp', EVENT_ID_ORDER])].map((name) => `${name} ${direction}`)
-  const isLight = !readsEverything(filters) && column === 'timestamp' && offsetOf(page) < OFFSET_LIGHT
+  const isLight = !readsEverything(filters) && column === 'timestamp' && !isDeep(page)
   return tenant.events.select<Row>({
     name: 'events.list',
     lane: isLight ? 'light' : 'heavy',

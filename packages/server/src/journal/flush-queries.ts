@@ -32,13 +32,16 @@ const SENT = `SELECT * FROM unnest($4::uuid[], $5::text[], $7::uuid[], $8::integ
   $11::text[], $12::text[])
   AS sent (tenant_id, visitor_id, contact_id, episode, first_seen_at, first_page_at, first_url, first_referrer)`
 
-/** ON CONFLICT waits for any transaction that is changing the existing row, so known visitors must be excluded. */
+/**
+ * ON CONFLICT waits for any transaction that is changing the existing row, so known visitors must be excluded. A visitor
+ * that another process is adding is neither inserted nor known here, so the flush is repeated and sees its row.
+ */
 const ADD_VISITORS = `INSERT INTO visitors
   (tenant_id, visitor_id, created_at, first_seen_at, first_page_at, first_url, first_referrer)
   SELECT tenant_id, visitor_id, $6::timestamptz, first_seen_at, first_page_at, first_url, first_referrer FROM sent
   WHERE NOT EXISTS (SELECT FROM visitors AS known
     WHERE known.tenant_id = sent.tenant_id AND known.visitor_id = sent.visitor_id)
-  ORDER BY 1, 2 ON CONFLICT DO NOTHING`
+  ORDER BY 1, 2 ON CONFLICT DO NOTHING RETURNING 1`
 
 /**
  * An event that arrives late may be the earliest. Skips visitors that are being identified: a flush must not wait for
@@ -68,7 +71,7 @@ const ADD_DELIVERIES = `INSERT INTO webhook_deliveries
 
 /**
  * Writes a whole flush in one statement: one round trip, one commit. It succeeds if every id that a sender chose is new
- * and every visitor still has the owner recorded in its events.
+ * and every visitor is new or still has the owner recorded in its events.
  * @returns false if not; then nothing is written.
  */
 export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<boolean> {
@@ -81,11 +84,10 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
         begun AS (${BEGIN_EARLIER}),
         ${delivers ? `delivered AS (${ADD_DELIVERIES}),` : ''}
         checked AS (
-          SELECT (SELECT count(*) FROM remembered) = cardinality($1::uuid[]) AND NOT EXISTS (
-            SELECT FROM sent
-            JOIN visitors ON visitors.tenant_id = sent.tenant_id AND visitors.visitor_id = sent.visitor_id
-            WHERE visitors.contact_id IS DISTINCT FROM sent.contact_id OR visitors.episode <> sent.episode
-          ) AS holds
+          SELECT (SELECT count(*) FROM remembered) = cardinality($1::uuid[])
+            AND (SELECT count(*) FROM added) + count(*) = cardinality($5::text[]) AS holds
+          FROM sent JOIN visitors ON visitors.tenant_id = sent.tenant_id AND visitors.visitor_id = sent.visitor_id
+            AND visitors.contact_id IS NOT DISTINCT FROM sent.contact_id AND visitors.episode = sent.episode
         )
         INSERT INTO journal (journal_id, tenant_ids, row_count, rows)
         SELECT $13, ARRAY(SELECT DISTINCT unnest($4::uuid[])), $14, $15 FROM checked WHERE 1 / holds::integer = 1`,

@@ -44,7 +44,7 @@ async function fill(lane: Lane): Promise<() => void> {
   }
 }
 
-test.each(['light', 'heavy', 'export', 'postgres'] as const)(
+test.each(['light', 'heavy', 'export', 'postgres', 'postgres_export'] as const)(
   'one tenant never has more than half of the lane %s, so another is served at once',
   async (lane) => {
     const reads = createReadTurns({ cores: 16, memoryBytes: 1e9, postgresConnections: 32 })
@@ -75,6 +75,14 @@ test.each([
   ['export', '/api/events/export.csv', ['/v1/events', HEAVY]],
   ['postgres', '/v1/contacts?search=ada', ['/v1/contacts?city=Rome', '/v1/events', HEAVY]],
   ['postgres', '/v1/companies?search=ada', ['/v1/companies']],
+  ['postgres', '/v1/contacts?status=not_enriched', ['/v1/contacts?sort_by=email']],
+  ['postgres', '/v1/contacts?has_linkedin=false', ['/v1/contacts?lead_status=open']],
+  ['postgres', '/v1/contacts?created_after=2020-01-01', ['/v1/contacts']],
+  ['postgres', '/v1/contacts?page=101&limit=100', ['/v1/contacts?page=100&limit=100']],
+  ['postgres', '/v1/companies?created_before=2040-01-01', ['/v1/companies?country=Italy']],
+  ['postgres', '/v1/companies?page=101&limit=100', ['/v1/companies?page=2']],
+  ['postgres_export', '/api/contacts/export.csv', ['/v1/contacts?search=ada', '/api/events/export.csv']],
+  ['postgres_export', '/api/companies/export.csv', ['/v1/companies?search=ada']],
   ['light', '/v1/events', [HEAVY, '/v1/contacts?search=ada']],
 ] as const)('in the lane %s %s waits, and nothing of another lane waits with it', async (lane, waits, answered) => {
   const giveBack = await fill(lane)
@@ -180,6 +188,36 @@ test('an abandoned download makes room for another', async () => {
   const again = () => tenant.call('GET', '/api/contacts/export.csv').then(({ status }) => status)
   await expect.poll(again).toBe(200)
   giveBack()
+})
+
+test('the reads of ClickHouse that can run at once have no more memory together than they may', async () => {
+  const reads = createReadTurns({ cores: 16, memoryBytes: 1e9, postgresConnections: 32 })
+  let memoryBytes = 0
+  for (const lane of ['light', 'heavy', 'export'] as const) {
+    for (let n = 0; reads.lanes[lane].counts().waiting === 0; n++) {
+      const entering = reads.enter(lane, `tenant ${n}`)
+      if (reads.lanes[lane].counts().waiting === 0) memoryBytes += (await entering).share.memoryBytes
+    }
+  }
+  expect(memoryBytes).toBeGreaterThan(0.99e9)
+  expect(memoryBytes).toBeLessThanOrEqual(1e9)
+})
+
+test.each(['light', 'heavy', 'export'] as const)('a read in the lane %s has its share of the memory', async (lane) => {
+  const { stores } = service
+  const bounds: unknown[] = []
+  const clickhouse: typeof stores.clickhouse = {
+    ...stores.clickhouse,
+    query: async (_sql, _parameters, given) => {
+      bounds.push(given?.memoryBytes)
+      return []
+    },
+  }
+  const { share, end } = await stores.reads.enter(lane, 'another')
+  end()
+  const handle = openTenant({ ...stores, clickhouse }, tenant.id)
+  await handle.events.select({ name: 'test', lane, columns: 'event', where: [], parameters: {} })
+  expect(bounds).toEqual([share.memoryBytes])
 })
 
 test("a client's read that exceeds its limits is 400, and says what to do", async () => {

@@ -6,9 +6,10 @@ import { createTurns, TurnRefused, type Turns } from './turns.ts'
 
 /**
  * The cost of a read. `light`: answered by an index. `heavy`: may read all of the tenant's data. `export`: a page of a
- * file. `postgres`: a heavy read of PostgreSQL; light ones are not queued.
+ * file. `postgres` and `postgres_export`: the same two in PostgreSQL, where light reads are not queued.
  */
-export type Lane = 'light' | 'heavy' | 'export' | 'postgres'
+export type Lane = 'light' | 'heavy' | 'export' | PostgresLane
+export type PostgresLane = 'postgres' | 'postgres_export'
 
 /** The limits of one ClickHouse read. */
 export interface ReadShare {
@@ -78,12 +79,14 @@ export function createReadTurns({ cores, memoryBytes, postgresConnections }: Res
     // A file in progress must not fail because others are waiting: `exports` limits the number of files.
     export: createTurns({ perKey: half(files), inAll: files }),
     postgres: laneOf(postgres),
+    postgres_export: createTurns({ perKey: half(postgres), inAll: postgres }),
   }
   const shares: Record<Lane, ReadShare> = {
     light: { threads: half(cores), memoryBytes: (memoryBytes * MEMORY_SHARE.light) / light },
     heavy: { threads: half(cores / heavy), memoryBytes: (memoryBytes * MEMORY_SHARE.heavy) / heavy },
     export: { threads: half(cores / files), memoryBytes: (memoryBytes * MEMORY_SHARE.export) / files },
     postgres: { threads: 1, memoryBytes: 0 },
+    postgres_export: { threads: 1, memoryBytes: 0 },
   }
   const exports = createTurns(FILES)
   const isAlone = watchTenants()

@@ -5,7 +5,7 @@ import type { Database, TenantDatabase, TenantTables } from './postgres/database
 import type { DB } from './postgres/generated/tables.ts'
 import { onScratch } from './postgres/scratch.ts'
 import { TenantPlugin } from './postgres/tenant-plugin.ts'
-import type { ReadTurns } from './read-turns.ts'
+import type { PostgresLane, ReadTurns } from './read-turns.ts'
 
 /** Both databases, for all tenants. Only the tenant handle and modules that serve all tenants use it. */
 export interface Stores {
@@ -28,11 +28,11 @@ export interface Tenant {
   readonly db: TenantDatabase
   readonly events: TenantEvents
   /**
-   * Queues statements that may read all of the tenant's data, such as a search, because they occupy a PostgreSQL
-   * connection for long and must not occupy all of them. Do not nest. Inside a transaction, which already has one, it
-   * does not wait.
+   * Queues statements that may read all of the tenant's data, such as a search or a page of a file, because they occupy
+   * a PostgreSQL connection for long and must not occupy all of them. Do not nest. Inside a transaction, which already
+   * has one, it does not wait.
    */
-  heavily<T>(work: () => Promise<T>): Promise<T>
+  heavily<T>(work: () => Promise<T>, lane?: PostgresLane): Promise<T>
   /** Starts a file of records. @returns a function that ends it. @throws ServiceError 429 `too_many_exports`. */
   beginExport(): Promise<() => void>
   /** Runs `work` on a dedicated connection for temporary tables, which are not restricted to the tenant. */
@@ -65,9 +65,9 @@ export function openTenant(stores: Stores, tenantId: string, caller?: AbortSigna
     id: tenantId,
     db,
     events: tenantEvents(stores, tenantId, { caller, isUrgent: isTransaction }),
-    heavily: async (work) => {
+    heavily: async (work, lane = 'postgres') => {
       if (isTransaction) return work()
-      const { end } = await stores.reads.enter('postgres', tenantId, { caller })
+      const { end } = await stores.reads.enter(lane, tenantId, { caller })
       try {
         return await work()
       } finally {

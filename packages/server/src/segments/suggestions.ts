@@ -82,13 +82,15 @@ async function suggestOfContacts(tenant: Tenant, property: string, typed: string
 }
 
 async function suggestCompanies(tenant: Tenant, typed: string, limit: number): Promise<Suggestion[]> {
-  const rows = await tenant.db
-    .selectFrom('companies')
-    .select(['company_id', 'name', 'domain'])
-    .where(contains(sql`companies.search_text`, typed))
-    .orderBy('created_at', 'desc')
-    .limit(limit)
-    .execute()
+  const rows = await tenant.heavily(() =>
+    tenant.db
+      .selectFrom('companies')
+      .select(['company_id', 'name', 'domain'])
+      .where(contains(sql`companies.search_text`, typed))
+      .orderBy('created_at', 'desc')
+      .limit(limit)
+      .execute(),
+  )
   return rows.map(({ company_id, name, domain }) => ({ value: company_id, label: name ?? domain, count: 1 }))
 }
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
+import { hasMoreCharacters } from '../platform/characters.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
@@ -73,7 +74,7 @@ export async function checkSubscription(
   { outbound }: Pick<Dependencies, 'outbound'>,
   { event, url, urlFilter, headers = [] }: SubscriptionSettings,
 ): Promise<CheckedSettings> {
-  if (event.length === 0 || event.length > EVENT_LENGTH_MAX || !isStorableText(event)) {
+  if (event.length === 0 || hasMoreCharacters(event, EVENT_LENGTH_MAX) || !isStorableText(event)) {
     throw validationError([{ path: 'event', message: `must be an event name of 1 to ${EVENT_LENGTH_MAX} characters` }])
   }
   checkHeaders(headers)

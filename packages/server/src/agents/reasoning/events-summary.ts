@@ -2,6 +2,7 @@ import { activityOfContacts } from '../../events/activity.ts'
 import { conditionsOf } from '../../events/filters.ts'
 import { EVENT_ID_ORDER } from '../../events/table.ts'
 import type { Tenant } from '../../platform/tenant.ts'
+import { askableGroups } from '../../visitors/owners.ts'
 
 const TYPES_A_CONTACT = 20
 const PAGES_A_CONTACT = 10
@@ -35,12 +36,22 @@ interface Row {
   last_ms: number
 }
 
-/** Summarises the events of some contacts, in four queries however many contacts. Those without any are left out. */
+/**
+ * Summarises the events of some contacts, in four queries unless they have more visitors than one query can name.
+ * Contacts without events are left out.
+ */
 export async function summariseEvents(
   tenant: Tenant,
   contactIds: readonly string[],
 ): Promise<Map<string, EventsSummary>> {
-  if (contactIds.length === 0) return new Map()
+  const summaries = new Map<string, EventsSummary>()
+  for (const group of await askableGroups(tenant, contactIds)) {
+    for (const [contactId, summary] of await summariesOf(tenant, group)) summaries.set(contactId, summary)
+  }
+  return summaries
+}
+
+async function summariesOf(tenant: Tenant, contactIds: readonly string[]): Promise<Map<string, EventsSummary>> {
   const [types, pages, latest] = await Promise.all([
     spans(tenant, 'agents.event_types', contactIds, { name: 'event', title: "''", where: [], rows: TYPES_A_CONTACT }),
     spans(tenant, 'agents.pages', contactIds, {

@@ -1,6 +1,6 @@
 import { LOADED_BYTES_MAX } from '../answer-size.ts'
 import { ServiceError } from '../errors.ts'
-import { callerLeft, type Lane, type ReadOptions, type ReadTurns } from '../read-turns.ts'
+import { callerLeft, type Lane, type PostgresLane, type ReadOptions, type ReadTurns } from '../read-turns.ts'
 import type { ClickHouse } from './connect.ts'
 import type { QueryParameters } from './parameters.ts'
 import { refusalCode } from './refusal.ts'
@@ -10,7 +10,7 @@ export interface EventSelect {
   /** Appears in logs. */
   name: string
   /** `light` is for queries that an index answers: by id, by contact or visitor, or the newest. */
-  lane: Exclude<Lane, 'postgres'>
+  lane: Exclude<Lane, PostgresLane>
   columns: string
   /** Conditions with `{name: Type}` placeholders, joined with AND. */
   where: readonly string[]

@@ -25,8 +25,15 @@ export interface Page {
   limit: number
 }
 
+export const FIRST_PAGE: Page = { page: 1, limit: 1 }
+
 export function offsetOf({ page, limit }: Page): number {
   return (page - 1) * limit
+}
+
+/** Whether so many rows come before a page that reading past them is heavy. */
+export function isDeep(page: Page): boolean {
+  return offsetOf(page) >= 10_000
 }
 
 export function paginationOf({ page, limit }: Page, totalItems: number): Type.Static<typeof Pagination> {
