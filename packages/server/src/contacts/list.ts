@@ -110,7 +110,7 @@ async function countRows(matching: ReturnType<typeof matchingContacts>): Promise
   return Number(row?.count ?? 0)
 }
 
-/** Queues what may read every contact: filters without an index, filters that may match most contacts, deep pages. */
+/** A read that no index answers, or that may match most contacts, may scan all of them. */
 function whenItsTurn<T>(tenant: Tenant, filters: ContactFilters, page: Page, work: () => Promise<T>): Promise<T> {
   const { search, job_title, status, has_linkedin, created_after, created_before } = filters
   const broad = [job_title, status, has_linkedin, created_after, created_before]

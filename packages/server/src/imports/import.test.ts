@@ -243,7 +243,7 @@ test('a row that does not fit into its contact fails alone', async () => {
   const long = 'x'.repeat(60_000)
   const { lines } = await importText(`email,a,b,c\nada@example.com,${long},${long},${long}\nbob@example.com,1,2,3\n`)
   expect(lines.map(({ status }) => status)).toEqual(['failed', 'created'])
-  expect(lines[0]?.error).toContain('more than 256 KiB')
+  expect(lines[0]?.error).toContain('would exceed 256 KiB')
   expect(await count()).toBe(1)
 })
 

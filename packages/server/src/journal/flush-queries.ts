@@ -34,7 +34,7 @@ const SENT = `SELECT * FROM unnest($4::uuid[], $5::text[], $7::uuid[], $8::integ
 
 /**
  * ON CONFLICT waits for any transaction that is changing the existing row, so known visitors must be excluded. A visitor
- * that another process is adding is neither added nor known here, so the flush starts again and sees its row.
+ * that another process is adding is neither inserted nor known here, so the flush is repeated and sees its row.
  */
 const ADD_VISITORS = `INSERT INTO visitors
   (tenant_id, visitor_id, created_at, first_seen_at, first_page_at, first_url, first_referrer)

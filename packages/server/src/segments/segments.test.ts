@@ -154,7 +154,10 @@ test('while a segment is being counted it has no number, and nothing takes it fo
   }
   const expectCounting = async (meant: number) => {
     expect(await read()).toEqual({ contact_count: null, counting: true })
-    expect(await members()).toMatchObject({ counting: true, warnings: [expect.stringContaining('finding out')] })
+    expect(await members()).toMatchObject({
+      counting: true,
+      warnings: [expect.stringContaining('still being counted')],
+    })
     const refused = await aggregate()
     expect([refused.status, refused.body.error.code]).toEqual([409, 'segment_counting'])
     expect(refused.headers.get('retry-after')).toBe('2')

@@ -67,9 +67,7 @@ export interface CheckedSettings {
   headers: readonly CustomHeader[]
 }
 
-/**
- * Checks settings before a transaction begins: DNS may take its time. @throws ServiceError 400 for what cannot work.
- */
+/** Validates settings before a transaction begins, because DNS may be slow. @throws ServiceError 400. */
 export async function checkSubscription(
   { outbound }: Pick<Dependencies, 'outbound'>,
   { event, url, urlFilter, headers = [] }: SubscriptionSettings,

@@ -31,7 +31,7 @@ export function offsetOf({ page, limit }: Page): number {
   return (page - 1) * limit
 }
 
-/** Whether so many rows come before a page that reading past them is heavy. */
+/** Whether so many rows precede a page that skipping them is expensive. */
 export function isDeep(page: Page): boolean {
   return offsetOf(page) >= 10_000
 }
