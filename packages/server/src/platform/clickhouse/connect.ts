@@ -66,6 +66,8 @@ const CONNECTIONS_MAX = 64
 const ROWS_A_TURN = 250
 /** By default ClickHouse silently ignores columns that the table lacks. */
 const NOTHING_LEFT_OUT = 'input_format_skip_unknown_fields = 0'
+/** Newer servers gather small insertions by default, and may then ignore their tokens or answer before rows can be read. */
+const AT_ONCE = 'async_insert = 0'
 
 /** Opens the embedded engine at `path`, or a client for the server at `url`. */
 export async function connectClickHouse(
@@ -129,7 +131,7 @@ export async function connectClickHouse(
       await asUnavailable(async () => client.command({ ...statement(sql, parameters), ...lasting() }))
     },
     insert: async (table, format, body, token) => {
-      const settings = [`insert_deduplication_token = '${token}'`, ...inCluster.insert, NOTHING_LEFT_OUT]
+      const settings = [`insert_deduplication_token = '${token}'`, AT_ONCE, ...inCluster.insert, NOTHING_LEFT_OUT]
       const query = `INSERT INTO ${table} SETTINGS ${settings.join(', ')} FORMAT ${format}`
       await asUnavailable(async () => {
         const { stream } = await client.exec({ query, values: body as never, ...lasting() })
