@@ -59,6 +59,17 @@ export async function openBatches(database: Database): Promise<string[]> {
   return rows.flatMap(({ batch_id }) => batch_id ?? [])
 }
 
+/** The parts of batches that were divided: rows that are a batch of their own. */
+export async function openParts(database: Database): Promise<string[]> {
+  const rows = await database
+    .selectFrom('journal')
+    .select('journal_id')
+    .whereRef('batch_id', '=', 'journal_id')
+    .orderBy('journal_id')
+    .execute()
+  return rows.map(({ journal_id }) => journal_id)
+}
+
 /** Tenants with rows that wait or are in a batch. */
 export async function tenantsThatWait(database: Database): Promise<Set<string>> {
   const { rows } = await sql<{ tenant_id: string }>`
@@ -76,7 +87,7 @@ export async function tenantsOfBatches(database: Database, batchIds: readonly st
 
 /**
  * Locks a batch, waiting for another process that has it in hand. Call it in a transaction: a process that dies lets go.
- * @returns its rows; none when it has been finished.
+ * @returns its rows; none when it has been finished or divided.
  */
 export async function lockBatch(transaction: Database, batchId: string): Promise<BatchRow[]> {
   // A deletion that a power cut undoes is harmless, so it need not wait for the disk.

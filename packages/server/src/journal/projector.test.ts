@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { ChangeLog } from '../contacts/change-log.ts'
@@ -35,6 +36,13 @@ async function stored(of = tenant): Promise<string[]> {
   const where = 'tenant_id = {tenant: UUID}'
   const sql = `SELECT event FROM events WHERE ${where} ORDER BY event`
   return (await service.stores.clickhouse.query<{ event: string }>(sql, { tenant: of.id })).map(({ event }) => event)
+}
+
+/** Whether a statement in this file's database waits for a lock. */
+async function isWaitingForLock(): Promise<boolean> {
+  const { rows } = await sql`SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(service.stores.database)
+  return rows.length > 0
 }
 
 const waiting = () => service.stores.database.selectFrom('journal').select('journal_id').execute()
@@ -89,6 +97,59 @@ describe('the barrier', () => {
       await projecting
       expect(await stored()).toEqual(['in hand'])
     })
+  })
+
+  test('waits for the parts of a batch that another process divides meanwhile', async () => {
+    tenant = await createTestTenant(service)
+    const { clickhouse } = service.stores
+    const held = holding(clickhouse)
+    const [reached, refuse] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let isWhole = true
+    const dividing: ClickHouse = {
+      ...clickhouse,
+      insert: async (...given) => {
+        if (!isWhole) return held.clickhouse.insert(...given)
+        isWhole = false
+        reached.resolve()
+        await refuse.promise
+        throw unreadable
+      },
+    }
+    await withProjectors([dividing, clickhouse], async (first, second) => {
+      await commit(['one'])
+      await commit(['two'])
+      const projecting = first.drain()
+      await reached.promise
+      const read = second.barrier(tenant.id).then(() => stored())
+      await expect.poll(isWaitingForLock).toBe(true)
+      refuse.resolve()
+      // The batch is divided by now, and the first part is in hand.
+      await held.reached
+      await expect.poll(isWaitingForLock).toBe(true)
+      held.release()
+      expect(await read).toEqual(['one', 'two'])
+      await projecting
+    })
+  })
+
+  test('says 503 while a part of a divided batch is refused, for a reason that says nothing of its rows', async () => {
+    tenant = await createTestTenant(service)
+    const { clickhouse } = service.stores
+    const faults = Object.entries({ '"bad"': unreadable, '"refused"': refusal })
+    const refusing: ClickHouse = {
+      ...clickhouse,
+      insert: (...given) => {
+        const [, fault] = faults.find(([text]) => given[2].includes(text)) ?? []
+        return fault ? Promise.reject(fault) : clickhouse.insert(...given)
+      },
+    }
+    await commit(['bad'])
+    await commit(['refused'])
+    await withProjectors([refusing], async (projector) => {
+      await expect(projector.barrier(tenant.id)).rejects.toMatchObject({ status: 503, code: 'store_unavailable' })
+    })
+    await withProjectors([clickhouse], (projector) => projector.barrier(tenant.id))
+    expect(await stored()).toEqual(['refused'])
   })
 
   test('says 503 while ClickHouse takes nothing, and only where events wait', async () => {
@@ -280,6 +341,9 @@ test('an erasure waits for events of a visitor that ClickHouse does not take, th
   })
   expect(await stored()).toEqual([])
 })
+
+/** What ClickHouse says of rows that it cannot read. */
+const unreadable = new Error('Code: 27. DB::Exception: Cannot parse input. (CANNOT_PARSE_INPUT_ASSERTION_FAILED)')
 
 /** What says nothing of the rows: here, that the password is wrong. */
 const refusal = new Error('Code: 516. DB::Exception: Authentication failed. (AUTHENTICATION_FAILED)')

@@ -14,6 +14,7 @@ import {
   keepLocks,
   lockBatch,
   openBatches,
+  openParts,
   readTexts,
   tenantsOfBatches,
   tenantsThatWait,
@@ -21,6 +22,7 @@ import {
 import { JOURNAL_FORMAT } from './event-record.ts'
 import { type Insertion, insertionsOf } from './insertions.ts'
 import { type Holder, insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
+import { rememberTexts } from './remembered-texts.ts'
 
 /** Events wait so long before they are inserted, unless they are many: a read would wait for them to be. */
 const EVERY_MS = 100
@@ -31,8 +33,6 @@ const READ_WITHIN_MS = 10_000
 const MANY_BYTES = 4_000_000
 /** How often the journal is looked at for rows that nobody here was told of. */
 const SWEEP_EVERY_MS = 1_000
-/** Texts of rows that this process has committed, so that they need not be read back. */
-const REMEMBERED_BYTES_MAX = 64_000_000
 
 /** Carries journal rows to ClickHouse, each exactly once. */
 export interface Projector {
@@ -80,11 +80,14 @@ export function startProjector(dependencies: Dependencies): Projector {
   let startedAt = 0
   let readAt = Number.NEGATIVE_INFINITY
 
-  /** Inserts a batch and removes it from the journal, unless another process has done so. */
-  async function carry(batchId: string): Promise<void> {
+  /**
+   * Inserts a batch and removes it from the journal. @returns whether it was still there: another process may have
+   * finished it, or divided it.
+   */
+  async function carry(batchId: string): Promise<boolean> {
     const outcome = await database.transaction().execute(async (transaction) => {
       const rows = await lockBatch(transaction, batchId)
-      if (rows.length === 0) return 'finished'
+      if (rows.length === 0) return 'gone'
       const holder = holding(transaction)
       const complete = await textsOf(holder, rows)
       const outcome = complete.size === 0 ? 'finished' : await insert(holder, batchId, complete)
@@ -98,6 +101,7 @@ export function startProjector(dependencies: Dependencies): Projector {
       return outcome === 'divided' ? [...complete.keys()] : outcome
     })
     if (Array.isArray(outcome)) for (const journalId of outcome) await carry(journalId)
+    return outcome !== 'gone'
   }
 
   /** Inserts only while PostgreSQL still grants the locks: a process that was frozen may have lost them to another. */
@@ -180,10 +184,15 @@ export function startProjector(dependencies: Dependencies): Projector {
   }
 
   async function carryOpen(isDue: (refusedAt: number | undefined) => boolean): Promise<void> {
+    const known = [...refused.keys()]
     const open = await openBatches(database)
-    for (const batchId of open) if (isDue(refused.get(batchId))) await carry(batchId)
     // Another process has finished those that are gone.
-    for (const batchId of [...refused.keys()]) if (!open.includes(batchId)) refused.delete(batchId)
+    for (const batchId of known) if (!open.includes(batchId)) refused.delete(batchId)
+    let isAnyGone = false
+    for (const batchId of open) if (isDue(refused.get(batchId)) && !(await carry(batchId))) isAnyGone = true
+    if (!isAnyGone) return
+    // The other process may have divided it, and its parts still wait.
+    for (const part of await openParts(database)) if (isDue(refused.get(part))) await carry(part)
   }
 
   const isFresh = (refusedAt: number | undefined) => refusedAt === undefined
@@ -267,27 +276,4 @@ export function startProjector(dependencies: Dependencies): Projector {
 /** What a reader is told: its events are safe, and cannot be read at the moment. */
 function asUnavailable(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : storeUnavailable('ClickHouse', error)
-}
-
-/** The texts of the latest rows that this process has committed. */
-function rememberTexts() {
-  const texts = new Map<string, string>()
-  let bytes = 0
-  function forget(journalId: string): void {
-    bytes -= texts.get(journalId)?.length ?? 0
-    texts.delete(journalId)
-  }
-  return {
-    get: (journalId: string) => texts.get(journalId),
-    bytes: () => bytes,
-    forget,
-    add: (journalId: string, text: string) => {
-      texts.set(journalId, text)
-      bytes += text.length
-      for (const oldest of texts.keys()) {
-        if (bytes <= REMEMBERED_BYTES_MAX) return
-        forget(oldest)
-      }
-    },
-  }
 }
