@@ -49,7 +49,7 @@ function configuration(name: string): string {
   const path = join(directory, 'cluster.xml')
   const shard = (weight: number, port: number) =>
     `<shard><weight>${weight}</weight><internal_replication>true</internal_replication>
-      <replica><host>localhost</host><port>${port}</port></replica></shard>`
+      <replica><host>localhost</host><port>${port}</port><compression>false</compression></replica></shard>`
   writeFileSync(
     path,
     `<clickhouse>

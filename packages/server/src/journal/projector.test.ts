@@ -51,7 +51,7 @@ const waiting = () => service.stores.database.selectFrom('journal').select('jour
 async function withProjectors(clickhouses: ClickHouse[], work: (...projectors: Projector[]) => Promise<void>) {
   const { database } = service.stores
   const { log } = service
-  const projectors = clickhouses.map((clickhouse) => startProjector({ database, clickhouse, log }))
+  const projectors = clickhouses.map((clickhouse) => startProjector({ database, clickhouse, cluster: null, log }))
   try {
     await work(...projectors)
   } finally {
@@ -243,7 +243,7 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     const held = holding(clickhouse)
     // A thousandth of what the service waits.
     const { db } = openPool<DB>(service.postgres.address, 3, 40)
-    const frozen = startProjector({ database: db, clickhouse: held.clickhouse, log: service.log })
+    const frozen = startProjector({ database: db, clickhouse: held.clickhouse, cluster: null, log: service.log })
     await commit(['in hand'])
     const projecting = frozen.drain()
     await held.reached

@@ -21,7 +21,7 @@ import {
 } from './batches.ts'
 import { JOURNAL_FORMAT } from './event-record.ts'
 import { type Insertion, insertionsOf } from './insertions.ts'
-import { type Holder, insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
+import { type Holder, insertEach, isRefused, isUnreadable, isUnreadableByAsked, setAsideIncomplete } from './refused.ts'
 import { rememberTexts } from './remembered-texts.ts'
 
 /** Events wait so long before they are inserted, unless they are many: a read would wait for them to be. */
@@ -62,12 +62,15 @@ interface Dependencies {
   /** A pool of its own: a reader may wait for a batch while it holds a connection. */
   database: Database
   clickhouse: ClickHouse
+  /** The cluster that ClickHouse is, if it is one. */
+  cluster: string | null
   log: Logger
 }
 
 /** Starts the projection of everything that any process commits to the journal. */
 export function startProjector(dependencies: Dependencies): Projector {
-  const { database, clickhouse, log } = dependencies
+  const { database, clickhouse, cluster, log } = dependencies
+  const cannotRead = cluster === null ? isUnreadable : isUnreadableByAsked
   const texts = rememberTexts()
   /** Batches that ClickHouse refused, with the insertions that had succeeded by then. */
   const refused = new Map<string, number>()
@@ -151,6 +154,7 @@ export function startProjector(dependencies: Dependencies): Projector {
   /**
    * ClickHouse has refused a batch. Its parts have other tokens, so it is divided only when ClickHouse cannot have taken
    * it before: one whose insertion was interrupted, and is now refused as everything is, would be recorded twice.
+   * In a cluster some shards may have taken their rows, so a batch waits unless it cannot be read at all.
    * @throws what ClickHouse says when it accepts nothing at the moment.
    */
   async function divide(
@@ -161,8 +165,8 @@ export function startProjector(dependencies: Dependencies): Projector {
   ): Promise<'finished' | 'divided' | 'refused'> {
     const since = refused.get(batchId) ?? insertions
     // ClickHouse has accepted other batches since it first refused this one, so the cause is in the batch.
-    const isItsFault = insertions > since
-    if (!isItsFault && !isUnreadable(error)) {
+    const isItsFault = cluster === null && insertions > since
+    if (!isItsFault && !cannotRead(error)) {
       if (!refused.has(batchId)) log.error({ err: error, batch_id: batchId }, 'ClickHouse refuses a batch of events')
       refused.set(batchId, since)
       return 'refused'
@@ -171,7 +175,7 @@ export function startProjector(dependencies: Dependencies): Projector {
       if (isItsFault) for (const journalId of rows.keys()) refused.set(journalId, since)
       return 'divided'
     }
-    for (const row of rows.values()) await insertEach(holder, row, isItsFault ? isRefused : isUnreadable)
+    for (const row of rows.values()) await insertEach(holder, row, isItsFault ? isRefused : cannotRead)
     succeed(batchId)
     return 'finished'
   }
@@ -205,7 +209,7 @@ export function startProjector(dependencies: Dependencies): Projector {
     while (await formBatch(database));
     await carryOpen(isFresh)
     // After the others, which show whether ClickHouse accepts anything.
-    await carryOpen(isDecidable)
+    if (cluster === null) await carryOpen(isDecidable)
   })
 
   const look = inRounds(() => tenantsThatWait(database))
@@ -260,7 +264,7 @@ export function startProjector(dependencies: Dependencies): Projector {
         throw asUnavailable(error)
       })
       if (refused.size === 0 || !(await lookAtRefused()).has(tenantId)) return
-      throw asUnavailable(new Error('ClickHouse has refused events of the tenant, and has accepted nothing since'))
+      throw asUnavailable(new Error('ClickHouse refuses events of the tenant'))
     },
     drain,
     counts: () => ({ ...counts }),

@@ -31,6 +31,14 @@ export function isUnreadable(error: unknown): boolean {
   return UNREADABLE.has(refusalCode(error) ?? 0)
 }
 
+/** What the server that was asked says of rows that it could not read. What it sends to others is in no text format. */
+const WHILE_READING = /while reading |While executing \w+InputFormat/
+
+/** The same in a cluster, where only an error of the server that was asked shows that no shard has taken any rows. */
+export function isUnreadableByAsked(error: unknown): boolean {
+  return isUnreadable(error) && WHILE_READING.test(String(error))
+}
+
 /** Whether ClickHouse refused this statement in particular, for any reason: it may accept others. */
 export function isRefused(error: unknown): boolean {
   const code = refusalCode(error)

@@ -18,8 +18,11 @@ const ON_MOST_REPLICAS = ["insert_quorum = 'auto'", 'insert_quorum_timeout = 200
 /** A distributed table would otherwise keep rows in a queue of its own and call them inserted. */
 const READABLE_AT_ONCE = 'distributed_foreground_insert = 1'
 
+/** Rows would otherwise be sent to the shards while later ones are still being read, and may turn out to be unreadable. */
+const READ_WHOLE = 'input_format_parallel_parsing = 0'
+
 /** What statements need in a cluster beside their own settings; nothing without one. */
 export function clusterSettings(cluster: string | null | undefined): { read: string[]; insert: string[] } {
   if (!cluster) return { read: [], insert: [] }
-  return { read: SAME_REPLICA, insert: [...SAME_REPLICA, ...ON_MOST_REPLICAS, READABLE_AT_ONCE] }
+  return { read: SAME_REPLICA, insert: [...SAME_REPLICA, ...ON_MOST_REPLICAS, READABLE_AT_ONCE, READ_WHOLE] }
 }
