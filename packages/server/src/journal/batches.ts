@@ -19,14 +19,15 @@ export interface BatchRow {
 /**
  * Puts the rows that wait, oldest first, into a batch. The batch is committed before it is inserted into ClickHouse, so
  * whoever repeats the insertion, after a crash or in another process, repeats exactly the same rows.
- * @returns whether more rows may wait than one batch holds.
+ * @returns its id, and whether more rows may wait than one batch holds.
  */
-export async function formBatch(database: Database): Promise<boolean> {
+export async function formBatch(database: Database): Promise<{ batchId: string; isFull: boolean }> {
+  const batchId = newId()
   const { rows } = await database.transaction().execute(async (transaction) => {
     // One process at a time: who comes second sees what the first has left.
     await sql`SELECT pg_advisory_xact_lock(${FORMING})`.execute(transaction)
     return sql<{ bytes: number }>`
-      UPDATE journal SET batch_id = ${newId()} WHERE journal_id IN (
+      UPDATE journal SET batch_id = ${batchId} WHERE journal_id IN (
         SELECT journal_id FROM (
           SELECT journal_id, sum(bytes) OVER (ORDER BY journal_id) - bytes AS bytes_before FROM (
             SELECT journal_id, octet_length(rows) AS bytes FROM journal WHERE batch_id IS NULL
@@ -35,7 +36,8 @@ export async function formBatch(database: Database): Promise<boolean> {
         ) AS sized WHERE bytes_before < ${BATCH_BYTES_MAX}
       ) RETURNING octet_length(rows) AS bytes`.execute(transaction)
   })
-  return rows.length === BATCH_ROWS_MAX || rows.reduce((sum, { bytes }) => sum + bytes, 0) >= BATCH_BYTES_MAX
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
+  return { batchId, isFull: rows.length === BATCH_ROWS_MAX || bytes >= BATCH_BYTES_MAX }
 }
 
 /** How many rows there are, and how many events were set aside. */
@@ -90,7 +92,7 @@ export async function tenantsOfBatches(database: Database, batchIds: readonly st
  * @returns its rows; none when it has been finished or divided.
  */
 export async function lockBatch(transaction: Database, batchId: string): Promise<BatchRow[]> {
-  // A deletion that a power cut undoes is harmless, so it need not wait for the disk.
+  // A power cut may undo the deletion. What it deleted is then looked for in ClickHouse before it is inserted again.
   await sql`SET LOCAL synchronous_commit = off`.execute(transaction)
   const rows = await transaction
     .selectFrom('journal')

@@ -1,3 +1,5 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
@@ -11,7 +13,7 @@ import { linkOwners } from '../visitors/link-owners.ts'
 import { appendRecords } from './append.ts'
 import { episodeId } from './episodes.ts'
 import { createEventEraser } from './erase-events.ts'
-import { EMPTY_RECORD, NOBODY, serializeEvents } from './event-record.ts'
+import { EMPTY_RECORD, NOBODY, serializeEvents, serializeRows } from './event-record.ts'
 import { type Projector, startProjector } from './projector.ts'
 
 let service: TestService
@@ -31,6 +33,9 @@ async function commit(names: readonly string[], to = tenant, columns?: (rows: st
   await service.stores.database.insertInto('journal').values(row).execute()
   return row.journal_id
 }
+
+/** As an older version wrote rows: without the column that came last. */
+const withoutData = (rows: string) => rows.replace(',"data"]', ']').replaceAll(',"{}"]', ']')
 
 async function stored(of = tenant): Promise<string[]> {
   const where = 'tenant_id = {tenant: UUID}'
@@ -222,6 +227,7 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     let accepts = false
     const strict: ClickHouse = {
       ...clickhouse,
+      query: (...given) => (accepts ? clickhouse.query(...given) : Promise.reject(refusal)),
       insert: (...given) => (accepts ? clickhouse.insert(...given) : Promise.reject(refusal)),
     }
     await withProjectors([strict], async (projector) => {
@@ -255,6 +261,58 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     expect(await stored()).toEqual(['in hand'])
     expect(await waiting()).toEqual([])
   })
+
+  test('before a batch is divided of which ClickHouse has a part: rows with other columns are an insertion of their own', async () => {
+    tenant = await createTestTenant(service)
+    await commit(['older'], tenant, withoutData)
+    await commit(['newer', 'bad'], tenant, (rows) => rows.replace('"bad"', '"\\ud83d"'))
+    await withProjectors([service.stores.clickhouse], (projector) => projector.barrier(tenant.id))
+    expect(await stored()).toEqual(['newer', 'older'])
+  })
+
+  test.each([
+    ['remembers the tokens of rows that are lost', 'parts'],
+    ['has rows whose tokens are lost', 'tokens'],
+  ] as const)('and with it ClickHouse, which then %s', async (_, lost) => {
+    tenant = await createTestTenant(service)
+    const { clickhouse, database } = service.stores
+    const tables = ['events', 'owner_links'] as const
+    for (const table of tables) await clickhouse.command(`SYSTEM STOP MERGES ${table}`)
+    await commit(['one', 'two'])
+    const link = { tenant_id: tenant.id, owner_id: newId(), contact_id: newId(), version: 1 }
+    const row = { journal_id: newId(), tenant_ids: [tenant.id], row_count: 1, rows: serializeRows([link]) }
+    await database
+      .insertInto('journal')
+      .values({ ...row, table_name: 'owner_links' })
+      .execute()
+    await withProjectors([ending('after', 2)], (projector) => projector.drain())
+    for (const table of tables) await reopenWithout(lost, table)
+    // Repeating the repetition changes nothing either.
+    await withProjectors([ending('after', 1)], (projector) => projector.drain())
+    await withProjectors([clickhouse], (projector) => projector.barrier(tenant.id))
+    expect(await stored()).toEqual(['one', 'two'])
+    const links = 'SELECT * FROM owner_links WHERE tenant_id = {tenant: UUID}'
+    expect(await clickhouse.query(links, { tenant: tenant.id })).toEqual([link])
+    expect(await waiting()).toEqual([])
+  })
+
+  /** Opens a table anew without the tenant's parts, or without the tokens: what a kill at the wrong moment leaves. */
+  async function reopenWithout(lost: 'parts' | 'tokens', table: string): Promise<void> {
+    const { clickhouse } = service.stores
+    const of = `database = currentDatabase() AND table = '${table}'`
+    const parts = await clickhouse.query<{ path: string }>(
+      `SELECT path FROM system.parts WHERE ${of} AND name IN (SELECT _part FROM ${table} WHERE tenant_id = {tenant: UUID})`,
+      { tenant: tenant.id },
+    )
+    expect(parts).toHaveLength(1)
+    await clickhouse.command(`DETACH TABLE ${table} SYNC`)
+    for (const { path } of parts) {
+      const tokens = join(path, '..', 'deduplication_logs')
+      expect(await readdir(tokens)).not.toEqual([])
+      await rm(lost === 'parts' ? path : tokens, { recursive: true })
+    }
+    await clickhouse.command(`ATTACH TABLE ${table}`)
+  }
 
   test.each([1, 2, 3, 4])('between the %i. and the next insertion of a batch that was divided', async (call) => {
     tenant = await createTestTenant(service)
@@ -292,6 +350,8 @@ test('what has gathered is inserted in batches of a bounded size, rows with othe
   const { clickhouse } = service.stores
   const measuring: ClickHouse = {
     ...clickhouse,
+    // Of batches that are inserted for the first time nothing is asked.
+    query: () => Promise.reject(refusal),
     insert: (table, format, body, token) => {
       bodies.push(body.length)
       return clickhouse.insert(table, format, body, token)
@@ -300,8 +360,7 @@ test('what has gathered is inserted in batches of a bounded size, rows with othe
   const data = JSON.stringify({ text: 'x'.repeat(30_000) })
   const large = (rows: string) => rows.replaceAll('"{}"', JSON.stringify(data))
   const many = Array.from({ length: 100 }, () => 'large')
-  // A row that an older version wrote, without the column that came last.
-  await commit(['older'], tenant, (rows) => rows.replace(',"data"]', ']').replace(',"{}"]', ']'))
+  await commit(['older'], tenant, withoutData)
   for (let row = 0; row < 12; row++) await commit(many, tenant, large)
   await withProjectors([measuring], (projector) => projector.drain())
   expect(await stored()).toEqual([...Array.from({ length: 1_200 }, () => 'large'), 'older'])

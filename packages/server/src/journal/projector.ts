@@ -20,6 +20,7 @@ import {
   tenantsThatWait,
 } from './batches.ts'
 import { JOURNAL_FORMAT } from './event-record.ts'
+import { insertAgain } from './insert-again.ts'
 import { type Insertion, insertionsOf } from './insertions.ts'
 import { type Holder, insertEach, isRefused, isUnreadable, isUnreadableByAsked, setAsideIncomplete } from './refused.ts'
 import { rememberTexts } from './remembered-texts.ts'
@@ -72,6 +73,8 @@ export function startProjector(dependencies: Dependencies): Projector {
   const { database, clickhouse, cluster, log } = dependencies
   const cannotRead = cluster === null ? isUnreadable : isUnreadableByAsked
   const texts = rememberTexts()
+  /** Batches that this process has just formed and that nobody has tried to insert. */
+  const untried = new Set<string>()
   /** Batches that ClickHouse refused, with the insertions that had succeeded by then. */
   const refused = new Map<string, number>()
   const counts = { waiting: 0, setAside: 0, failures: 0 }
@@ -88,10 +91,11 @@ export function startProjector(dependencies: Dependencies): Projector {
    * finished it, or divided it.
    */
   async function carry(batchId: string): Promise<boolean> {
+    const isFirst = untried.delete(batchId)
     const outcome = await database.transaction().execute(async (transaction) => {
       const rows = await lockBatch(transaction, batchId)
       if (rows.length === 0) return 'gone'
-      const holder = holding(transaction)
+      const holder = holding(transaction, isFirst)
       const complete = await textsOf(holder, rows)
       const outcome = complete.size === 0 ? 'finished' : await insert(holder, batchId, complete)
       if (outcome === 'divided') await divideBatch(transaction, batchId)
@@ -108,12 +112,14 @@ export function startProjector(dependencies: Dependencies): Projector {
   }
 
   /** Inserts only while PostgreSQL still grants the locks: a process that was frozen may have lost them to another. */
-  function holding(transaction: Database): Holder {
+  function holding(transaction: Database, isFirst: boolean): Holder {
     const insert = async ({ table, body, token }: Insertion) => {
       await keepLocks(transaction)
       await clickhouse.insert(table, JOURNAL_FORMAT, body, token)
     }
-    return { transaction, insert, log }
+    // A replicated table keeps its tokens with its parts.
+    if (isFirst || cluster !== null) return { transaction, insert, log }
+    return { transaction, insert: (insertion) => insertAgain(clickhouse, insert, insertion), log }
   }
 
   /** A batch's rows with their texts, in order, without those that are not what was written: they are set aside. */
@@ -202,11 +208,19 @@ export function startProjector(dependencies: Dependencies): Projector {
   const isFresh = (refusedAt: number | undefined) => refusedAt === undefined
   const isDecidable = (refusedAt: number | undefined) => refusedAt !== undefined && refusedAt < insertions
 
+  /** @returns whether more rows may wait. */
+  async function form(): Promise<boolean> {
+    const { batchId, isFull } = await formBatch(database)
+    untried.add(batchId)
+    return isFull
+  }
+
   const project = inRounds(async () => {
     startedAt = Date.now()
+    untried.clear()
     // While ClickHouse is away rows gather, instead of becoming many small batches.
     if (trouble !== null) await carryOpen(isFresh)
-    while (await formBatch(database));
+    while (await form());
     await carryOpen(isFresh)
     // After the others, which show whether ClickHouse accepts anything.
     if (cluster === null) await carryOpen(isDecidable)
