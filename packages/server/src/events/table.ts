@@ -83,8 +83,9 @@ export const EVENTS_TABLE: TableDefinition = {
     materialize_projections_on_insert: 0,
     materialize_projections_on_merge: 1,
     non_replicated_deduplication_window: 10_000,
-    // An acknowledged event leaves the journal, so it must be on the disk here.
+    // An acknowledged event leaves the journal, so it must be on the disk here, and its part under the final name.
     fsync_after_insert: 1,
+    fsync_part_directory: 1,
     // Merging more parts at a time halves what merging costs, for some more parts to read.
     merge_selector_base: 20,
   },
@@ -98,5 +99,5 @@ export const OWNER_LINKS_TABLE: TableDefinition = {
   latestBy: 'version',
   // Where the owner's events are.
   shardingKey: SHARDING_KEY,
-  settings: { non_replicated_deduplication_window: 10_000, fsync_after_insert: 1 },
+  settings: { non_replicated_deduplication_window: 10_000, fsync_after_insert: 1, fsync_part_directory: 1 },
 }
