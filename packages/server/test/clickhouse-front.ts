@@ -23,6 +23,8 @@ const server = createServer(async (request, response) => {
   try {
     const parameters = parametersOf(url.searchParams)
     const format = url.searchParams.get('default_format') ?? 'TabSeparated'
+    const length = url.searchParams.get('max_query_size')
+    if (length !== null) await session.queryAsync(`SET max_query_size = ${Number(length)}`)
     const run = (statement: string) =>
       Object.keys(parameters).length > 0
         ? session.queryBindAsync(statement, parameters, { format })

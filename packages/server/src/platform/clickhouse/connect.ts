@@ -8,7 +8,7 @@ import { newId } from '../ids.ts'
 import { createLog, type Logger } from '../log.ts'
 import { type Silence, watchForSilence } from '../silence.ts'
 import { clusterSettings } from './cluster.ts'
-import { embeddedStatement, type QueryParameters, type Statement } from './parameters.ts'
+import { embeddedStatement, type QueryParameters, type Statement, serverStatement } from './parameters.ts'
 import { isOutOfRoom, refusalCode } from './refusal.ts'
 
 /**
@@ -217,7 +217,7 @@ function connectServer(url: string, log: Logger): Connections {
   return {
     client,
     lend: (work) => work(client),
-    statement: (query, query_params) => ({ query, query_params }),
+    statement: serverStatement,
     cores: async () => {
       const result = await client.query({ query: "SELECT getSetting('max_threads') AS threads", format: 'JSONEachRow' })
       const [row] = await result.json<{ threads: number | string }>()
