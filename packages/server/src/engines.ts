@@ -92,7 +92,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
   const reads = await openReadTurns(found, config)
   const { db: database } = openPool<DB>(postgres.address, PROJECTOR_CONNECTIONS, HOLDS_BATCH_MS_MAX)
   cleanup.push(() => database.destroy())
-  const projector = startProjector({ database, clickhouse, log: options.log })
+  const projector = startProjector({ database, clickhouse, cluster: config.clickhouseCluster, log: options.log })
   cleanup.push(() => projector.stop())
   const stores = { database: postgres.db, clickhouse, reads, barrier: projector.barrier }
   return { stores, postgres, projector, directories, close: () => undoAll(cleanup) }

@@ -23,6 +23,8 @@ const server = createServer(async (request, response) => {
   try {
     const parameters = parametersOf(url.searchParams)
     const format = url.searchParams.get('default_format') ?? 'TabSeparated'
+    const length = url.searchParams.get('max_query_size')
+    if (length !== null) await session.queryAsync(`SET max_query_size = ${Number(length)}`)
     const run = (statement: string) =>
       Object.keys(parameters).length > 0
         ? session.queryBindAsync(statement, parameters, { format })
@@ -49,7 +51,7 @@ function configuration(name: string): string {
   const path = join(directory, 'cluster.xml')
   const shard = (weight: number, port: number) =>
     `<shard><weight>${weight}</weight><internal_replication>true</internal_replication>
-      <replica><host>localhost</host><port>${port}</port></replica></shard>`
+      <replica><host>localhost</host><port>${port}</port><compression>false</compression></replica></shard>`
   writeFileSync(
     path,
     `<clickhouse>

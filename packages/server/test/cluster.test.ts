@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import { EVENTS_TABLE, OWNER_LINKS_TABLE } from '../src/events/table.ts'
 import { createEventEraser } from '../src/journal/erase-events.ts'
-import { EMPTY_RECORD, serializeEvents } from '../src/journal/event-record.ts'
+import { EMPTY_RECORD, serializeEvents, serializeRows } from '../src/journal/event-record.ts'
+import { startProjector } from '../src/journal/projector.ts'
 import { isRefused, isUnreadable } from '../src/journal/refused.ts'
-import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
+import { type ClickHouse, connectClickHouse } from '../src/platform/clickhouse/connect.ts'
 import {
   createMissingTables,
   onCluster,
@@ -17,10 +16,13 @@ import {
 } from '../src/platform/clickhouse/tables.ts'
 import type { ServiceError } from '../src/platform/errors.ts'
 import { newId } from '../src/platform/ids.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { type BrokenShard, listenAndHangUp, listenAndRefuse } from './broken-shards.ts'
 import { hasDebianPostgres, startDebianPostgres } from './debian-postgres.ts'
 import { signedIn } from './people.ts'
 import { MAIN, openDirectory, RUNNING, type Started, startProcess } from './process.ts'
-import { createTestTenant, startTestService, type TestService, TestTenant } from './service.ts'
+import { createDatabase, createTestTenant, startTestService, type TestService, TestTenant } from './service.ts'
 import { until } from './webhooks.ts'
 
 const FRONT = 'packages/server/test/clickhouse-front.ts'
@@ -100,6 +102,23 @@ test('a batch that is inserted twice, by whoever, is recorded once', async () =>
     await service.stores.clickhouse.insert('events', 'JSONCompactEachRowWithNames', body, 'the same batch')
   }
   expect(await rowsIn('events_local')).toBe(before + 100)
+})
+
+test('rows that cannot be read are set aside, and hold up no others', async () => {
+  const now = { tenant_id: newId(), timestamp: Date.now(), received_at: Date.now() }
+  const commit = async (...names: string[]) => {
+    const events = names.map((event) => ({ ...EMPTY_RECORD, ...now, event_id: newId(), event }))
+    const rows = serializeEvents(events).replace('"surrogate"', '"\\ud83d"').replace('"bare"', 'bare')
+    const row = { journal_id: newId(), tenant_ids: [now.tenant_id], row_count: names.length, rows }
+    await service.stores.database.insertInto('journal').values(row).execute()
+  }
+  await commit('first', 'surrogate')
+  await commit('second')
+  await commit('third', 'bare')
+  await service.projector.drain()
+  await until(async () => expect(await rowsIn(`events_local WHERE tenant_id = '${now.tenant_id}'`)).toBe(3))
+  const refused = await service.stores.database.selectFrom('refused_events').select('line').execute()
+  expect(refused).toEqual([{ line: 1 }, { line: 1 }])
 })
 
 test('an identification in one process is what the other reads next: in lists, counts and every question by contact', async () => {
@@ -185,24 +204,8 @@ test('what one process acknowledges the other reads next, also while one is kill
   expect(Number(row?.n)).toBeGreaterThanOrEqual(acknowledged.length)
 })
 
-/** A server of the cluster that says hello and hangs up at the first question, as one that is killed at that moment. */
-async function listenAndHangUp(): Promise<{ port: string; close(): Promise<unknown> }> {
-  const hello = Buffer.from([0, 1, 88, 21, 1, 0x90, 0xa6, 0x03])
-  const server = createServer((socket) => {
-    socket.on('error', () => {})
-    socket.once('data', () => {
-      socket.write(hello)
-      socket.once('data', () => socket.end())
-    })
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  return { port: String(port), close: () => new Promise((resolve) => server.close(resolve)) }
-}
-
-test('a shard that hangs up or is away is no fault of the rows nor of the question', async () => {
-  const broken = await listenAndHangUp()
+/** A cluster whose second shard is broken. */
+async function connectWith(broken: BrokenShard): Promise<ClickHouse> {
   const directory = await openDirectory()
   cleanup.push(() => rm(directory, { recursive: true, force: true }))
   const front = await startProcess(FRONT, [directory, '0', CLUSTER, broken.port], {}, /ready \d+/)
@@ -210,6 +213,12 @@ test('a shard that hangs up or is away is no fault of the rows nor of the questi
   const url = `http://127.0.0.1:${/ready (\d+)/.exec(front.output())?.[1]}`
   const clickhouse = await connectClickHouse({ url, cluster: CLUSTER })
   cleanup.push(() => clickhouse.close())
+  return clickhouse
+}
+
+test('a shard that hangs up or is away is no fault of the rows nor of the question', async () => {
+  const broken = await listenAndHangUp()
+  const clickhouse = await connectWith(broken)
   await createMissingTables(clickhouse, [OWNER_LINKS_TABLE], CLUSTER)
   const links = Array.from({ length: 30 }, () => ({ tenant_id: newId(), owner_id: newId(), contact_id: newId() }))
   const insert = () =>
@@ -221,6 +230,52 @@ test('a shard that hangs up or is away is no fault of the rows nor of the questi
   expect(await ask()).toBe('store_unavailable')
   await broken.close()
   expect(await insert()).toEqual(['store_unavailable', false, false])
+})
+
+test('a batch that one shard refuses waits whole: others have taken their rows', async () => {
+  const columns = OWNER_LINKS_TABLE.elements.map((element) => element.split(' ') as [string, string])
+  // The code of rows that cannot be read.
+  const broken = await listenAndRefuse(Object.fromEntries(columns), 27)
+  const clickhouse = await connectWith(broken)
+  await createMissingTables(clickhouse, [OWNER_LINKS_TABLE], CLUSTER)
+  const postgres = connectPostgres<DB>({ connectionString: await createDatabase() }, 5)
+  cleanup.push(() => postgres.close())
+  const { db: database } = postgres
+  const tenantId = newId()
+  const commit = async (owners: readonly string[]) => {
+    const links = owners.map((owner_id) => ({ tenant_id: tenantId, owner_id, contact_id: newId(), version: 1 }))
+    const row = {
+      table_name: 'owner_links',
+      tenant_ids: [tenantId],
+      row_count: links.length,
+      rows: serializeRows(links),
+    }
+    await database
+      .insertInto('journal')
+      .values({ journal_id: newId(), ...row })
+      .execute()
+  }
+  const owners = Array.from({ length: 30 }, () => newId())
+  const spare = Array.from({ length: 30 }, () => newId())
+  const first = await clickhouse.query<{ owner: string }>(
+    'SELECT arrayJoin({owners: Array(UUID)}) AS owner WHERE cityHash64({tenant: UUID}, owner) % 2 = 0',
+    { owners: [...owners, ...spare], tenant: tenantId },
+  )
+  const ofFirstShard = new Set(first.map(({ owner }) => owner))
+  const projector = startProjector({ database, clickhouse, cluster: CLUSTER, log: service.log })
+  cleanup.push(() => projector.stop())
+  await commit(owners.slice(0, 15))
+  await commit(owners.slice(15))
+  await projector.drain()
+  // What is accepted shows that the fault is in the batch.
+  await commit(spare.filter((owner) => ofFirstShard.has(owner)).slice(0, 1))
+  for (let sweep = 0; sweep < 3; sweep++) await projector.drain()
+  const [stored] = await clickhouse.query<{ n: string }>('SELECT count() AS n FROM owner_links_local')
+  expect(Number(stored?.n)).toBe(owners.filter((owner) => ofFirstShard.has(owner)).length + 1)
+  expect(await database.selectFrom('refused_events').selectAll().execute()).toEqual([])
+  const waiting = await database.selectFrom('journal').select('batch_id').distinct().execute()
+  expect(waiting).toHaveLength(1)
+  await expect(projector.barrier(tenantId)).rejects.toMatchObject({ status: 503 })
 })
 
 test('CLICKHOUSE_CLUSTER alone names no server', () => {

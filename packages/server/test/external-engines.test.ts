@@ -3,7 +3,9 @@ import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { episodeId } from '../src/journal/episodes.ts'
 import { connectClickHouse } from '../src/platform/clickhouse/connect.ts'
+import { isOwnedBy } from '../src/platform/clickhouse/tenant-events.ts'
 import { requireVersion } from '../src/platform/clickhouse/version.ts'
 import type { ServiceError } from '../src/platform/errors.ts'
 import { CommandLine } from './command-line.ts'
@@ -46,6 +48,30 @@ describe('an external ClickHouse', () => {
       const { body } = await tenant.call('GET', `/v1/events?${query}`)
       expect(body.events, query).toMatchObject([{ event: hostile, visitor_id: hostile, data: { a: hostile } }])
     }
+  })
+
+  test('is asked about, and told to delete, events of 20,000 owners', async () => {
+    const directory = await openDirectory()
+    cleanup.push(() => rm(directory, { recursive: true, force: true }))
+    const { port } = await startClickHouse(directory)
+    const service = await startWith({ CLICKHOUSE_URL: `http://127.0.0.1:${port}` })
+    const tenant = await createTestTenant(service)
+    const { clickhouse } = service.stores
+    for (const visitor_id of ['ada', 'grace']) await tenant.track({ visitor_id, events: [{ event: 'looked' }] })
+    const many = Array.from({ length: 20_000 }, () => crypto.randomUUID())
+    const owners = [...many, episodeId(tenant.id, 'ada', 0)]
+    const visitors = (where: string[]) =>
+      tenant.handle.events.select({ name: 'test', lane: 'light', columns: 'visitor_id', where, parameters: { owners } })
+    expect(await visitors([isOwnedBy('owners')])).toEqual([{ visitor_id: 'ada' }])
+    const deletion = 'ALTER TABLE events DELETE WHERE owner_id IN {owners: Array(UUID)} SETTINGS mutations_sync = 1'
+    await clickhouse.command(deletion, { owners })
+    expect(await visitors(['1'])).toEqual([{ visitor_id: 'grace' }])
+    // Whatever a long list holds reaches the server as it is, beside parameters that look like it.
+    const texts = Array.from({ length: 500 }, () => "it's \\ a\ttab\nline 🎉 {x: String} \\N '")
+    const columns = '{x: String} AS x, {texts: Array(String)} AS texts'
+    expect(await clickhouse.query(`SELECT ${columns}`, { texts, x: '{texts: Array(String)}' })).toEqual([
+      { texts, x: '{texts: Array(String)}' },
+    ])
   })
 
   test('may be away: events are accepted, and are there once when it is back', async () => {

@@ -86,8 +86,9 @@ export const EVENTS_TABLE: TableDefinition = {
     materialize_projections_on_insert: 0,
     materialize_projections_on_merge: 1,
     non_replicated_deduplication_window: 10_000,
-    // An inserted event is deleted from the journal, so it must be on disk here.
+    // An inserted event is deleted from the journal, so it must be on disk here, in a part with its final name.
     fsync_after_insert: 1,
+    fsync_part_directory: 1,
     // Merging more parts at a time halves the cost of merging, at the price of a few more parts to read.
     merge_selector_base: 20,
   },
@@ -101,5 +102,5 @@ export const OWNER_LINKS_TABLE: TableDefinition = {
   latestBy: 'version',
   // The shard of the owner's events.
   shardingKey: SHARDING_KEY,
-  settings: { non_replicated_deduplication_window: 10_000, fsync_after_insert: 1 },
+  settings: { non_replicated_deduplication_window: 10_000, fsync_after_insert: 1, fsync_part_directory: 1 },
 }

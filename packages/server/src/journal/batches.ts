@@ -19,14 +19,15 @@ export interface BatchRow {
 /**
  * Assigns the waiting rows, oldest first, to a batch. The batch is committed before it is inserted into ClickHouse, so
  * repeating the insertion, after a crash or in another process, inserts exactly the same rows.
- * @returns whether more rows may be waiting.
+ * @returns its id, and whether more rows may be waiting than fit into it.
  */
-export async function formBatch(database: Database): Promise<boolean> {
+export async function formBatch(database: Database): Promise<{ batchId: string; isFull: boolean }> {
+  const batchId = newId()
   const { rows } = await database.transaction().execute(async (transaction) => {
     // One process at a time, so that the next one sees only the rows left over.
     await sql`SELECT pg_advisory_xact_lock(${FORMING})`.execute(transaction)
     return sql<{ bytes: number }>`
-      UPDATE journal SET batch_id = ${newId()} WHERE journal_id IN (
+      UPDATE journal SET batch_id = ${batchId} WHERE journal_id IN (
         SELECT journal_id FROM (
           SELECT journal_id, sum(bytes) OVER (ORDER BY journal_id) - bytes AS bytes_before FROM (
             SELECT journal_id, octet_length(rows) AS bytes FROM journal WHERE batch_id IS NULL
@@ -35,7 +36,8 @@ export async function formBatch(database: Database): Promise<boolean> {
         ) AS sized WHERE bytes_before < ${BATCH_BYTES_MAX}
       ) RETURNING octet_length(rows) AS bytes`.execute(transaction)
   })
-  return rows.length === BATCH_ROWS_MAX || rows.reduce((sum, { bytes }) => sum + bytes, 0) >= BATCH_BYTES_MAX
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
+  return { batchId, isFull: rows.length === BATCH_ROWS_MAX || bytes >= BATCH_BYTES_MAX }
 }
 
 /** How many rows there are, and how many events were set aside. */
@@ -59,6 +61,17 @@ export async function openBatches(database: Database): Promise<string[]> {
   return rows.flatMap(({ batch_id }) => batch_id ?? [])
 }
 
+/** The parts of split batches: rows that each form a batch. */
+export async function openParts(database: Database): Promise<string[]> {
+  const rows = await database
+    .selectFrom('journal')
+    .select('journal_id')
+    .whereRef('batch_id', '=', 'journal_id')
+    .orderBy('journal_id')
+    .execute()
+  return rows.map(({ journal_id }) => journal_id)
+}
+
 /** Tenants with rows that are waiting or in a batch. */
 export async function tenantsThatWait(database: Database): Promise<Set<string>> {
   const { rows } = await sql<{ tenant_id: string }>`
@@ -77,10 +90,10 @@ export async function tenantsOfBatches(database: Database, batchIds: readonly st
 /**
  * Locks a batch, waiting for another process that has locked it. Call it in a transaction: if the process dies, the
  * lock is released.
- * @returns its rows; none if another process has finished it.
+ * @returns its rows; none if another process has finished or split it.
  */
 export async function lockBatch(transaction: Database, batchId: string): Promise<BatchRow[]> {
-  // A deletion undone by a power failure is harmless, so it need not wait for the disk.
+  // A power failure may undo the deletion. The rows are then looked up in ClickHouse before they are inserted again.
   await sql`SET LOCAL synchronous_commit = off`.execute(transaction)
   const rows = await transaction
     .selectFrom('journal')

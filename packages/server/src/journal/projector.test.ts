@@ -1,3 +1,6 @@
+import { readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { ChangeLog } from '../contacts/change-log.ts'
@@ -10,7 +13,7 @@ import { linkOwners } from '../visitors/link-owners.ts'
 import { appendRecords } from './append.ts'
 import { episodeId } from './episodes.ts'
 import { createEventEraser } from './erase-events.ts'
-import { EMPTY_RECORD, NOBODY, serializeEvents } from './event-record.ts'
+import { EMPTY_RECORD, NOBODY, serializeEvents, serializeRows } from './event-record.ts'
 import { type Projector, startProjector } from './projector.ts'
 
 let service: TestService
@@ -31,10 +34,20 @@ async function commit(names: readonly string[], to = tenant, columns?: (rows: st
   return row.journal_id
 }
 
+/** As an older version wrote rows: without the column that came last. */
+const withoutData = (rows: string) => rows.replace(',"data"]', ']').replaceAll(',"{}"]', ']')
+
 async function stored(of = tenant): Promise<string[]> {
   const where = 'tenant_id = {tenant: UUID}'
   const sql = `SELECT event FROM events WHERE ${where} ORDER BY event`
   return (await service.stores.clickhouse.query<{ event: string }>(sql, { tenant: of.id })).map(({ event }) => event)
+}
+
+/** Whether a statement in this file's database waits for a lock. */
+async function isWaitingForLock(): Promise<boolean> {
+  const { rows } = await sql`SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(service.stores.database)
+  return rows.length > 0
 }
 
 const waiting = () => service.stores.database.selectFrom('journal').select('journal_id').execute()
@@ -43,7 +56,7 @@ const waiting = () => service.stores.database.selectFrom('journal').select('jour
 async function withProjectors(clickhouses: ClickHouse[], work: (...projectors: Projector[]) => Promise<void>) {
   const { database } = service.stores
   const { log } = service
-  const projectors = clickhouses.map((clickhouse) => startProjector({ database, clickhouse, log }))
+  const projectors = clickhouses.map((clickhouse) => startProjector({ database, clickhouse, cluster: null, log }))
   try {
     await work(...projectors)
   } finally {
@@ -89,6 +102,59 @@ describe('the barrier', () => {
       await projecting
       expect(await stored()).toEqual(['in hand'])
     })
+  })
+
+  test('waits for the parts of a batch that another process divides meanwhile', async () => {
+    tenant = await createTestTenant(service)
+    const { clickhouse } = service.stores
+    const held = holding(clickhouse)
+    const [reached, refuse] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let isWhole = true
+    const dividing: ClickHouse = {
+      ...clickhouse,
+      insert: async (...given) => {
+        if (!isWhole) return held.clickhouse.insert(...given)
+        isWhole = false
+        reached.resolve()
+        await refuse.promise
+        throw unreadable
+      },
+    }
+    await withProjectors([dividing, clickhouse], async (first, second) => {
+      await commit(['one'])
+      await commit(['two'])
+      const projecting = first.drain()
+      await reached.promise
+      const read = second.barrier(tenant.id).then(() => stored())
+      await expect.poll(isWaitingForLock).toBe(true)
+      refuse.resolve()
+      // The batch is divided by now, and the first part is in hand.
+      await held.reached
+      await expect.poll(isWaitingForLock).toBe(true)
+      held.release()
+      expect(await read).toEqual(['one', 'two'])
+      await projecting
+    })
+  })
+
+  test('says 503 while a part of a divided batch is refused, for a reason that says nothing of its rows', async () => {
+    tenant = await createTestTenant(service)
+    const { clickhouse } = service.stores
+    const faults = Object.entries({ '"bad"': unreadable, '"refused"': refusal })
+    const refusing: ClickHouse = {
+      ...clickhouse,
+      insert: (...given) => {
+        const [, fault] = faults.find(([text]) => given[2].includes(text)) ?? []
+        return fault ? Promise.reject(fault) : clickhouse.insert(...given)
+      },
+    }
+    await commit(['bad'])
+    await commit(['refused'])
+    await withProjectors([refusing], async (projector) => {
+      await expect(projector.barrier(tenant.id)).rejects.toMatchObject({ status: 503, code: 'store_unavailable' })
+    })
+    await withProjectors([clickhouse], (projector) => projector.barrier(tenant.id))
+    expect(await stored()).toEqual(['refused'])
   })
 
   test('says 503 while ClickHouse takes nothing, and only where events wait', async () => {
@@ -161,6 +227,7 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     let accepts = false
     const strict: ClickHouse = {
       ...clickhouse,
+      query: (...given) => (accepts ? clickhouse.query(...given) : Promise.reject(refusal)),
       insert: (...given) => (accepts ? clickhouse.insert(...given) : Promise.reject(refusal)),
     }
     await withProjectors([strict], async (projector) => {
@@ -182,7 +249,7 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     const held = holding(clickhouse)
     // A thousandth of the service's delay.
     const { db } = openPool<DB>(service.postgres.address, 3, 40)
-    const frozen = startProjector({ database: db, clickhouse: held.clickhouse, log: service.log })
+    const frozen = startProjector({ database: db, clickhouse: held.clickhouse, cluster: null, log: service.log })
     await commit(['in hand'])
     const projecting = frozen.drain()
     await held.reached
@@ -194,6 +261,58 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     expect(await stored()).toEqual(['in hand'])
     expect(await waiting()).toEqual([])
   })
+
+  test('before a batch is divided of which ClickHouse has a part: rows with other columns are an insertion of their own', async () => {
+    tenant = await createTestTenant(service)
+    await commit(['older'], tenant, withoutData)
+    await commit(['newer', 'bad'], tenant, (rows) => rows.replace('"bad"', '"\\ud83d"'))
+    await withProjectors([service.stores.clickhouse], (projector) => projector.barrier(tenant.id))
+    expect(await stored()).toEqual(['newer', 'older'])
+  })
+
+  test.each([
+    ['remembers the tokens of rows that are lost', 'parts'],
+    ['has rows whose tokens are lost', 'tokens'],
+  ] as const)('and with it ClickHouse, which then %s', async (_, lost) => {
+    tenant = await createTestTenant(service)
+    const { clickhouse, database } = service.stores
+    const tables = ['events', 'owner_links'] as const
+    for (const table of tables) await clickhouse.command(`SYSTEM STOP MERGES ${table}`)
+    await commit(['one', 'two'])
+    const link = { tenant_id: tenant.id, owner_id: newId(), contact_id: newId(), version: 1 }
+    const row = { journal_id: newId(), tenant_ids: [tenant.id], row_count: 1, rows: serializeRows([link]) }
+    await database
+      .insertInto('journal')
+      .values({ ...row, table_name: 'owner_links' })
+      .execute()
+    await withProjectors([ending('after', 2)], (projector) => projector.drain())
+    for (const table of tables) await reopenWithout(lost, table)
+    // Repeating the repetition changes nothing either.
+    await withProjectors([ending('after', 1)], (projector) => projector.drain())
+    await withProjectors([clickhouse], (projector) => projector.barrier(tenant.id))
+    expect(await stored()).toEqual(['one', 'two'])
+    const links = 'SELECT * FROM owner_links WHERE tenant_id = {tenant: UUID}'
+    expect(await clickhouse.query(links, { tenant: tenant.id })).toEqual([link])
+    expect(await waiting()).toEqual([])
+  })
+
+  /** Opens a table anew without the tenant's parts, or without the tokens: what a kill at the wrong moment leaves. */
+  async function reopenWithout(lost: 'parts' | 'tokens', table: string): Promise<void> {
+    const { clickhouse } = service.stores
+    const of = `database = currentDatabase() AND table = '${table}'`
+    const parts = await clickhouse.query<{ path: string }>(
+      `SELECT path FROM system.parts WHERE ${of} AND name IN (SELECT _part FROM ${table} WHERE tenant_id = {tenant: UUID})`,
+      { tenant: tenant.id },
+    )
+    expect(parts).toHaveLength(1)
+    await clickhouse.command(`DETACH TABLE ${table} SYNC`)
+    for (const { path } of parts) {
+      const tokens = join(path, '..', 'deduplication_logs')
+      expect(await readdir(tokens)).not.toEqual([])
+      await rm(lost === 'parts' ? path : tokens, { recursive: true })
+    }
+    await clickhouse.command(`ATTACH TABLE ${table}`)
+  }
 
   test.each([1, 2, 3, 4])('between the %i. and the next insertion of a batch that was divided', async (call) => {
     tenant = await createTestTenant(service)
@@ -231,6 +350,8 @@ test('what has gathered is inserted in batches of a bounded size, rows with othe
   const { clickhouse } = service.stores
   const measuring: ClickHouse = {
     ...clickhouse,
+    // Of batches that are inserted for the first time nothing is asked.
+    query: () => Promise.reject(refusal),
     insert: (table, format, body, token) => {
       bodies.push(body.length)
       return clickhouse.insert(table, format, body, token)
@@ -239,8 +360,7 @@ test('what has gathered is inserted in batches of a bounded size, rows with othe
   const data = JSON.stringify({ text: 'x'.repeat(30_000) })
   const large = (rows: string) => rows.replaceAll('"{}"', JSON.stringify(data))
   const many = Array.from({ length: 100 }, () => 'large')
-  // A row from an older version, without the newest column.
-  await commit(['older'], tenant, (rows) => rows.replace(',"data"]', ']').replace(',"{}"]', ']'))
+  await commit(['older'], tenant, withoutData)
   for (let row = 0; row < 12; row++) await commit(many, tenant, large)
   await withProjectors([measuring], (projector) => projector.drain())
   expect(await stored()).toEqual([...Array.from({ length: 1_200 }, () => 'large'), 'older'])
@@ -280,6 +400,9 @@ test('an erasure waits for events of a visitor that ClickHouse does not take, th
   })
   expect(await stored()).toEqual([])
 })
+
+/** ClickHouse's error for rows that it cannot parse. */
+const unreadable = new Error('Code: 27. DB::Exception: Cannot parse input. (CANNOT_PARSE_INPUT_ASSERTION_FAILED)')
 
 /** An error that the rows did not cause: a wrong password. */
 const refusal = new Error('Code: 516. DB::Exception: Authentication failed. (AUTHENTICATION_FAILED)')

@@ -14,13 +14,16 @@ import {
   keepLocks,
   lockBatch,
   openBatches,
+  openParts,
   readTexts,
   tenantsOfBatches,
   tenantsThatWait,
 } from './batches.ts'
 import { JOURNAL_FORMAT } from './event-record.ts'
+import { insertAgain } from './insert-again.ts'
 import { type Insertion, insertionsOf } from './insertions.ts'
-import { type Holder, insertEach, isRefused, isUnreadable, setAsideIncomplete } from './refused.ts'
+import { type Holder, insertEach, isRefused, isUnreadable, isUnreadableByAsked, setAsideIncomplete } from './refused.ts'
+import { rememberTexts } from './remembered-texts.ts'
 
 /**
  * Delay before events are inserted while there are readers, who would wait for the insertion. Many events are inserted
@@ -34,8 +37,6 @@ const READ_WITHIN_MS = 10_000
 const MANY_BYTES = 4_000_000
 /** How often the journal is checked for rows of other processes. */
 const SWEEP_EVERY_MS = 1_000
-/** Limit for cached texts of rows that this process has committed, so that they need not be read back. */
-const REMEMBERED_BYTES_MAX = 64_000_000
 
 /** Copies journal rows to ClickHouse, each exactly once. */
 export interface Projector {
@@ -65,13 +66,18 @@ interface Dependencies {
   /** A separate pool, because a reader may wait for a batch while it occupies a connection. */
   database: Database
   clickhouse: ClickHouse
+  /** The cluster that ClickHouse is, if it is one. */
+  cluster: string | null
   log: Logger
 }
 
 /** Starts the projection of everything that any process commits to the journal. */
 export function startProjector(dependencies: Dependencies): Projector {
-  const { database, clickhouse, log } = dependencies
+  const { database, clickhouse, cluster, log } = dependencies
+  const cannotRead = cluster === null ? isUnreadable : isUnreadableByAsked
   const texts = rememberTexts()
+  /** Batches that this process has just formed and that have not been tried. */
+  const untried = new Set<string>()
   /** Batches that ClickHouse rejected, with the number of insertions that had succeeded by then. */
   const refused = new Map<string, number>()
   const counts = { waiting: 0, setAside: 0, failures: 0 }
@@ -83,12 +89,16 @@ export function startProjector(dependencies: Dependencies): Projector {
   let startedAt = 0
   let readAt = Number.NEGATIVE_INFINITY
 
-  /** Inserts a batch and removes it from the journal, unless another process has done so. */
-  async function carry(batchId: string): Promise<void> {
+  /**
+   * Inserts a batch and removes it from the journal. @returns whether it was still there: another process may have
+   * finished it, or divided it.
+   */
+  async function carry(batchId: string): Promise<boolean> {
+    const isFirst = untried.delete(batchId)
     const outcome = await database.transaction().execute(async (transaction) => {
       const rows = await lockBatch(transaction, batchId)
-      if (rows.length === 0) return 'finished'
-      const holder = holding(transaction)
+      if (rows.length === 0) return 'gone'
+      const holder = holding(transaction, isFirst)
       const complete = await textsOf(holder, rows)
       const outcome = complete.size === 0 ? 'finished' : await insert(holder, batchId, complete)
       if (outcome === 'divided') await divideBatch(transaction, batchId)
@@ -101,15 +111,18 @@ export function startProjector(dependencies: Dependencies): Projector {
       return outcome === 'divided' ? [...complete.keys()] : outcome
     })
     if (Array.isArray(outcome)) for (const journalId of outcome) await carry(journalId)
+    return outcome !== 'gone'
   }
 
   /** Inserts only while this process still has the locks: if it was suspended, another may have them. */
-  function holding(transaction: Database): Holder {
+  function holding(transaction: Database, isFirst: boolean): Holder {
     const insert = async ({ table, body, token }: Insertion) => {
       await keepLocks(transaction)
       await clickhouse.insert(table, JOURNAL_FORMAT, body, token)
     }
-    return { transaction, insert, log }
+    // A replicated table keeps its tokens with its parts.
+    if (isFirst || cluster !== null) return { transaction, insert, log }
+    return { transaction, insert: (insertion) => insertAgain(clickhouse, insert, insertion), log }
   }
 
   /** A batch's rows with their texts, in order. Corrupt rows are set aside. */
@@ -150,7 +163,7 @@ export function startProjector(dependencies: Dependencies): Projector {
   /**
    * Handles a batch that ClickHouse rejected. Its parts get new tokens, so it is split only if ClickHouse cannot have
    * stored it before: a batch whose insertion was interrupted, and is now rejected like all others, would be recorded
-   * twice.
+   * twice. In a cluster, some shards may have stored their rows, so a batch waits unless it cannot be parsed at all.
    * @throws ClickHouse's error if it currently accepts nothing.
    */
   async function divide(
@@ -161,8 +174,8 @@ export function startProjector(dependencies: Dependencies): Projector {
   ): Promise<'finished' | 'divided' | 'refused'> {
     const since = refused.get(batchId) ?? insertions
     // ClickHouse has accepted other batches since it first refused this one, so the cause is in the batch.
-    const isItsFault = insertions > since
-    if (!isItsFault && !isUnreadable(error)) {
+    const isItsFault = cluster === null && insertions > since
+    if (!isItsFault && !cannotRead(error)) {
       if (!refused.has(batchId)) log.error({ err: error, batch_id: batchId }, 'ClickHouse rejected a batch of events')
       refused.set(batchId, since)
       return 'refused'
@@ -171,7 +184,7 @@ export function startProjector(dependencies: Dependencies): Projector {
       if (isItsFault) for (const journalId of rows.keys()) refused.set(journalId, since)
       return 'divided'
     }
-    for (const row of rows.values()) await insertEach(holder, row, isItsFault ? isRefused : isUnreadable)
+    for (const row of rows.values()) await insertEach(holder, row, isItsFault ? isRefused : cannotRead)
     succeed(batchId)
     return 'finished'
   }
@@ -184,23 +197,36 @@ export function startProjector(dependencies: Dependencies): Projector {
   }
 
   async function carryOpen(isDue: (refusedAt: number | undefined) => boolean): Promise<void> {
+    const known = [...refused.keys()]
     const open = await openBatches(database)
-    for (const batchId of open) if (isDue(refused.get(batchId))) await carry(batchId)
     // Another process has finished the batches that are no longer open.
-    for (const batchId of [...refused.keys()]) if (!open.includes(batchId)) refused.delete(batchId)
+    for (const batchId of known) if (!open.includes(batchId)) refused.delete(batchId)
+    let isAnyGone = false
+    for (const batchId of open) if (isDue(refused.get(batchId)) && !(await carry(batchId))) isAnyGone = true
+    if (!isAnyGone) return
+    // The other process may have split it, and its parts are still waiting.
+    for (const part of await openParts(database)) if (isDue(refused.get(part))) await carry(part)
   }
 
   const isFresh = (refusedAt: number | undefined) => refusedAt === undefined
   const isDecidable = (refusedAt: number | undefined) => refusedAt !== undefined && refusedAt < insertions
 
+  /** @returns whether more rows may wait. */
+  async function form(): Promise<boolean> {
+    const { batchId, isFull } = await formBatch(database)
+    untried.add(batchId)
+    return isFull
+  }
+
   const project = inRounds(async () => {
     startedAt = Date.now()
+    untried.clear()
     // While ClickHouse is down, rows accumulate instead of becoming many small batches.
     if (trouble !== null) await carryOpen(isFresh)
-    while (await formBatch(database));
+    while (await form());
     await carryOpen(isFresh)
     // After the others, which show whether ClickHouse accepts anything.
-    await carryOpen(isDecidable)
+    if (cluster === null) await carryOpen(isDecidable)
   })
 
   const look = inRounds(() => tenantsThatWait(database))
@@ -255,7 +281,7 @@ export function startProjector(dependencies: Dependencies): Projector {
         throw asUnavailable(error)
       })
       if (refused.size === 0 || !(await lookAtRefused()).has(tenantId)) return
-      throw asUnavailable(new Error('ClickHouse rejected events of the tenant, and has accepted nothing since'))
+      throw asUnavailable(new Error('ClickHouse rejects events of the tenant'))
     },
     drain,
     counts: () => ({ ...counts }),
@@ -271,27 +297,4 @@ export function startProjector(dependencies: Dependencies): Projector {
 /** The error for readers: their events are safe, but cannot be read at the moment. */
 function asUnavailable(error: unknown): ServiceError {
   return error instanceof ServiceError ? error : storeUnavailable('ClickHouse', error)
-}
-
-/** The texts of the latest rows that this process has committed. */
-function rememberTexts() {
-  const texts = new Map<string, string>()
-  let bytes = 0
-  function forget(journalId: string): void {
-    bytes -= texts.get(journalId)?.length ?? 0
-    texts.delete(journalId)
-  }
-  return {
-    get: (journalId: string) => texts.get(journalId),
-    bytes: () => bytes,
-    forget,
-    add: (journalId: string, text: string) => {
-      texts.set(journalId, text)
-      bytes += text.length
-      for (const oldest of texts.keys()) {
-        if (bytes <= REMEMBERED_BYTES_MAX) return
-        forget(oldest)
-      }
-    },
-  }
 }

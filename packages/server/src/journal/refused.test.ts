@@ -128,6 +128,7 @@ test('rows refused for an unknown reason wait while ClickHouse accepts nothing, 
   const projector = startProjector({
     database: stores.database,
     clickhouse: refusing(stores.clickhouse, '"bad '),
+    cluster: null,
     log,
   })
   try {

@@ -31,6 +31,14 @@ export function isUnreadable(error: unknown): boolean {
   return UNREADABLE.has(refusalCode(error) ?? 0)
 }
 
+/** ClickHouse's words for rows that the queried server could not parse. What it sends to other servers is in no text format. */
+const WHILE_READING = /while reading |While executing \w+InputFormat/
+
+/** The same in a cluster, where only an error of the queried server proves that no shard has stored any rows. */
+export function isUnreadableByAsked(error: unknown): boolean {
+  return isUnreadable(error) && WHILE_READING.test(String(error))
+}
+
 /** Whether ClickHouse rejected this statement in particular, for any reason: it may accept others. */
 export function isRefused(error: unknown): boolean {
   const code = refusalCode(error)

@@ -8,7 +8,7 @@ import { newId } from '../ids.ts'
 import { createLog, type Logger } from '../log.ts'
 import { type Silence, watchForSilence } from '../silence.ts'
 import { clusterSettings } from './cluster.ts'
-import { embeddedStatement, type QueryParameters, type Statement } from './parameters.ts'
+import { embeddedStatement, type QueryParameters, type Statement, serverStatement } from './parameters.ts'
 import { isOutOfRoom, refusalCode } from './refusal.ts'
 
 /**
@@ -63,6 +63,8 @@ const CONNECTIONS_MAX = 64
 const ROWS_A_TURN = 250
 /** By default, ClickHouse silently ignores unknown columns. */
 const NOTHING_LEFT_OUT = 'input_format_skip_unknown_fields = 0'
+/** Newer servers gather small insertions by default, and may then ignore their tokens or answer before rows can be read. */
+const AT_ONCE = 'async_insert = 0'
 
 /** Opens the embedded engine at `path`, or a client for the server at `url`. */
 export async function connectClickHouse(
@@ -126,7 +128,7 @@ export async function connectClickHouse(
       await asUnavailable(async () => client.command({ ...statement(sql, parameters), ...lasting() }))
     },
     insert: async (table, format, body, token) => {
-      const settings = [`insert_deduplication_token = '${token}'`, ...inCluster.insert, NOTHING_LEFT_OUT]
+      const settings = [`insert_deduplication_token = '${token}'`, AT_ONCE, ...inCluster.insert, NOTHING_LEFT_OUT]
       const query = `INSERT INTO ${table} SETTINGS ${settings.join(', ')} FORMAT ${format}`
       await asUnavailable(async () => {
         const { stream } = await client.exec({ query, values: body as never, ...lasting() })
@@ -212,7 +214,7 @@ function connectServer(url: string, log: Logger): Connections {
   return {
     client,
     lend: (work) => work(client),
-    statement: (query, query_params) => ({ query, query_params }),
+    statement: serverStatement,
     cores: async () => {
       const result = await client.query({ query: "SELECT getSetting('max_threads') AS threads", format: 'JSONEachRow' })
       const [row] = await result.json<{ threads: number | string }>()

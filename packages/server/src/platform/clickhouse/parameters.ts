@@ -4,10 +4,35 @@ export type QueryParameters = Record<string, string | number | boolean | readonl
 /** The engine's own limit is 262,144, in bytes. */
 const STATEMENT_BYTES_MAX = 200_000
 
+/** Servers and proxies refuse long URLs, some of them beyond 8 KB. */
+const URL_LIST_LENGTH_MAX = 2_000
+const SERVER_STATEMENT_BYTES_MAX = 100_000_000
+
 /** A statement in the client's format. */
 export interface Statement {
   query: string
   query_params?: QueryParameters
+  clickhouse_settings?: { max_query_size: string }
+}
+
+/**
+ * A statement for a server, which reads parameters from the URL. It would also read them from a form, but none longer than
+ * 128 KiB. So long lists become literals in the statement, whose length a request may choose itself.
+ */
+export function serverStatement(query: string, parameters: QueryParameters): Statement {
+  const inUrl: QueryParameters = {}
+  const inQuery = new Map<string, string>()
+  for (const [name, value] of Object.entries(parameters)) {
+    const list = typeof value === 'object' && value !== null ? encoded(value) : ''
+    if (list.length > URL_LIST_LENGTH_MAX) inQuery.set(name, quoted(list))
+    else inUrl[name] = value
+  }
+  if (inQuery.size === 0) return { query, query_params: parameters }
+  const whole = query.replace(/\{(\w+) *: *([^{}]+)\}/g, (placeholder, name: string, type: string) => {
+    const list = inQuery.get(name)
+    return list === undefined ? placeholder : `CAST(${list}, ${quoted(type)})`
+  })
+  return { query: whole, query_params: inUrl, clickhouse_settings: { max_query_size: `${SERVER_STATEMENT_BYTES_MAX}` } }
 }
 
 /**

@@ -13,7 +13,7 @@ export interface TableDefinition {
   settings: Record<string, string | number>
 }
 
-/** The table with the rows on this server, which updates and deletes must name. */
+/** The table with the rows on this server, which deletions must name. */
 export function storageTable(table: TableDefinition, cluster: string | null): string {
   return cluster === null ? table.name : `${table.name}_local`
 }
