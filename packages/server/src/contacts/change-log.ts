@@ -5,6 +5,7 @@ import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { createTurns } from '../platform/turns.ts'
+import type { RecordedEvent } from '../segments/check-queue.ts'
 import type { SegmentFollower } from '../segments/follow.ts'
 
 /** What every change of contacts needs beside the tenant's data. */
@@ -27,6 +28,17 @@ export class ChangeLog {
   /** What was sent and may not be changed by its source: property keys, and `company_id`. */
   readonly leftOut: string[] = []
 
+  /** All events of it, and whose they are. */
+  get recorded(): RecordedEvent[] {
+    return [
+      ...this.events,
+      ...this.records.map(({ event, owner_id, is_anonymous }) => ({
+        event,
+        contactId: is_anonymous ? null : owner_id,
+      })),
+    ]
+  }
+
   /** Notes a change of a contact. @param keys of its properties and columns; none where only its events change. */
   noteChange(contactId: string, keys: readonly string[] | 'everything'): void {
     const noted = this.changed.get(contactId)
@@ -42,8 +54,8 @@ export class ChangeLog {
 const { takeTurn } = createTurns({ perKey: 4, inAll: 12 })
 
 /**
- * Runs a change of contacts in one transaction, with everything that follows from it: memberships in segments, and
- * events. When it collides with a concurrent change, it is made again from the beginning.
+ * Runs a change of contacts, or what only records events of them, in one transaction, with everything that follows from
+ * it: memberships in segments, and events. When it collides with a concurrent change, it is made again from the beginning.
  */
 export async function changeContacts<T>(
   tenant: Tenant,
@@ -54,7 +66,7 @@ export async function changeContacts<T>(
     tenant.transaction(async (tx) => {
       const log = new ChangeLog()
       const result = await work(tx, log)
-      log.events.push(...(await segments.follow(tx, log.changed, log.linked)))
+      log.events.push(...(await segments.follow(tx, log)))
       await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
       return result
     })
