@@ -1,5 +1,6 @@
 import { appendRecords, type SystemEvent, toRecords } from '../journal/append.ts'
 import type { EventRecord } from '../journal/event-record.ts'
+import type { LiveTelling } from '../live/feed.ts'
 import type { Logger } from '../platform/log.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -12,6 +13,7 @@ import type { SegmentFollower } from '../segments/follow.ts'
 export interface WriteDependencies {
   clock: Clock
   segments: SegmentFollower
+  live: LiveTelling
   log: Logger
 }
 
@@ -59,7 +61,7 @@ const { takeTurn } = createTurns({ perKey: 4, inAll: 12 })
  */
 export async function changeContacts<T>(
   tenant: Tenant,
-  { segments }: WriteDependencies,
+  { segments, live }: WriteDependencies,
   work: (tx: Tenant, log: ChangeLog) => Promise<T>,
 ): Promise<T> {
   const transaction = () =>
@@ -68,7 +70,10 @@ export async function changeContacts<T>(
       const result = await work(tx, log)
       log.events.push(...(await segments.follow(tx, log)))
       await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
-      return result
+      return { result, records: log.records }
     })
-  return takeTurn(tenant.id, () => repeatOnCollision(transaction))
+  const { result, records } = await takeTurn(tenant.id, () => repeatOnCollision(transaction))
+  // Here, because only those that are not the service's own are shown live, and nobody else's transaction records any.
+  if (records.length > 0) live.onRecorded([{ tenantId: tenant.id, events: records }])
+  return result
 }
