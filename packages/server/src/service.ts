@@ -128,7 +128,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       },
     })
     cleanup.push(() => groupCommit.drain())
-    const writing = { clock, segments: segments.follower, log }
+    const writing = { clock, segments: segments.follower, live, log }
     const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
     const tokenApi = createApiFetch({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
     cleanup.push(() => tokenApi.close())

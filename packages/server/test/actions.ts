@@ -1,6 +1,7 @@
 import type { ActionParams, ActionType } from '../src/agents/action-types.ts'
 import { type Proposed, proposeAction } from '../src/agents/actions/propose.ts'
 import type { ActionRef } from '../src/agents/actions/queue.ts'
+import { appendRecords, type SystemEvent, toRecords } from '../src/journal/append.ts'
 import { newId } from '../src/platform/ids.ts'
 import type { Jobs } from '../src/platform/jobs/jobs.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
@@ -60,7 +61,11 @@ export async function propose(
       .onConflict((existing) => existing.columns(['run_id', 'contact_id']).doNothing())
       .execute()
     const place = { runId, agentId, contactId, actionIndex, agentName: 'Scout' }
-    return proposeAction(tx, { jobs }, { ...place, type, params, identityId, requireApproval }, now)
+    const events: SystemEvent[] = []
+    const sent = { ...place, type, params, identityId, requireApproval }
+    const result = await proposeAction(tx, events, { jobs }, sent, now)
+    await appendRecords(tx, toRecords(tx.id, events))
+    return result
   })
   const path = `/v1/agents/runs/${runId}/contacts/${contactId}/actions/${actionIndex}`
   return { ...proposed, ref: { runId, contactId, actionIndex }, agentId, path }

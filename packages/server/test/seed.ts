@@ -3,9 +3,10 @@ import { inject } from 'vitest'
 /**
  * Random numbers from 0 to 1 that follow from the seed of the run, which it prints: `npm test -- --sequence.seed=N PATH`
  * draws the same again.
+ * @param stream whatever runs beside something else draws from a stream of its own.
  */
-export function seededRandom(): () => number {
-  let state = inject('seed') | 0
+export function seededRandom(stream = 0): () => number {
+  let state = (inject('seed') + Math.imul(stream, 0x9e3779b9)) | 0
   // Mulberry32.
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
@@ -131,6 +132,23 @@ describe('activity', () => {
     )
     const window = { contact_ids: [id], include: 'system', events_limit: 1, date_before: DAY(2) }
     expect((await activity(window)).body.activity[id]).toMatchObject({ total_events: 1, events: [{ event: 'x' }] })
+  })
+
+  test('answers for contacts that together have more visitors than one query can name', async () => {
+    const ids = [
+      await withEvents('a@example.com', [{ event: 'x' }]),
+      await withEvents('b@example.com', [{ event: 'y' }]),
+    ]
+    await sql`INSERT INTO owner_links (tenant_id, owner_id, contact_id)
+      SELECT ${tenant.id}::uuid, gen_random_uuid(), contact_id
+      FROM unnest(${ids}::uuid[]) AS contact_id, generate_series(1, 11000)`.execute(service.stores.database)
+    const { status, body } = await activity({ contact_ids: ids })
+    expect(status, JSON.stringify(body)).toBe(200)
+    const found = ids.map((id) => [body.activity[id].total_events, body.activity[id].events[0].event])
+    expect(found).toEqual([
+      [1, 'x'],
+      [1, 'y'],
+    ])
   })
 
   test("leaves out the service's own events, other tenants and deleted contacts", async () => {

@@ -68,7 +68,7 @@ export function batchRoutes(app: App): void {
       const ids = storedIds(contact_ids)
       const [known, activity] = await Promise.all([
         knownContacts(tenant, ids),
-        activityOfContacts(tenant, { ...window, contact_ids: ids, includeSystem: include === 'system' }, events_limit),
+        activityOfContacts(tenant, ids, { ...window, includeSystem: include === 'system' }, events_limit),
       ])
       const none = { events: [], total_events: 0 }
       const entries = ids.filter((id) => known.has(id)).map((id) => [id, activity.get(id) ?? none])

@@ -42,7 +42,7 @@ export async function openSession(config: Config): Promise<Session> {
       serviceRuns: false,
       config,
       tenant: (tenantId) => openTenant(stores, tenantId),
-      writing: () => ({ clock: systemClock, segments: follower(), log }),
+      writing: () => ({ clock: systemClock, segments: follower(), live: UNWATCHED, log }),
       close: async () => {
         await projector.drain()
         await close()
@@ -55,6 +55,8 @@ export async function openSession(config: Config): Promise<Session> {
 }
 
 const log = createLog('silent')
+/** Nobody has a dashboard open at a command. */
+const UNWATCHED = { onRecorded: () => {} }
 
 /** An import stages its file on one and writes on three. */
 const CONNECTIONS = 5
@@ -88,7 +90,7 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
     serviceRuns: true,
     config,
     tenant: (tenantId) => openTenant(stores, tenantId),
-    writing: () => ({ clock: systemClock, segments: follower(), log }),
+    writing: () => ({ clock: systemClock, segments: follower(), live: UNWATCHED, log }),
     close: () => postgres.close(),
   }
 }

@@ -1,16 +1,19 @@
 import { appendRecords, type SystemEvent, toRecords } from '../journal/append.ts'
 import type { EventRecord } from '../journal/event-record.ts'
+import type { LiveTelling } from '../live/feed.ts'
 import type { Logger } from '../platform/log.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { createTurns } from '../platform/turns.ts'
+import type { RecordedEvent } from '../segments/check-queue.ts'
 import type { SegmentFollower } from '../segments/follow.ts'
 
 /** Dependencies of every change of contacts, besides the tenant's data. */
 export interface WriteDependencies {
   clock: Clock
   segments: SegmentFollower
+  live: LiveTelling
   log: Logger
 }
 
@@ -27,6 +30,17 @@ export class ChangeLog {
   /** Ignored keys that the source may not change: property keys, and `company_id`. */
   readonly leftOut: string[] = []
 
+  /** All its events, and their contacts. */
+  get recorded(): RecordedEvent[] {
+    return [
+      ...this.events,
+      ...this.records.map(({ event, owner_id, is_anonymous }) => ({
+        event,
+        contactId: is_anonymous ? null : owner_id,
+      })),
+    ]
+  }
+
   /** Records a change of a contact. @param keys of its properties and columns; none if only its events change. */
   noteChange(contactId: string, keys: readonly string[] | 'everything'): void {
     const noted = this.changed.get(contactId)
@@ -42,21 +56,24 @@ export class ChangeLog {
 const { takeTurn } = createTurns({ perKey: 4, inAll: 12 })
 
 /**
- * Runs a change of contacts in one transaction, including its effects: segment memberships and events. If it collides
- * with a concurrent change, it is repeated from the beginning.
+ * Runs a change of contacts, or only records events of theirs, in one transaction, including its effects: segment
+ * memberships and events. If it collides with a concurrent change, it is repeated from the beginning.
  */
 export async function changeContacts<T>(
   tenant: Tenant,
-  { segments }: WriteDependencies,
+  { segments, live }: WriteDependencies,
   work: (tx: Tenant, log: ChangeLog) => Promise<T>,
 ): Promise<T> {
   const transaction = () =>
     tenant.transaction(async (tx) => {
       const log = new ChangeLog()
       const result = await work(tx, log)
-      log.events.push(...(await segments.follow(tx, log.changed, log.linked)))
+      log.events.push(...(await segments.follow(tx, log)))
       await appendRecords(tx, [...toRecords(tenant.id, log.events), ...log.records], log.ownerLinks)
-      return result
+      return { result, records: log.records }
     })
-  return takeTurn(tenant.id, () => repeatOnCollision(transaction))
+  const { result, records } = await takeTurn(tenant.id, () => repeatOnCollision(transaction))
+  // Here, because only those that are not the service's own are shown live, and nobody else's transaction records any.
+  if (records.length > 0) live.onRecorded([{ tenantId: tenant.id, events: records }])
+  return result
 }

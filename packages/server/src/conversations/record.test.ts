@@ -273,6 +273,13 @@ describe('events', () => {
   })
 })
 
+test('a mail that is older than its contact is followed by segments that ask when the contact was first seen', async () => {
+  const filter = { match: 'all', conditions: [{ property: 'first_seen_at', operator: 'before', value: '2026-01-31' }] }
+  const { segmentId } = await createSegment(tenant.handle, { name: 'Old', description: null, filter }, new Date())
+  await record(mail())
+  expect((await tenant.call('GET', `/v1/contacts/${ada}`)).body.contact.segment_ids).toEqual([segmentId])
+})
+
 describe('whose', () => {
   test('mail among strangers is left out, unless it belongs to a thread that is kept', async () => {
     const stranger = { address: 'stranger@example.com', name: null }

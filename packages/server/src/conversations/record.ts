@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { ownAddresses } from '../identities/own-addresses.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { queueChecks } from '../segments/check-queue.ts'
 import { type CleanMessage, cleanMessage, EMAIL_DIRECTORY, keysOf, type ParticipantKey } from './clean.ts'
 import { contactsConcerned, messageEvent } from './events.ts'
 import type { IncomingMessage, Participant } from './message.ts'
@@ -81,9 +80,7 @@ async function recordBatch(
       if (!before || message.sentAt < before) firstSeen.set(contactId, message.sentAt)
     }
   }
-  await noteFirstSeen(tx, firstSeen)
-  // Segments that ask what a contact did look again when the events are readable.
-  await queueChecks(tx, firstSeen.keys())
+  await noteFirstSeen(tx, log, firstSeen)
   return results
 }
 
@@ -206,13 +203,14 @@ function shown({ address, name }: Participant) {
 }
 
 /** A contact has been seen when its first mail was written, if nothing is known of it before. */
-async function noteFirstSeen(tx: Tenant, earliest: ReadonlyMap<string, Date>): Promise<void> {
+async function noteFirstSeen(tx: Tenant, log: ChangeLog, earliest: ReadonlyMap<string, Date>): Promise<void> {
   for (const [contactId, at] of [...earliest].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    await tx.db
+    const { numUpdatedRows } = await tx.db
       .updateTable('contacts')
       .set({ first_seen_at: at })
       .where('contact_id', '=', contactId)
       .where('first_seen_at', '>', at)
-      .execute()
+      .executeTakeFirst()
+    if (numUpdatedRows > 0n) log.noteChange(contactId, ['first_seen_at'])
   }
 }

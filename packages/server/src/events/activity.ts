@@ -1,6 +1,6 @@
 import type Type from 'typebox'
 import type { Tenant } from '../platform/tenant.ts'
-import { contactsOf, type Owned } from '../visitors/owners.ts'
+import { askableGroups, contactsOf, type Owned } from '../visitors/owners.ts'
 import { type ActivityEvent, isoOf, textOrNull } from './event-object.ts'
 import { conditionsOf, type EventFilters } from './filters.ts'
 import { EVENT_ID_ORDER } from './table.ts'
@@ -21,14 +21,30 @@ interface Row extends Owned {
 }
 
 /**
- * The latest events and the event count of each contact that has events, in a single query: an owner's events are
- * adjacent in the projection by owner, so reading their texts costs less than a second query.
+ * The latest events and the event count of each contact that has events, in a single query unless the contacts have
+ * more visitors than one can name: an owner's events are adjacent in the projection by owner, so reading their texts
+ * costs less than a second query.
  */
 export async function activityOfContacts(
   tenant: Tenant,
-  filters: EventFilters,
+  contactIds: readonly string[],
+  filters: Omit<EventFilters, 'contact_id' | 'contact_ids'>,
   limit: number,
 ): Promise<Map<string, Activity>> {
+  const activity = new Map<string, Activity>()
+  for (const group of await askableGroups(tenant, contactIds)) {
+    for (const [contactId, of] of await activityOf(tenant, { ...filters, contact_ids: group }, limit)) {
+      activity.set(contactId, of)
+    }
+  }
+  return activity
+}
+
+/**
+ * One query: an owner's events stand side by side in the projection by owner, so their texts cost less than a second
+ * query would.
+ */
+async function activityOf(tenant: Tenant, filters: EventFilters, limit: number): Promise<Map<string, Activity>> {
   const { where, parameters } = await conditionsOf(tenant, filters)
   const rows = await tenant.events.select<Row>({
     name: 'events.activity',

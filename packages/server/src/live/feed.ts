@@ -18,17 +18,20 @@ const POLL_EVERY_MS = 1_000
 const EVENTS_A_POLL = 200
 /** What other processes received so long before the last look is looked for again: their clocks differ a little. */
 const OVERLAP_MS = 5_000
-/** The table is sorted by when events happened; those that happened longer ago are not live. */
+/** Events that happened longer ago are not live. */
 const HAPPENED_WITHIN_MS = 600_000
 const REMEMBERED_MAX = 2_000
 
 /** Gets a tenant's events. It must neither wait nor throw. */
 export type LiveReader = (event: LiveEvent) => void
 
+/** Told of what has been recorded here, once it is committed. Cheap where nobody reads, and it never throws. */
+export interface LiveTelling {
+  onRecorded(batches: readonly Pick<Batch, 'tenantId' | 'events'>[]): void
+}
+
 /** Tells readers of a tenant's events as they are recorded. */
-export interface LiveFeed {
-  /** Told of what has been recorded here. Cheap where nobody reads, and it never throws. */
-  onRecorded(batches: readonly Batch[]): void
+export interface LiveFeed extends LiveTelling {
   /**
    * @param callerId the person or API key that reads.
    * @returns a function that closes the feed.
@@ -120,7 +123,11 @@ export function startLiveFeed({ stores, clock, log, hasOthers }: Dependencies): 
       for (const { tenantId, events } of batches) {
         const audience = audiences.get(tenantId)
         if (!audience) continue
-        for (const event of events) tell(audience, event, event.is_anonymous ? null : event.owner_id)
+        const since = clock().getTime() - HAPPENED_WITHIN_MS
+        for (const event of events) {
+          // A mailbox that is read for the first time brings the mails of months.
+          if (event.timestamp >= since) tell(audience, event, event.is_anonymous ? null : event.owner_id)
+        }
       }
     },
     read: (tenantId, callerId, reader) => {

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { openDirectory, startProcess } from '../../test/process.ts'
 import {
+  call,
   createTestTenant,
   sharedService,
   startTestService,
@@ -74,6 +75,27 @@ test("events come as they are recorded, of one's own tenant alone", async () => 
   })
   feed.end()
   theirs.end()
+})
+
+test('a form and a message are shown when they are committed, and a mail of last year is not', async () => {
+  const feed = await watch(service, { cookie: viewer.cookie })
+  const headers = { origin: `https://${tenant.site}` }
+  const body = JSON.stringify({ visitor_id: 'filler', contact_data: { email: 'filler@example.com' } })
+  const form = `/v1/public/form-submission/${tenant.id}/f`
+  const { contact_id } = (await call(service, 'POST', form, { headers, body })).body
+  const message = (message_id: string, sent_at: Date) => ({
+    message_id,
+    direction: 'inbound',
+    from: { address: 'filler@example.com' },
+    to: [{ name: 'Support' }],
+    sent_at: sent_at.toISOString(),
+    text: 'Hello',
+  })
+  const messages = [message('old', new Date('2025-06-01')), message('new', new Date())]
+  await tenant.call('POST', '/v1/sources/helpdesk/conversations', { records: [{ thread_key: 't', messages }] })
+  await until(() => expect(names(feed)).toEqual(['form_submission', 'chat_message_received']))
+  expect(feed.events).toMatchObject([{ contact_id, visitor_id: 'filler' }, { contact_id }])
+  feed.end()
 })
 
 test('a feed ends when its key is revoked, its session ends, or its person leaves the tenant', async () => {

@@ -1,7 +1,47 @@
 import { sql } from 'kysely'
+import { SYSTEM_EVENTS } from '../events/filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import type { Definition } from './definitions.ts'
+import type { EventMatch } from './filter.ts'
 
 const ROWS_A_STATEMENT = 5_000
+
+/** An event that a transaction records, and its contact. */
+export interface RecordedEvent {
+  event: string
+  contactId: string | null
+}
+
+/**
+ * Queues a check of every contact that a transaction records an event of, if a segment uses such events. Call it with the
+ * definitions locked and before memberships change: checks lock the two in the same order.
+ */
+export async function queueChecksAfter(
+  tx: Tenant,
+  known: readonly Definition[],
+  events: readonly RecordedEvent[],
+): Promise<void> {
+  const matches = known.flatMap((definition) => definition.matches)
+  if (matches.length === 0) return
+  const concerned = events.filter(({ event }) => matches.some((match) => asksFor(match, event)))
+  await queueChecks(
+    tx,
+    concerned.flatMap(({ contactId }) => contactId ?? []),
+  )
+}
+
+/** The events of contacts that may enter or leave a segment, before it is known whether they do. */
+export function possibleWays(contactIds: Iterable<string>): RecordedEvent[] {
+  return [...contactIds].flatMap((contactId) => [
+    { event: 'segment_entered', contactId },
+    { event: 'segment_exited', contactId },
+  ])
+}
+
+function asksFor({ type }: EventMatch, event: string): boolean {
+  // System events count only where they are named.
+  return type === undefined ? !(SYSTEM_EVENTS as readonly string[]).includes(event) : type === event
+}
 
 /** Queues contacts for a check of their segments, soon, by any process. */
 export async function queueChecks(tx: Tenant, contactIds: Iterable<string>): Promise<void> {

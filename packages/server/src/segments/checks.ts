@@ -5,8 +5,8 @@ import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { queueChecks } from './check-queue.ts'
-import type { Definition, Definitions } from './definitions.ts'
+import { queueChecks, queueChecksAfter } from './check-queue.ts'
+import type { Definitions } from './definitions.ts'
 import { followEvents } from './follow.ts'
 
 const EVERY_MS = 500
@@ -100,10 +100,9 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
       const { locked, busy } = await lockContacts(tx, due)
       const evaluating = await isEvaluating(tx)
       const events = await followEvents(tx, known, locked, clock())
-      const records = toRecords(tx.id, events)
-      await appendRecords(tx, records)
+      await appendRecords(tx, toRecords(tx.id, events))
       await finishOrRepeat(tx, due, busy, evaluating)
-      if (records.length > 0 && known.some(usesSystemEvents)) await queueChecks(tx, contactsOf(events))
+      await queueChecksAfter(tx, known, events)
       return due.length
     })
   }
@@ -132,12 +131,6 @@ export function startChecks({ stores, definitions, clock, log }: WatchDependenci
       )
     },
   }
-}
-
-const usesSystemEvents = (definition: Definition) => definition.usesSystemEvents
-
-function contactsOf(events: readonly { contactId: string | null }[]): string[] {
-  return events.flatMap(({ contactId }) => contactId ?? [])
 }
 
 async function lockDue(tx: Tenant): Promise<string[]> {

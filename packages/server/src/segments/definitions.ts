@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import { SYSTEM_EVENTS } from '../events/filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type EventMatch, eventsOf, propertiesOf, type SegmentFilter } from './filter.ts'
 
@@ -15,8 +14,6 @@ export interface Definition {
   reads: ReadonlySet<string>
   /** Whether it was evaluated, so that all contacts with such events are known. */
   isEvaluated: boolean
-  /** Whether one of these names a system event. */
-  usesSystemEvents: boolean
 }
 
 const REMEMBERED_TENANTS = 1_000
@@ -68,7 +65,6 @@ async function readDefinitions(tx: Tenant): Promise<Definition[]> {
       matches,
       reads: new Set(propertiesOf(filter)),
       isEvaluated: row.evaluated_at !== null,
-      usesSystemEvents: matches.some(({ type }) => (SYSTEM_EVENTS as readonly (string | undefined)[]).includes(type)),
     }
   })
 }

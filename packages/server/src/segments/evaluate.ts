@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { appendRecords, toRecords } from '../journal/append.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { queueChecks } from './check-queue.ts'
+import { possibleWays, queueChecks, queueChecksAfter } from './check-queue.ts'
 import { compileFilter } from './conditions.ts'
 import { type ContactRange, rangesOfContacts } from './contact-ranges.ts'
 import type { Definition, Definitions } from './definitions.ts'
@@ -136,14 +136,15 @@ async function settle(
       .skipLocked()
       .execute()
     const locked = rows.map((row) => row.contact_id)
-    const judgements = locked.length > 0 ? await judge(tx, [definition], locked, now) : []
-    const events = await applyJudgements(tx, [definition], judgements, now)
     // Contacts that are being changed are checked afterwards.
     const settled = new Set(locked)
     await queueChecks(
       tx,
       contactIds.filter((contactId) => !settled.has(contactId)),
     )
+    if (!silent) await queueChecksAfter(tx, known, possibleWays(locked))
+    const judgements = locked.length > 0 ? await judge(tx, [definition], locked, now) : []
+    const events = await applyJudgements(tx, [definition], judgements, now)
     if (silent) await recordSilentChange(tx, segmentId, events, now)
     await appendRecords(tx, silent ? [] : toRecords(tx.id, events))
     return true

@@ -1,7 +1,7 @@
 import type { SystemEvent } from '../journal/append.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { queueChecks } from './check-queue.ts'
+import { possibleWays, queueChecks, queueChecksAfter, type RecordedEvent } from './check-queue.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import { askEvents } from './events.ts'
 import { forgetHolder, storeAnswers } from './holders.ts'
@@ -11,35 +11,42 @@ import { applyJudgements, leaveAll } from './membership.ts'
 /** The changes of a transaction, by contact: properties and columns, or everything. */
 export type ContactChanges = ReadonlyMap<string, ReadonlySet<string> | 'everything'>
 
+/** What a transaction has done, as far as segments use it. */
+interface Followed {
+  changed: ContactChanges
+  /** Those among the changed contacts that got visitors, whose earlier events are theirs from the commit on. */
+  linked: ReadonlySet<string>
+  recorded: readonly RecordedEvent[]
+}
+
 /** Updates memberships in the transactions that change contacts. */
 export interface SegmentFollower {
   /**
    * Evaluates the segments of changed contacts, whose rows the caller's transaction has locked. It does not query
-   * ClickHouse: the stored results of event conditions are correct, because every new event has its contact checked.
-   * @param linked those among them that got visitors, whose earlier events are theirs from the commit on.
+   * ClickHouse: the stored results of event conditions are correct, because every new event has its contact checked,
+   * including those that this transaction records.
    * @returns the events of contacts that enter or leave a segment.
    */
-  follow(tx: Tenant, changes: ContactChanges, linked: ReadonlySet<string>): Promise<SystemEvent[]>
+  follow(tx: Tenant, followed: Followed): Promise<SystemEvent[]>
   /** The same for a contact that is about to be deleted. */
   leave(tx: Tenant, contactId: string): Promise<SystemEvent[]>
 }
 
 export function createFollower(definitions: Definitions, clock: Clock): SegmentFollower {
   return {
-    follow: async (tx, changes, linked) => {
-      if (changes.size === 0) return []
+    follow: async (tx, { changed, linked, recorded }) => {
+      if (changed.size === 0 && recorded.length === 0) return []
       const now = clock()
       const known = await definitions.of(tx)
       if (known.length === 0) return []
-      const contactIds = [...changes.keys()]
-      const affected = known.filter((definition) => isAffected(definition, changes))
+      const contactIds = [...changed.keys()]
+      await queueChecksAfter(tx, known, [...recorded, ...possibleWays(contactIds)])
+      if (contactIds.length === 0) return []
+      const affected = known.filter((definition) => isAffected(definition, changed))
       const judgements = await judge(tx, affected, contactIds, now, ({ isEvaluated }) => isEvaluated)
       const open = judgements.filter(({ belongs }) => affected.some(({ segmentId }) => belongs.get(segmentId) === null))
-      // The events of this change are not in ClickHouse yet.
-      const hasEvents = known.some(({ usesSystemEvents }) => usesSystemEvents)
       const asksEvents = known.some(({ matches }) => matches.length > 0)
-      const unknown = [...open.map(({ contactId }) => contactId), ...(asksEvents ? linked : [])]
-      await queueChecks(tx, hasEvents ? contactIds : unknown)
+      await queueChecks(tx, [...open.map(({ contactId }) => contactId), ...(asksEvents ? linked : [])])
       return applyJudgements(tx, affected, judgements, now)
     },
     leave: async (tx, contactId) => {

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { NOTE, propose } from '../../test/actions.ts'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { queueChecks } from './check-queue.ts'
 import { rememberDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
@@ -196,6 +197,37 @@ describe('events', () => {
     expect(await countOf(any)).toBe(0)
   })
 
+  test('of a form count, from a visitor that is linked already and from none', async () => {
+    const submitted = (more: object = {}): SegmentCondition => ({
+      event: { type: 'form_submission', ...more },
+      operator: 'did',
+    })
+    const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
+    const once = await define(submitted())
+    const twice = await define(submitted({ min_count: 2 }))
+    const submit = (more: object) =>
+      call(service, 'POST', `/v1/public/form-submission/${tenant.id}/f`, {
+        headers: { origin: `https://${tenant.site}` },
+        body: JSON.stringify({ contact_data: { email: 'ada@example.com' }, ...more }),
+      })
+    expect((await submit({ visitor_id: 'v' })).body.contact_id).toBe(contactId)
+    await eventually(async () => expect(await segmentsOf(contactId)).toEqual([once]))
+    expect((await submit({})).status).toBe(200)
+    await eventually(async () => expect(await segmentsOf(contactId)).toEqual([once, twice]))
+  })
+
+  test('of what agents propose and do count', async () => {
+    const contactId = await tenant.contact('ada@example.com', { lifecyclestage: 'lead' })
+    const acted = (type: string) => define({ event: { type }, operator: 'did' })
+    const [proposed, executed] = [await acted('agent_action_proposed'), await acted('agent_action_executed')]
+    const agent = { name: 'A', playbook_template: 'cold_outreach', capabilities: ['email'] }
+    const { agent_id } = (await tenant.call('POST', '/v1/agents', agent)).body.agent
+    await tenant.call('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids: [contactId] })
+    await eventually(async () => expect(await segmentsOf(contactId)).toEqual([proposed]))
+    await propose(tenant.handle, service.jobs, { contactId, ...NOTE })
+    await eventually(async () => expect(await segmentsOf(contactId)).toEqual([proposed, executed]))
+  })
+
   test("that belong to another tenant's contact count for nobody here", async () => {
     const segmentId = await define(bought())
     const contactId = await tenant.contact('ada@example.com', {}, { visitor_id: 'v' })
@@ -248,6 +280,22 @@ describe('a whole segment', () => {
     )
     expect(await segmentsOf(contactId)).toEqual([])
     expect(await waysOf(contactId)).toEqual(['segment_entered', 'segment_exited'])
+  })
+
+  test('tells segments that ask for it who has left', async () => {
+    const young = await define({ property: 'created_at', operator: 'within_days', value: 7 })
+    const left = await define({ event: { type: 'segment_exited' }, operator: 'did' })
+    const contactId = await tenant.contact('ada@example.com')
+    expect(await segmentsOf(contactId)).toEqual([young])
+    await eventually(async () => expect(await checksLeft()).toBe(0))
+    const inTenDays = new Date(Date.now() + 10 * 86_400_000)
+    await evaluateSegment(
+      tenant.handle,
+      dependencies(() => inTenDays),
+      young,
+    )
+    // The service's clock lets the contact into the first segment again.
+    await eventually(async () => expect(await segmentsOf(contactId)).toContain(left))
   })
 
   test('misses no contact that changes while it is made', async () => {

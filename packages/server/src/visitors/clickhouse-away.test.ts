@@ -1,5 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { importContacts } from '../imports/import-contacts.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 
 let service: TestService
@@ -8,13 +12,20 @@ let back: () => void
 
 beforeAll(async () => {
   service = await startTestService()
+})
+beforeEach(async () => {
   tenant = await createTestTenant(service)
   const { clickhouse } = service.stores
-  const { query, insert } = clickhouse
-  const away = () => Promise.reject(storeUnavailable('ClickHouse', new Error('away')))
-  Object.assign(clickhouse, { query: away, insert: away })
-  back = () => Object.assign(clickhouse, { query, insert })
+  const present = { ...clickhouse }
+  const unavailable = () => storeUnavailable('ClickHouse', new Error('away'))
+  const away = () => Promise.reject(unavailable())
+  const stream = () => {
+    throw unavailable()
+  }
+  Object.assign(clickhouse, { query: away, insert: away, command: away, stream })
+  back = () => Object.assign(clickhouse, present)
 })
+afterEach(() => back())
 afterAll(() => service.close())
 
 const page = (path: string) => ({ event: 'page_view', url: `https://${tenant.site}${path}` })
@@ -49,4 +60,50 @@ test("who a visitor is can be said while ClickHouse is away: its events and its 
   expect(bob.properties.first_landing_page).toBe(`https://${tenant.site}/other`)
   const all = await tenant.call('GET', `/v1/events?contact_id=${bob.contact_id}&count_only=true`)
   expect(all.body.count).toBe(2)
+})
+
+test('contacts, notes, sources and imports are written while ClickHouse is away; what they recorded can be read when it is back', async () => {
+  const written = async (status: number, method: string, path: string, body?: object) => {
+    const answer = await tenant.call(method, path, body)
+    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(status)
+    return answer.body
+  }
+  const ada = await tenant.contact('ada@example.com')
+  const contact = `/v1/contacts/${ada}`
+  await written(200, 'PUT', contact, { properties: { city: 'London' } })
+
+  const { note } = await written(201, 'POST', `${contact}/notes`, { content: 'Called' })
+  await written(200, 'PATCH', `${contact}/notes/${note.note_id}`, { content: 'Called back' })
+  const other = await written(201, 'POST', `${contact}/notes`, { content: 'A mistake' })
+  await written(200, 'DELETE', `${contact}/notes/${other.note.note_id}`)
+
+  const records = [
+    { external_id: '1', email: 'ada@example.com', properties: { firstname: 'Ada' } },
+    { external_id: '2', email: 'bob@example.com' },
+  ]
+  const { results } = await written(200, 'POST', '/v1/sources/hubspot/contacts', { records })
+  expect(results).toMatchObject([{ status: 'updated', contact_id: ada }, { status: 'created' }])
+
+  const directory = await mkdtemp(join(tmpdir(), 'cds-import-'))
+  try {
+    const [file, resultsFile] = [join(directory, 'contacts.csv'), join(directory, 'results.csv')]
+    await writeFile(file, 'email,country\nada@example.com,UK\ncyd@example.com,FR\n')
+    const imported = await importContacts(tenant.handle, service.writing, { file, resultsFile, onProgress: () => {} })
+    expect(imported).toMatchObject({ created: 1, updated: 1, failed: 0 })
+  } finally {
+    await rm(directory, { recursive: true })
+  }
+
+  const read = (query: string) => tenant.call('GET', `/v1/events?${query}`)
+  expect((await read('count_only=true')).status).toBe(503)
+  const { notes } = await written(200, 'GET', `${contact}/notes`)
+  expect(notes.map(({ content }: { content: string }) => content)).toEqual(['Called back'])
+  const stored = await written(200, 'GET', `${contact}?include_events=false`)
+  expect(stored.contact.properties).toMatchObject({ city: 'London', firstname: 'Ada', country: 'UK' })
+
+  back()
+  await expect.poll(async () => (await read('count_only=true')).status, { timeout: 20_000 }).toBe(200)
+  const countOf = async (query: string) => (await read(`count_only=true&${query}`)).body.count
+  expect(await countOf('event_type=contact_created')).toBe(3)
+  expect(await countOf(`event_type=contact_updated&contact_id=${ada}`)).toBe(3)
 })

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { changeContacts } from '../../contacts/change-log.ts'
 import { every } from '../../platform/every.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -6,7 +7,6 @@ import { isOutbound } from '../action-types.ts'
 import type { ActionError } from './action-object.ts'
 import { auditAction } from './audit.ts'
 import { type ClaimedAction, claimAction, errorOf, LEASE_MS, renewClaim } from './claim.ts'
-import { recording } from './events.ts'
 import { executeInside, typeOf } from './execute-inside.ts'
 import type { ExecutionDependencies } from './execution-dependencies.ts'
 import { type ActionRef, queueAction } from './queue.ts'
@@ -31,8 +31,8 @@ export async function executeAction(
   if (type === null) return
   if (!isOutbound(type)) return executeInside(tenant, dependencies, ref)
   const { jobs, clock, senders } = dependencies
-  const claimed = await recording(tenant, (tx, events) =>
-    claimAction(tx, events, ref, { jobs, now: clock(), keyOf: (action) => senders.keyOf(tx, action) }),
+  const claimed = await changeContacts(tenant, dependencies, (tx, log) =>
+    claimAction(tx, log.events, ref, { jobs, now: clock(), keyOf: (action) => senders.keyOf(tx, action) }),
   )
   if (!claimed) return
   const renewal = every(LEASE_MS / 3, async () => {
@@ -70,18 +70,18 @@ async function attempt(
 
 async function settle(
   tenant: Tenant,
-  { jobs, clock }: ExecutionDependencies,
+  dependencies: ExecutionDependencies,
   action: ClaimedAction,
   outcome: SendOutcome,
 ): Promise<void> {
-  const now = clock()
-  await recording(tenant, async (tx, events) => {
+  const now = dependencies.clock()
+  await changeContacts(tenant, dependencies, async (tx, log) => {
     const ending = endingOf(action, outcome)
     if (ending) {
-      const isWritten = await finish(tx, events, action, ending, now, action.execution.claim)
+      const isWritten = await finish(tx, log.events, action, ending, now, action.execution.claim)
       if (!isWritten && ending.status === 'executed') await auditDeleted(tx, action, ending.result, now)
     } else if (outcome.outcome === 'later') {
-      await rest(tx, jobs, action, outcome, now)
+      await rest(tx, dependencies.jobs, action, outcome, now)
     }
   })
 }

@@ -1,10 +1,11 @@
 import type { Actor } from '../../audit/log.ts'
+import type { SystemEvent } from '../../journal/append.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionType, isOutbound } from '../action-types.ts'
 import type { ActionError, ActionStatus } from './action-object.ts'
 import { auditAction } from './audit.ts'
-import { actionEvent, recordActionEvent } from './events.ts'
+import { actionEvent } from './events.ts'
 import { checkGuardrails, type GuardedAction, type Guardrail, type Verdict } from './guardrails.ts'
 import { hashOfParams } from './params-hash.ts'
 import { queueAction } from './queue.ts'
@@ -26,11 +27,13 @@ export interface Proposed {
 }
 
 /**
- * Stores an action that an agent proposes, in the caller's transaction: with what the guardrails say, with its event,
- * and, where nobody has to be asked, with the job that executes it.
+ * Stores an action that an agent proposes, in the caller's transaction: with what the guardrails say and, where nobody
+ * has to be asked, with the job that executes it.
+ * @param events gets the event that the transaction is to record with it.
  */
 export async function proposeAction(
   tx: Tenant,
+  events: SystemEvent[],
   { jobs }: { jobs: Pick<Jobs, 'send'> },
   sent: Proposal,
   now: Date,
@@ -74,8 +77,7 @@ export async function proposeAction(
     const details = { type, automatic: true, ...lasting(null, error) }
     await auditAction(tx, status === 'approved' ? 'approved' : 'rejected', proposal, decider, details, now)
   }
-  const event = actionEvent('proposed', proposal, { status, ...(error ? { error } : {}) }, now)
-  await recordActionEvent(tx, event)
+  events.push(actionEvent('proposed', proposal, { status, ...(error ? { error } : {}) }, now))
   return { status, guardrails }
 }
 

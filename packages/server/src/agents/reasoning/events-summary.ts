@@ -37,21 +37,13 @@ interface Row {
 }
 
 /**
- * Summarises the events of some contacts, in four queries unless they have more visitors than one query can name.
+ * Summarises the events of some contacts, in three queries unless they have more visitors than one query can name.
  * Contacts without events are left out.
  */
 export async function summariseEvents(
   tenant: Tenant,
   contactIds: readonly string[],
 ): Promise<Map<string, EventsSummary>> {
-  const summaries = new Map<string, EventsSummary>()
-  for (const group of await askableGroups(tenant, contactIds)) {
-    for (const [contactId, summary] of await summariesOf(tenant, group)) summaries.set(contactId, summary)
-  }
-  return summaries
-}
-
-async function summariesOf(tenant: Tenant, contactIds: readonly string[]): Promise<Map<string, EventsSummary>> {
   const [types, pages, latest] = await Promise.all([
     spans(tenant, 'agents.event_types', contactIds, { name: 'event', title: "''", where: [], rows: TYPES_A_CONTACT }),
     spans(tenant, 'agents.pages', contactIds, {
@@ -60,7 +52,7 @@ async function summariesOf(tenant: Tenant, contactIds: readonly string[]): Promi
       where: ["event = 'page_view'"],
       rows: PAGES_A_CONTACT,
     }),
-    activityOfContacts(tenant, { contact_ids: [...contactIds] }, LATEST_A_CONTACT),
+    activityOfContacts(tenant, contactIds, {}, LATEST_A_CONTACT),
   ])
   const summaries = new Map<string, EventsSummary>()
   for (const [contactId, { events, total_events }] of latest) {
@@ -90,13 +82,21 @@ interface Grouping {
   rows: number
 }
 
-async function spans(
+async function spans(tenant: Tenant, query: string, contactIds: readonly string[], grouping: Grouping): Promise<Row[]> {
+  const spans: Row[] = []
+  for (const group of await askableGroups(tenant, contactIds)) {
+    spans.push(...(await spansOf(tenant, query, group, grouping)))
+  }
+  return spans
+}
+
+async function spansOf(
   tenant: Tenant,
   query: string,
-  contactIds: readonly string[],
+  contactIds: string[],
   { name, title, where, rows }: Grouping,
 ): Promise<Row[]> {
-  const conditions = await conditionsOf(tenant, { contact_ids: [...contactIds] })
+  const conditions = await conditionsOf(tenant, { contact_ids: contactIds })
   return tenant.events.select<Row>({
     name: query,
     lane: 'light',

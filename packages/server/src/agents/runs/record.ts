@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
+import { type ChangeLog, changeContacts, type WriteDependencies } from '../../contacts/change-log.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
-import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { Clock } from '../../platform/time.ts'
 import { proposeAction } from '../actions/propose.ts'
 import { type SkippedAction, waitingOf } from '../actions/same-waiting.ts'
 import { type Evaluation, NO_USAGE, type Usage } from '../reasoning/reasoner.ts'
@@ -11,9 +10,8 @@ import { spend } from './costs.ts'
 import type { Held } from './hold.ts'
 
 /** What recording needs beside the tenant's data. */
-export interface RecordDependencies {
+export interface RecordDependencies extends WriteDependencies {
   jobs: Pick<Jobs, 'send'>
-  clock: Clock
 }
 
 /** What is remembered of one contact of a run. */
@@ -30,16 +28,16 @@ export type Outcome =
  */
 export async function recordOutcome(
   tenant: Tenant,
-  { jobs, clock }: RecordDependencies,
+  dependencies: RecordDependencies,
   run: ClaimedRun,
   contactId: string,
   outcome: Outcome,
   held: Held = { usd: 0 },
 ): Promise<void> {
+  const { jobs, clock } = dependencies
   const now = clock()
   try {
-    const write = (tx: Tenant) => record(tx, jobs, run, contactId, outcome, held, now)
-    await repeatOnCollision(() => tenant.transaction(write))
+    await changeContacts(tenant, dependencies, (tx, log) => record(tx, log, jobs, run, contactId, outcome, held, now))
   } catch (error) {
     if (error instanceof NotOurs) await countLost(tenant, run, usageOf(outcome), now)
     throw error
@@ -48,6 +46,7 @@ export async function recordOutcome(
 
 async function record(
   tx: Tenant,
+  log: ChangeLog,
   jobs: Pick<Jobs, 'send'>,
   run: ClaimedRun,
   contactId: string,
@@ -76,7 +75,7 @@ async function record(
   // Of a contact that was erased while it was looked at nothing is kept but what the look cost.
   const evaluation = isErased ? null : said
   const dropped = evaluation?.dropped ?? []
-  const { statuses, skipped } = await propose(tx, jobs, run, contactId, evaluation?.actions ?? [], now)
+  const { statuses, skipped } = await propose(tx, log, jobs, run, contactId, evaluation?.actions ?? [], now)
   const count = (status: string) => statuses.filter((each) => each === status).length
   const errors = dropped.length + (outcome.status === 'failed' && !isErased ? 1 : 0)
   // The run's row and the month's come last, so that contacts wait for one another no longer than a commit takes.
@@ -135,6 +134,7 @@ async function countLost(tenant: Tenant, { runId }: ClaimedRun, usage: Usage, no
 /** Proposes what does not wait for a person already; the rest is written down as skipped. */
 async function propose(
   tx: Tenant,
+  log: ChangeLog,
   jobs: Pick<Jobs, 'send'>,
   run: ClaimedRun,
   contactId: string,
@@ -159,7 +159,7 @@ async function propose(
       identityId: configuration.identity_id,
       requireApproval: configuration.playbook.require_approval ?? true,
     }
-    const { status } = await proposeAction(tx, { jobs }, proposal, now)
+    const { status } = await proposeAction(tx, log.events, { jobs }, proposal, now)
     statuses.push(status)
   }
   if (skipped.length > 0) {

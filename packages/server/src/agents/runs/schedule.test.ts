@@ -61,7 +61,7 @@ const runsOf = async (id: string) => (await tenant.call('GET', `/v1/agents/${id}
 const agentOf = async (id: string) => (await tenant.call('GET', `/v1/agents/${id}`)).body.agent
 const read = async (id: string) => (await tenant.call('GET', `/v1/agents/runs/${id}`)).body.run
 
-const timed = (service: TestService) => ({ ...service, clock: () => now })
+const timed = (service: TestService) => ({ ...service, ...service.writing, clock: () => now })
 const sweepBoth = () =>
   Promise.all(Array.from({ length: 8 }, (_, index) => sweepSchedules(timed(index % 2 === 0 ? first : second))))
 /**

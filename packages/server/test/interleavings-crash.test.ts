@@ -1,0 +1,354 @@
+import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, inject, test } from 'vitest'
+import { newId } from '../src/platform/ids.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { KillableService } from './killable.ts'
+import {
+  contactOf,
+  emptyWorld,
+  holderOf,
+  identify,
+  merge,
+  ownerOf,
+  remove,
+  unmerge,
+  unmergeable,
+  type World,
+} from './owners-model.ts'
+import { openDirectory, startProcess } from './process.ts'
+import { seededRandom } from './seed.ts'
+import { type Answer, call, createDatabase, insertTenant } from './service.ts'
+
+const FRONT = 'packages/server/test/clickhouse-front.ts'
+const TENANTS = 4
+const STEPS = 40
+/** So few that one page of a list holds them all. */
+const EVENTS_MAX = 80
+const KILLS_MIN = 3
+const VISITORS = ['v0', 'v1', 'v2', 'v3']
+const EMAILS = ['ada@example.com', 'bob@example.com', 'cyd@example.com']
+
+const cleanup: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo()
+})
+
+type Op =
+  | { kind: 'identify'; visitor: string; email: string }
+  | { kind: 'form'; visitor: string | null; email: string }
+  | { kind: 'delete' | 'unmerge'; contactId: string }
+  | { kind: 'merge'; contactId: string; into: string }
+
+/** What a tenant's clients do at once. */
+interface Step {
+  op: Op | null
+  /** Visitors that do something. */
+  visits: string[]
+  /** `all`, or the contact whose events are read. */
+  reads: string[]
+}
+
+interface Sent {
+  isAcknowledged: boolean
+  /** Whose it is; two, while nobody knows whether it was before or after its visitor changed hands. */
+  owners: Set<string>
+}
+
+/** Two processes; one that is away has no URL. */
+interface Fleet {
+  services: KillableService[]
+  urls: (string | null)[]
+  kills: number
+  isOver: boolean
+}
+
+interface Tenant {
+  id: string
+  key: string
+  site: string
+  /** What must be true of it. */
+  world: World
+  /** Every contact that there ever was. */
+  named: Set<string>
+  /** Its events, by the last part of their URL. */
+  sent: Map<string, Sent>
+  steps: Step[]
+  random: () => number
+  /** Apart from the steps: how often it is asked depends on when processes are killed. */
+  randomProcess: () => number
+}
+
+/**
+ * Some tenants at once, each with its model. What a tenant does in one step runs side by side, through either process;
+ * whatever gets no answer is sent again. The seed fixes the steps, and the pauses between kills.
+ */
+test('of two processes that are killed in turns, each read shows every event that was acknowledged, once, and at the right contact', async () => {
+  const { fleet, tenants } = await start()
+  const killing = killInTurns(fleet).finally(() => {
+    fleet.isOver = true
+  })
+  try {
+    await Promise.all(
+      tenants.map(async (tenant) => {
+        for (let step = 0; step < STEPS || fleet.kills < KILLS_MIN; step++) {
+          await takeStep(fleet, tenant, drawStep(tenant))
+        }
+      }),
+    )
+  } finally {
+    fleet.isOver = true
+    await killing
+  }
+  // Each process says the same of all that has happened.
+  for (const url of fleet.urls) {
+    const one = { ...fleet, urls: [url], isOver: false }
+    for (const tenant of tenants) {
+      await takeStep(one, tenant, { op: null, visits: [], reads: ['all', ...readable(tenant)] })
+    }
+  }
+}, 120_000)
+
+async function start(): Promise<{ fleet: Fleet; tenants: Tenant[] }> {
+  const directory = await openDirectory()
+  cleanup.push(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }))
+  const front = await startProcess(FRONT, [directory, '0'], {}, /ready \d+/)
+  cleanup.push(() => front.end('SIGKILL'))
+  const environment = {
+    CLICKHOUSE_URL: `http://127.0.0.1:${/ready (\d+)/.exec(front.output())?.[1]}`,
+    DATABASE_URL: await createDatabase(),
+    CDS_SECRET_KEY: randomBytes(32).toString('base64'),
+    CDS_DATA_DIR: directory,
+  }
+  const services = [0, 1].map(() => new KillableService(environment))
+  for (const service of services) cleanup.push(() => service.close())
+  const urls = await Promise.all(services.map((service) => service.start()))
+  const postgres = connectPostgres<DB>({ connectionString: environment.DATABASE_URL }, 1)
+  cleanup.push(() => postgres.close())
+  const tenants: Tenant[] = []
+  for (let index = 0; index < TENANTS; index++) {
+    const random = { random: seededRandom(2 * index + 1), randomProcess: seededRandom(2 * index + 2) }
+    const model = { world: emptyWorld(), named: new Set<string>(), sent: new Map<string, Sent>(), steps: [] }
+    tenants.push({ ...(await insertTenant(postgres.db)), ...random, ...model })
+  }
+  return { fleet: { services, urls, kills: 0, isOver: false }, tenants }
+}
+
+/** Kills one process or the other, and starts it again, until all is over; then both run. */
+async function killInTurns(fleet: Fleet): Promise<void> {
+  const random = seededRandom()
+  while (!fleet.isOver) {
+    await sleep(200 + random() * 1_500)
+    const victim = random() < 0.5 ? 0 : 1
+    fleet.urls[victim] = null
+    await fleet.services[victim]?.kill()
+    fleet.kills++
+    await sleep(random() * 300)
+    fleet.urls[victim] = (await fleet.services[victim]?.start()) ?? null
+  }
+}
+
+/** Contacts whose events can be read: those that are there, and those that were deleted. */
+function readable({ named, world }: Tenant): string[] {
+  return [...named].filter((id) => !world.merges.some(({ contactId }) => contactId === id))
+}
+
+function drawStep(tenant: Tenant): Step {
+  const { random, sent } = tenant
+  const op = random() < 0.7 ? drawOp(tenant) : null
+  const count = sent.size < EVENTS_MAX ? Math.floor(random() * 3) : 0
+  const visits = Array.from({ length: count }, () => pick(random, VISITORS))
+  const contacts = readable(tenant)
+  const one = random() < 0.5 && contacts.length > 0 ? [pick(random, contacts)] : []
+  return { op, visits, reads: random() < 0.5 ? ['all', ...one] : one }
+}
+
+function drawOp({ random, world, sent }: Tenant): Op | null {
+  const [visitor, email] = [pick(random, VISITORS), pick(random, EMAILS)]
+  const contacts = [...world.contacts.keys()]
+  const kind = pick(random, ['identify', 'identify', 'form', 'form', 'delete', 'merge', 'merge', 'unmerge'] as const)
+  if (kind === 'identify') return { kind, visitor, email }
+  if (kind === 'form') return sent.size < EVENTS_MAX ? { kind, visitor: random() < 0.7 ? visitor : null, email } : null
+  const from = kind === 'unmerge' ? unmergeable(world) : contacts
+  if (from.length === 0) return null
+  const contactId = pick(random, from)
+  if (kind !== 'merge') return { kind, contactId }
+  const others = contacts.filter((id) => id !== contactId)
+  return others.length > 0 ? { kind, contactId, into: pick(random, others) } : null
+}
+
+function pick<T>(random: () => number, from: readonly T[]): T {
+  return from[Math.floor(random() * from.length)] as T
+}
+
+/** Does all of a step at once, and holds what was read against the model before and after it: either order will do. */
+async function takeStep(fleet: Fleet, tenant: Tenant, step: Step): Promise<void> {
+  tenant.steps.push(step)
+  const before = structuredClone(tenant.world)
+  const visits = step.visits.map((visitor) => ({ visitor, sent: prepare(tenant, `visit${tenant.sent.size}`) }))
+  const [readings] = await Promise.all([
+    Promise.all(step.reads.map((what) => read(fleet, tenant, what))),
+    step.op && perform(fleet, tenant, step.op),
+    ...visits.map(({ visitor, sent }) => track(fleet, tenant, visitor, sent)),
+  ])
+  const worlds = [before, tenant.world]
+  for (const { visitor, sent } of visits) for (const world of worlds) sent.owners.add(ownerOf(world, visitor))
+  for (const reading of readings) check(tenant, worlds, reading)
+  if (step.op !== null) return
+  const isQuiet = visits.length === 0
+  for (const { events, total, what } of readings) {
+    if (isQuiet) expect(total, said(tenant, 'the count')).toBe(events.length)
+    if (what === 'all') for (const { name, contactId } of events) narrow(tenant, name, contactId)
+  }
+}
+
+type Named = Sent & { name: string }
+
+/** An event that is about to be sent. */
+function prepare({ sent }: Tenant, name: string): Named {
+  const event = { name, isAcknowledged: false, owners: new Set<string>() }
+  sent.set(name, event)
+  return event
+}
+
+async function track(fleet: Fleet, tenant: Tenant, visitor: string, sent: Named): Promise<void> {
+  const events = [{ event: 'visited', event_id: newId(), url: `https://${tenant.site}/${sent.name}` }]
+  const body = { visitor_id: visitor, events }
+  const { status } = await request(fleet, tenant, () => ({ method: 'POST', path: '/track', body }))
+  expect(status, said(tenant, 'a visit')).toBe(200)
+  sent.isAcknowledged = true
+}
+
+async function perform(fleet: Fleet, tenant: Tenant, op: Op): Promise<void> {
+  const { world } = tenant
+  if (op.kind === 'identify') {
+    const isNew = holderOf(world, op.email) === null
+    const body = { visitor_id: op.visitor, email: op.email }
+    const answer = await request(fleet, tenant, () => ({ method: 'POST', path: '/v1/identify', body }))
+    expectContact(tenant, op.email, answer)
+    if (!answer.isRepeated) expect(answer.body.created, said(tenant, 'who was identified')).toBe(isNew)
+    identify(world, op.visitor, op.email, answer.body.contact_id)
+  } else if (op.kind === 'form') {
+    const attempts: Named[] = []
+    const answer = await request(fleet, tenant, () => {
+      // Whether an attempt that got no answer was recorded nobody knows, so each is an event of its own.
+      const { name } = attempts[attempts.push(prepare(tenant, `form${tenant.sent.size}`)) - 1] as Named
+      const body = { contact_data: { email: op.email }, ...(op.visitor === null ? {} : { visitor_id: op.visitor }) }
+      return { method: 'POST', path: `/v1/public/form-submission/${tenant.id}/f`, body, page: name }
+    })
+    expectContact(tenant, op.email, answer)
+    for (const attempt of attempts) attempt.owners.add(answer.body.contact_id)
+    for (const attempt of attempts.slice(-1)) attempt.isAcknowledged = true
+    identify(world, op.visitor, op.email, answer.body.contact_id)
+  } else if (op.kind === 'delete') {
+    await change(fleet, tenant, { method: 'DELETE', path: `/v1/contacts/${op.contactId}` }, 'not_found')
+    remove(world, op.contactId)
+  } else if (op.kind === 'merge') {
+    const path = `/v1/contacts/${op.contactId}/merge`
+    await change(fleet, tenant, { method: 'POST', path, body: { into: op.into } }, 'already_merged')
+    merge(world, op.contactId, op.into)
+  } else {
+    const path = `/v1/contacts/${op.contactId}/unmerge`
+    await change(fleet, tenant, { method: 'POST', path }, 'contact_not_merged')
+    unmerge(world, op.contactId)
+  }
+}
+
+/** Whoever is named by an email is its holder, or somebody new. */
+function expectContact(tenant: Tenant, email: string, { status, body }: Answer): void {
+  expect(status, said(tenant, JSON.stringify(body))).toBe(200)
+  const holder = holderOf(tenant.world, email)
+  if (holder !== null) expect(body.contact_id, said(tenant, email)).toBe(holder)
+  else expect([...tenant.named], said(tenant, email)).not.toContain(body.contact_id)
+  tenant.named.add(body.contact_id)
+}
+
+/** @param done what is said to a repetition where the first attempt, which got no answer, was carried out. */
+async function change(fleet: Fleet, tenant: Tenant, sent: Request, done: string): Promise<void> {
+  const { status, body, isRepeated } = await request(fleet, tenant, () => sent)
+  if (isRepeated && body.error?.code === done) return
+  expect(status, said(tenant, JSON.stringify(body))).toBe(200)
+}
+
+interface Reading {
+  what: string
+  /** What had been acknowledged before it began. */
+  acknowledged: string[]
+  events: { name: string; contactId: string | null }[]
+  total: number
+}
+
+async function read(fleet: Fleet, tenant: Tenant, what: string): Promise<Reading> {
+  let acknowledged: string[] = []
+  const { status, body } = await request(fleet, tenant, () => {
+    acknowledged = [...tenant.sent].flatMap(([name, { isAcknowledged }]) => (isAcknowledged ? [name] : []))
+    return { method: 'GET', path: what === 'all' ? '/v1/events?limit=100' : `/v1/contacts/events/${what}` }
+  })
+  // A contact without events that is not there, or not there any more.
+  if (status === 404 && what !== 'all') return { what, acknowledged, events: [], total: 0 }
+  expect(status, said(tenant, JSON.stringify(body))).toBe(200)
+  const events = (body.events as { url: string; internal_contact_id?: string | null }[]).map((event) => ({
+    name: event.url.slice(`https://${tenant.site}/`.length),
+    contactId: what === 'all' ? (event.internal_contact_id ?? null) : what,
+  }))
+  return { what, acknowledged, events, total: what === 'all' ? body.pagination.total_items : body.total_items }
+}
+
+function check(tenant: Tenant, worlds: World[], { what, acknowledged, events }: Reading): void {
+  const contactsOf = (name: string) => {
+    const { owners } = tenant.sent.get(name) ?? { owners: [] }
+    return new Set([...owners].flatMap((owner) => worlds.map((world) => contactOf(world, owner))))
+  }
+  const names = events.map(({ name }) => name)
+  expect(names.length, said(tenant, `twice in ${what}: ${names}`)).toBe(new Set(names).size)
+  for (const { name, contactId } of events) {
+    expect([...contactsOf(name)], said(tenant, `whose ${name} is in ${what}`)).toContain(contactId)
+  }
+  const isWanted = (name: string) => what === 'all' || [...contactsOf(name)].every((contactId) => contactId === what)
+  const missed = acknowledged.filter((name) => isWanted(name) && !names.includes(name))
+  expect(missed, said(tenant, `missed in ${what}`)).toEqual([])
+}
+
+/** Nothing changes hands twice: once it is seen whose an event is, it is not another's later. */
+function narrow({ world, sent }: Tenant, name: string, contactId: string | null): void {
+  const event = sent.get(name)
+  for (const owner of event?.owners ?? []) if (contactOf(world, owner) !== contactId) event?.owners.delete(owner)
+}
+
+interface Request {
+  method: string
+  path: string
+  body?: object
+  /** The page that sends it. */
+  page?: string
+}
+
+/** Sends a request through either process until one answers. What is said for want of a store is no answer. */
+async function request(
+  fleet: Fleet,
+  { key, site, randomProcess }: Tenant,
+  make: () => Request,
+): Promise<Answer & { isRepeated: boolean }> {
+  for (let isRepeated = false; !fleet.isOver; ) {
+    const url = pick(randomProcess, fleet.urls)
+    if (url === null) {
+      await sleep(10)
+      continue
+    }
+    const { method, path, body, page = '' } = make()
+    const headers = { authorization: `Bearer ${key}`, origin: `https://${site}`, referer: `https://${site}/${page}` }
+    const init = { headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+    const answer = await call({ url }, method, path, init).catch(() => null)
+    if (answer !== null && answer.status !== 503) return { ...answer, isRepeated }
+    isRepeated = true
+    await sleep(20)
+  }
+  throw new Error('Another tenant has failed, or a process did not start.')
+}
+
+/** What a failure is of, and how to see it again. */
+function said({ steps }: Tenant, what: string): string {
+  return `${what} (npm test -- --sequence.seed=${inject('seed')}), after ${JSON.stringify(steps.slice(-4))}`
+}
