@@ -71,7 +71,7 @@ export async function listContacts(tenant: Tenant, filters: ContactFilters, opti
     const total = ordered.orderBy('contact_id', direction)
     const cut = total.limit(limit).offset(offset)
     // PostgreSQL reads what belongs to a row for each row that it skips, so a deep page is found by its ids first.
-    const found = isDeep(page) ? total.where('contact_id', 'in', cut.select('contact_id')) : cut
+    const found = isDeep(page) ? total.where(isOneOf(await idsOf(cut))) : cut
     const selected = found.select(CONTACT_COLUMNS).select(segmentIds)
     return shows(projection, 'notes')
       ? selected.select(recentNotes(NOTES_IN_LISTS, limit)).execute()
@@ -134,13 +134,23 @@ function matches(eb: ExpressionBuilder<TenantTables, 'contacts'>, filters: Conta
   if (filters.company_id !== undefined) conditions.push(sql`company_id = ${filters.company_id}`)
   if (filters.company !== undefined) conditions.push(hasCompanyName(filters.company))
   if (filters.contact_ids) {
-    // An invalid id matches nothing, and PostgreSQL would reject it. An array is one parameter.
-    conditions.push(sql`contacts.contact_id = ANY(${filters.contact_ids.filter(isUuid)}::uuid[])`)
+    // An invalid id matches nothing, and PostgreSQL would reject it.
+    conditions.push(isOneOf(filters.contact_ids.filter(isUuid)))
   }
   if (filters.segment_id !== undefined) conditions.push(isInSegment(eb, filters.segment_id))
   if (filters.created_after) conditions.push(sql`created_at >= ${filters.created_after}`)
   if (filters.created_before) conditions.push(sql`created_at <= ${endOfMillisecond(filters.created_before)}`)
   return eb.and(conditions)
+}
+
+/** An array is one parameter, however many ids it has. */
+function isOneOf(contactIds: readonly string[]) {
+  return sql<SqlBool>`contacts.contact_id = ANY(${contactIds}::uuid[])`
+}
+
+async function idsOf(matching: ReturnType<typeof matchingContacts>): Promise<string[]> {
+  const rows = await matching.select('contact_id').execute()
+  return rows.map((row) => row.contact_id)
 }
 
 function hasCompanyName(name: string) {

@@ -99,6 +99,8 @@ test('a contact is erased from every table of both stores, with a receipt that n
   await tenant.track({ visitor_id: 'stranger', events: [{ event: 'invited', url }] })
   await tenant.track({ visitor_id: 'longer', events: [{ event: 'kept', data: { mail: `x${EMAIL}` } }] })
   await arrived(bench.receiver, '/seen', 2)
+  // Once it is answered, ClickHouse has the events so far.
+  await tenant.call('GET', '/v1/events')
   await insertRun(id)
   // An anonymous event of the visitor that was in flight when it was identified, and events still in the journal.
   const late = { ...EMPTY_RECORD, tenant_id: tenant.id, event: 'late', timestamp: Date.now(), received_at: Date.now() }

@@ -21,11 +21,11 @@ const FLUSH_EVENTS_MAX = 4_000
  */
 const FLUSH_BYTES_MAX = 16_000_000
 /**
- * Concurrent flushes: two statements use two of PostgreSQL's processors, but each has a fixed cost. One at a time wrote
- * 10 to 25 % more with 640 events waiting, and 20 to 40 % less with 2,560.
+ * Concurrent flushes: two statements use two of PostgreSQL's processors, but each has a fixed cost, so another flush
+ * starts only when it is large enough.
  */
 const FLUSHES_MAX = 2
-const WORTH_ANOTHER_FLUSH = 1_000
+const WORTH_ANOTHER_FLUSH = 400
 /**
  * Events that may wait in memory; beyond this, callers are told to retry, so that the process does not run out of
  * memory.
