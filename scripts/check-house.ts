@@ -38,6 +38,9 @@ const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.t
 for (const file of files) {
   const text = readFileSync(file, 'utf8')
   checkLength(file, text)
+  if (file.endsWith('.test.ts') && text.includes('useFakeTimers')) {
+    problems.push(`${file}: fake timers stop the worker's shared service; shorten the one timer instead`)
+  }
   if (file.startsWith(TRACKER)) checkTrackerImports(file, text)
   if (file.startsWith(DASHBOARD)) checkPages(file, text)
   if (file.startsWith(SERVER) && !file.endsWith('.test.ts')) {

@@ -8,10 +8,21 @@ const servers: Server[] = []
 const sockets = new Map<Socket, string>()
 
 afterEach(() => {
-  vi.useRealTimers()
+  vi.restoreAllMocks()
   for (const socket of sockets.keys()) socket.destroy()
   for (const server of servers.splice(0)) server.close()
 })
+
+/**
+ * Makes half a minute take a second. All other timers are left alone: under fake ones, the worker's shared service would
+ * stop asking its databases, and take them for dead.
+ */
+function shortenHalfMinutes(): void {
+  const { setTimeout } = globalThis
+  const shortened = (work: () => void, ms?: number, ...given: []) =>
+    setTimeout(work, ms === 30_000 ? 1_000 : ms, ...given)
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(shortened as typeof setTimeout)
+}
 
 /** Greets as it should, and then says a line now and then, so that it is never silent and never done. */
 async function startTalker(greeting: string, line: string) {
@@ -30,19 +41,14 @@ async function startTalker(greeting: string, line: string) {
 test('a server that keeps talking and lets nobody in is left after half a minute', async () => {
   const smtp = await startTalker('220 hello', '250-still thinking')
   const imap = await startTalker('* OK hello', '* OK still thinking')
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  let isDone = false
-  const checking = checkLogin(createConnector({ allowPrivate: true }), { smtp, imap }).finally(() => {
-    isDone = true
-  })
-  while (!isDone) {
-    await new Promise((resolve) => setImmediate(resolve))
-    if (sockets.size < 2) continue
+  shortenHalfMinutes()
+  const talking = setInterval(() => {
     for (const [socket, line] of sockets) if (socket.writable) socket.write(`${line}\r\n`)
-    await vi.advanceTimersByTimeAsync(100)
-  }
+  }, 20)
+  const failures = await checkLogin(createConnector({ allowPrivate: true }), { smtp, imap })
+  clearInterval(talking)
   const message = 'the server took more than 30 seconds to let us in'
-  expect(await checking).toEqual([
+  expect(failures).toEqual([
     { path: 'smtp', message },
     { path: 'imap', message },
   ])
