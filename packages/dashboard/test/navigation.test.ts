@@ -46,7 +46,7 @@ describe.skipIf(!HAS_BROWSER)('going from page to page', () => {
       await network.quietAfter(data)
       await withoutNetwork(page, async () => {
         await link.click()
-        await page.locator('#main').getByText(shows).first().waitFor()
+        await expect.poll(() => page.locator('#main').textContent(), WITHIN).toContain(shows)
       })
     }
     await page.goto('/contacts')
@@ -74,6 +74,7 @@ describe.skipIf(!HAS_BROWSER)('going from page to page', () => {
 function watch(page: Page) {
   const open = new Set<Request>()
   const finished: string[] = []
+  const refused: string[] = []
   let changedAt = Date.now()
   page.on('request', (request) => {
     if (request.resourceType() !== 'eventsource') open.add(request)
@@ -85,6 +86,9 @@ function watch(page: Page) {
     changedAt = Date.now()
   }
   page.on('requestfinished', end)
+  page.on('response', (response) => {
+    if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`)
+  })
   page.on('requestfailed', end)
   /** Waits until some data has been read and nothing more is asked for. */
   const quietAfter = async (path: string) => {
@@ -94,6 +98,7 @@ function watch(page: Page) {
     const isQuiet = () => open.size === 0 && Date.now() - changedAt > QUIET_MS
     // A page that has been given something asks for what follows from it as soon as it comes to it.
     await expect.poll(async () => isQuiet() && (await idle(page)) && isQuiet(), WITHIN).toBe(true)
+    expect(refused).toEqual([])
     finished.length = 0
   }
   return { finished, quietAfter }

@@ -9,6 +9,7 @@ export interface FreezingProxy {
   freezeAt(text: string, isForwarded: boolean): void
   /** Freezes at the COMMIT of the transaction that sends a text. The COMMIT is still forwarded, or it is lost. */
   freezeAtCommitOf(text: string, isForwarded: boolean): void
+  isFrozen(): boolean
   /** Forwards again, and what came meanwhile first. */
   thaw(): void
   close(): Promise<void>
@@ -70,6 +71,7 @@ export async function startFreezingProxy(target: NetConnectOpts): Promise<Freezi
     freezeAtCommitOf: (text, isForwarded) => {
       trap = { text, isForwarded, atCommit: true }
     },
+    isFrozen: () => frozen,
     thaw: () => {
       frozen = false
       for (const socket of sockets) socket.resume()

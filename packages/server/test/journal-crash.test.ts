@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { newId } from '../src/platform/ids.ts'
+import { connectPostgres } from '../src/platform/postgres/connect.ts'
+import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { type FreezingProxy, startFreezingProxy } from './freezing-proxy.ts'
+import { KillableService } from './killable.ts'
+import { openDirectory, startProcess } from './process.ts'
+import { createDatabase, insertTenant } from './service.ts'
+
+const FRONT = 'packages/server/test/clickhouse-front.ts'
+
+const cleanup: (() => Promise<unknown>)[] = []
+let postgres: FreezingProxy
+let clickhouse: FreezingProxy
+let service: KillableService
+let direct: ReturnType<typeof connectPostgres<DB>>
+let tenant: Awaited<ReturnType<typeof insertTenant>>
+
+beforeAll(async () => {
+  const directory = await openDirectory()
+  cleanup.push(() => rm(directory, { recursive: true, force: true, maxRetries: 10 }))
+  const front = await startProcess(FRONT, [directory, '0'], {}, /ready \d+/)
+  cleanup.push(() => front.end('SIGKILL'))
+  clickhouse = await startFreezingProxy({ host: '127.0.0.1', port: Number(/ready (\d+)/.exec(front.output())?.[1]) })
+  cleanup.push(() => clickhouse.close())
+  postgres = await startFreezingProxy({ path: `${inject('postgresHost')}/.s.PGSQL.5432` })
+  cleanup.push(() => postgres.close())
+  const address = await createDatabase()
+  service = new KillableService({
+    CLICKHOUSE_URL: `http://127.0.0.1:${clickhouse.port}`,
+    DATABASE_URL: `postgres://cds@127.0.0.1:${postgres.port}${new URL(address).pathname}`,
+    CDS_SECRET_KEY: randomBytes(32).toString('base64'),
+    CDS_DATA_DIR: directory,
+  })
+  cleanup.push(() => service.close())
+  url = await service.start()
+  direct = connectPostgres<DB>({ connectionString: address }, 1)
+  cleanup.push(() => direct.close())
+  tenant = await insertTenant(direct.db)
+})
+afterAll(async () => {
+  for (const undo of cleanup.splice(0).reverse()) await undo()
+})
+
+/** Where the service listens, the process that runs now. */
+let url: string
+
+async function call(method: string, path: string, body?: object) {
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      origin: `https://${tenant.site}`,
+      authorization: `Bearer ${tenant.key}`,
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: await response.json() }
+}
+
+const waiting = () => direct.db.selectFrom('journal').select('journal_id').execute()
+
+/** A step on an event's way: the statement that takes it, or the COMMIT of that statement's transaction. */
+interface Step {
+  engine: () => FreezingProxy
+  text: (visitorId: string) => string
+  atCommit?: true
+}
+
+const STEPS: Record<string, Step> = {
+  'a flush': { engine: () => postgres, text: (visitorId) => `/${visitorId}/page` },
+  'an identification': { engine: () => postgres, text: (visitorId) => `${visitorId}@example.com`, atCommit: true },
+  'a new batch': { engine: () => postgres, text: () => 'UPDATE journal SET batch_id', atCommit: true },
+  "a batch's events": { engine: () => clickhouse, text: (visitorId) => `/${visitorId}/page` },
+  "a batch's links": { engine: () => clickhouse, text: () => '"contact_id","version"' },
+  'the clean-up': { engine: () => postgres, text: () => 'delete from "journal"' },
+  "the clean-up's COMMIT": { engine: () => postgres, text: () => 'delete from "journal"', atCommit: true },
+}
+const CASES = Object.entries(STEPS).flatMap(([name, step]) => [
+  { name, step, isReceived: true, outcome: 'receives' },
+  { name, step, isReceived: false, outcome: 'never receives' },
+])
+
+test.each(CASES)(
+  'killed at $name, which the engine $outcome: the next process shows every event once, at its contact',
+  async ({ step, isReceived }) => {
+    const visitorId = newId()
+    const pageOf = (name: string) => `https://${tenant.site}/${visitorId}/page/${name}`
+    const track = (event: { event_id: string; url: string }) =>
+      call('POST', '/track', { visitor_id: visitorId, events: [{ event: 'visited', ...event }] })
+    const identify = () => call('POST', '/v1/identify', { visitor_id: visitorId, email: `${visitorId}@example.com` })
+    await track({ event_id: newId(), url: pageOf('before') })
+    await expect.poll(waiting).toEqual([])
+
+    const engine = step.engine()
+    if (step.atCommit) engine.freezeAtCommitOf(step.text(visitorId), isReceived)
+    else engine.freezeAt(step.text(visitorId), isReceived)
+    const during = { event_id: newId(), url: pageOf('during') }
+    const sending = [track, identify].map((send) =>
+      send(during).then(
+        ({ status }) => status === 200,
+        () => false,
+      ),
+    )
+    await expect.poll(engine.isFrozen).toBe(true)
+    await service.kill()
+    engine.thaw()
+    const [isTracked, isIdentified] = await Promise.all(sending)
+    url = await service.start()
+    // Whoever got no answer sends the same again.
+    if (!isTracked) expect((await track(during)).status).toBe(200)
+    if (!isIdentified) expect((await identify()).status).toBe(200)
+
+    const { contacts } = (await call('GET', `/v1/contacts?search=${visitorId}`)).body
+    expect(contacts).toHaveLength(1)
+    const [{ contact_id }] = contacts
+    const list = (await call('GET', `/v1/contacts/events/${contact_id}`)).body
+    const urls = list.events
+      .map(({ url }: { url: string | null }) => url)
+      .filter((url: string | null) => url?.includes('/page/'))
+    expect(urls.sort()).toEqual([pageOf('before'), pageOf('during')])
+    const count = (await call('GET', `/v1/events?event_type=visited&contact_id=${contact_id}&count_only=true`)).body
+    expect(count.count).toBe(2)
+    await expect.poll(waiting).toEqual([])
+  },
+)
