@@ -72,7 +72,7 @@ interface Step {
 const STEPS: Record<string, Step> = {
   'a flush': { engine: () => postgres, text: (visitorId) => `/${visitorId}/page` },
   'an identification': { engine: () => postgres, text: (visitorId) => `${visitorId}@example.com`, atCommit: true },
-  'a new batch': { engine: () => postgres, text: () => 'UPDATE journal SET batch_id', atCommit: true },
+  'a new batch': { engine: () => postgres, text: () => 'form_batch' },
   "a batch's events": { engine: () => clickhouse, text: (visitorId) => `/${visitorId}/page` },
   "a batch's links": { engine: () => clickhouse, text: () => '"contact_id","version"' },
   'the clean-up': { engine: () => postgres, text: () => 'delete from "journal"' },

@@ -1,14 +1,10 @@
 import { sql } from 'kysely'
-import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { JournalTable } from './append.ts'
 
 /** A larger insertion would only use more memory: the cost of an insertion hardly depends on its size. */
 const BATCH_BYTES_MAX = 16_000_000
 const BATCH_ROWS_MAX = 1_000
-/** Held while a batch is formed. Any number, the same in every process. */
-const FORMING = 815_001
-
 /** A journal row of a batch, without its text. */
 export interface BatchRow {
   journalId: string
@@ -19,25 +15,13 @@ export interface BatchRow {
 /**
  * Assigns the waiting rows, oldest first, to a batch. The batch is committed before it is inserted into ClickHouse, so
  * repeating the insertion, after a crash or in another process, inserts exactly the same rows.
- * @returns its id, and whether more rows may be waiting than fit into it.
+ * @returns the batches that are not known to be in ClickHouse, oldest first, and whether more rows may be waiting than
+ * fit into the new one.
  */
-export async function formBatch(database: Database): Promise<{ batchId: string; isFull: boolean }> {
-  const batchId = newId()
-  const { rows } = await database.transaction().execute(async (transaction) => {
-    // One process at a time, so that the next one sees only the rows left over.
-    await sql`SELECT pg_advisory_xact_lock(${FORMING})`.execute(transaction)
-    return sql<{ bytes: number }>`
-      UPDATE journal SET batch_id = ${batchId} WHERE journal_id IN (
-        SELECT journal_id FROM (
-          SELECT journal_id, sum(bytes) OVER (ORDER BY journal_id) - bytes AS bytes_before FROM (
-            SELECT journal_id, octet_length(rows) AS bytes FROM journal WHERE batch_id IS NULL
-            ORDER BY journal_id LIMIT ${BATCH_ROWS_MAX}
-          ) AS waiting
-        ) AS sized WHERE bytes_before < ${BATCH_BYTES_MAX}
-      ) RETURNING octet_length(rows) AS bytes`.execute(transaction)
-  })
-  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
-  return { batchId, isFull: rows.length === BATCH_ROWS_MAX || bytes >= BATCH_BYTES_MAX }
+export async function formBatch(database: Database, batchId: string): Promise<{ isFull: boolean; open: string[] }> {
+  const { rows } = await sql<{ is_full: boolean; open_batches: string[] }>`
+    SELECT is_full, open_batches FROM form_batch(${batchId}, ${BATCH_ROWS_MAX}, ${BATCH_BYTES_MAX})`.execute(database)
+  return { isFull: rows[0]?.is_full ?? false, open: rows[0]?.open_batches ?? [] }
 }
 
 /** How many rows there are, and how many events were set aside. */
@@ -49,7 +33,7 @@ export async function countRows(database: Database): Promise<{ waiting: number; 
   return { waiting: rows[0]?.waiting ?? 0, setAside: rows[0]?.set_aside ?? 0 }
 }
 
-/** The batches not known to be in ClickHouse, oldest first. */
+/** The batches that are not known to be in ClickHouse, oldest first. */
 export async function openBatches(database: Database): Promise<string[]> {
   const rows = await database
     .selectFrom('journal')
@@ -94,14 +78,10 @@ export async function tenantsOfBatches(database: Database, batchIds: readonly st
  */
 export async function lockBatch(transaction: Database, batchId: string): Promise<BatchRow[]> {
   // A power failure may undo the deletion. The rows are then looked up in ClickHouse before they are inserted again.
-  await sql`SET LOCAL synchronous_commit = off`.execute(transaction)
-  const rows = await transaction
-    .selectFrom('journal')
-    .select(['journal_id', 'table_name', 'row_count'])
-    .where('batch_id', '=', batchId)
-    .orderBy('journal_id')
-    .forUpdate()
-    .execute()
+  const { rows } = await sql<{ journal_id: string; table_name: string; row_count: number }>`
+    WITH unsynced AS (SELECT set_config('synchronous_commit', 'off', true))
+    SELECT journal_id, table_name, row_count FROM journal, unsynced WHERE batch_id = ${batchId}
+    ORDER BY journal_id FOR UPDATE OF journal`.execute(transaction)
   return rows.map(({ journal_id, table_name, row_count }) => ({
     journalId: journal_id,
     table: table_name as JournalTable,

@@ -24,3 +24,12 @@ export function insertionsOf(batchId: string, rows: readonly JournalRow[]): Inse
 function withLineBreak(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`
 }
+
+/** Makes all insertions at once. @throws the first error, once none is under way any more. */
+export async function insertAll(
+  insertions: readonly Insertion[],
+  insert: (insertion: Insertion) => Promise<void>,
+): Promise<void> {
+  const outcomes = await Promise.allSettled(insertions.map(insert))
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+}

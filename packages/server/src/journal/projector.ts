@@ -1,12 +1,12 @@
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import { ServiceError, storeUnavailable } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
+import { newId } from '../platform/ids.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { inRounds } from '../platform/rounds.ts'
 import type { JournalRow } from './append.ts'
 import {
-  type BatchRow,
   countRows,
   deleteRows,
   divideBatch,
@@ -15,15 +15,14 @@ import {
   lockBatch,
   openBatches,
   openParts,
-  readTexts,
   tenantsOfBatches,
   tenantsThatWait,
 } from './batches.ts'
 import { JOURNAL_FORMAT } from './event-record.ts'
 import { insertAgain } from './insert-again.ts'
-import { type Insertion, insertionsOf } from './insertions.ts'
-import { type Holder, insertEach, isRefused, isUnreadable, isUnreadableByAsked, setAsideIncomplete } from './refused.ts'
-import { rememberTexts } from './remembered-texts.ts'
+import { type Insertion, insertAll, insertionsOf } from './insertions.ts'
+import { type Holder, insertEach, isRefused, isUnreadable, isUnreadableByAsked } from './refused.ts'
+import { rememberTexts, textsOf } from './remembered-texts.ts'
 
 /**
  * Delay before events are inserted while there are readers, who would wait for the insertion. Many events are inserted
@@ -35,6 +34,8 @@ const UNREAD_EVERY_MS = 1_000
 /** How long after a read more reads are expected. */
 const READ_WITHIN_MS = 10_000
 const MANY_BYTES = 4_000_000
+/** How long locks are known to be held. PostgreSQL ends an idle session, and with it its locks, after much longer. */
+const LOCKS_FRESH_MS = 1_000
 /** How often the journal is checked for rows of other processes. */
 const SWEEP_EVERY_MS = 1_000
 
@@ -76,8 +77,6 @@ export function startProjector(dependencies: Dependencies): Projector {
   const { database, clickhouse, cluster, log } = dependencies
   const cannotRead = cluster === null ? isUnreadable : isUnreadableByAsked
   const texts = rememberTexts()
-  /** Batches that this process has just formed and that have not been tried. */
-  const untried = new Set<string>()
   /** Batches that ClickHouse rejected, with the number of insertions that had succeeded by then. */
   const refused = new Map<string, number>()
   const counts = { waiting: 0, setAside: 0, failures: 0 }
@@ -93,13 +92,12 @@ export function startProjector(dependencies: Dependencies): Projector {
    * Inserts a batch and removes it from the journal. @returns whether it was still there: another process may have
    * finished it, or divided it.
    */
-  async function carry(batchId: string): Promise<boolean> {
-    const isFirst = untried.delete(batchId)
+  async function carry(batchId: string, isFirst = false): Promise<boolean> {
     const outcome = await database.transaction().execute(async (transaction) => {
       const rows = await lockBatch(transaction, batchId)
       if (rows.length === 0) return 'gone'
       const holder = holding(transaction, isFirst)
-      const complete = await textsOf(holder, rows)
+      const complete = await textsOf(texts, holder, rows)
       const outcome = complete.size === 0 ? 'finished' : await insert(holder, batchId, complete)
       if (outcome === 'divided') await divideBatch(transaction, batchId)
       const gone = outcome === 'finished' ? rows : rows.filter(({ journalId }) => !complete.has(journalId))
@@ -116,29 +114,17 @@ export function startProjector(dependencies: Dependencies): Projector {
 
   /** Inserts only while this process still has the locks: if it was suspended, another may have them. */
   function holding(transaction: Database, isFirst: boolean): Holder {
+    let keptAt = performance.now()
     const insert = async ({ table, body, token }: Insertion) => {
-      await keepLocks(transaction)
+      if (performance.now() - keptAt > LOCKS_FRESH_MS) {
+        await keepLocks(transaction)
+        keptAt = performance.now()
+      }
       await clickhouse.insert(table, JOURNAL_FORMAT, body, token)
     }
     // A replicated table keeps its tokens with its parts.
     if (isFirst || cluster !== null) return { transaction, insert, log }
     return { transaction, insert: (insertion) => insertAgain(clickhouse, insert, insertion), log }
-  }
-
-  /** A batch's rows with their texts, in order. Corrupt rows are set aside. */
-  async function textsOf(holder: Holder, rows: BatchRow[]): Promise<Map<string, JournalRow>> {
-    const unknown = rows.filter(({ journalId }) => texts.get(journalId) === undefined)
-    const read = await readTexts(
-      holder.transaction,
-      unknown.map(({ journalId }) => journalId),
-    )
-    const complete = new Map<string, JournalRow>()
-    for (const { journalId, table, rowCount } of rows) {
-      const row = { journalId, table, rows: texts.get(journalId) ?? read.get(journalId) ?? '' }
-      if (read.has(journalId) && (await setAsideIncomplete(holder, row, rowCount))) continue
-      complete.set(journalId, row)
-    }
-    return complete
   }
 
   /** @throws ClickHouse's error if it currently accepts nothing. */
@@ -148,7 +134,7 @@ export function startProjector(dependencies: Dependencies): Projector {
     rows: Map<string, JournalRow>,
   ): Promise<'finished' | 'divided' | 'refused'> {
     try {
-      for (const insertion of insertionsOf(batchId, [...rows.values()])) await holder.insert(insertion)
+      await insertAll(insertionsOf(batchId, [...rows.values()]), holder.insert)
     } catch (error) {
       counts.failures++
       if (isRefused(error)) return divide(holder, batchId, rows, error)
@@ -196,13 +182,19 @@ export function startProjector(dependencies: Dependencies): Projector {
     trouble = null
   }
 
-  async function carryOpen(isDue: (refusedAt: number | undefined) => boolean): Promise<void> {
+  async function carryOpen(
+    isDue: (refusedAt: number | undefined) => boolean,
+    find: (formed: Set<string>) => Promise<string[]> = () => openBatches(database),
+  ): Promise<void> {
     const known = [...refused.keys()]
-    const open = await openBatches(database)
+    const formed = new Set<string>()
+    const open = await find(formed)
     // Another process has finished the batches that are no longer open.
     for (const batchId of known) if (!open.includes(batchId)) refused.delete(batchId)
     let isAnyGone = false
-    for (const batchId of open) if (isDue(refused.get(batchId)) && !(await carry(batchId))) isAnyGone = true
+    for (const batchId of open) {
+      if (isDue(refused.get(batchId)) && !(await carry(batchId, formed.has(batchId)))) isAnyGone = true
+    }
     if (!isAnyGone) return
     // The other process may have split it, and its parts are still waiting.
     for (const part of await openParts(database)) if (isDue(refused.get(part))) await carry(part)
@@ -211,22 +203,23 @@ export function startProjector(dependencies: Dependencies): Projector {
   const isFresh = (refusedAt: number | undefined) => refusedAt === undefined
   const isDecidable = (refusedAt: number | undefined) => refusedAt !== undefined && refusedAt < insertions
 
-  /** @returns whether more rows may wait. */
-  async function form(): Promise<boolean> {
-    const { batchId, isFull } = await formBatch(database)
-    untried.add(batchId)
-    return isFull
+  /** Assigns all waiting rows to batches. @returns the open batches, oldest first. */
+  async function form(formed: Set<string>): Promise<string[]> {
+    for (;;) {
+      const batchId = newId()
+      const { isFull, open } = await formBatch(database, batchId)
+      formed.add(batchId)
+      if (!isFull) return open
+    }
   }
 
   const project = inRounds(async () => {
     startedAt = Date.now()
-    untried.clear()
     // While ClickHouse is down, rows accumulate instead of becoming many small batches.
     if (trouble !== null) await carryOpen(isFresh)
-    while (await form());
-    await carryOpen(isFresh)
+    await carryOpen(isFresh, form)
     // After the others, which show whether ClickHouse accepts anything.
-    if (cluster === null) await carryOpen(isDecidable)
+    if (cluster === null && refused.size > 0) await carryOpen(isDecidable)
   })
 
   const look = inRounds(() => tenantsThatWait(database))

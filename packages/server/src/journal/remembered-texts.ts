@@ -1,3 +1,7 @@
+import type { JournalRow } from './append.ts'
+import { type BatchRow, readTexts } from './batches.ts'
+import { type Holder, setAsideIncomplete } from './refused.ts'
+
 const REMEMBERED_BYTES_MAX = 64_000_000
 
 /** The texts of the latest rows that this process has committed, so that they need not be read back. */
@@ -21,4 +25,24 @@ export function rememberTexts() {
       }
     },
   }
+}
+
+/** A batch's rows with their texts, in order. Corrupt rows are set aside. */
+export async function textsOf(
+  texts: ReturnType<typeof rememberTexts>,
+  holder: Holder,
+  rows: BatchRow[],
+): Promise<Map<string, JournalRow>> {
+  const unknown = rows.filter(({ journalId }) => texts.get(journalId) === undefined)
+  const read = await readTexts(
+    holder.transaction,
+    unknown.map(({ journalId }) => journalId),
+  )
+  const complete = new Map<string, JournalRow>()
+  for (const { journalId, table, rowCount } of rows) {
+    const row = { journalId, table, rows: texts.get(journalId) ?? read.get(journalId) ?? '' }
+    if (read.has(journalId) && (await setAsideIncomplete(holder, row, rowCount))) continue
+    complete.set(journalId, row)
+  }
+  return complete
 }

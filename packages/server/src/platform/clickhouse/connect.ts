@@ -72,7 +72,7 @@ export async function connectClickHouse(
   log: Logger = createLog('silent'),
 ): Promise<ClickHouse> {
   const connections = 'url' in address ? connectServer(address.url, log) : await openEmbedded(address)
-  const { client, lend, statement } = connections
+  const { lend, statement } = connections
   const inCluster = clusterSettings('url' in address ? address.cluster : null)
 
   /** Aborts a statement when the server stops responding. @throws while it is down. */
@@ -125,15 +125,17 @@ export async function connectClickHouse(
       yield* rowsOf<Row>(await ask(sql, parameters, bounds))
     },
     command: async (sql, parameters = {}) => {
-      await asUnavailable(async () => client.command({ ...statement(sql, parameters), ...lasting() }))
+      await asUnavailable(() => lend((idle) => idle.command({ ...statement(sql, parameters), ...lasting() })))
     },
     insert: async (table, format, body, token) => {
       const settings = [`insert_deduplication_token = '${token}'`, AT_ONCE, ...inCluster.insert, NOTHING_LEFT_OUT]
       const query = `INSERT INTO ${table} SETTINGS ${settings.join(', ')} FORMAT ${format}`
-      await asUnavailable(async () => {
-        const { stream } = await client.exec({ query, values: body as never, ...lasting() })
-        await readAll(stream)
-      })
+      await asUnavailable(() =>
+        lend(async (idle) => {
+          const { stream } = await idle.exec({ query, values: body as never, ...lasting() })
+          await readAll(stream)
+        }),
+      )
     },
     ping: async () => lend(async (idle) => (await idle.ping({ select: true, ...lasting() })).success),
     cores: () => asUnavailable(connections.cores),
@@ -189,8 +191,6 @@ function settingsOf(bounds: QueryBounds): string[] {
 }
 
 interface Connections {
-  /** The connection for writes. */
-  client: ClickHouseClient
   /** Lends a connection for exclusive use. */
   lend<T>(work: (idle: ClickHouseClient) => Promise<T>): Promise<T>
   /** A statement in the best form for these connections. */
@@ -212,7 +212,6 @@ function connectServer(url: string, log: Logger): Connections {
   const watch = open(1)
   const silence = watchForSilence('ClickHouse', (abort_signal) => isThere(watch, abort_signal), log)
   return {
-    client,
     lend: (work) => work(client),
     statement: serverStatement,
     cores: async () => {
@@ -241,8 +240,8 @@ async function isThere(client: ClickHouseClient, abort_signal: AbortSignal): Pro
 const ENGINE_ARGUMENTS = ['--memory_worker_use_cgroup=0']
 
 /**
- * Opens the embedded engine. A connection runs one query at a time, so every concurrent read needs its own: connections
- * are opened on demand (3 ms and 0.3 MB each) and reused. Writes have a separate one and never wait for a read.
+ * Opens the embedded engine. A connection runs one statement at a time, so every concurrent one needs its own: connections
+ * are opened on demand (3 ms and 0.3 MB each) and reused.
  */
 async function openEmbedded({ path, database }: { path: string; database?: string }): Promise<Connections> {
   // Loaded only when needed: the library is 540 MB on disk, and a process with CLICKHOUSE_URL does not use it.
@@ -259,9 +258,9 @@ async function openEmbedded({ path, database }: { path: string; database?: strin
     return client
   }
 
-  const client = await open()
+  // An engine that cannot be opened should say so at the start.
+  idle.push(await open())
   return {
-    client,
     lend: async (work) => {
       const lent = idle.pop() ?? (await open())
       try {

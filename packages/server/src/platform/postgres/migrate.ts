@@ -28,6 +28,7 @@ import * as leasedDeliveries from './migrations/0032-leased-deliveries.ts'
 import * as foldedSearch from './migrations/0033-folded-search.ts'
 import * as segmentEventHolders from './migrations/0034-segment-event-holders.ts'
 import * as merges from './migrations/0035-merges.ts'
+import * as batches from './migrations/0036-batches.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -59,6 +60,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0033-folded-search': foldedSearch,
   '0034-segment-event-holders': segmentEventHolders,
   '0035-merges': merges,
+  '0036-batches': batches,
 }
 
 /** An arbitrary number that no other program uses; both databases are migrated under this lock. */
