@@ -5,6 +5,7 @@ import { parseTimestamp } from '../time.ts'
 import { TIMESTAMP_FORM } from './query-parameters.ts'
 
 type Fields = Readonly<Record<string, TSchema>>
+type Bound = { 'x-bound'?: string; description?: string; examples?: unknown[] }
 
 /**
  * Parameters of a query string as the fields of a body. A bound in time arrives there as it was sent; `parseBounds`
@@ -12,9 +13,10 @@ type Fields = Readonly<Record<string, TSchema>>
  */
 export function asBodyFields<const Schemas extends Fields>(schemas: Schemas): Schemas {
   const fields = Object.entries(schemas).map(([name, schema]) => {
-    const { 'x-bound': bound, description = '' } = schema as { 'x-bound'?: string; description?: string }
+    const { 'x-bound': bound, description, examples } = schema as Bound
     if (bound === undefined) return [name, schema]
-    return [name, Type.Optional(Type.String({ description, 'x-bound': bound, 'x-expected': TIMESTAMP_FORM }))]
+    const text = Type.String({ description, examples, 'x-bound': bound, 'x-expected': TIMESTAMP_FORM })
+    return [name, Type.IsOptional(schema) ? Type.Optional(text) : text]
   })
   // What the handler sees of a bound is what parseBounds makes: a Date, as in a query.
   return Object.fromEntries(fields) as Schemas
