@@ -5,7 +5,7 @@ import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import { createOutbound } from '../platform/outbound/client.ts'
 import { type Command, existingTenant, tenant } from './command.ts'
 
-/** The command that does an operation for the tenant that it names. */
+/** The command that performs an operation for the tenant in its options. */
 export function commandOf(operation: Operation): Command {
   return {
     summary: operation.summary,

@@ -12,7 +12,7 @@ interface JsonSchema {
   'x-bound'?: string
 }
 
-/** The options that make an operation's input: its names in kebab case, a list as one option for each item. */
+/** The options for an operation's input: its names in kebab case; a list is one option per item. */
 export function optionsOf(operation: Operation) {
   const options = Object.entries(operation.input).map(([name, schema]) => {
     const { items } = schema as JsonSchema
@@ -23,7 +23,7 @@ export function optionsOf(operation: Operation) {
   return Object.fromEntries(options)
 }
 
-/** The input that the options of a call make. @throws ServiceError 400 naming the option and what is wrong. */
+/** Parses the options of a call. @throws ServiceError 400 that names the option and the error. */
 export function readOptions(operation: Operation, given: Values): Values {
   const values: Values = {}
   for (const [name, schema] of Object.entries(operation.input)) {
@@ -42,7 +42,7 @@ export function readOptions(operation: Operation, given: Values): Values {
   throw new ServiceError(400, 'invalid_option', `${place} ${problem.message}.`)
 }
 
-/** @throws ServiceError 400 naming the option and what is wrong. */
+/** @throws ServiceError 400 that names the option and the error. */
 export function readJson(option: string, text: string): unknown {
   try {
     return parseJsonBody(text)
@@ -67,6 +67,6 @@ function hintOf(name: string, { type, enum: words, 'x-bound': bound }: JsonSchem
 function readText(option: string, { type }: JsonSchema, text: string): unknown {
   if (type === 'string') return text
   if (type !== 'integer') return readJson(option, text)
-  // What is no number stays a text, and the schema says what is wrong with it.
+  // Anything else stays a text, which the schema rejects with a suitable message.
   return /^\d{1,15}$/.test(text) ? Number(text) : text
 }

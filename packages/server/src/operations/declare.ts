@@ -5,47 +5,47 @@ import type { Outbound } from '../platform/outbound/client.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Scope } from '../tenants/scopes.ts'
 
-/** What operations work with. */
+/** The dependencies of operations. */
 export interface Context {
-  /** Of an operation with `audit`, `run` gets the handle of a transaction, in which the entry is written too. */
+  /** If the operation has `audit`: of the transaction that also writes the audit entry. */
   tenant: Tenant
   now: Date
   secrets: SecretBox
   outbound: Pick<Outbound, 'check'>
 }
 
-/** What an operation takes, or what it answers: values by their names. */
+/** An operation's input or output, by name. */
 export type Values = Record<string, unknown>
 
-/** Something that can be done, as HTTP and the command line do it. */
+/** An operation, from which its route and its command are derived. */
 export interface Operation<Input = Values, Output = Values> {
-  /** Its `operationId` in the API's description, in logs and in metrics. */
+  /** Its `operationId` in openapi.json, logs and metrics. */
   name: string
-  /** Under which heading the API's description shows it. */
+  /** Its heading in openapi.json. */
   tag: string
   http: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /v1/${string}`
   /** The words after `cdsctl`. */
   command: string
-  /** Who may: a key with this scope, and a person whose role has it. */
+  /** The scope that a key, or a person's role, must have. */
   scope: Scope
   summary: string
   description?: string
-  /** One flat object: the path's parameters, and what the query (GET and DELETE) or the body holds. */
+  /** One flat object: the path parameters and the query parameters (GET, DELETE) or the body's fields. */
   input: TProperties
-  /** What the answer holds beside `status`. */
+  /** The response without `status`. */
   output: TProperties
-  /** The status of the answer; 200 unless something is created. */
+  /** The response's status code; 200 unless something is created. */
   status?: 201
-  /** Options of the command that are not an input's name and its JSON, by the input that they make. */
+  /** The command's options that are not an input's name and its JSON, by the input's name. */
   options?: Record<string, { name: string; hint: string; read(text: string): unknown }>
-  /** Checks what takes its time, such as DNS, before a transaction begins. */
+  /** Makes slow checks, such as DNS, before the transaction begins. */
   check?(context: Context, input: Input): Promise<void>
   run(context: Context, input: Input): Promise<Output>
-  /** What the audit log says; null when nothing has changed. Every operation that changes something has it. */
+  /** The audit entry; null if nothing changed. Every operation that changes something has it. */
   audit?(output: Output, input: Input): Omit<AuditEntry, 'actor'> | null
 }
 
-/** Declares an operation: what `run` is given and answers has the types of the schemas. */
+/** Declares an operation: the types of `run` follow from the schemas. */
 export function operation<In extends TProperties, Out extends TProperties>(
   declared: Operation<Static<TObject<In>>, Static<TObject<Out>>> & { input: In; output: Out },
 ): Operation {

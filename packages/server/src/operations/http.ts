@@ -10,7 +10,7 @@ import { perform } from './perform.ts'
 
 type Dependencies = Omit<Context, 'tenant' | 'now'> & { clock: Clock }
 
-/** Gives each operation its route. */
+/** Adds a route for each operation. */
 export function mountOperations(app: App, operations: readonly Operation[], dependencies: Dependencies): void {
   for (const operation of operations) mount(app, operation, dependencies)
 }
@@ -43,7 +43,7 @@ function mount(app: App, operation: Operation, { clock, secrets, outbound }: Dep
   })
 }
 
-/** The input that stands in the path, and the input that is sent as query or body. */
+/** The path parameters, and the rest of the input: the query parameters or the body. */
 function partsOf(url: string, input: TProperties): { path: TProperties; sent: TProperties } {
   const inPath = new Set(url.split('/').flatMap((part) => (part.startsWith(':') ? [part.slice(1)] : [])))
   const fields = Object.entries(input)
@@ -53,7 +53,7 @@ function partsOf(url: string, input: TProperties): { path: TProperties; sent: TP
   }
 }
 
-/** The schema of a body. An action that can do without fields can do without a body. */
+/** The schema of a body. A POST whose fields are all optional needs no body. */
 function bodyOf(method: string, sent: TProperties) {
   const isOptional = method === 'POST' && Object.values(sent).every(Type.IsOptional)
   return Type.Object(asBodyFields(sent), {
@@ -62,7 +62,7 @@ function bodyOf(method: string, sent: TProperties) {
   })
 }
 
-/** What a body holds, with a Date for each moment. @throws ServiceError 400 */
+/** The body with a Date for each timestamp. @throws ServiceError 400 */
 function withMoments(sent: TProperties, body: Values): Values {
   const { values, details } = parseBounds(sent, body, '')
   if (details.length > 0) throw validationError(details)

@@ -3,7 +3,7 @@ import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Context, Operation, Values } from './declare.ts'
 
-/** Does an operation. What it changes and what the audit log says of it are written together, or neither is. */
+/** Performs an operation. Its changes and its audit entry are committed together, or neither is. */
 export async function perform(operation: Operation, context: Context, actor: Actor, input: Values): Promise<Values> {
   await operation.check?.(context, input)
   if (!operation.audit) return operation.run(context, input)

@@ -13,7 +13,7 @@ const tag = 'Webhooks'
 const SubscriptionPath = { subscription_id: Type.String({ description: 'The subscription.' }) }
 const DeliveryPath = { ...SubscriptionPath, delivery_id: Type.String({ description: 'The delivery.' }) }
 
-/** What was sent to webhooks, what came back, and sending it again. */
+/** Deliveries, their attempts, and sending them again. */
 export const DELIVERY_OPERATIONS = [
   operation({
     name: 'listWebhookDeliveries',
@@ -49,7 +49,7 @@ export const DELIVERY_OPERATIONS = [
     command: 'webhook resend',
     scope: 'webhooks:write',
     summary: 'Send a delivery again',
-    description: 'A finished delivery gets six new attempts. The next attempt of one that still retries is made now.',
+    description: 'A finished delivery gets six new attempts. One that is being retried makes its next attempt now.',
     input: DeliveryPath,
     output: { delivery: WebhookDelivery },
     async run({ tenant, now }, input) {
@@ -66,13 +66,13 @@ export const DELIVERY_OPERATIONS = [
     http: 'POST /v1/webhooks/:subscription_id/deliveries/resend',
     command: 'webhook resend-failed',
     scope: 'webhooks:write',
-    summary: 'Send again all failed deliveries whose events came in a range of time',
+    summary: 'Send all failed deliveries again whose events were recorded in a time range',
     input: {
       ...SubscriptionPath,
-      from: requiredBound('lower', 'Events recorded at or after this moment.'),
-      to: timestampBound('upper', 'Events recorded at or before this moment. Default: now.'),
+      from: requiredBound('lower', 'Events recorded at or after this time.'),
+      to: timestampBound('upper', 'Events recorded at or before this time. Default: now.'),
     },
-    output: { subscription_id: Id, resent: Type.Integer({ description: 'How many are sent again.' }) },
+    output: { subscription_id: Id, resent: Type.Integer({ description: 'The number of deliveries sent again.' }) },
     async run({ tenant, now }, { subscription_id: id, from, to = now }) {
       const { subscription_id } = await readSubscription(tenant, id)
       return { subscription_id, resent: await resendFailed(tenant, subscription_id, { from, to }, now) }

@@ -31,7 +31,7 @@ const Page = pageParameters(50, SUBSCRIPTIONS_MAX)
 const Url = Type.String({
   minLength: 1,
   maxLength: 2_000,
-  description: 'Begins with https:// and leads to the public internet.',
+  description: 'An https:// address on the public internet.',
   examples: ['https://hooks.example.com/events'],
 })
 const Headers = Type.Array(
@@ -44,7 +44,7 @@ const Headers = Type.Array(
 )
 const options = { headers: { name: 'header', hint: "'Name: value'", read: parseHeader } }
 
-/** What the audit log says of a subscription; never a secret. */
+/** An audit entry about a subscription. It must not contain a secret. */
 export function entryOf(action: string, subscriptionId: string, details: Record<string, unknown> = {}) {
   return { action, subjectKind: 'webhook', subjectId: subscriptionId, details }
 }
@@ -72,7 +72,7 @@ export const WEBHOOK_OPERATIONS = [
       const webhook = await readSubscription(tenant, subscriptionId)
       return { subscription_id: subscriptionId, webhook, signing_secret: signingSecret }
     },
-    // The rest of an address can be a secret.
+    // The rest of a URL can be a secret.
     audit: ({ webhook: { subscription_id, event, url } }) =>
       entryOf('webhook.created', subscription_id, { event, host: new URL(url).host }),
   }),
@@ -96,8 +96,8 @@ export const WEBHOOK_OPERATIONS = [
     http: 'GET /v1/webhooks/event-types',
     command: 'webhook events',
     scope: 'webhooks:read',
-    summary: 'List the event types that the service knows, with a sample delivery each',
-    description: 'Any other name that you record can be subscribed to as well.',
+    summary: 'List the known event types, each with a sample delivery',
+    description: 'You can also subscribe to any other name that you record.',
     input: {},
     output: { event_types: Type.Array(WebhookEventType) },
     run: async ({ tenant, now }) => ({ event_types: eventCatalogue(tenant.id, now) }),
@@ -108,7 +108,7 @@ export const WEBHOOK_OPERATIONS = [
     http: 'GET /v1/webhooks/health',
     command: 'webhook health-list',
     scope: 'webhooks:read',
-    summary: 'List how the webhook subscriptions do, in the order of their list',
+    summary: 'List the health of the webhook subscriptions, newest first',
     input: Page,
     output: { health: Type.Array(WebhookHealth), pagination: Pagination },
     async run({ tenant, now }, { page = 1, limit = 50 }) {
@@ -134,7 +134,7 @@ export const WEBHOOK_OPERATIONS = [
     http: 'GET /v1/webhooks/:subscription_id/health',
     command: 'webhook health',
     scope: 'webhooks:read',
-    summary: 'Get how a webhook subscription does',
+    summary: 'Get the health of a webhook subscription',
     input: SubscriptionPath,
     output: { health: WebhookHealth },
     async run({ tenant, now }, { subscription_id: id }) {
@@ -151,7 +151,7 @@ export const WEBHOOK_OPERATIONS = [
     command: 'webhook update',
     scope: 'webhooks:write',
     summary: 'Change the URL, the URL filter or the headers of a webhook subscription',
-    description: 'Deliveries that wait are sent to the new URL. Headers that are sent replace all earlier ones.',
+    description: 'Pending deliveries are sent to the new URL. `headers` replaces all earlier ones.',
     input: {
       ...SubscriptionPath,
       url: Type.Optional(Url),
@@ -193,7 +193,7 @@ export const WEBHOOK_OPERATIONS = [
     http: 'POST /v1/webhooks/:subscription_id/pause',
     command: 'webhook pause',
     scope: 'webhooks:write',
-    summary: 'Stop deliveries; events that come meanwhile are not delivered later',
+    summary: 'Stop deliveries; events recorded while it is paused are not delivered later',
     input: SubscriptionPath,
     output: { webhook: Webhook },
     async run({ tenant, now }, { subscription_id }) {
@@ -208,7 +208,7 @@ export const WEBHOOK_OPERATIONS = [
     http: 'POST /v1/webhooks/:subscription_id/resume',
     command: 'webhook resume',
     scope: 'webhooks:write',
-    summary: 'Start deliveries again',
+    summary: 'Resume deliveries',
     input: SubscriptionPath,
     output: { webhook: Webhook },
     async run({ tenant, now }, { subscription_id }) {
@@ -223,19 +223,19 @@ export const WEBHOOK_OPERATIONS = [
     http: 'POST /v1/webhooks/:subscription_id/rotate',
     command: 'webhook rotate',
     scope: 'webhooks:write',
-    summary: 'Give a webhook subscription a new signing secret; the old one signs too until the overlap ends',
+    summary: 'Rotate the signing secret of a webhook subscription; the old one also signs until the overlap ends',
     input: {
       ...SubscriptionPath,
       overlap_seconds: Type.Optional(
         Type.Integer({
           minimum: 0,
           maximum: OVERLAP_SECONDS_MAX,
-          description: 'How long both secrets sign. Default: a day; 0 ends the old one at once.',
+          description: 'How long both secrets sign. Default: a day; 0 revokes the old one at once.',
         }),
       ),
       switch_at: timestampBound(
         'lower',
-        'From when X-Service-Signature is made with the new secret. Default: the end of the overlap.',
+        'When X-Service-Signature switches to the new secret. Default: the end of the overlap.',
       ),
     },
     output: {

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { UrlFilter } from './url-filter.ts'
 
-/** A subscription as its owner sees it. */
+/** A subscription in a response. */
 export const Webhook = Type.Object({
   subscription_id: Id,
   event: Type.String(),
@@ -13,22 +13,22 @@ export const Webhook = Type.Object({
   }),
   status: Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] }),
   previous_secret_until: Type.Union([Timestamp, Type.Null()], {
-    description: 'Until then the secret before the last rotation signs too.',
+    description: 'Until then, the secret before the last rotation also signs.',
   }),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
 export type Webhook = Type.Static<typeof Webhook>
 
-/** How a subscription has been doing. */
+/** A subscription's recent results. */
 export const WebhookHealth = Type.Object({
   subscription_id: Id,
   pending: Type.Integer({ description: 'Deliveries that wait for their first or next attempt.' }),
   succeeded: Type.Integer({ description: 'Delivered in the last 24 hours.' }),
-  failed: Type.Integer({ description: 'Given up in the last 24 hours.' }),
-  latest: Type.Integer({ description: 'The deliveries attempted latest, at most 10.' }),
-  latest_failed: Type.Integer({ description: 'How many of them failed in their last attempt.' }),
-  is_failing: Type.Boolean({ description: 'Whether the very latest failed one after the other.' }),
+  failed: Type.Integer({ description: 'Failed for good in the last 24 hours.' }),
+  latest: Type.Integer({ description: 'The most recently attempted deliveries, at most 10.' }),
+  latest_failed: Type.Integer({ description: 'How many of these failed in their last attempt.' }),
+  is_failing: Type.Boolean({ description: 'Whether the most recent attempts all failed.' }),
   last_success_at: Nullable(Timestamp),
   last_failure_at: Nullable(Timestamp),
 })
@@ -44,8 +44,8 @@ const WebhookAttempt = Type.Object({
   attempt: Type.Integer(),
   at: Timestamp,
   latency_ms: Type.Integer(),
-  status_code: Type.Union([Type.Integer(), Type.Null()], { description: 'null: no answer came.' }),
-  body: Type.Union([Type.String(), Type.Null()], { description: "The beginning of the receiver's answer." }),
+  status_code: Type.Union([Type.Integer(), Type.Null()], { description: 'null: no response arrived.' }),
+  body: Type.Union([Type.String(), Type.Null()], { description: "The beginning of the receiver's response." }),
   error: Nullable(Type.String()),
   address: Type.Union([Type.String(), Type.Null()], { description: 'The IP address that was called.' }),
 })
@@ -63,17 +63,17 @@ export const WebhookDelivery = Type.Object({
   created_at: Timestamp,
   finished_at: Nullable(Timestamp),
   payload: Type.Union([Type.String(), Type.Null()], {
-    description: 'The body that is sent at every attempt; null before the first one.',
+    description: 'The body that every attempt sends; null before the first one.',
   }),
   attempts: Type.Array(WebhookAttempt),
 })
 export type WebhookDelivery = Type.Static<typeof WebhookDelivery>
 
-/** An event type that can be subscribed to, with what a delivery of it looks like. */
+/** An event type with a sample delivery. */
 export const WebhookEventType = Type.Object({
   event: Type.String(),
   summary: Type.String(),
   is_system: Type.Boolean({ description: 'Recorded by the service itself.' }),
-  sample: Type.Unknown({ description: 'The body of a delivery, by example.' }),
+  sample: Type.Unknown({ description: "An example of a delivery's body." }),
 })
 export type WebhookEventType = Type.Static<typeof WebhookEventType>

@@ -25,12 +25,12 @@ export interface SubscriptionSettings {
   headers?: readonly CustomHeader[] | undefined
 }
 
-/** What of a subscription can be changed; undefined stays as it is. */
+/** Changes of a subscription; undefined leaves a setting as it is. */
 export interface SubscriptionChanges {
   url?: string | undefined
   /** null: every URL passes. */
   url_filter?: UrlFilter | null | undefined
-  /** All of them anew: their values are never answered, so none can be kept by a caller. */
+  /** They replace all earlier ones: their values are never returned, so a caller cannot keep some. */
   headers?: readonly CustomHeader[] | undefined
 }
 
@@ -48,7 +48,7 @@ interface Dependencies {
 }
 
 /**
- * Subscribes to an event type, with settings that have been checked. The secret is answered here and never again.
+ * Adds a subscription whose settings have been checked. The secret is returned here and never again.
  * @throws ServiceError 409 `webhook_limit_reached`, 503 `secret_key_missing`.
  */
 export async function createSubscription(
@@ -82,8 +82,8 @@ export async function createSubscription(
 }
 
 /**
- * Gives a subscription another URL, filter or headers, which have been checked; deliveries that wait are sent to the new URL.
- * @returns the names of what has changed. Headers that are sent count as changed, because their values are sealed.
+ * Changes a subscription's URL, filter or headers, which have been checked. Pending deliveries are sent to the new URL.
+ * @returns the names of the changed fields. Headers always count as changed, because their values are sealed.
  * @throws ServiceError 404, 503 `secret_key_missing`.
  */
 export async function changeSubscription(
