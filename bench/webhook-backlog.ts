@@ -7,7 +7,6 @@ import { readConfig } from '../packages/server/src/config.ts'
 import type { EventRecord } from '../packages/server/src/journal/event-record.ts'
 import { openSecretBox } from '../packages/server/src/platform/crypto/secret-key.ts'
 import { newId } from '../packages/server/src/platform/ids.ts'
-import { createOutbound } from '../packages/server/src/platform/outbound/client.ts'
 import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journeys.ts'
 import { createRandom } from '../packages/server/src/seed/random.ts'
 import { addDomain } from '../packages/server/src/tenants/domains.ts'
@@ -42,13 +41,11 @@ await session.close()
 async function subscribe(): Promise<string> {
   const made = await createTenant(database, 'Webhooks', now)
   await addDomain(database, made, site, true, now)
-  const outbound = createOutbound({ allowPrivate: true })
-  const dependencies = { secrets: await openSecretBox(config), outbound }
+  const dependencies = { secrets: await openSecretBox(config) }
   for (let n = 0; n < Number(subscriptions); n++) {
     const settings = { event: `queued_${n}`, url: `${url}/queued` }
     await createSubscription(session.tenant(made), dependencies, settings, now)
   }
   await createSubscription(session.tenant(made), dependencies, { event: 'page_view', url: `${url}/live` }, now)
-  await outbound.close()
   return made
 }

@@ -13,7 +13,7 @@ const LINKS: [name: string, data: string, shows: string][] = [
   ['Approvals', '/api/approvals', 'Nothing waits for you'],
   ['Agents', '/api/agents', 'No agents yet'],
   ['Identities', '/api/identities', 'No identities yet'],
-  ['Webhooks', '/api/webhooks', 'No webhooks yet'],
+  ['Webhooks', '/v1/webhooks', 'No webhooks yet'],
   ['Settings', '', 'Your name'],
   ['Home', '/api/overview', 'Top pages'],
 ]

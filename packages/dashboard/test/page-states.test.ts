@@ -60,7 +60,7 @@ const PLACES: Place[] = [
   { path: '/webhooks', shows: 'page_view', empty: 'No webhooks yet' },
   { path: '/webhooks/new', shows: 'Create webhook' },
   { path: '/webhooks/:webhook', shows: 'page_view' },
-  { path: '/webhooks/deliveries/:delivery', shows: 'Attempts' },
+  { path: '/webhooks/:webhook/deliveries/:delivery', shows: 'Attempts' },
   { path: '/settings/profile', shows: 'Your name' },
   { path: '/settings/team', shows: 'Robin Marsh', empty: 'Nobody is invited' },
   { path: '/settings/tenants', shows: 'Test' },
@@ -164,7 +164,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
 
   for (const { path, shows, beside = /^$/ } of PLACES) {
     test(`${path} shows that it loads, then what there is, and what fails can be tried again`, async () => {
-      const address = path.replace(/:(\w+)/, (_, name: keyof Ids) => ids[name])
+      const address = path.replace(/:(\w+)/g, (_, name: keyof Ids) => ids[name])
       // Another document of the same site, so that the page before asks for nothing more and the browser stays warm.
       await page.goto('/favicon.svg')
       asked.clear()

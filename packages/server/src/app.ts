@@ -6,6 +6,7 @@ import Fastify, { LogController } from 'fastify'
 import { actionRoutes } from './agents/actions/routes.ts'
 import { agentRoutes } from './agents/routes.ts'
 import { aggregateRoutes } from './aggregate/routes.ts'
+import { OPERATIONS } from './all-operations.ts'
 import { batchRoutes } from './batch/routes.ts'
 import { collectorRoutes } from './collector/routes.ts'
 import { makeTrackerScript } from './collector/script.ts'
@@ -25,6 +26,7 @@ import { socialRoutes } from './identities/social/routes.ts'
 import { unsubscribeRoutes } from './identities/unsubscribe/routes.ts'
 import type { GroupCommit } from './journal/group-commit.ts'
 import { noteRoutes } from './notes/routes.ts'
+import { mountOperations } from './operations/http.ts'
 import type { SecretBox } from './platform/crypto/secret-box.ts'
 import type { App } from './platform/http/app-types.ts'
 import { answerClientError } from './platform/http/client-errors.ts'
@@ -40,6 +42,7 @@ import type { Logger } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
 import { operationsRoutes } from './platform/operations-routes.ts'
 import type { ApiFetch } from './platform/outbound/api-fetch.ts'
+import type { Outbound } from './platform/outbound/client.ts'
 import type { Stores } from './platform/tenant.ts'
 import type { Clock } from './platform/time.ts'
 import type { SegmentFollower } from './segments/follow.ts'
@@ -67,6 +70,7 @@ export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimite
   findTenantOfHost(host: string): Promise<string | null>
   findIdentificationKeys: FindIdentificationKeys
   llmOutbound: Pick<ApiFetch, 'check'>
+  outbound: Pick<Outbound, 'check'>
   /** Why the service is not ready. */
   findProblems(): Promise<string[]>
   clock: Clock
@@ -132,6 +136,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
   tenantRoutes(app, dependencies)
+  mountOperations(app, OPERATIONS, dependencies)
   await dashboardRoutes(app, { ...dependencies, rateLimiter })
   actionRoutes(app, dependencies)
   agentRoutes(app, dependencies)

@@ -3,7 +3,7 @@ import { orderExport } from '../src/tenant-export/exports.ts'
 import { MAIL, propose } from './actions.ts'
 import { Browser, PASSWORD, signedIn } from './people.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
-import { addDelivery, until } from './webhooks.ts'
+import { until } from './webhooks.ts'
 
 /**
  * Every route of the dashboard that is about a tenant's data is walked by the owner of another tenant who knows the
@@ -36,22 +36,6 @@ const ROUTES: Route[] = [
   { method: 'POST', path: '/api/segments/preview', body: { filter: FILTER } },
   { method: 'GET', path: '/api/segments/suggestions', query: 'property=firstname' },
   { method: 'GET', path: '/api/segments/:segment_id/growth' },
-  { method: 'GET', path: '/api/webhooks' },
-  { method: 'POST', path: '/api/webhooks', body: { event: 'page_view', url: 'https://hooks.example.com/' } },
-  { method: 'GET', path: '/api/webhooks/event-types' },
-  { method: 'GET', path: '/api/webhooks/health' },
-  { method: 'GET', path: '/api/webhooks/:subscription_id' },
-  { method: 'PATCH', path: '/api/webhooks/:subscription_id', body: { url: 'https://hacked.example.com/' } },
-  { method: 'DELETE', path: '/api/webhooks/:subscription_id' },
-  { method: 'POST', path: '/api/webhooks/:subscription_id/pause' },
-  { method: 'POST', path: '/api/webhooks/:subscription_id/resume' },
-  { method: 'POST', path: '/api/webhooks/:subscription_id/rotate', body: {} },
-  { method: 'POST', path: '/api/webhooks/:subscription_id/test' },
-  { method: 'GET', path: '/api/webhooks/:subscription_id/health' },
-  { method: 'GET', path: '/api/webhooks/:subscription_id/deliveries' },
-  { method: 'POST', path: '/api/webhooks/:subscription_id/resend', body: { from: '2020-01-01', to: '2100-01-01' } },
-  { method: 'GET', path: '/api/webhooks/deliveries/:delivery_id' },
-  { method: 'POST', path: '/api/webhooks/deliveries/:delivery_id/resend' },
   { method: 'GET', path: '/api/agents' },
   { method: 'GET', path: '/api/agents/runs/:run_id/contacts' },
   { method: 'POST', path: '/api/agents/runs/:run_id/cancel' },
@@ -122,8 +106,6 @@ beforeAll(async () => {
   const erased = await owner.contact('erased@example.com')
   await owner.track({ visitor_id: 'v', events: [{ event: SECRET, url: `https://${owner.site}/${SECRET}` }] })
   const make = async (path: string, body?: unknown) => (await ownerBrowser.call('POST', path, body)).body
-  const webhook = await make('/api/webhooks', { event: SECRET, url: `https://hooks.example.com/${SECRET}` })
-  const { subscription_id } = webhook.webhook
   const { exportId } = await owner.handle.transaction((tx) =>
     orderExport(tx, { ...service.jobs, send: async () => null }, { kind: 'service' }, new Date()),
   )
@@ -141,8 +123,6 @@ beforeAll(async () => {
     action_index: '0',
     contact_id,
     company_id: company.body.company.company_id,
-    subscription_id,
-    delivery_id: (await make(`/api/webhooks/${subscription_id}/test`)).delivery_id,
     view_id: (await make('/api/views', { ...VIEW, name: SECRET })).view.view_id,
     segment_id: (await make('/api/segments', { name: SECRET, filter: FILTER })).segment.segment_id,
     key_id: (await make('/api/keys', { name: SECRET, scopes: ['all'] })).key_id,
@@ -162,7 +142,7 @@ const fill = ({ path, query }: Route) =>
 /** Everything that the owner can see of what the walk has the ids of. */
 async function state(): Promise<unknown[]> {
   const answers = await Promise.all(
-    ['views', 'webhooks', 'keys', 'domains', 'erasures', 'export', 'approvals', 'agent-settings', 'audit'].map((what) =>
+    ['views', 'keys', 'domains', 'erasures', 'export', 'approvals', 'agent-settings', 'audit'].map((what) =>
       ownerBrowser.call('GET', `/api/${what}`),
     ),
   )
@@ -275,17 +255,13 @@ test('every change and everything that is sent out is in the audit log', async (
   const [approved, rejected] = [await pending(), await pending()]
   const place = ({ run_id, contact_id, action_index }: typeof approved) => `${run_id}/${contact_id}/${action_index}`
   const contact = await owner.contact('audited@example.com')
-  const { webhook, view, segment, key, domain, member } = {
-    webhook: `/api/webhooks/${ids.subscription_id}`,
+  const { view, segment, key, domain, member } = {
     view: `/api/views/${ids.view_id}`,
     segment: `/api/segments/${ids.segment_id}`,
     key: `/api/keys/${ids.key_id}`,
     domain: `/api/domains/${ids.domain_id}`,
     member: await signedIn(service, owner.id, 'member'),
   }
-  const range = { from: '2020-01-01', to: '2100-01-01' }
-  const ofWebhook = { subscriptionId: ids.subscription_id ?? '', createdAt: new Date() }
-  const finished = await addDelivery(owner.handle, ofWebhook, 'succeeded')
   let invitation = ''
   const changes: Change[] = [
     ['POST /api/views', '/api/views', 'view.created', { ...VIEW, name: 'New' }],
@@ -294,19 +270,6 @@ test('every change and everything that is sent out is in the audit log', async (
     ['POST /api/segments', '/api/segments', 'segment.created', { name: 'New', filter: FILTER }],
     ['PUT /api/segments/:segment_id', segment, 'segment.updated', { name: 'Other' }],
     ['DELETE /api/segments/:segment_id', segment, 'segment.deleted'],
-    ['POST /api/webhooks', '/api/webhooks', 'webhook.created', { event: 'x', url: 'https://hooks.example.com/' }],
-    ['PATCH /api/webhooks/:subscription_id', webhook, 'webhook.updated', { url: 'https://hooks.example.com/2' }],
-    ['POST /api/webhooks/:subscription_id/pause', `${webhook}/pause`, 'webhook.paused'],
-    ['POST /api/webhooks/:subscription_id/resume', `${webhook}/resume`, 'webhook.resumed'],
-    ['POST /api/webhooks/:subscription_id/rotate', `${webhook}/rotate`, 'webhook.secret_rotated', {}],
-    ['POST /api/webhooks/:subscription_id/test', `${webhook}/test`, 'webhook.tested'],
-    ['POST /api/webhooks/:subscription_id/resend', `${webhook}/resend`, 'webhook.failures_resent', range],
-    [
-      'POST /api/webhooks/deliveries/:delivery_id/resend',
-      `/api/webhooks/deliveries/${finished}/resend`,
-      'webhook.delivery_resent',
-    ],
-    ['DELETE /api/webhooks/:subscription_id', webhook, 'webhook.deleted'],
     ['POST /api/agents/runs/:run_id/cancel', `/api/agents/runs/${ids.run_id}/cancel`, 'run.cancelled'],
     ['PUT /api/agent-settings', '/api/agent-settings', 'agent_settings.updated', { reply_pause_days: 80 }],
     [

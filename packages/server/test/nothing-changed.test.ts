@@ -33,7 +33,7 @@ const CHANGEABLE = [
   { path: '/v1/identities', body: { firstName: 'Ada', lastName: 'L', role: 'R' }, in: 'identity', method: 'PUT' },
   { path: '/api/segments', body: { name: 'S', filter: FILTER }, in: 'segment', method: 'PUT', at: '/v1/segments' },
   {
-    path: '/api/webhooks',
+    path: '/v1/webhooks',
     body: { event: 'page_view', url: 'https://93.184.215.14/hook' },
     in: 'webhook',
     method: 'PATCH',

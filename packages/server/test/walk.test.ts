@@ -1,15 +1,20 @@
+import type { TSchema } from 'typebox'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { listWaitingActions } from '../src/agents/actions/waiting.ts'
+import { OPERATIONS } from '../src/all-operations.ts'
+import type { Operation } from '../src/operations/declare.ts'
 import { createSegment } from '../src/segments/segments.ts'
 import { MAIL, propose } from './actions.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 import { socialOf } from './social.ts'
+import { addDelivery } from './webhooks.ts'
 
 /**
  * Every route is walked without a key, with a bad one, without its scope, and as another tenant that knows the ids.
- * A new route adds one line here; a route without a line fails.
+ * Operations are walked as they are declared. Any other new route adds one line here; one without a line fails.
  */
 const ROUTES: Route[] = [
+  ...OPERATIONS.map(routeOf),
   { method: 'GET', path: '/v1/contacts', scope: 'contacts:read' },
   { method: 'POST', path: '/v1/contacts', scope: 'contacts:write', body: { email: 'walk@example.com' } },
   { method: 'GET', path: '/v1/contacts/:contact_id', scope: 'contacts:read' },
@@ -168,10 +173,24 @@ interface Route {
   brokenBody?: unknown
 }
 
+/** What an operation is sent: the examples of its schemas. */
+function routeOf({ http, scope, input }: Operation): Route {
+  const [method = '', path = ''] = http.split(' ')
+  if (method === 'GET' || method === 'DELETE') return { method, path, scope }
+  const examples = Object.entries(input).flatMap(([name, schema]) => {
+    const [example] = (schema as TSchema & { examples?: unknown[] }).examples ?? []
+    return example === undefined || path.includes(`:${name}`) ? [] : [[name, example]]
+  })
+  return examples.length === 0 ? { method, path, scope } : { method, path, scope, body: Object.fromEntries(examples) }
+}
+
 let service: TestService
 let owner: TestTenant
 let stranger: TestTenant
 let ids: Record<string, string>
+/** What the owner sees of the webhook. */
+let webhook: () => Promise<unknown[]>
+let webhookAtFirst: unknown[]
 const routes: string[] = []
 
 const SECRET = 'only-for-the-owner'
@@ -195,7 +214,23 @@ beforeAll(async () => {
   const { identity_id } = identity.body.identity
   const { body } = await owner.call('GET', '/v1/events')
   const session_id = await socialOf(owner, identity_id).begin('2fa@example.com')
+  const hook = { event: SECRET, url: `https://hooks.example.com/${SECRET}` }
+  const { subscription_id } = (await owner.call('POST', '/v1/webhooks', hook)).body
+  const delivery_id = await addDelivery(
+    owner.handle,
+    { subscriptionId: subscription_id, createdAt: new Date() },
+    'failed',
+    { attempts: 6 },
+  )
+  const url = `/v1/webhooks/${subscription_id}`
+  webhook = async () => [
+    (await owner.call('GET', url)).body.webhook,
+    (await owner.call('GET', `${url}/deliveries`)).body.deliveries,
+  ]
+  webhookAtFirst = await webhook()
   ids = {
+    subscription_id,
+    delivery_id,
     identity_id,
     session_id,
     contact_id,
@@ -225,6 +260,11 @@ test('every documented route is walked or public', () => {
   const walked = ROUTES.map(({ method, path }) => `${method} ${path}`)
   expect(routes.filter((route) => !walked.includes(route) && !PUBLIC.includes(route))).toEqual([])
   expect(walked.filter((route) => !routes.includes(route))).toEqual([])
+})
+
+test('every operation that changes something says so in the audit log', () => {
+  const silent = OPERATIONS.filter(({ http, audit }) => http.startsWith('GET ') === (audit !== undefined))
+  expect(silent.map(({ name }) => name)).toEqual([])
 })
 
 describe.each(ROUTES)('$method $path $scope', ({ method, path, scope, body, brokenBody }) => {
@@ -286,6 +326,7 @@ describe.each(ROUTES)('$method $path $scope', ({ method, path, scope, body, brok
     expect(agent.body.agent.name).toBe(SECRET)
     expect((await owner.call('GET', `/v1/agents/${ids.id}/runs`)).body.total).toBe(1)
     expect((await listWaitingActions(owner.handle, { limit: 1, offset: 0 })).total).toBe(1)
+    expect(await webhook()).toEqual(webhookAtFirst)
     const identity = await owner.call('GET', `/v1/identities/${ids.identity_id}`)
     expect(identity.body.identity.firstName).toBe(SECRET)
   })

@@ -5,12 +5,12 @@ import { expect, test } from 'vitest'
 import { readConfig } from '../src/config.ts'
 import type { ClickHouse } from '../src/platform/clickhouse/connect.ts'
 import { openSecretBox } from '../src/platform/crypto/secret-key.ts'
-import { createOutbound } from '../src/platform/outbound/client.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
 import type { ReadTurns } from '../src/platform/read-turns.ts'
 import { openTenant, type Tenant } from '../src/platform/tenant.ts'
-import { type Delivery, listDeliveries } from '../src/webhooks/deliveries.ts'
+import { listDeliveries } from '../src/webhooks/deliveries.ts'
+import type { WebhookDelivery } from '../src/webhooks/schema.ts'
 import { createSubscription } from '../src/webhooks/subscriptions.ts'
 import { KillableService } from './killable.ts'
 import { openDirectory } from './process.ts'
@@ -51,7 +51,6 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
     NODE_EXTRA_CA_CERTS: authority,
   }
   const postgres = connectPostgres<DB>({ connectionString: environment.DATABASE_URL }, 2)
-  const outbound = createOutbound({ allowPrivate: true })
   const service = new KillableService(environment)
   const acknowledged: string[] = []
   try {
@@ -67,7 +66,7 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
     )
     const secrets = await openSecretBox(readConfig(environment))
     const settings = { event: 'crash', url: receiver.url('/hook', 'localhost') }
-    const { subscriptionId } = await createSubscription(tenant, { secrets, outbound }, settings, new Date())
+    const { subscriptionId } = await createSubscription(tenant, { secrets }, settings, new Date())
     for (let kill = 0; kill < KILLS; kill++) {
       const url = await service.start(kill * AHEAD_A_KILL_MS)
       const stop = { now: false }
@@ -114,7 +113,6 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
     expect(requests).toBeGreaterThan(attempts)
   } finally {
     await service.close()
-    await outbound.close()
     await postgres.close()
     await receiver.close()
     await rm(directory, { recursive: true, force: true })
@@ -140,16 +138,15 @@ async function sendUntil(
   }
 }
 
-async function allDeliveries(tenant: Tenant, subscriptionId: string, status?: Delivery['status']): Promise<Delivery[]> {
-  const all: Delivery[] = []
-  for (;;) {
-    const last = all.at(-1)
-    const page = await listDeliveries(tenant, subscriptionId, {
-      limit: 100,
-      ...(status ? { status } : {}),
-      ...(last ? { before: last.delivery_id } : {}),
-    })
-    all.push(...page)
-    if (page.length < 100) return all
+async function allDeliveries(
+  tenant: Tenant,
+  subscriptionId: string,
+  status?: WebhookDelivery['status'],
+): Promise<WebhookDelivery[]> {
+  const all: WebhookDelivery[] = []
+  for (let page = 1; ; page++) {
+    const { deliveries, total } = await listDeliveries(tenant, subscriptionId, status, { page, limit: 100 })
+    all.push(...deliveries)
+    if (page * 100 >= total) return all
   }
 }

@@ -3,7 +3,8 @@ import { newId } from '../src/platform/ids.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
 import { addDomain } from '../src/tenants/domains.ts'
 import { createTenant } from '../src/tenants/tenants.ts'
-import { type Delivery, listDeliveries } from '../src/webhooks/deliveries.ts'
+import { listDeliveries } from '../src/webhooks/deliveries.ts'
+import type { WebhookDelivery } from '../src/webhooks/schema.ts'
 import { createSubscription, type SubscriptionSettings } from '../src/webhooks/subscriptions.ts'
 import { type DnsServer, startDnsServer } from './dns-server.ts'
 import { type Certificate, makeCertificate, type Received, type Receiver, startReceiver } from './receiver.ts'
@@ -99,10 +100,20 @@ export function arrived(receiver: Receiver, path: string, count: number): Promis
   })
 }
 
+/** A subscription's deliveries, newest first, at most a hundred. */
+export async function deliveriesOf(
+  handle: Tenant,
+  subscriptionId: string,
+  status?: WebhookDelivery['status'],
+): Promise<WebhookDelivery[]> {
+  const { deliveries } = await listDeliveries(handle, subscriptionId, status, { page: 1, limit: 100 })
+  return deliveries
+}
+
 /** A subscription's only delivery, once its log has so many attempts. */
-export function attempted(tenant: TestTenant, subscriptionId: string, count: number): Promise<Delivery> {
+export function attempted(tenant: TestTenant, subscriptionId: string, count: number): Promise<WebhookDelivery> {
   return until(async () => {
-    const deliveries = await listDeliveries(tenant.handle, subscriptionId)
+    const deliveries = await deliveriesOf(tenant.handle, subscriptionId)
     const [delivery] = deliveries
     if (!delivery || deliveries.length > 1) throw new Error(`${deliveries.length} deliveries`)
     if (delivery.attempts.length !== count) throw new Error(`${delivery.attempts.length} of ${count} attempts`)
@@ -114,7 +125,7 @@ export function attempted(tenant: TestTenant, subscriptionId: string, count: num
 export function addDelivery(
   handle: Tenant,
   { subscriptionId, createdAt }: { subscriptionId: string; createdAt: Date },
-  status: Delivery['status'],
+  status: WebhookDelivery['status'],
   { attempts = 1, attemptsBefore = 0 }: { attempts?: number; attemptsBefore?: number } = {},
 ): Promise<string> {
   const deliveryId = newId()

@@ -1,18 +1,11 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type Type from 'typebox'
-import type { Webhook, WebhookDelivery, WebhookHealth } from '../../../server/src/dashboard/webhook-schema.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
+import type { Webhook, WebhookDelivery, WebhookEventType, WebhookHealth } from '../../../server/src/webhooks/schema.ts'
 import { get, send } from './client.ts'
 
 export type { Webhook, WebhookDelivery, WebhookHealth }
 export type UrlFilter = NonNullable<Webhook['url_filter']>
-
-export interface EventType {
-  event: string
-  summary: string
-  is_system: boolean
-  sample: unknown
-}
 
 export interface WebhookSettings {
   event: string
@@ -21,22 +14,25 @@ export interface WebhookSettings {
   headers: { name: string; value: string }[]
 }
 
+/** A tenant has no more of them. */
+const ALL = { limit: 200 }
+
 export const webhooksQuery = queryOptions({
   queryKey: ['webhooks', 'list'],
-  queryFn: ({ signal }) => get<{ webhooks: Webhook[] }>('/api/webhooks', {}, signal),
+  queryFn: ({ signal }) => get<{ webhooks: Webhook[] }>('/v1/webhooks', ALL, signal),
   select: ({ webhooks }) => webhooks,
 })
 
 export const webhookHealthQuery = queryOptions({
   queryKey: ['webhooks', 'health'],
-  queryFn: ({ signal }) => get<{ health: WebhookHealth[] }>('/api/webhooks/health', {}, signal),
+  queryFn: ({ signal }) => get<{ health: WebhookHealth[] }>('/v1/webhooks/health', ALL, signal),
   select: ({ health }) => new Map(health.map((each) => [each.subscription_id, each])),
 })
 
 export const webhookQuery = (id: string) =>
   queryOptions({
     queryKey: ['webhooks', 'one', id],
-    queryFn: ({ signal }) => get<{ webhook: Webhook }>(`/api/webhooks/${encodeURIComponent(id)}`, {}, signal),
+    queryFn: ({ signal }) => get<{ webhook: Webhook }>(path(id), {}, signal),
     select: ({ webhook }) => webhook,
   })
 
@@ -45,30 +41,29 @@ export const deliveriesQuery = (id: string, query: { page: number; limit: number
     queryKey: ['webhooks', 'deliveries', id, query],
     queryFn: ({ signal }) =>
       get<{ deliveries: WebhookDelivery[]; pagination: Type.Static<typeof Pagination> }>(
-        `/api/webhooks/${encodeURIComponent(id)}/deliveries`,
+        `${path(id)}/deliveries`,
         query,
         signal,
       ),
     placeholderData: keepPreviousData,
   })
 
-export const deliveryQuery = (id: string) =>
+export const deliveryQuery = (id: string, deliveryId: string) =>
   queryOptions({
-    queryKey: ['webhooks', 'delivery', id],
-    queryFn: ({ signal }) =>
-      get<{ delivery: WebhookDelivery }>(`/api/webhooks/deliveries/${encodeURIComponent(id)}`, {}, signal),
+    queryKey: ['webhooks', 'delivery', id, deliveryId],
+    queryFn: ({ signal }) => get<{ delivery: WebhookDelivery }>(deliveryPath(id, deliveryId), {}, signal),
     select: ({ delivery }) => delivery,
   })
 
 export const webhookEventTypesQuery = queryOptions({
   queryKey: ['webhooks', 'event-types'],
-  queryFn: ({ signal }) => get<{ event_types: EventType[] }>('/api/webhooks/event-types', {}, signal),
+  queryFn: ({ signal }) => get<{ event_types: WebhookEventType[] }>('/v1/webhooks/event-types', {}, signal),
   select: ({ event_types }) => event_types,
   staleTime: 5 * 60_000,
 })
 
 export function createWebhook(settings: WebhookSettings) {
-  return send<{ webhook: Webhook; signing_secret: string }>('POST', '/api/webhooks', settings)
+  return send<{ webhook: Webhook; signing_secret: string }>('POST', '/v1/webhooks', settings)
 }
 
 export function changeWebhook(id: string, changes: Partial<Omit<WebhookSettings, 'event'>>) {
@@ -91,7 +86,7 @@ export function sendTestDelivery(id: string) {
   return send<{ delivery_id: string }>('POST', `${path(id)}/test`)
 }
 
-export function rotateWebhookSecret(id: string, rotation: { overlap_hours: number; switch_at?: string }) {
+export function rotateWebhookSecret(id: string, rotation: { overlap_seconds: number; switch_at?: string }) {
   return send<{ signing_secret: string; previous_secret_until: string; switch_at: string }>(
     'POST',
     `${path(id)}/rotate`,
@@ -99,13 +94,13 @@ export function rotateWebhookSecret(id: string, rotation: { overlap_hours: numbe
   )
 }
 
-export function resendDelivery(deliveryId: string) {
-  return send('POST', `/api/webhooks/deliveries/${encodeURIComponent(deliveryId)}/resend`)
+export function resendDelivery({ subscription_id: id, delivery_id: deliveryId }: WebhookDelivery) {
+  return send('POST', `${deliveryPath(id, deliveryId)}/resend`)
 }
 
 /** Sends again all that failed in a range of days. */
 export function resendFailed(id: string, range: { from: string; to: string }) {
-  return send<{ resent: number }>('POST', `${path(id)}/resend`, range)
+  return send<{ resent: number }>('POST', `${path(id)}/deliveries/resend`, range)
 }
 
 export function refreshWebhooks(queryClient: QueryClient): Promise<unknown> {
@@ -113,5 +108,9 @@ export function refreshWebhooks(queryClient: QueryClient): Promise<unknown> {
 }
 
 function path(id: string): string {
-  return `/api/webhooks/${encodeURIComponent(id)}`
+  return `/v1/webhooks/${encodeURIComponent(id)}`
+}
+
+function deliveryPath(id: string, deliveryId: string): string {
+  return `${path(id)}/deliveries/${encodeURIComponent(deliveryId)}`
 }

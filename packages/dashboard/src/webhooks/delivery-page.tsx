@@ -16,7 +16,7 @@ import { IconRefresh } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { deliveryQuery, refreshWebhooks, resendDelivery, type WebhookDelivery } from '../api/webhooks.ts'
-import { useIsAtLeast } from '../app/may.ts'
+import { useMay } from '../app/may.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
@@ -25,18 +25,18 @@ import { ErrorState, LoadingState, messageOf } from '../ui/states.tsx'
 import { Foreign, None } from '../ui/text.tsx'
 import { DeliveryState } from './webhook-page.tsx'
 
-const route = getRouteApi('/shell/webhooks/deliveries/$deliveryId')
+const route = getRouteApi('/shell/webhooks/$webhookId/deliveries/$deliveryId')
 const REFRESH_MS = 2_000
 
 /** One delivery: what was sent, each attempt, and what came back. */
 export function DeliveryPage() {
-  const { deliveryId } = route.useParams()
+  const { webhookId, deliveryId } = route.useParams()
   const {
     data: delivery,
     error,
     refetch,
   } = useQuery({
-    ...deliveryQuery(deliveryId),
+    ...deliveryQuery(webhookId, deliveryId),
     refetchInterval: ({ state }) => (state.data?.delivery.status === 'pending' ? REFRESH_MS : false),
   })
   const breadcrumb = delivery ? (
@@ -143,10 +143,10 @@ function Attempts({ delivery: { attempts } }: { delivery: WebhookDelivery }) {
 function Resend({ delivery }: { delivery: WebhookDelivery }) {
   const queryClient = useQueryClient()
   const sending = useMutation({
-    mutationFn: () => resendDelivery(delivery.delivery_id),
+    mutationFn: () => resendDelivery(delivery),
     onSuccess: () => refreshWebhooks(queryClient),
   })
-  if (!useIsAtLeast('admin')) return null
+  if (!useMay('webhooks:write')) return null
   return (
     <Stack gap="xs" align="flex-end">
       <Button

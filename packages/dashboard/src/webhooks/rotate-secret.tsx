@@ -16,7 +16,7 @@ export function RotateSecret({ webhookId, onDone }: { webhookId: string; onDone:
   const rotation = useMutation({
     mutationFn: () =>
       rotateWebhookSecret(webhookId, {
-        overlap_hours: Number(hours),
+        overlap_seconds: Math.round(Number(hours) * 3_600),
         ...(switchAt === '' ? {} : { switch_at: new Date(switchAt).toISOString() }),
       }),
     onSuccess: () => refreshWebhooks(queryClient),

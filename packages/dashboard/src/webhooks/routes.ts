@@ -46,8 +46,9 @@ const one = createRoute({
 
 const delivery = createRoute({
   getParentRoute: () => shellRoute,
-  path: '/webhooks/deliveries/$deliveryId',
-  loader: ({ context, params }) => void context.queryClient.prefetchQuery(deliveryQuery(params.deliveryId)),
+  path: '/webhooks/$webhookId/deliveries/$deliveryId',
+  loader: ({ context, params: { webhookId, deliveryId } }) =>
+    void context.queryClient.prefetchQuery(deliveryQuery(webhookId, deliveryId)),
   component: lazyPage(() => import('./delivery-page.tsx'), 'DeliveryPage'),
 })
 

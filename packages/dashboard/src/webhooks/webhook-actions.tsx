@@ -13,7 +13,7 @@ import {
   sendTestDelivery,
   type Webhook,
 } from '../api/webhooks.ts'
-import { useIsAtLeast } from '../app/may.ts'
+import { useMay } from '../app/may.ts'
 import { messageOf } from '../ui/states.tsx'
 import { useMenuButton } from '../ui/use-menu-button.ts'
 import { EditWebhook } from './edit-webhook.tsx'
@@ -30,7 +30,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
     mutationFn: () => sendTestDelivery(id),
     onSuccess: async ({ delivery_id: deliveryId }) => {
       await refresh()
-      await navigate({ to: '/webhooks/deliveries/$deliveryId', params: { deliveryId } })
+      await navigate({ to: '/webhooks/$webhookId/deliveries/$deliveryId', params: { webhookId: id, deliveryId } })
     },
     onError,
   })
@@ -43,7 +43,7 @@ export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const [dialog, { open, close }] = useDisclosure()
   const [rotation, rotating] = useDisclosure()
   const [removal, removing] = useDisclosure()
-  if (!useIsAtLeast('admin')) return null
+  if (!useMay('webhooks:write')) return null
   return (
     <>
       <Button

@@ -11,7 +11,7 @@ import {
   webhookHealthQuery,
   webhookQuery,
 } from '../api/webhooks.ts'
-import { useIsAtLeast } from '../app/may.ts'
+import { useMay } from '../app/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { formatMoment, formatNumber } from '../ui/format.ts'
@@ -90,7 +90,7 @@ function Settings({ webhook }: { webhook: Webhook }) {
 function Deliveries({ webhookId }: { webhookId: string }) {
   const { page = 1, status } = route.useSearch()
   const navigate = route.useNavigate()
-  const mayResend = useIsAtLeast('admin')
+  const mayResend = useMay('webhooks:write')
   const { data, error, isPlaceholderData, refetch } = useQuery({
     ...deliveriesQuery(webhookId, { page, limit: DELIVERIES_LENGTH, status }),
     refetchInterval: REFRESH_MS,
@@ -149,12 +149,14 @@ const DELIVERY_COLUMNS: Column<WebhookDelivery>[] = [
   {
     id: 'created_at',
     header: 'When',
-    cell: ({ created_at: at, delivery_id: deliveryId, is_test: isTest }) => (
+    cell: ({ created_at: at, subscription_id: webhookId, delivery_id: deliveryId, is_test: isTest }) => (
       <Group gap={6} wrap="nowrap">
         <Anchor
           inherit
           fw={550}
-          renderRoot={(props) => <Link to="/webhooks/deliveries/$deliveryId" params={{ deliveryId }} {...props} />}
+          renderRoot={(props) => (
+            <Link to="/webhooks/$webhookId/deliveries/$deliveryId" params={{ webhookId, deliveryId }} {...props} />
+          )}
         >
           <Moment at={at} />
         </Anchor>

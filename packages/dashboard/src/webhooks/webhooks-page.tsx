@@ -3,7 +3,7 @@ import { IconPlus, IconWebhook } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type Webhook, type WebhookHealth, webhookHealthQuery, webhooksQuery } from '../api/webhooks.ts'
-import { useIsAtLeast } from '../app/may.ts'
+import { useMay } from '../app/may.ts'
 import { type Column, DataTable } from '../ui/data-table.tsx'
 import { formatNumber } from '../ui/format.ts'
 import { PageHeader } from '../ui/page-header.tsx'
@@ -14,7 +14,7 @@ import { Foreign, Moment, None } from '../ui/text.tsx'
 export function WebhooksPage() {
   const { data, error, refetch } = useQuery(webhooksQuery)
   const health = useQuery(webhookHealthQuery)
-  const create = useIsAtLeast('admin') ? (
+  const create = useMay('webhooks:write') ? (
     <Button
       leftSection={<IconPlus size={16} aria-hidden />}
       renderRoot={(props) => <Link to="/webhooks/new" {...props} />}

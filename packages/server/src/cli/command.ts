@@ -1,5 +1,4 @@
 import { ServiceError } from '../platform/errors.ts'
-import { parseJsonBody } from '../platform/http/json-body.ts'
 import { requireTenant } from '../tenants/tenants.ts'
 import type { Session } from './session.ts'
 
@@ -27,17 +26,6 @@ export async function existingTenant({ database }: Session['stores'], values: Va
   const tenantId = String(values.tenant)
   await requireTenant(database, tenantId)
   return tenantId
-}
-
-/** The JSON of an option. @throws ServiceError 400 naming the option and what is wrong. */
-export function jsonOf(values: Values, name: string): unknown {
-  try {
-    return parseJsonBody(String(values[name]))
-  } catch (error) {
-    const { message, cause } = error as Error
-    const problem = cause instanceof SyntaxError ? `is not valid JSON: ${cause.message}` : `cannot be used: ${message}`
-    throw new ServiceError(400, 'invalid_option', `--${name} ${problem}`, { cause: error })
-  }
 }
 
 /** A whole number, or `fallback` where the option is missing. @throws ServiceError 400 */

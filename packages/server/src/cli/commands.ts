@@ -1,6 +1,8 @@
+import { OPERATIONS } from '../all-operations.ts'
 import { failedRowsOf, type ImportSummary, importContacts } from '../imports/import-contacts.ts'
 import { countRows } from '../journal/batches.ts'
 import { retryRefused } from '../journal/refused.ts'
+import { readJson } from '../operations/command-line.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -14,16 +16,16 @@ import { addDomain } from '../tenants/domains.ts'
 import { addApiKey } from '../tenants/keys-of-tenant.ts'
 import { AGENT_SETTINGS_COMMANDS } from './agent-settings-commands.ts'
 import { about, audited } from './audited.ts'
-import { type Command, existingTenant, jsonOf, numberOf, optional, required, tenant, type Values } from './command.ts'
+import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
 import { IDENTITY_COMMANDS } from './identity-commands.ts'
 import { MAILBOX_COMMANDS } from './mailbox-commands.ts'
+import { commandOf } from './operation-command.ts'
 import { SECRET_COMMANDS } from './secret-commands.ts'
 import { SOURCE_COMMANDS } from './source-commands.ts'
 import { SUPPRESSION_COMMANDS } from './suppression-commands.ts'
 import { TENANT_COMMANDS } from './tenant-commands.ts'
 import { USER_COMMANDS } from './user-commands.ts'
-import { WEBHOOK_COMMANDS } from './webhook-commands.ts'
 
 /** Everything that `cdsctl` can do; the keys are the words of the call. */
 export const COMMANDS: Record<string, Command> = {
@@ -95,7 +97,7 @@ export const COMMANDS: Record<string, Command> = {
       const segment = {
         name: String(values.name),
         description: values.description === undefined ? null : String(values.description),
-        filter: jsonOf(values, 'filter'),
+        filter: readJson('filter', String(values.filter)),
       }
       // Beside a running service ClickHouse is out of reach, and that service finds the members.
       const evaluates = !session.serviceRuns
@@ -112,7 +114,7 @@ export const COMMANDS: Record<string, Command> = {
       return { segment_id: segmentId, contact_count, counting }
     },
   },
-  ...WEBHOOK_COMMANDS,
+  ...Object.fromEntries(OPERATIONS.map((operation) => [operation.command, commandOf(operation)])),
   ...AGENT_SETTINGS_COMMANDS,
   ...SOURCE_COMMANDS,
   ...MAILBOX_COMMANDS,

@@ -54,8 +54,7 @@ test('secrets rotate seals everything anew with the first key, once, and leaves 
   const { handle } = tenant
   const now = new Date()
   const wanted = { event: 'page_view', url: 'https://example.com/hook', headers: [{ name: 'X-A', value: 'header' }] }
-  const dependencies = { secrets: service.secrets, outbound: { check: async () => {} } }
-  const { subscriptionId, signingSecret } = await createSubscription(handle, dependencies, wanted, now)
+  const { subscriptionId, signingSecret } = await createSubscription(handle, service, wanted, now)
   const rotated = await rotateSecret(handle, service.secrets, subscriptionId, {}, now)
   const names = { first_name: 'A', last_name: 'B', role: 'C', created_at: now, updated_at: now }
   const identities = Array.from({ length: ACCOUNTS }, newId)

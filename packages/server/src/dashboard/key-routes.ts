@@ -1,13 +1,14 @@
 import Type from 'typebox'
+import { validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { TIMESTAMP_FORM } from '../platform/http/query-parameters.ts'
 import { Id, Nullable, pathId, success, Timestamp } from '../platform/http/responses.ts'
-import type { Clock } from '../platform/time.ts'
+import { type Clock, parseTimestamp } from '../platform/time.ts'
 import { addApiKey, listApiKeys, withdrawApiKey } from '../tenants/keys-of-tenant.ts'
 import { SCOPES } from '../tenants/scopes.ts'
 import { ADMIN, VIEWER } from './access.ts'
 import { audited } from './audited.ts'
-import { momentOf } from './webhook-routes.ts'
 
 const Key = Type.Object({
   key_id: Id,
@@ -71,7 +72,7 @@ export function keyRoutes(app: App, { clock }: { clock: Clock }): void {
     async (request, reply) => {
       const now = clock()
       const { name, scopes, expires_at } = request.body
-      const expiresAt = typeof expires_at === 'string' ? momentOf('expires_at', expires_at, 'end') : undefined
+      const expiresAt = expiryOf(expires_at ?? undefined)
       const key = { name, scopes, ...(expiresAt ? { expiresAt } : {}) }
       const { keyId, apiKey } = await audited(
         request,
@@ -109,4 +110,12 @@ export function keyRoutes(app: App, { clock }: { clock: Clock }): void {
 
 function entryOf(action: string, keyId: string) {
   return { action, subjectKind: 'api_key', subjectId: keyId }
+}
+
+/** @throws ServiceError 400 */
+function expiryOf(text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined
+  const moment = parseTimestamp(text, 'end')
+  if (!moment) throw validationError([{ path: 'expires_at', message: `must be ${TIMESTAMP_FORM}` }])
+  return moment
 }

@@ -8,7 +8,6 @@ import { approvalRoutes } from './approval-routes.ts'
 import { auditRoutes } from './audit-routes.ts'
 import { companyEventRoutes } from './company-routes.ts'
 import { csvRoutes } from './csv-routes.ts'
-import { deliveryRoutes } from './delivery-routes.ts'
 import { type DomainDependencies, domainRoutes } from './domain-routes.ts'
 import { type ErasureDependencies, erasureRoutes } from './erasure-routes.ts'
 import { type ExportRouteDependencies, exportRoutes } from './export-routes.ts'
@@ -22,11 +21,9 @@ import { propertyRoutes } from './property-routes.ts'
 import { segmentBuilderRoutes } from './segment-routes.ts'
 import { type TrackerDependencies, trackerRoutes } from './tracker-routes.ts'
 import { viewRoutes } from './view-routes.ts'
-import { type WebhookDependencies, webhookRoutes } from './webhook-routes.ts'
 
 export interface PageDependencies
-  extends WebhookDependencies,
-    DomainDependencies,
+  extends DomainDependencies,
     LiveDependencies,
     ErasureDependencies,
     Omit<ExportRouteDependencies, 'config'>,
@@ -51,8 +48,6 @@ export function pageRoutes(app: App, dependencies: PageDependencies): void {
   approvalRoutes(app, dependencies)
   identityPageRoutes(app, dependencies)
   playbookRoutes(app, dependencies)
-  webhookRoutes(app, dependencies)
-  deliveryRoutes(app, dependencies)
   keyRoutes(app, dependencies)
   domainRoutes(app, dependencies)
   trackerRoutes(app, dependencies)

@@ -1,3 +1,4 @@
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { App } from '../platform/http/app-types.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import type { SignedIn } from '../tenants/sessions.ts'
@@ -14,6 +15,7 @@ export interface DashboardDependencies extends TeamDependencies, PageDependencie
   findSession(cookies: string | undefined): Promise<SignedIn | null>
   findChallenged(cookies: string | undefined): Promise<string | null>
   rateLimiter: RateLimiter
+  secrets: SecretBox
 }
 
 /** What the dashboard's pages need beside the API: signing in, the team, their own questions, and the pages themselves. */

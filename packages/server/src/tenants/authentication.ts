@@ -5,8 +5,8 @@ import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import type { ApiKey, FindApiKey } from './api-keys.ts'
 import { requireOwnSite } from './own-site.ts'
-import { isAtLeast, type Role, scopesOf } from './roles.ts'
-import type { Scope } from './scopes.ts'
+import { isAtLeast, type Role } from './roles.ts'
+import { type Scope, scopesOf } from './scopes.ts'
 import { hasSessionCookie, type SignedIn } from './sessions.ts'
 
 /**

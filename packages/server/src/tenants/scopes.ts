@@ -1,24 +1,41 @@
-/** What an API key may be allowed to do; the names are the interface's. */
-export const SCOPES = [
-  'contacts:read',
-  'contacts:write',
-  'companies:read',
-  'companies:write',
-  'events:read',
-  'segments:read',
-  'agents:read',
-  'agents:write',
-  'agents:trigger',
-  'agents:approve',
-  'identities:read',
-  'identities:write',
-  'settings:read',
-  'settings:write',
-] as const
+import { isAtLeast, ROLES, type Role } from './roles.ts'
 
-export type Scope = (typeof SCOPES)[number]
+/**
+ * What may be done under /v1, and the least role of a person that may. An API key may do what it was created for. The
+ * names are the interface's.
+ */
+const LEAST_ROLE = {
+  'contacts:read': 'viewer',
+  'contacts:write': 'member',
+  'companies:read': 'viewer',
+  'companies:write': 'member',
+  'events:read': 'viewer',
+  'segments:read': 'viewer',
+  'agents:read': 'viewer',
+  'agents:write': 'admin',
+  'agents:trigger': 'member',
+  'agents:approve': 'member',
+  'identities:read': 'viewer',
+  'identities:write': 'admin',
+  'webhooks:read': 'viewer',
+  'webhooks:write': 'admin',
+  'settings:read': 'viewer',
+  'settings:write': 'admin',
+} as const satisfies Record<string, Role>
+
+export type Scope = keyof typeof LEAST_ROLE
+
+export const SCOPES = Object.keys(LEAST_ROLE) as Scope[]
 
 /** Whether a text names a scope. */
 export function isScope(text: string): text is Scope {
-  return (SCOPES as readonly string[]).includes(text)
+  return Object.hasOwn(LEAST_ROLE, text)
 }
+
+/** The scopes that a person of this role has on the same routes as an API key. */
+export function scopesOf(role: Role): ReadonlySet<string> {
+  return SCOPES_OF[role]
+}
+
+const scopesFrom = (role: Role) => new Set(SCOPES.filter((scope) => isAtLeast(role, LEAST_ROLE[scope])))
+const SCOPES_OF = Object.fromEntries(ROLES.map((role) => [role, scopesFrom(role)])) as Record<Role, Set<string>>

@@ -2,6 +2,7 @@ import { toEventObject } from '../events/event-object.ts'
 import { EMPTY_RECORD, type EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import { renderPayload, toRow } from './payload.ts'
+import type { WebhookEventType } from './schema.ts'
 
 const CONTACT = {
   _id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071',
@@ -93,16 +94,8 @@ const ENTRIES: Record<string, CatalogueEntry> = {
   agent_action_failed: own("An agent's action failed", { ...AGENT_ACTION, status: 'failed', error: REFUSED }),
 }
 
-/** An event type that can be subscribed to, with what a delivery of it looks like. */
-export interface CataloguedEvent {
-  event: string
-  summary: string
-  is_system: boolean
-  sample: unknown
-}
-
 /** The event types that the service knows. Any other name that a tenant records can be subscribed to as well. */
-export function eventCatalogue(tenantId: string, now: Date): CataloguedEvent[] {
+export function eventCatalogue(tenantId: string, now: Date): WebhookEventType[] {
   return Object.entries(ENTRIES).map(([event, { summary, isSystem }]) => ({
     event,
     summary,

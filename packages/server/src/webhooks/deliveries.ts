@@ -1,82 +1,18 @@
 import type { Expression, ExpressionBuilder, Selectable, SqlBool } from 'kysely'
-import { notFound, validationError } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { retryAt } from './retries.ts'
+import type { WebhookDelivery } from './schema.ts'
 import { requireSubscription } from './subscriptions.ts'
-
-const LIST_MAX = 100
-
-/** One attempt of a delivery. */
-export interface Attempt {
-  attempt: number
-  at: string
-  latency_ms: number
-  /** null: no answer came. */
-  status_code: number | null
-  /** The beginning of the receiver's answer. */
-  body: string | null
-  error: string | null
-  /** IP address that was called. */
-  address: string | null
-}
-
-/** A delivery with its log. */
-export interface Delivery {
-  delivery_id: string
-  subscription_id: string
-  event_id: string
-  event: string
-  is_test: boolean
-  status: 'pending' | 'succeeded' | 'failed'
-  attempt_count: number
-  /** When it is sent next; null once it is finished. */
-  next_attempt_at: string | null
-  created_at: string
-  finished_at: string | null
-  /** The body that was and will be sent; null before the first attempt. */
-  payload: string | null
-  attempts: Attempt[]
-}
-
-export interface DeliveryFilter {
-  status?: Delivery['status']
-  limit?: number
-  /** Only older ones than this delivery: the last of the page before. */
-  before?: string
-}
-
-/** A subscription's recent deliveries with every attempt, newest first. @throws ServiceError 400 or 404 */
-export async function listDeliveries(
-  tenant: Tenant,
-  subscriptionId: string,
-  { status, limit = 20, before }: DeliveryFilter = {},
-): Promise<Delivery[]> {
-  if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX) {
-    throw validationError([{ path: 'limit', message: `must be a whole number from 1 to ${LIST_MAX}` }])
-  }
-  const { subscription_id } = await requireSubscription(tenant, subscriptionId)
-  let query = tenant.db.selectFrom('webhook_deliveries').selectAll().where('subscription_id', '=', subscription_id)
-  if (status) query = query.where(hasStatus(subscription_id, status))
-  if (before !== undefined) {
-    const { created_at, delivery_id } = await requireDelivery(tenant, before)
-    query = query.where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('created_at', 'delivery_id'), '<', tuple(created_at, delivery_id)),
-    )
-  }
-  return withAttempts(
-    tenant,
-    await query.orderBy('created_at', 'desc').orderBy('delivery_id', 'desc').limit(limit).execute(),
-  )
-}
 
 /**
  * Failed and pending deliveries are few among many, so these are looked up by themselves: the queue and an index of the
  * attempts that were the last and failed hold nothing else.
  */
-export function hasStatus(subscriptionId: string, status: Delivery['status']) {
+export function hasStatus(subscriptionId: string, status: WebhookDelivery['status']) {
   return (eb: ExpressionBuilder<TenantTables, 'webhook_deliveries'>): Expression<SqlBool> => {
     const pending = eb
       .selectFrom('webhook_queue')
@@ -94,13 +30,13 @@ export function hasStatus(subscriptionId: string, status: Delivery['status']) {
   }
 }
 
-/** One page of a subscription's deliveries, newest first, and how many there are. @throws ServiceError 404 */
-export async function pageOfDeliveries(
+/** A page of a subscription's deliveries with every attempt, newest first, and how many there are. @throws ServiceError 404 */
+export async function listDeliveries(
   tenant: Tenant,
   subscriptionId: string,
-  status: Delivery['status'] | undefined,
+  status: WebhookDelivery['status'] | undefined,
   page: Page,
-): Promise<{ deliveries: Delivery[]; total: number }> {
+): Promise<{ deliveries: WebhookDelivery[]; total: number }> {
   const { subscription_id } = await requireSubscription(tenant, subscriptionId)
   let query = tenant.db.selectFrom('webhook_deliveries').where('subscription_id', '=', subscription_id)
   if (status) query = query.where(hasStatus(subscription_id, status))
@@ -117,9 +53,14 @@ export async function pageOfDeliveries(
   return { deliveries: await withAttempts(tenant, rows), total: counted.count }
 }
 
-/** @throws ServiceError 404 */
-export async function readDelivery(tenant: Tenant, deliveryId: string): Promise<Delivery> {
-  const { delivery_id } = await requireDelivery(tenant, deliveryId)
+/** @throws ServiceError 404, also for a delivery of another subscription. */
+export async function readDelivery(
+  tenant: Tenant,
+  subscriptionId: string,
+  deliveryId: string,
+): Promise<WebhookDelivery> {
+  const { delivery_id, subscription_id } = await requireDelivery(tenant, deliveryId)
+  if (subscription_id !== subscriptionId.toLowerCase()) throw notFound('webhook delivery')
   const rows = await tenant.db
     .selectFrom('webhook_deliveries')
     .selectAll()
@@ -132,7 +73,7 @@ export async function readDelivery(tenant: Tenant, deliveryId: string): Promise<
 
 type Row = Selectable<TenantTables['webhook_deliveries']>
 
-async function withAttempts(tenant: Tenant, rows: readonly Row[]): Promise<Delivery[]> {
+async function withAttempts(tenant: Tenant, rows: readonly Row[]): Promise<WebhookDelivery[]> {
   const attempts = await attemptsOf(
     tenant,
     rows.map((row) => row.delivery_id),
@@ -158,7 +99,7 @@ async function withAttempts(tenant: Tenant, rows: readonly Row[]): Promise<Deliv
 function stateOf(
   { attempts_before: before, due_at: dueAt }: Pick<Row, 'attempts_before' | 'due_at'>,
   attempts: readonly Logged[],
-): Pick<Delivery, 'status' | 'next_attempt_at' | 'finished_at'> {
+): Pick<WebhookDelivery, 'status' | 'next_attempt_at' | 'finished_at'> {
   const last = attempts.at(-1)
   if (!last || last.attempt <= before) {
     return { status: 'pending', next_attempt_at: dueAt.toISOString(), finished_at: null }
@@ -178,7 +119,7 @@ export async function requireDelivery(tenant: Tenant, deliveryId: string) {
   const row = isUuid(deliveryId)
     ? await tenant.db
         .selectFrom('webhook_deliveries')
-        .select(['delivery_id', 'subscription_id', 'created_at'])
+        .select(['delivery_id', 'subscription_id'])
         .where('delivery_id', '=', deliveryId.toLowerCase())
         .executeTakeFirst()
     : undefined
@@ -187,7 +128,7 @@ export async function requireDelivery(tenant: Tenant, deliveryId: string) {
 }
 
 /** A line of the log, and whether no other attempt follows. */
-type Logged = Attempt & { is_last: boolean }
+type Logged = WebhookDelivery['attempts'][number] & { is_last: boolean }
 
 async function attemptsOf(tenant: Tenant, deliveryIds: string[]): Promise<Map<string, Logged[]>> {
   if (deliveryIds.length === 0) return new Map()

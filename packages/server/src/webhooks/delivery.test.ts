@@ -2,14 +2,13 @@ import { createHmac } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
-import { arrived, attempted, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
+import { arrived, attempted, deliveriesOf, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
 import { eventCatalogue } from './catalogue.ts'
-import { listDeliveries } from './deliveries.ts'
 import { subscriptionHealth } from './health.ts'
 import { forgetOldDeliveries } from './queue/retention.ts'
 import { resendDelivery, resendFailed, sendTest } from './resend.ts'
 import { rotateSecret } from './rotate-secret.ts'
-import { deleteSubscription, pauseSubscription, resumeSubscription } from './subscriptions.ts'
+import { pauseSubscription, resumeSubscription } from './subscriptions.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -120,7 +119,7 @@ test('a refused batch delivers nothing', async () => {
   const { subscriptionId } = await subscribed()
   const { status } = await tenant.track({ events: [{ event: 'page_view' }, { event: 'page_view', timestamp: 'soon' }] })
   expect(status).toBe(400)
-  expect(await listDeliveries(tenant.handle, subscriptionId)).toEqual([])
+  expect(await deliveriesOf(tenant.handle, subscriptionId)).toEqual([])
 })
 
 test("the service's own events are delivered, and a page's event of the same name is not", async () => {
@@ -167,7 +166,7 @@ test.each([
     [1, 3],
   ],
 ] as const)('URL filter: %s', async (_, match, conditions, expected) => {
-  const { path } = await subscribed({ urlFilter: { match, conditions } })
+  const { path } = await subscribed({ url_filter: { match, conditions: [...conditions] } })
   const urls = ['https://a.example/pricing', 'https://b.example/pricing?x', 'https://a.example/a.pdf', undefined]
   await tenant.track({
     visitor_id: 'v1',
@@ -185,7 +184,7 @@ test('six attempts with the same bytes, each not before its delay; then it is fa
   let delivery = await attempted(tenant, subscriptionId, 1)
   // It shows at once, and not only when the last attempt has failed.
   const failing = { latest: 1, latest_failed: 1, is_failing: true, failed: 0 }
-  expect(await subscriptionHealth(tenant.handle, bench.now())).toMatchObject([failing])
+  expect(await subscriptionHealth(tenant.handle, [subscriptionId], bench.now())).toMatchObject([failing])
   for (const [index, delay] of [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR].entries()) {
     const last = delivery.attempts.at(-1)
     const ended = Date.parse(last?.at ?? '') + (last?.latency_ms ?? 0)
@@ -193,7 +192,7 @@ test('six attempts with the same bytes, each not before its delay; then it is fa
     // To a second before it is due; the worker looks and takes nothing.
     bench.pass(Date.parse(delivery.next_attempt_at ?? '') - 1_500 - bench.now().getTime())
     await sleep(300)
-    const looked = await listDeliveries(tenant.handle, subscriptionId)
+    const looked = await deliveriesOf(tenant.handle, subscriptionId)
     // Unless this process stood still until it was due: whenever it was made, its moment is checked below.
     if (bench.now().getTime() < ended + delay) expect(looked).toMatchObject([{ attempt_count: index + 1 }])
     bench.pass(1_600)
@@ -215,7 +214,7 @@ test('six attempts with the same bytes, each not before its delay; then it is fa
   bench.receiver.answer = (response) => response.end('fine again')
   await view()
   await until(async () =>
-    expect(await subscriptionHealth(tenant.handle, bench.now())).toMatchObject([
+    expect(await subscriptionHealth(tenant.handle, [subscriptionId], bench.now())).toMatchObject([
       { succeeded: 1, pending: 0, latest: 2, latest_failed: 1, is_failing: false },
     ]),
   )
@@ -281,12 +280,12 @@ test('a paused subscription rests, and events of that time are not delivered lat
   // The collector hears of it a moment after the commit: the first event that has a delivery is one of those since then.
   const eventId = await until(async () => {
     const seen = await view()
-    expect(await listDeliveries(tenant.handle, subscriptionId)).toHaveLength(1)
+    expect(await deliveriesOf(tenant.handle, subscriptionId)).toHaveLength(1)
     return seen
   })
   const [request] = await arrived(bench.receiver, path, 1)
   expect(JSON.parse(String(request?.body)).event_id).toBe(eventId)
-  expect(await listDeliveries(tenant.handle, subscriptionId)).toHaveLength(1)
+  expect(await deliveriesOf(tenant.handle, subscriptionId)).toHaveLength(1)
 })
 
 test('what was waiting when a subscription was paused goes out when it is resumed', async () => {
@@ -379,9 +378,7 @@ test('during a rotation both secrets sign, and X-Service-Signature goes over at 
     const request = (await arrived(bench.receiver, path, count))[count - 1]
     // Written down before the clock jumps, which would end the lease and have it sent again.
     await until(async () => {
-      const succeeded = (await listDeliveries(tenant.handle, subscriptionId)).map(
-        ({ status }) => status === 'succeeded',
-      )
+      const succeeded = (await deliveriesOf(tenant.handle, subscriptionId)).map(({ status }) => status === 'succeeded')
       expect(succeeded).toEqual(Array(count).fill(true))
     })
     const { headers = {}, body } = request ?? {}
@@ -419,16 +416,16 @@ test('finished deliveries go after the retention, pending ones stay, and a delet
   bench.receiver.answer = (response) => response.writeHead(500).end()
   await view()
   await until(async () => {
-    const all = await listDeliveries(tenant.handle, subscriptionId)
+    const all = await deliveriesOf(tenant.handle, subscriptionId)
     expect(all.map(({ attempts }) => attempts.length)).toEqual([1, 1])
   })
   const { database } = bench.service.stores
   const later = (days: number) => new Date(bench.now().getTime() + days * 24 * HOUR)
   await forgetOldDeliveries(database, later(29), 30)
-  expect(await listDeliveries(tenant.handle, subscriptionId)).toHaveLength(2)
+  expect(await deliveriesOf(tenant.handle, subscriptionId)).toHaveLength(2)
   await forgetOldDeliveries(database, later(31), 30)
-  expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending' }])
-  await deleteSubscription(tenant.handle, subscriptionId)
+  expect(await deliveriesOf(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending' }])
+  expect((await tenant.call('DELETE', `/v1/webhooks/${subscriptionId}`)).status).toBe(200)
   for (const table of ['webhook_deliveries', 'webhook_queue', 'webhook_attempts'] as const) {
     expect(await tenant.handle.db.selectFrom(table).select('subscription_id').execute()).toEqual([])
   }
@@ -450,7 +447,7 @@ test('workers are woken at once', async () => {
 
 test('events are recorded while their subscription or their tenant is being deleted', async () => {
   const { subscriptionId } = await subscribed()
-  const [eventId] = await Promise.all([view(), deleteSubscription(tenant.handle, subscriptionId)])
+  const [eventId] = await Promise.all([view(), tenant.call('DELETE', `/v1/webhooks/${subscriptionId}`)])
   const later = await view()
   for (const id of [eventId, later]) expect((await tenant.call('GET', `/v1/events/${id}`)).status).toBe(200)
   const { database } = bench.service.stores

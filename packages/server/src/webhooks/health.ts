@@ -3,6 +3,7 @@ import { jsonArrayFrom } from 'kysely/helpers/postgres'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { ATTEMPTS_MAX } from './retries.ts'
+import type { WebhookHealth } from './schema.ts'
 
 const WINDOW_MS = 86_400_000
 /** Deliveries that tell how a receiver does now. */
@@ -10,29 +11,13 @@ const LATEST = 10
 /** So many failures in a row are no accident any more. */
 const IN_A_ROW = 3
 
-/** How a subscription has been doing. */
-export interface SubscriptionHealth {
-  subscription_id: string
-  /** Waiting to be sent, for the first time or again. */
-  pending: number
-  /** Finished in the last 24 hours. */
-  succeeded: number
-  failed: number
-  /** Of the deliveries that were attempted latest: how many there are, and whose last attempt failed. */
-  latest: number
-  latest_failed: number
-  /** Whether the very latest of them failed one after the other, though they will be attempted again. */
-  is_failing: boolean
-  last_success_at: string | null
-  last_failure_at: string | null
-}
-
-/** The health of every subscription of a tenant that has deliveries, or of one. */
+/** The health of some of a tenant's subscriptions, in the order of their list. */
 export async function subscriptionHealth(
   tenant: Tenant,
+  subscriptionIds: readonly string[],
   now: Date,
-  subscriptionId?: string,
-): Promise<SubscriptionHealth[]> {
+): Promise<WebhookHealth[]> {
+  if (subscriptionIds.length === 0) return []
   const since = new Date(now.getTime() - WINDOW_MS)
   const rows = await tenant.db
     .selectFrom('webhook_subscriptions')
@@ -62,10 +47,11 @@ export async function subscriptionHealth(
           .limit(LATEST * ATTEMPTS_MAX),
       ).as('attempts'),
     ])
-    .$if(subscriptionId !== undefined, (query) => query.where('subscription_id', '=', subscriptionId ?? ''))
+    .where('subscription_id', 'in', subscriptionIds)
+    .orderBy('created_at', 'desc')
+    .orderBy('subscription_id', 'desc')
     .execute()
-  const known = rows.filter(({ attempts, pending }) => attempts.length > 0 || Number(pending) > 0)
-  return known.map(({ attempts, ...row }) => ({
+  return rows.map(({ attempts, ...row }) => ({
     ...row,
     pending: Number(row.pending),
     succeeded: Number(row.succeeded),

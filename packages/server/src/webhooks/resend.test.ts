@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
-import { arrived, attempted, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
-import { listDeliveries } from './deliveries.ts'
+import { arrived, attempted, deliveriesOf, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
 import { claimDeliveries } from './queue/claim.ts'
 import { resendDelivery } from './resend.ts'
 
@@ -61,7 +60,7 @@ test('however many bring it forward at once, it is attempted once more', async (
   bench.pass(2 * MINUTE)
   await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url: 'https://shop.example/next' }] })
   await until(async () => {
-    const deliveries = await listDeliveries(tenant.handle, subscriptionId)
+    const deliveries = await deliveriesOf(tenant.handle, subscriptionId)
     expect(deliveries.map(({ attempt_count }) => attempt_count)).toEqual([1, 2])
   })
   expect(requestsTo(path)).toBe(3)
@@ -76,7 +75,7 @@ test('one that is being sent at this moment is not sent beside it', async () => 
   await resend()
   await arrived(bench.receiver, path, 2)
   await Promise.all(Array.from({ length: 5 }, resend))
-  expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending', attempt_count: 1 }])
+  expect(await deliveriesOf(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending', attempt_count: 1 }])
   bench.service.deliveryWorker.wake()
   answer()
   expect(await attempted(tenant, subscriptionId, 2)).toMatchObject({ status: 'pending' })

@@ -4,10 +4,9 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { CommandLine } from '../../test/command-line.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
-import { attempted, startWebhookBench, type WebhookBench } from '../../test/webhooks.ts'
+import { attempted, deliveriesOf, startWebhookBench, type WebhookBench } from '../../test/webhooks.ts'
 import { createSecretBox } from '../platform/crypto/secret-box.ts'
 import { newId } from '../platform/ids.ts'
-import { listDeliveries } from './deliveries.ts'
 import { sendTest } from './resend.ts'
 import { rotateSecret } from './rotate-secret.ts'
 import {
@@ -16,6 +15,7 @@ import {
   listSubscriptions,
   pauseSubscription,
   resumeSubscription,
+  SUBSCRIPTIONS_MAX,
   type SubscriptionSettings,
 } from './subscriptions.ts'
 
@@ -34,6 +34,9 @@ afterAll(() => bench.close())
 const create = (settings: Partial<SubscriptionSettings> = {}, of = tenant) =>
   createSubscription(of.handle, bench.service, { event: 'page_view', url: URL, ...settings }, new Date())
 
+const webhooksOf = async ({ handle }: TestTenant) =>
+  (await listSubscriptions(handle, { page: 1, limit: SUBSCRIPTIONS_MAX })).webhooks
+
 test('the 26th active subscription is refused, also when thirty come at once', async () => {
   const crowded = await createTestTenant(bench.service)
   const results = await Promise.allSettled(Array.from({ length: 30 }, () => create({}, crowded)))
@@ -42,7 +45,7 @@ test('the 26th active subscription is refused, also when thirty come at once', a
   for (const { reason } of refused) {
     expect(reason).toMatchObject({ status: 409, code: 'webhook_limit_reached', message: /at most 25 active/ })
   }
-  const [first, second] = await listSubscriptions(crowded.handle)
+  const [first, second] = await webhooksOf(crowded)
   await pauseSubscription(crowded.handle, first?.subscription_id ?? '', new Date())
   await create({}, crowded)
   await expect(resumeSubscription(crowded.handle, first?.subscription_id ?? '', new Date())).rejects.toMatchObject({
@@ -50,7 +53,7 @@ test('the 26th active subscription is refused, also when thirty come at once', a
   })
   await deleteSubscription(crowded.handle, second?.subscription_id ?? '')
   await resumeSubscription(crowded.handle, first?.subscription_id ?? '', new Date())
-  const statuses = (await listSubscriptions(crowded.handle)).map(({ status }) => status)
+  const statuses = (await webhooksOf(crowded)).map(({ status }) => status)
   expect(statuses).toEqual(Array(25).fill('active'))
   // Another tenant's limit is its own.
   await create()
@@ -83,15 +86,14 @@ test.each([
   ['a name that is too long', { event: 'x'.repeat(201) }, 'validation_error', 'event'],
   ['a URL without TLS', { url: 'http://hooks.example/' }, 'url_not_allowed', undefined],
   ['no URL', { url: 'hooks' }, 'url_not_allowed', undefined],
-  ['a filter that is no filter', { urlFilter: [] }, 'validation_error', 'url_filter'],
-  ['null as a filter', { urlFilter: null }, 'validation_error', 'url_filter'],
-  ['an unknown match', { urlFilter: { match: 'none', conditions: [] } }, 'validation_error', 'url_filter.match'],
-  ['no conditions', { urlFilter: { match: 'all', conditions: [] } }, 'validation_error', 'url_filter.conditions'],
+  ['a filter that is no filter', { url_filter: [] }, 'validation_error', 'url_filter'],
+  ['an unknown match', { url_filter: { match: 'none', conditions: [] } }, 'validation_error', 'url_filter.match'],
+  ['no conditions', { url_filter: { match: 'all', conditions: [] } }, 'validation_error', 'url_filter.conditions'],
   [
     'an unknown operator',
-    { urlFilter: { match: 'all', conditions: [{ operator: 'matches', value: 'a' }] } },
+    { url_filter: { match: 'all', conditions: [{ operator: 'matches', value: 'a' }] } },
     'validation_error',
-    'url_filter.conditions.0.operator',
+    'url_filter.conditions[0].operator',
   ],
   [
     'a reserved header',
@@ -115,15 +117,22 @@ test.each([
   ],
 ])('%s is refused, naming the place', async (_, settings, code, path) => {
   const careful = await createTestTenant(bench.service)
-  const refusal = await create(settings as Partial<SubscriptionSettings>, careful).catch((error) => error)
-  expect(refusal).toMatchObject({ status: 400, code })
-  expect(refusal.details?.[0]?.path).toBe(path)
-  expect(await listSubscriptions(careful.handle)).toEqual([])
+  const made = await careful.call('POST', '/v1/webhooks', { event: 'page_view', url: URL })
+  for (const [method, place, body] of [
+    ['POST', '/v1/webhooks', { event: 'page_view', url: URL, ...settings }],
+    ['PATCH', `/v1/webhooks/${made.body.subscription_id}`, settings],
+  ] as const) {
+    const refusal = await careful.call(method, place, body)
+    expect([refusal.status, refusal.body.error.code]).toEqual([400, code])
+    expect(refusal.body.error.details?.[0]?.path).toBe(path)
+  }
+  expect(await webhooksOf(careful)).toEqual([made.body.webhook])
 })
 
 test("a subscription is its own tenant's alone", async () => {
   const { subscriptionId } = await create()
-  const { handle } = await createTestTenant(bench.service)
+  const stranger = await createTestTenant(bench.service)
+  const { handle } = stranger
   const unknown = expect.objectContaining({ status: 404, code: 'not_found' })
   const now = new Date()
   for (const id of [subscriptionId, newId(), 'no-id']) {
@@ -131,10 +140,10 @@ test("a subscription is its own tenant's alone", async () => {
     await expect(resumeSubscription(handle, id, now)).rejects.toEqual(unknown)
     await expect(deleteSubscription(handle, id)).rejects.toEqual(unknown)
     await expect(sendTest(handle, id, now)).rejects.toEqual(unknown)
-    await expect(listDeliveries(handle, id)).rejects.toEqual(unknown)
+    await expect(deliveriesOf(handle, id)).rejects.toEqual(unknown)
     await expect(rotateSecret(handle, bench.service.secrets, id, {}, now)).rejects.toEqual(unknown)
   }
-  expect(await listSubscriptions(handle)).toEqual([])
+  expect(await webhooksOf(stranger)).toEqual([])
 })
 
 test('secrets and header values are in no table in clear text, in no list and in no log', async () => {
@@ -159,8 +168,8 @@ test('secrets and header values are in no table in clear text, in no list and in
       ).toEqual([])
   }
   const shown = JSON.stringify([
-    await listSubscriptions(tenant.handle),
-    await listDeliveries(tenant.handle, made.subscriptionId),
+    await webhooksOf(tenant),
+    await deliveriesOf(tenant.handle, made.subscriptionId),
     service.logged,
   ])
   for (const secret of hidden) expect(shown.includes(secret.slice(0, 30))).toBe(false)
@@ -175,7 +184,7 @@ test('secrets and header values are in no table in clear text, in no list and in
   expect(box.open(row.secret_sealed, `${tenant.id}/${made.subscriptionId}/secret`)).toBe(rotated.signingSecret)
 })
 
-test('the command line creates, lists, tests, rotates, pauses and deletes', async () => {
+test('the command line does every operation, and the audit log tells of it', async () => {
   const { config } = bench.service
   const commandLine = new CommandLine({
     DATABASE_URL: config.databaseUrl ?? '',
@@ -189,29 +198,66 @@ test('the command line creates, lists, tests, rotates, pauses and deletes', asyn
   const headers = ['--header', 'Authorization: Bearer x', '--header', 'X-Two: 2']
   const url = ['--url', 'https://receiver.example/hook']
   const made = await cds('create', '--event', 'cli_event', ...url, '--url-filter', filter, ...headers)
-  expect(made).toEqual({ subscription_id: expect.any(String), signing_secret: expect.stringMatching(/^whsec_/) })
-  const webhook = ['--webhook', made.subscription_id]
-  const listed = (await cds('list')).subscriptions.find((each: { event: string }) => each.event === 'cli_event')
-  expect(listed).toMatchObject({
+  const { subscription_id } = made
+  expect(made).toMatchObject({
+    subscription_id: made.webhook.subscription_id,
+    signing_secret: expect.stringMatching(/^whsec_/),
+  })
+  expect(made.webhook).toMatchObject({
     url: 'https://receiver.example/hook',
     url_filter: JSON.parse(filter),
     header_names: ['Authorization', 'X-Two'],
     status: 'active',
   })
-  expect((await cds('rotate', ...webhook)).signing_secret).not.toBe(made.signing_secret)
+  const webhook = ['--subscription-id', subscription_id]
+  expect((await cds('list', '--limit', '200')).webhooks).toContainEqual(made.webhook)
+  expect((await cds('get', ...webhook)).webhook).toEqual(made.webhook)
+  const changed = await cds('update', ...webhook, '--url-filter', 'null', '--header', 'X-Three: 3')
+  expect(changed).toMatchObject({
+    webhook: { url_filter: null, header_names: ['X-Three'] },
+    changed: ['url_filter', 'headers'],
+  })
+  const rotated = await cds('rotate', ...webhook, '--overlap-seconds', '60')
+  expect(rotated).toMatchObject({ subscription_id, previous_secret_until: rotated.switch_at })
+  expect(rotated.signing_secret).not.toBe(made.signing_secret)
   const { delivery_id } = await cds('test', ...webhook)
   expect((await cds('deliveries', ...webhook)).deliveries).toMatchObject([{ delivery_id, is_test: true }])
-  expect(await cds('resend', ...webhook, '--from', '2026-01-01')).toEqual({ resent: expect.any(Number) })
-  expect(await cds('pause', ...webhook)).toMatchObject({ status: 'paused' })
+  expect((await cds('delivery', ...webhook, '--delivery-id', delivery_id)).delivery).toMatchObject({ delivery_id })
+  expect((await cds('resend', ...webhook, '--delivery-id', delivery_id)).delivery).toMatchObject({ delivery_id })
+  expect(await cds('resend-failed', ...webhook, '--from', '2026-01-01')).toEqual({ subscription_id, resent: 0 })
+  expect((await cds('health', ...webhook)).health).toMatchObject({ subscription_id, failed: 0 })
+  expect((await cds('health-list', '--limit', '1')).health).toHaveLength(1)
+  expect((await cds('pause', ...webhook)).webhook).toMatchObject({ status: 'paused' })
   expect(await cds('test', ...webhook)).toMatchObject({ exit: 1, error: { code: 'webhook_paused' } })
-  expect(await cds('resume', ...webhook)).toMatchObject({ status: 'active' })
-  expect(await cds('delete', ...webhook)).toMatchObject({ deleted: true })
-  expect(await cds('create', '--event', 'e', '--url', 'https://127.0.0.1/')).toMatchObject({
-    exit: 1,
-    error: { code: 'url_not_allowed' },
-  })
-  expect(await cds('create', '--event', 'e', ...url, '--url-filter', '{')).toMatchObject({
-    error: { code: 'invalid_option' },
-  })
-  expect((await cds('events')).events.length).toBeGreaterThan(15)
+  expect((await cds('resume', ...webhook)).webhook).toMatchObject({ status: 'active' })
+  expect(await cds('delete', ...webhook)).toEqual({ deleted: true, subscription_id })
+  const actors = await tenant.handle.db
+    .selectFrom('audit_log')
+    .select(['action', 'actor'])
+    .where('subject_id', '=', subscription_id)
+    .orderBy('at')
+    .execute()
+  expect(actors.map(({ action }) => action)).toEqual([
+    'webhook.created',
+    'webhook.updated',
+    'webhook.secret_rotated',
+    'webhook.tested',
+    'webhook.delivery_resent',
+    'webhook.failures_resent',
+    'webhook.paused',
+    'webhook.resumed',
+    'webhook.deleted',
+  ])
+  expect(actors.every(({ actor }) => (actor as { kind: string }).kind === 'command_line')).toBe(true)
+  const refused = async (exit: number, code: string, ...args: string[]) =>
+    expect(await cds(...args)).toMatchObject({ exit, error: { code } })
+  const wanted = ['create', '--event', 'e']
+  await refused(1, 'url_not_allowed', ...wanted, '--url', 'https://127.0.0.1/')
+  await refused(2, 'invalid_option', ...wanted, ...url, '--url-filter', '{')
+  await refused(2, 'invalid_option', ...wanted, ...url, '--url-filter', '{"match":"none"}')
+  await refused(2, 'invalid_option', 'list', '--limit', 'many')
+  await refused(2, 'invalid_option', 'deliveries', ...webhook, '--status', 'lost')
+  await refused(2, 'invalid_option', 'resend-failed', ...webhook, '--from', 'soon')
+  await refused(1, 'not_found', 'get', '--subscription-id', 'none')
+  expect((await cds('events')).event_types.length).toBeGreaterThan(15)
 }, 300_000)

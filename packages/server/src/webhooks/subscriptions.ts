@@ -1,91 +1,60 @@
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from 'kysely'
-import { hasMoreCharacters } from '../platform/characters.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
-import { conflict, notFound, validationError } from '../platform/errors.ts'
-import { isStorableText } from '../platform/http/json-body.ts'
+import { conflict, notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
-import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CustomHeader, checkHeaders } from './custom-headers.ts'
+import type { Webhook } from './schema.ts'
 import { newSigningSecret } from './signature.ts'
-import { checkUrlFilter, type UrlFilter } from './url-filter.ts'
+import type { UrlFilter } from './url-filter.ts'
 
 /** Subscriptions of a tenant that are not paused. */
 const ACTIVE_MAX = 25
-/** Paused ones included: they are listed all at once. */
-const SUBSCRIPTIONS_MAX = 200
-const EVENT_LENGTH_MAX = 200
+/** Paused ones included. */
+export const SUBSCRIPTIONS_MAX = 200
 /** Distinguishes this lock from others of the same tenant. */
 const LIMIT_LOCK = 5
 
 export interface SubscriptionSettings {
   event: string
   url: string
-  urlFilter?: unknown
-  headers?: readonly CustomHeader[]
+  url_filter?: UrlFilter | undefined
+  headers?: readonly CustomHeader[] | undefined
 }
 
-/** A subscription as its owner sees it: no secret, and of the headers only the names. */
-export interface Subscription {
-  subscription_id: string
-  event: string
-  url: string
-  url_filter: UrlFilter | null
-  header_names: string[]
-  status: 'active' | 'paused'
-  /** Until then the secret before the last rotation signs too. */
-  previous_secret_until: string | null
-  created_at: string
-  updated_at: string
+/** Changes of a subscription; undefined leaves a setting as it is. */
+export interface SubscriptionChanges {
+  url?: string | undefined
+  /** null: every URL passes. */
+  url_filter?: UrlFilter | null | undefined
+  /** They replace all earlier ones: their values are never returned, so a caller cannot keep some. */
+  headers?: readonly CustomHeader[] | undefined
+}
+
+/** Validates what the schema cannot. Call it before a transaction begins: DNS may be slow. @throws ServiceError 400. */
+export async function checkSettings(
+  { outbound }: { outbound: Pick<Outbound, 'check'> },
+  { url, headers }: SubscriptionChanges,
+): Promise<void> {
+  if (headers) checkHeaders(headers)
+  if (url !== undefined) await outbound.check(url)
 }
 
 interface Dependencies {
   secrets: SecretBox
-  outbound: Pick<Outbound, 'check'>
 }
 
 /**
- * Subscribes to an event type. The secret is answered here and never again.
- * @throws ServiceError 400 for settings that cannot work, 409 `webhook_limit_reached`, 503 `secret_key_missing`.
+ * Adds a subscription whose settings have been checked. The secret is returned here and never again.
+ * @throws ServiceError 409 `webhook_limit_reached`, 503 `secret_key_missing`.
  */
 export async function createSubscription(
   tenant: Tenant,
-  dependencies: Dependencies,
-  settings: SubscriptionSettings,
-  now: Date,
-): Promise<{ subscriptionId: string; signingSecret: string }> {
-  return addSubscription(tenant, dependencies, await checkSubscription(dependencies, settings), now)
-}
-
-/** Settings that have been checked, the URL by DNS too. */
-export interface CheckedSettings {
-  event: string
-  url: string
-  filter: UrlFilter | null
-  headers: readonly CustomHeader[]
-}
-
-/** Validates settings before a transaction begins, because DNS may be slow. @throws ServiceError 400. */
-export async function checkSubscription(
-  { outbound }: Pick<Dependencies, 'outbound'>,
-  { event, url, urlFilter, headers = [] }: SubscriptionSettings,
-): Promise<CheckedSettings> {
-  if (event.length === 0 || hasMoreCharacters(event, EVENT_LENGTH_MAX) || !isStorableText(event)) {
-    throw validationError([{ path: 'event', message: `must be an event name of 1 to ${EVENT_LENGTH_MAX} characters` }])
-  }
-  checkHeaders(headers)
-  const filter = urlFilter === undefined ? null : checkUrlFilter(urlFilter)
-  await outbound.check(url)
-  return { event, url: new URL(url).href, filter, headers }
-}
-
-/** Adds a subscription whose settings have been checked. @throws ServiceError 409, 503 as `createSubscription` does. */
-export async function addSubscription(
-  tenant: Tenant,
-  { secrets }: Pick<Dependencies, 'secrets'>,
-  { event, url, filter, headers }: CheckedSettings,
+  { secrets }: Dependencies,
+  { event, url, url_filter: filter, headers = [] }: SubscriptionSettings,
   now: Date,
 ): Promise<{ subscriptionId: string; signingSecret: string }> {
   const subscriptionId = newId()
@@ -101,8 +70,8 @@ export async function addSubscription(
       .values({
         subscription_id: subscriptionId,
         event,
-        url,
-        url_filter: filter === null ? null : JSON.stringify(filter),
+        url: new URL(url).href,
+        url_filter: filter ? JSON.stringify(filter) : null,
         ...sealed,
         created_at: now,
         updated_at: now,
@@ -112,43 +81,20 @@ export async function addSubscription(
   return { subscriptionId, signingSecret }
 }
 
-/** What of a subscription can be changed; undefined stays as it is. */
-export interface SubscriptionChanges {
-  url?: string
-  /** null: every URL passes. */
-  urlFilter?: unknown
-  /** All of them anew: their values are never answered, so none can be kept by a caller. */
-  headers?: readonly CustomHeader[]
-}
-
-/** Checks changes before a transaction begins. @throws ServiceError 400 */
-export async function checkChanges(
-  { outbound }: Pick<Dependencies, 'outbound'>,
-  { url, urlFilter, headers }: SubscriptionChanges,
-): Promise<Partial<Omit<CheckedSettings, 'event'>>> {
-  if (headers) checkHeaders(headers)
-  const filter = urlFilter === undefined || urlFilter === null ? urlFilter : checkUrlFilter(urlFilter)
-  if (url !== undefined) await outbound.check(url)
-  return {
-    ...(url === undefined ? {} : { url: new URL(url).href }),
-    ...(filter === undefined ? {} : { filter }),
-    ...(headers === undefined ? {} : { headers }),
-  }
-}
-
 /**
- * Gives a subscription another URL, filter or headers; deliveries that wait are sent to the new URL.
- * @returns the names of what has changed. Headers that are sent count as changed, because their values are sealed.
+ * Changes a subscription's URL, filter or headers, which have been checked. Pending deliveries are sent to the new URL.
+ * @returns the names of the changed fields. Headers always count as changed, because their values are sealed.
  * @throws ServiceError 404, 503 `secret_key_missing`.
  */
 export async function changeSubscription(
   tenant: Tenant,
-  { secrets }: Pick<Dependencies, 'secrets'>,
+  { secrets }: Dependencies,
   subscriptionId: string,
-  { url, filter, headers }: Partial<Omit<CheckedSettings, 'event'>>,
+  { url: newUrl, url_filter: filter, headers }: SubscriptionChanges,
   now: Date,
 ): Promise<string[]> {
   const id = idOf(subscriptionId)
+  const url = newUrl === undefined ? undefined : new URL(newUrl).href
   const before = await requireSubscription(tenant, id)
   const changed = [
     ...(url === undefined || url === before.url ? [] : ['url']),
@@ -175,20 +121,28 @@ function headerColumns(tenant: Tenant, secrets: SecretBox, subscriptionId: strin
   return { header_names: headers.map(({ name }) => name), headers_sealed: sealed }
 }
 
-/** A tenant's subscriptions, newest first. */
-export async function listSubscriptions(tenant: Tenant): Promise<Subscription[]> {
-  const rows = await selectSubscriptions(tenant)
-    .orderBy('created_at', 'desc')
-    .orderBy('subscription_id', 'desc')
-    .execute()
-  return rows.map(toSubscription)
+/** A page of a tenant's subscriptions, newest first, and how many there are. */
+export async function listSubscriptions(tenant: Tenant, page: Page): Promise<{ webhooks: Webhook[]; total: number }> {
+  const [rows, counted] = await Promise.all([
+    selectSubscriptions(tenant)
+      .orderBy('created_at', 'desc')
+      .orderBy('subscription_id', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    tenant.db
+      .selectFrom('webhook_subscriptions')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow(),
+  ])
+  return { webhooks: rows.map(toWebhook), total: counted.count }
 }
 
 /** @throws ServiceError 404 */
-export async function readSubscription(tenant: Tenant, subscriptionId: string): Promise<Subscription> {
+export async function readSubscription(tenant: Tenant, subscriptionId: string): Promise<Webhook> {
   const row = await selectSubscriptions(tenant).where('subscription_id', '=', idOf(subscriptionId)).executeTakeFirst()
   if (!row) throw notFound('webhook subscription')
-  return toSubscription(row)
+  return toWebhook(row)
 }
 
 function selectSubscriptions(tenant: Tenant) {
@@ -200,7 +154,7 @@ function selectSubscriptions(tenant: Tenant) {
 
 type SubscriptionRow = Awaited<ReturnType<ReturnType<typeof selectSubscriptions>['executeTakeFirstOrThrow']>>
 
-function toSubscription(row: SubscriptionRow): Subscription {
+function toWebhook(row: SubscriptionRow): Webhook {
   return {
     subscription_id: row.subscription_id,
     event: row.event,
@@ -241,13 +195,16 @@ export async function resumeSubscription(tenant: Tenant, subscriptionId: string,
   })
 }
 
-/** Deletes a subscription with its deliveries and their log. @throws ServiceError 404 */
+/**
+ * Deletes a subscription with its deliveries and their log. It can collide with whoever sends those: repeat it.
+ * @throws ServiceError 404
+ */
 export async function deleteSubscription(tenant: Tenant, subscriptionId: string): Promise<void> {
   const id = idOf(subscriptionId)
-  // Whoever sends its deliveries moves and locks the same rows of the queue.
-  const { numDeletedRows } = await repeatOnCollision(() =>
-    tenant.db.deleteFrom('webhook_subscriptions').where('subscription_id', '=', id).executeTakeFirstOrThrow(),
-  )
+  const { numDeletedRows } = await tenant.db
+    .deleteFrom('webhook_subscriptions')
+    .where('subscription_id', '=', id)
+    .executeTakeFirstOrThrow()
   if (numDeletedRows === 0n) throw notFound('webhook subscription')
 }
 

@@ -5,13 +5,15 @@ import { parseTimestamp } from '../time.ts'
 import { TIMESTAMP_FORM } from './query-parameters.ts'
 
 type Fields = Readonly<Record<string, TSchema>>
+type Bound = { 'x-bound'?: string; description?: string; examples?: unknown[] }
 
 /** Query parameters as fields of a body. Time bounds arrive as sent; `parseBounds` parses them. */
 export function asBodyFields<const Schemas extends Fields>(schemas: Schemas): Schemas {
   const fields = Object.entries(schemas).map(([name, schema]) => {
-    const { 'x-bound': bound, description = '' } = schema as { 'x-bound'?: string; description?: string }
+    const { 'x-bound': bound, description, examples } = schema as Bound
     if (bound === undefined) return [name, schema]
-    return [name, Type.Optional(Type.String({ description, 'x-bound': bound, 'x-expected': TIMESTAMP_FORM }))]
+    const text = Type.String({ description, examples, 'x-bound': bound, 'x-expected': TIMESTAMP_FORM })
+    return [name, Type.IsOptional(schema) ? Type.Optional(text) : text]
   })
   // The handler gets a bound from parseBounds: a Date, as in a query.
   return Object.fromEntries(fields) as Schemas

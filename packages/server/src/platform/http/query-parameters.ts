@@ -9,16 +9,20 @@ import { isStorableText } from './json-body.ts'
 /** The format of a timestamp in a request. */
 export const TIMESTAMP_FORM = 'an ISO 8601 timestamp with an offset (2026-01-31T08:00:00Z) or a date (2026-01-31)'
 
-/** A timestamp as an inclusive bound: a date alone means the start or the end of that day (UTC). Parsed to a Date. */
+/** An optional timestamp as an inclusive bound, as `requiredBound`. */
 export function timestampBound(bound: 'lower' | 'upper', description: string) {
-  return Type.Optional(
-    Type.Unsafe<Date>({
-      type: 'string',
-      format: 'date-time',
-      description: `${description} ISO 8601 with an offset, or a date alone (UTC). Inclusive.`,
-      'x-bound': bound,
-    }),
-  )
+  return Type.Optional(requiredBound(bound, description))
+}
+
+/** A timestamp as an inclusive bound: a date alone means the start or the end of that day (UTC). Parsed to a Date. */
+export function requiredBound(bound: 'lower' | 'upper', description: string) {
+  return Type.Unsafe<Date>({
+    type: 'string',
+    format: 'date-time',
+    description: `${description} ISO 8601 with an offset, or a date alone (UTC). Inclusive.`,
+    examples: ['2026-01-31'],
+    'x-bound': bound,
+  })
 }
 
 /** A comma-separated list of words from `allowed`. Parsed to an array. */

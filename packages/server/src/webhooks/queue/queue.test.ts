@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, type TestTenant } from '../../../test/service.ts'
-import { arrived, startWebhookBench, until, type WebhookBench } from '../../../test/webhooks.ts'
+import { arrived, deliveriesOf, startWebhookBench, until, type WebhookBench } from '../../../test/webhooks.ts'
 import { EMPTY_RECORD, type EventRecord } from '../../journal/event-record.ts'
 import { newId } from '../../platform/ids.ts'
 import { createMetrics } from '../../platform/metrics.ts'
 import { openTenant } from '../../platform/tenant.ts'
-import { type Delivery, listDeliveries } from '../deliveries.ts'
 import { activeSubscriptions, addDeliveries } from '../match.ts'
 import { resendDelivery } from '../resend.ts'
+import type { WebhookDelivery } from '../schema.ts'
 import { type Claimed, claimDeliveries } from './claim.ts'
 import { giveBack, type Outcome, recordAttempts } from './record.ts'
 import { startDeliveryWorker } from './worker.ts'
@@ -66,7 +66,7 @@ test('two workers share a queue and send each delivery once', async () => {
     expect(bench.receiver.received).toHaveLength(600)
     // What came of a request is written down after its answer.
     await until(async () => {
-      const deliveries = await listDeliveries(tenant.handle, subscriptionId, { limit: 100 })
+      const deliveries = await deliveriesOf(tenant.handle, subscriptionId)
       expect(deliveries.every(({ status, attempt_count }) => status === 'succeeded' && attempt_count === 1)).toBe(true)
     })
   } finally {
@@ -165,12 +165,12 @@ test('a delivery whose lease ended belongs to who took it over, and what the fir
   expect(second.payload).toBe(first.payload)
   const outcome = { ...OUTCOME, at: start, endedAt: start }
   await recordAttempts(stores.database, [{ delivery: first, outcome }])
-  expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending', attempt_count: 0 }])
-  const listed = async (status: Delivery['status']) =>
-    (await listDeliveries(tenant.handle, subscriptionId, { status })).length
+  expect(await deliveriesOf(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending', attempt_count: 0 }])
+  const listed = async (status: WebhookDelivery['status']) =>
+    (await deliveriesOf(tenant.handle, subscriptionId, status)).length
   expect([await listed('pending'), await listed('succeeded'), await listed('failed')]).toEqual([1, 0, 0])
   await recordAttempts(stores.database, [{ delivery: second, outcome }])
-  expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([
+  expect(await deliveriesOf(tenant.handle, subscriptionId)).toMatchObject([
     { status: 'succeeded', attempt_count: 1, attempts: [{ attempt: 1 }] },
   ])
   expect([await listed('pending'), await listed('succeeded'), await listed('failed')]).toEqual([0, 1, 0])
@@ -202,7 +202,7 @@ async function taker(tenant: TestTenant, event: string, count: number) {
     )
   }
   const states = async () => {
-    const all = await listDeliveries(tenant.handle, subscriptionId, { limit: 100 })
+    const all = await deliveriesOf(tenant.handle, subscriptionId)
     return Object.entries(Object.groupBy(all, ({ status }) => status)).map(([status, some]) => [status, some?.length])
   }
   return { subscriptionId, at, take, answer, states, database: stores.database }
@@ -377,7 +377,7 @@ test('the body of an event without a contact is there at once; a pending deliver
   const { stores } = bench.service
   const { subscriptionId } = await bench.subscribe(tenant, { event: 'erased', url: bench.receiver.url('/erased') })
   await queue(tenant, 'erased', 1)
-  const [delivery] = await listDeliveries(tenant.handle, subscriptionId)
+  const [delivery] = await deliveriesOf(tenant.handle, subscriptionId)
   expect(JSON.parse(delivery?.payload ?? '')).toMatchObject({ event: 'erased', data: { contact: null } })
   await tenant.handle.db.deleteFrom('webhook_deliveries').execute()
   const { deliveries } = await claimDeliveries(stores, room, bench.now(), 20_000)
@@ -394,12 +394,12 @@ test('a worker that is told to stop finishes what it can and gives the rest back
   worker.wake()
   await arrived(bench.receiver, '/given', 1)
   await worker.stop()
-  const [delivery] = await listDeliveries(tenant.handle, subscriptionId)
+  const [delivery] = await deliveriesOf(tenant.handle, subscriptionId)
   expect(delivery).toMatchObject({ status: 'pending', attempt_count: 0, attempts: [] })
   expect(Date.parse(delivery?.next_attempt_at ?? '')).toBeLessThanOrEqual(bench.now().getTime())
   bench.receiver.answer = (response) => response.end()
   const next = secondWorker()
   await arrived(bench.receiver, '/given', 2)
   await next.stop()
-  expect(await listDeliveries(tenant.handle, subscriptionId)).toMatchObject([{ status: 'succeeded', attempt_count: 1 }])
+  expect(await deliveriesOf(tenant.handle, subscriptionId)).toMatchObject([{ status: 'succeeded', attempt_count: 1 }])
 })

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
-import { createTestTenant, type TestTenant } from '../../test/service.ts'
+import { call, createTestTenant, type TestTenant } from '../../test/service.ts'
 import { addDelivery, arrived, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
-import type { Delivery } from '../webhooks/deliveries.ts'
+import { OPERATIONS } from '../all-operations.ts'
+import type { WebhookDelivery } from './schema.ts'
 
 let bench: WebhookBench
 let tenant: TestTenant
@@ -18,13 +19,13 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 
 const webhook = async (more: object = {}) => {
-  const { status, body } = await admin.call('POST', '/api/webhooks', {
+  const { status, body } = await admin.call('POST', '/v1/webhooks', {
     event: 'page_view',
     url: bench.receiver.url(),
     ...more,
   })
   if (status !== 201) throw new Error(JSON.stringify(body))
-  return { path: `/api/webhooks/${body.webhook.subscription_id}`, ...body }
+  return { path: `/v1/webhooks/${body.webhook.subscription_id}`, ...body }
 }
 
 test('a subscription is made, changed, paused, resumed, rotated and deleted; no secret is shown twice', async () => {
@@ -35,16 +36,19 @@ test('a subscription is made, changed, paused, resumed, rotated and deleted; no 
   const url = bench.receiver.url('/new')
   const changed = await admin.call('PATCH', made.path, { url, url_filter: null, headers: [] })
   expect(changed.body.webhook).toMatchObject({ url, url_filter: null, header_names: [] })
+  expect(changed.body.changed).toEqual(['url', 'url_filter', 'headers'])
   expect((await admin.call('PATCH', made.path, { url_filter: FILTER })).body.webhook).toMatchObject({ url })
   expect((await admin.call('POST', `${made.path}/pause`)).body.webhook.status).toBe('paused')
   expect((await admin.call('POST', `${made.path}/test`)).body.error.code).toBe('webhook_paused')
   expect((await admin.call('POST', `${made.path}/resume`)).body.webhook.status).toBe('active')
-  const rotated = await admin.call('POST', `${made.path}/rotate`, { overlap_hours: 1.5 })
+  const switch_at = new Date(bench.now().getTime() + 3_600_000).toISOString()
+  const rotated = await admin.call('POST', `${made.path}/rotate`, { overlap_seconds: 5_400, switch_at })
   expect(rotated.body.signing_secret).not.toBe(made.signing_secret)
-  expect((await admin.call('POST', `${made.path}/rotate`, {})).body.error.code).toBe('rotation_under_way')
+  expect(rotated.body.switch_at).toBe(switch_at)
+  expect((await admin.call('POST', `${made.path}/rotate`)).body.error.code).toBe('rotation_under_way')
   const viewer = await signedIn(bench.service, tenant.id, 'viewer')
   const shown = JSON.stringify([
-    (await viewer.call('GET', '/api/webhooks')).body,
+    (await viewer.call('GET', '/v1/webhooks')).body,
     (await viewer.call('GET', made.path)).body,
     (await admin.call('GET', '/api/audit')).body,
   ])
@@ -67,21 +71,23 @@ test('a subscription is made, changed, paused, resumed, rotated and deleted; no 
 test('a test delivery arrives, is listed with its attempt, and is sent again', async () => {
   const { path } = await webhook({ url: bench.receiver.url('/tested') })
   const sent = await admin.call('POST', `${path}/test`)
-  expect(sent.status).toBe(202)
+  expect(sent.status).toBe(200)
   await arrived(bench.receiver, '/tested', 1)
-  const one = `/api/webhooks/deliveries/${sent.body.delivery_id}`
+  const one = `${path}/deliveries/${sent.body.delivery_id}`
   await until(async () => expect((await admin.call('GET', one)).body.delivery.status).toBe('succeeded'))
   const { delivery } = (await admin.call('GET', one)).body
   expect(JSON.parse(delivery.payload)).toMatchObject({ data: { event: 'page_view', data: { test: true } } })
   expect(delivery.attempts).toMatchObject([{ attempt: 1, status_code: 200 }])
-  expect((await admin.call('POST', `${one}/resend`)).status).toBe(202)
+  expect((await admin.call('POST', `${one}/resend`)).body.delivery).toMatchObject({ status: 'pending' })
   await arrived(bench.receiver, '/tested', 2)
   await until(async () => expect((await admin.call('GET', one)).body.delivery.attempt_count).toBe(2))
-  const listed = await admin.call('GET', `${path}/deliveries?status=succeeded&limit=1`)
+  const listed = await admin.call('GET', `${path}/deliveries?status=succeeded&limit=1&page=1`)
   expect(listed.body.pagination).toEqual({ page: 1, limit: 1, total_pages: 1, total_items: 1 })
   expect((await admin.call('GET', `${path}/deliveries?status=failed`)).body.deliveries).toEqual([])
   expect((await admin.call('GET', `${path}/health`)).body.health).toMatchObject({ succeeded: 1, failed: 0 })
-  expect((await admin.call('GET', '/api/webhooks/health')).body.health).toHaveLength(1)
+  const { path: other } = await webhook()
+  const elsewhere = await admin.call('GET', one.replace(path, other))
+  expect([elsewhere.status, elsewhere.body.error.code]).toEqual([404, 'not_found'])
 })
 
 test('failed deliveries of a range of time are sent again', async () => {
@@ -90,15 +96,79 @@ test('failed deliveries of a range of time are sent again', async () => {
     const failed = { subscriptionId: made.subscription_id, createdAt: new Date(day) }
     await addDelivery(tenant.handle, failed, 'failed', { attempts: 6 })
   }
-  const resent = await admin.call('POST', `${path}/resend`, { from: '2026-01-31', to: '2026-02-01' })
-  expect([resent.status, resent.body.resent]).toEqual([202, 1])
+  const resend = (range: object) => admin.call('POST', `${path}/deliveries/resend`, range)
+  const resent = await resend({ from: '2026-01-31', to: '2026-02-01' })
+  expect([resent.status, resent.body.resent]).toEqual([200, 1])
   await arrived(bench.receiver, '/range', 1)
-  const wrong = await admin.call('POST', `${path}/resend`, { from: 'soon', to: '2026-02-01' })
-  expect([wrong.status, wrong.body.error.details[0].path]).toEqual([400, 'from'])
+  expect((await resend({ from: '2026-01-01' })).body.resent).toBe(1)
+  for (const range of [{ from: 'soon', to: '2026-02-01' }, { to: '2026-02-01' }, { from: 7 }]) {
+    const wrong = await resend(range)
+    expect([wrong.status, wrong.body.error.details[0].path]).toEqual([400, 'from'])
+  }
+})
+
+test('subscriptions and their health come page by page, the newest first', async () => {
+  const own = await createTestTenant(bench.service)
+  const ids: string[] = []
+  for (const event of ['one', 'two', 'three']) {
+    const made = await own.call('POST', '/v1/webhooks', { event, url: bench.receiver.url() })
+    ids.unshift(made.body.subscription_id)
+  }
+  for (const [path, name] of [
+    ['/v1/webhooks', 'webhooks'],
+    ['/v1/webhooks/health', 'health'],
+  ] as const) {
+    const page = async (query: string) => (await own.call('GET', `${path}?${query}`)).body
+    const idsOf = (body: Record<string, { subscription_id: string }[]>) =>
+      body[name]?.map((each) => each.subscription_id)
+    expect(idsOf(await page(''))).toEqual(ids)
+    const second = await page('page=2&limit=2')
+    expect(idsOf(second)).toEqual(ids.slice(2))
+    expect(second.pagination).toEqual({ page: 2, limit: 2, total_pages: 2, total_items: 3 })
+    expect(idsOf(await page('page=3&limit=2'))).toEqual([])
+    for (const query of ['limit=0', 'limit=201', 'page=x']) {
+      expect((await own.call('GET', `${path}?${query}`)).body.error.code).toBe('validation_error')
+    }
+  }
+})
+
+test('a key does what it has the scope for, and the audit log names it', async () => {
+  const [reader, writer] = [await tenant.keyWith('webhooks:read'), await tenant.keyWith('webhooks:write')]
+  const body = { event: 'page_view', url: bench.receiver.url() }
+  const made = await tenant.call('POST', '/v1/webhooks', body, writer)
+  expect(made.status).toBe(201)
+  const path = `/v1/webhooks/${made.body.subscription_id}`
+  expect((await tenant.call('GET', path, undefined, reader)).body.webhook).toEqual(made.body.webhook)
+  const refused = await tenant.call('GET', path, undefined, writer)
+  expect([refused.status, refused.body.error.details]).toEqual([403, [{ path: 'scope', message: 'webhooks:read' }]])
+  const { entries } = (await admin.call('GET', `/api/audit?subject_id=${made.body.subscription_id}`)).body
+  expect(entries).toMatchObject([{ action: 'webhook.created', actor: { kind: 'api_key', name: 'some' } }])
+})
+
+test('what is no body, or holds an unknown field, changes nothing', async () => {
+  const { path, webhook: made } = await webhook()
+  const writes = OPERATIONS.filter(({ tag, http }) => tag === 'Webhooks' && !/^(GET|DELETE) /.test(http))
+  const log = async () => (await admin.call('GET', `/api/audit?subject_id=${made.subscription_id}`)).body.entries
+  const before = await log()
+  for (const { http } of writes) {
+    const [method = '', pattern = ''] = http.split(' ')
+    const place = pattern
+      .replace(':subscription_id', made.subscription_id)
+      .replace(':delivery_id', made.subscription_id)
+    for (const text of ['{', '[]', '"x"', '{"unknown":1}', '{"url":"\\u0000"}', '{"__proto__":{}}']) {
+      const { status, body } = await call(bench.service, method, place, {
+        headers: { authorization: `Bearer ${tenant.key}` },
+        body: text,
+      })
+      expect([status, body.status], `${http} ${text}`).toEqual([400, 'error'])
+    }
+  }
+  expect((await admin.call('GET', path)).body.webhook).toEqual(made)
+  expect(await log()).toEqual(before)
 })
 
 test('the catalogue shows what a delivery of each event looks like', async () => {
-  const { event_types } = (await admin.call('GET', '/api/webhooks/event-types')).body
+  const { event_types } = (await admin.call('GET', '/v1/webhooks/event-types')).body
   const created = event_types.find(({ event }: { event: string }) => event === 'contact_created')
   expect(created).toMatchObject({ is_system: true, sample: { data: { event: 'contact_created' } } })
 })
@@ -113,7 +183,7 @@ test.each([
   [{ event: 'x', url: 'https://hooks.example/', headers: [{ name: 'A', value: 'a\r\nB: c' }] }, 'validation_error'],
   [{ event: 'x', url: 'https://hooks.example/', secret: 'mine' }, 'validation_error'],
 ])('creating %j is 400', async (body, code) => {
-  const answer = await admin.call('POST', '/api/webhooks', body)
+  const answer = await admin.call('POST', '/v1/webhooks', body)
   expect([answer.status, answer.body.error.code]).toEqual([400, code])
 })
 
@@ -133,7 +203,10 @@ test('a change that is wrong is 400 and changes nothing', async () => {
 test('a receiver fails when its latest three deliveries do, whatever came before and waits', async () => {
   const { path, webhook: made } = await webhook({ url: bench.receiver.url('/failing') })
   let minute = 0
-  const delivered = async (status: Delivery['status'], logged: { attempts?: number; attemptsBefore?: number } = {}) => {
+  const delivered = async (
+    status: WebhookDelivery['status'],
+    logged: { attempts?: number; attemptsBefore?: number } = {},
+  ) => {
     const createdAt = new Date(Date.UTC(2026, 0, 1, 0, ++minute))
     await addDelivery(tenant.handle, { subscriptionId: made.subscription_id, createdAt }, status, logged)
     const { health } = (await admin.call('GET', `${path}/health`)).body

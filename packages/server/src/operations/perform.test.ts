@@ -1,0 +1,55 @@
+import { beforeAll, expect, test } from 'vitest'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { OPERATIONS } from '../all-operations.ts'
+import { listAudit } from '../audit/list.ts'
+import type { Operation } from './declare.ts'
+import { perform } from './perform.ts'
+
+let service: TestService
+let tenant: TestTenant
+let subscription_id: string
+
+beforeAll(async () => {
+  service = await sharedService()
+  tenant = await createTestTenant(service)
+  const settings = { event: 'page_view', url: 'https://hooks.example.com/' }
+  subscription_id = (await tenant.call('POST', '/v1/webhooks', settings)).body.subscription_id
+})
+
+/** Pauses the subscription as declared, but for some of it. */
+function pause(otherwise: (declared: Operation) => Partial<Operation>): Promise<unknown> {
+  const declared = OPERATIONS.find(({ name }) => name === 'pauseWebhook')
+  if (!declared) throw new Error('There is no operation pauseWebhook.')
+  const context = { tenant: tenant.handle, now: new Date(), secrets: service.secrets, outbound: service.outbound }
+  return perform({ ...declared, ...otherwise(declared) }, context, { kind: 'service' }, { subscription_id })
+}
+
+const status = async () => (await tenant.call('GET', `/v1/webhooks/${subscription_id}`)).body.webhook.status
+const pauses = async () => {
+  const { entries } = await listAudit(tenant.handle, { actor: 'service' }, { page: 1, limit: 10 })
+  return entries.map(({ action }) => action)
+}
+
+test('a change and its audit entry are written together, or neither is', async () => {
+  const failing = pause(() => ({
+    audit: () => {
+      throw new Error('no entry')
+    },
+  }))
+  await expect(failing).rejects.toThrow('no entry')
+  expect([await status(), await pauses()]).toEqual(['active', []])
+  await pause(() => ({ audit: () => null }))
+  expect([await status(), await pauses()]).toEqual(['paused', []])
+})
+
+test('a change that collides with another is made again, and has one entry', async () => {
+  let runs = 0
+  await pause((declared) => ({
+    run: async (context, input) => {
+      const output = await declared.run(context, input)
+      if (++runs === 1) throw Object.assign(new Error('deadlock detected'), { code: '40P01' })
+      return output
+    },
+  }))
+  expect([runs, await pauses()]).toEqual([2, ['webhook.paused']])
+})

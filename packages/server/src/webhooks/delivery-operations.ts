@@ -1,0 +1,82 @@
+import Type from 'typebox'
+import { operation } from '../operations/declare.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { requiredBound, timestampBound } from '../platform/http/query-parameters.ts'
+import { Id } from '../platform/http/responses.ts'
+import { listDeliveries, readDelivery } from './deliveries.ts'
+import { entryOf } from './operations.ts'
+import { resendDelivery, resendFailed } from './resend.ts'
+import { DeliveryStatus, WebhookDelivery } from './schema.ts'
+import { readSubscription } from './subscriptions.ts'
+
+const tag = 'Webhooks'
+const SubscriptionPath = { subscription_id: Type.String({ description: 'The subscription.' }) }
+const DeliveryPath = { ...SubscriptionPath, delivery_id: Type.String({ description: 'The delivery.' }) }
+
+/** Deliveries, their attempts, and sending them again. */
+export const DELIVERY_OPERATIONS = [
+  operation({
+    name: 'listWebhookDeliveries',
+    tag,
+    http: 'GET /v1/webhooks/:subscription_id/deliveries',
+    command: 'webhook deliveries',
+    scope: 'webhooks:read',
+    summary: 'List the deliveries of a webhook subscription with every attempt, newest first',
+    input: { ...SubscriptionPath, ...pageParameters(20, 100), status: Type.Optional(DeliveryStatus) },
+    output: { deliveries: Type.Array(WebhookDelivery), pagination: Pagination },
+    async run({ tenant }, { subscription_id, status, page = 1, limit = 20 }) {
+      const { deliveries, total } = await listDeliveries(tenant, subscription_id, status, { page, limit })
+      return { deliveries, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'getWebhookDelivery',
+    tag,
+    http: 'GET /v1/webhooks/:subscription_id/deliveries/:delivery_id',
+    command: 'webhook delivery',
+    scope: 'webhooks:read',
+    summary: 'Get a delivery with every attempt',
+    input: DeliveryPath,
+    output: { delivery: WebhookDelivery },
+    run: async ({ tenant }, { subscription_id, delivery_id }) => ({
+      delivery: await readDelivery(tenant, subscription_id, delivery_id),
+    }),
+  }),
+  operation({
+    name: 'resendWebhookDelivery',
+    tag,
+    http: 'POST /v1/webhooks/:subscription_id/deliveries/:delivery_id/resend',
+    command: 'webhook resend',
+    scope: 'webhooks:write',
+    summary: 'Send a delivery again',
+    description: 'A finished delivery gets six new attempts. One that is being retried makes its next attempt now.',
+    input: DeliveryPath,
+    output: { delivery: WebhookDelivery },
+    async run({ tenant, now }, input) {
+      const { subscription_id, delivery_id } = await readDelivery(tenant, input.subscription_id, input.delivery_id)
+      await resendDelivery(tenant, delivery_id, now)
+      return { delivery: await readDelivery(tenant, subscription_id, delivery_id) }
+    },
+    audit: ({ delivery: { subscription_id, delivery_id } }) =>
+      entryOf('webhook.delivery_resent', subscription_id, { delivery_id }),
+  }),
+  operation({
+    name: 'resendWebhookDeliveries',
+    tag,
+    http: 'POST /v1/webhooks/:subscription_id/deliveries/resend',
+    command: 'webhook resend-failed',
+    scope: 'webhooks:write',
+    summary: 'Send all failed deliveries again whose events were recorded in a time range',
+    input: {
+      ...SubscriptionPath,
+      from: requiredBound('lower', 'Events recorded at or after this time.'),
+      to: timestampBound('upper', 'Events recorded at or before this time. Default: now.'),
+    },
+    output: { subscription_id: Id, resent: Type.Integer({ description: 'The number of deliveries sent again.' }) },
+    async run({ tenant, now }, { subscription_id: id, from, to = now }) {
+      const { subscription_id } = await readSubscription(tenant, id)
+      return { subscription_id, resent: await resendFailed(tenant, subscription_id, { from, to }, now) }
+    },
+    audit: ({ subscription_id, resent }) => entryOf('webhook.failures_resent', subscription_id, { resent }),
+  }),
+]
