@@ -270,7 +270,7 @@ test('an erasure waits for a row of the journal that is being cleared away', asy
     const erasing = dependencies.events.erase(tenant.handle, subject, async () => {})
     erasing.catch(() => {})
     const waiting = sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity
-      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%journal%'`
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%form_batch%'`
     await until(async () => expect((await waiting.execute(database)).rows[0]?.n).toBeGreaterThan(0))
     return { erasing }
   })

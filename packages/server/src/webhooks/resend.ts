@@ -1,10 +1,11 @@
 import { type Expression, type ExpressionBuilder, type SqlBool, sql } from 'kysely'
-import { conflict } from '../platform/errors.ts'
+import { conflict, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { samplePayload } from './catalogue.ts'
 import { hasStatus, requireDelivery } from './deliveries.ts'
+import { lockActive } from './match.ts'
 import { requireSubscription } from './subscriptions.ts'
 
 /** A delivery moves while it is taken or written down, seldom twice in a row. */
@@ -58,6 +59,7 @@ export async function resendFailed(
 /** Sends a sample of the subscription's event. @returns the delivery's id. @throws ServiceError 404, 409 */
 export async function sendTest(tenant: Tenant, subscriptionId: string, now: Date): Promise<string> {
   const { subscription_id, event } = await requireAwake(tenant, subscriptionId)
+  if (!(await lockActive(tenant, [subscription_id])).has(subscription_id)) throw notFound('webhook subscription')
   const deliveryId = newId()
   const eventId = newId()
   await tenant.db
