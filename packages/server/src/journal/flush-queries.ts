@@ -60,21 +60,14 @@ const BEGIN_EARLIER = `UPDATE visitors SET first_seen_at = least(visitors.first_
   ) AS earlier
   WHERE visitors.tenant_id = earlier.tenant_id AND visitors.visitor_id = earlier.visitor_id`
 
-/**
- * A subscription may have been paused or deleted since it was cached; then nothing is delivered. The lock makes its
- * deletion wait, so that these deliveries are deleted with it. One that is being deleted is skipped.
- */
+/** A subscription may have been paused or deleted since it was cached; then nothing is delivered. */
 const ADD_DELIVERIES = `INSERT INTO webhook_deliveries
   (tenant_id, delivery_id, subscription_id, event_id, event, record, payload, due_at, created_at)
   SELECT sent.*, $6::timestamptz, $6::timestamptz
   FROM unnest($16::uuid[], $17::uuid[], $18::uuid[], $19::uuid[], $20::text[], $21::text[], $22::text[])
     AS sent (tenant_id, delivery_id, subscription_id, event_id, event, record, payload)
-  JOIN (
-    SELECT tenant_id, subscription_id FROM webhook_subscriptions
-    WHERE (tenant_id, subscription_id) IN (SELECT * FROM unnest($16::uuid[], $18::uuid[])) AND paused_at IS NULL
-    FOR KEY SHARE SKIP LOCKED
-  ) AS subscription
-    ON subscription.tenant_id = sent.tenant_id AND subscription.subscription_id = sent.subscription_id`
+  WHERE EXISTS (SELECT FROM webhook_subscriptions AS subscription WHERE subscription.tenant_id = sent.tenant_id
+    AND subscription.subscription_id = sent.subscription_id AND subscription.paused_at IS NULL)`
 
 /**
  * Writes a whole flush in one statement: one round trip, one commit. It succeeds if every id that a sender chose is new

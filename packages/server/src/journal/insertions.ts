@@ -1,4 +1,5 @@
 import type { JournalRow, JournalTable } from './append.ts'
+import { isRefused } from './refused.ts'
 
 /** The rows of one insertion into ClickHouse. */
 export interface Insertion {
@@ -8,16 +9,25 @@ export interface Insertion {
   token: string
 }
 
-/** Rows of a table form one insertion if their columns are the same; a row from an older version may have others. */
-export function insertionsOf(batchId: string, rows: readonly JournalRow[]): Insertion[] {
+export interface BatchInsertion extends Insertion {
+  /** The journal rows that it stores. */
+  journalIds: string[]
+}
+
+/**
+ * Rows of a table form one insertion if their columns are the same; a row from an older version may have others. Each
+ * keeps its token when the others are stored and no longer belong to the batch.
+ */
+export function insertionsOf(batchId: string, rows: readonly JournalRow[]): BatchInsertion[] {
   const namesOf = ({ rows: text }: JournalRow) => text.slice(0, text.indexOf('\n') + 1)
   const groups = Map.groupBy(rows, (row) => `${row.table} ${namesOf(row)}`)
-  return [...groups.values()].flatMap((group, index) => {
+  return [...groups.values()].flatMap((group) => {
     const [first] = group
     if (!first) return []
     const names = namesOf(first)
     const body = names + group.map((row) => withLineBreak(row.rows.slice(names.length))).join('')
-    return [{ table: first.table, body, token: index === 0 ? batchId : `${batchId}/${index}` }]
+    const journalIds = group.map(({ journalId }) => journalId)
+    return [{ table: first.table, body, token: `${batchId}/${first.journalId}`, journalIds }]
   })
 }
 
@@ -25,11 +35,21 @@ function withLineBreak(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`
 }
 
-/** Makes all insertions at once. @throws the first error, once none is under way any more. */
+/**
+ * Runs all insertions at once, and waits for all of them.
+ * @returns the journal rows that are stored, and why others are not: of several errors the one that is no refusal, after
+ * which nobody knows what ClickHouse has stored.
+ */
 export async function insertAll(
-  insertions: readonly Insertion[],
+  insertions: readonly BatchInsertion[],
   insert: (insertion: Insertion) => Promise<void>,
-): Promise<void> {
+): Promise<{ stored: string[]; failure: { error: unknown } | null }> {
   const outcomes = await Promise.allSettled(insertions.map(insert))
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  const stored = insertions.flatMap(({ journalIds }, index) =>
+    outcomes[index]?.status === 'fulfilled' ? journalIds : [],
+  )
+  const errors = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' ? [{ error: outcome.reason as unknown }] : [],
+  )
+  return { stored, failure: errors.find(({ error }) => !isRefused(error)) ?? errors[0] ?? null }
 }

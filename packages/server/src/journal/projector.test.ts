@@ -34,6 +34,17 @@ async function commit(names: readonly string[], to = tenant, columns?: (rows: st
   return row.journal_id
 }
 
+/** Commits a link of an owner to the journal. */
+async function commitLink() {
+  const link = { tenant_id: tenant.id, owner_id: newId(), contact_id: newId(), version: 1 }
+  const row = { journal_id: newId(), tenant_ids: [tenant.id], row_count: 1, rows: serializeRows([link]) }
+  await service.stores.database
+    .insertInto('journal')
+    .values({ ...row, table_name: 'owner_links' })
+    .execute()
+  return link
+}
+
 /** As an older version wrote rows: without the column that came last. */
 const withoutData = (rows: string) => rows.replace(',"data"]', ']').replaceAll(',"{}"]', ']')
 
@@ -53,10 +64,14 @@ async function isWaitingForLock(): Promise<boolean> {
 const waiting = () => service.stores.database.selectFrom('journal').select('journal_id').execute()
 
 /** Runs `work` with separate projectors, as in separate processes. */
-async function withProjectors(clickhouses: ClickHouse[], work: (...projectors: Projector[]) => Promise<void>) {
+async function withProjectors(
+  clickhouses: ClickHouse[],
+  work: (...projectors: Projector[]) => Promise<void>,
+  cluster: string | null = null,
+) {
   const { database } = service.stores
   const { log } = service
-  const projectors = clickhouses.map((clickhouse) => startProjector({ database, clickhouse, cluster: null, log }))
+  const projectors = clickhouses.map((clickhouse) => startProjector({ database, clickhouse, cluster, log }))
   try {
     await work(...projectors)
   } finally {
@@ -280,16 +295,11 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     ['has rows whose tokens are lost', 'tokens'],
   ] as const)('and with it ClickHouse, which then %s', async (_, lost) => {
     tenant = await createTestTenant(service)
-    const { clickhouse, database } = service.stores
+    const { clickhouse } = service.stores
     const tables = ['events', 'owner_links'] as const
     for (const table of tables) await clickhouse.command(`SYSTEM STOP MERGES ${table}`)
     await commit(['one', 'two'])
-    const link = { tenant_id: tenant.id, owner_id: newId(), contact_id: newId(), version: 1 }
-    const row = { journal_id: newId(), tenant_ids: [tenant.id], row_count: 1, rows: serializeRows([link]) }
-    await database
-      .insertInto('journal')
-      .values({ ...row, table_name: 'owner_links' })
-      .execute()
+    const link = await commitLink()
     await withProjectors([ending('after', 2)], (projector) => projector.drain())
     for (const table of tables) await reopenWithout(lost, table)
     // Repeating the repetition changes nothing either.
@@ -318,6 +328,43 @@ describe('nothing doubles and nothing is lost when a process ends', () => {
     }
     await clickhouse.command(`ATTACH TABLE ${table}`)
   }
+
+  test('when one table of a batch is refused and the other has its rows: in a cluster nobody looks them up', async () => {
+    tenant = await createTestTenant(service)
+    const { clickhouse } = service.stores
+    await commitLink()
+    await commit(['one'])
+    const insertions: string[] = []
+    const refusing: ClickHouse = {
+      ...clickhouse,
+      insert: async (...given) => {
+        if (insertions.push(given[0]) > 2 || given[0] === 'events') return clickhouse.insert(...given)
+        throw new Error(`${unreadable.message}: while reading the rows`)
+      },
+    }
+    await withProjectors([refusing], (projector) => projector.drain(), 'main')
+    expect(insertions.toSorted()).toEqual(['events', 'owner_links', 'owner_links'])
+    expect(await stored()).toEqual(['one'])
+    expect(await waiting()).toEqual([])
+  })
+
+  test('when one table of a batch is refused and nobody knows about the other, nothing is divided', async () => {
+    tenant = await createTestTenant(service)
+    const { clickhouse, database } = service.stores
+    await commitLink()
+    await commit(['one'])
+    const batches = () => database.selectFrom('journal').select(['journal_id', 'batch_id']).execute()
+    const lost: ClickHouse = {
+      ...clickhouse,
+      insert: async (table) => {
+        throw table === 'events' ? storeUnavailable('ClickHouse', new Error('no answer')) : unreadable
+      },
+    }
+    await withProjectors([lost], (projector) => projector.drain())
+    expect(new Set((await batches()).map(({ batch_id }) => batch_id)).size).toBe(1)
+    await withProjectors([clickhouse], (projector) => projector.barrier(tenant.id))
+    expect(await stored()).toEqual(['one'])
+  })
 
   test.each([1, 2, 3, 4])('between the %i. and the next insertion of a batch that was divided', async (call) => {
     tenant = await createTestTenant(service)

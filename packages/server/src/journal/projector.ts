@@ -94,9 +94,10 @@ export function startProjector(dependencies: Dependencies): Projector {
    */
   async function carry(batchId: string, isFirst = false): Promise<boolean> {
     const outcome = await database.transaction().execute(async (transaction) => {
+      const lockedAt = performance.now()
       const rows = await lockBatch(transaction, batchId)
       if (rows.length === 0) return 'gone'
-      const holder = holding(transaction, isFirst)
+      const holder = holding(transaction, lockedAt, isFirst)
       const complete = await textsOf(texts, holder, rows)
       const outcome = complete.size === 0 ? 'finished' : await insert(holder, batchId, complete)
       if (outcome === 'divided') await divideBatch(transaction, batchId)
@@ -113,12 +114,13 @@ export function startProjector(dependencies: Dependencies): Projector {
   }
 
   /** Inserts only while this process still has the locks: if it was suspended, another may have them. */
-  function holding(transaction: Database, isFirst: boolean): Holder {
-    let keptAt = performance.now()
+  function holding(transaction: Database, lockedAt: number, isFirst: boolean): Holder {
+    let heldAt = lockedAt
     const insert = async ({ table, body, token }: Insertion) => {
-      if (performance.now() - keptAt > LOCKS_FRESH_MS) {
+      const now = performance.now()
+      if (now - heldAt > LOCKS_FRESH_MS) {
         await keepLocks(transaction)
-        keptAt = performance.now()
+        heldAt = now
       }
       await clickhouse.insert(table, JOURNAL_FORMAT, body, token)
     }
@@ -133,17 +135,21 @@ export function startProjector(dependencies: Dependencies): Projector {
     batchId: string,
     rows: Map<string, JournalRow>,
   ): Promise<'finished' | 'divided' | 'refused'> {
-    try {
-      await insertAll(insertionsOf(batchId, [...rows.values()]), holder.insert)
-    } catch (error) {
-      counts.failures++
-      if (isRefused(error)) return divide(holder, batchId, rows, error)
-      if (trouble === null) log.error({ err: error }, 'ClickHouse does not accept events; they wait in the journal')
-      trouble = error
-      throw error
+    const { stored, failure } = await insertAll(insertionsOf(batchId, [...rows.values()]), holder.insert)
+    if (failure === null) {
+      succeed(batchId)
+      return 'finished'
     }
-    succeed(batchId)
-    return 'finished'
+    const { error } = failure
+    counts.failures++
+    if (isRefused(error)) {
+      // They must not be inserted again with the tokens of parts.
+      for (const journalId of stored) rows.delete(journalId)
+      return divide(holder, batchId, rows, error)
+    }
+    if (trouble === null) log.error({ err: error }, 'ClickHouse does not accept events; they wait in the journal')
+    trouble = error
+    throw error
   }
 
   /**

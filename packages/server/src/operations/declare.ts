@@ -36,7 +36,7 @@ export interface Operation<Input = Values, Output = Values> {
   output: TProperties
   /** The response's status code; 200 unless something is created. */
   status?: 201
-  /** The command's options that are not an input's name and its JSON, by the input's name. */
+  /** Overrides an option's name, hint or parser, by the input's name. */
   options?: Record<string, { name: string; hint: string; read(text: string): unknown }>
   /** Makes slow checks, such as DNS, before the transaction begins. */
   check?(context: Context, input: Input): Promise<void>

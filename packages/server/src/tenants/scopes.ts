@@ -1,9 +1,6 @@
 import { isAtLeast, ROLES, type Role } from './roles.ts'
 
-/**
- * What may be done under /v1, and the least role of a person that may. An API key may do what it was created for. The
- * names are the interface's.
- */
+/** Each scope, and the lowest role that includes it. An API key has the scopes that it was created with. */
 const LEAST_ROLE = {
   'contacts:read': 'viewer',
   'contacts:write': 'member',

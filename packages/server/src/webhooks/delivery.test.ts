@@ -451,6 +451,7 @@ test('events are recorded while their subscription or their tenant is being dele
   const later = await view()
   for (const id of [eventId, later]) expect((await tenant.call('GET', `/v1/events/${id}`)).status).toBe(200)
   const { database } = bench.service.stores
+  await forgetOldDeliveries(database, bench.now(), 30)
   const rowsOf = (table: 'webhook_deliveries' | 'webhook_queue') =>
     database.selectFrom(table).select('subscription_id').where('tenant_id', '=', tenant.id).execute()
   const left = async () => [...(await rowsOf('webhook_deliveries')), ...(await rowsOf('webhook_queue'))]
@@ -459,5 +460,6 @@ test('events are recorded while their subscription or their tenant is being dele
   await subscribed()
   await view()
   await database.deleteFrom('tenants').where('tenant_id', '=', tenant.id).execute()
+  await forgetOldDeliveries(database, bench.now(), 30)
   expect(await left()).toEqual([])
 })

@@ -11,7 +11,7 @@ const LATEST = 10
 /** So many failures in a row are no accident any more. */
 const IN_A_ROW = 3
 
-/** The health of some of a tenant's subscriptions, in the order of their list. */
+/** The health of some of a tenant's subscriptions, newest first. */
 export async function subscriptionHealth(
   tenant: Tenant,
   subscriptionIds: readonly string[],

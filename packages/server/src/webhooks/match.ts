@@ -76,32 +76,13 @@ export function deliveriesOf(
   })
 }
 
-/**
- * The subscriptions that are still there and not paused. The lock makes their deletion wait, so that deliveries that are
- * being added are deleted with them. One that is being deleted is skipped.
- */
-export async function lockActive(tenant: Tenant, subscriptionIds: string[]): Promise<Set<string>> {
-  const rows = await tenant.db
-    .selectFrom('webhook_subscriptions')
-    .select('subscription_id')
-    .where('subscription_id', 'in', subscriptionIds)
-    .where('paused_at', 'is', null)
-    .forKeyShare()
-    .skipLocked()
-    .execute()
-  return new Set(rows.map(({ subscription_id }) => subscription_id))
-}
-
 /** Adds what some events that are being recorded cause, in the caller's transaction. */
 export async function addDeliveries(
   tenant: Tenant,
   events: readonly EventRecord[],
   subscriptions: readonly ActiveSubscription[],
 ): Promise<void> {
-  const matching = deliveriesOf(events, subscriptions)
-  if (matching.length === 0) return
-  const active = await lockActive(tenant, [...new Set(matching.map(({ subscriptionId }) => subscriptionId))])
-  const deliveries = matching.filter(({ subscriptionId }) => active.has(subscriptionId))
+  const deliveries = deliveriesOf(events, subscriptions)
   // A statement takes 65,535 values at the most.
   for (let start = 0; start < deliveries.length; start += ROWS_A_STATEMENT) {
     const rows = deliveries.slice(start, start + ROWS_A_STATEMENT).map((delivery) => ({

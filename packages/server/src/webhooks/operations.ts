@@ -25,6 +25,7 @@ import { UrlFilter } from './url-filter.ts'
 
 const tag = 'Webhooks'
 const SubscriptionPath = { subscription_id: Type.String({ description: 'The subscription.' }) }
+const Changed = Type.Array(Type.String(), { description: 'The names of the fields that changed.' })
 const SigningSecret = Type.String({ description: 'Returned this once.' })
 const Page = pageParameters(50, SUBSCRIPTIONS_MAX)
 
@@ -158,10 +159,7 @@ export const WEBHOOK_OPERATIONS = [
       url_filter: Type.Optional(Nullable(UrlFilter)),
       headers: Type.Optional(Headers),
     },
-    output: {
-      webhook: Webhook,
-      changed: Type.Array(Type.String(), { description: 'The names of the fields that changed.' }),
-    },
+    output: { webhook: Webhook, changed: Changed },
     options,
     check: checkSettings,
     async run({ tenant, secrets, now }, { subscription_id, ...changes }) {
@@ -195,12 +193,12 @@ export const WEBHOOK_OPERATIONS = [
     scope: 'webhooks:write',
     summary: 'Stop deliveries; events recorded while it is paused are not delivered later',
     input: SubscriptionPath,
-    output: { webhook: Webhook },
+    output: { webhook: Webhook, changed: Changed },
     async run({ tenant, now }, { subscription_id }) {
-      await pauseSubscription(tenant, subscription_id, now)
-      return { webhook: await readSubscription(tenant, subscription_id) }
+      const changed = await pauseSubscription(tenant, subscription_id, now)
+      return { webhook: await readSubscription(tenant, subscription_id), changed }
     },
-    audit: ({ webhook }) => entryOf('webhook.paused', webhook.subscription_id),
+    audit: ({ webhook, changed }) => (changed.length === 0 ? null : entryOf('webhook.paused', webhook.subscription_id)),
   }),
   operation({
     name: 'resumeWebhook',
@@ -210,12 +208,13 @@ export const WEBHOOK_OPERATIONS = [
     scope: 'webhooks:write',
     summary: 'Resume deliveries',
     input: SubscriptionPath,
-    output: { webhook: Webhook },
+    output: { webhook: Webhook, changed: Changed },
     async run({ tenant, now }, { subscription_id }) {
-      await resumeSubscription(tenant, subscription_id, now)
-      return { webhook: await readSubscription(tenant, subscription_id) }
+      const changed = await resumeSubscription(tenant, subscription_id, now)
+      return { webhook: await readSubscription(tenant, subscription_id), changed }
     },
-    audit: ({ webhook }) => entryOf('webhook.resumed', webhook.subscription_id),
+    audit: ({ webhook, changed }) =>
+      changed.length === 0 ? null : entryOf('webhook.resumed', webhook.subscription_id),
   }),
   operation({
     name: 'rotateWebhookSecret',

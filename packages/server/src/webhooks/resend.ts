@@ -5,7 +5,6 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { samplePayload } from './catalogue.ts'
 import { hasStatus, requireDelivery } from './deliveries.ts'
-import { lockActive } from './match.ts'
 import { requireSubscription } from './subscriptions.ts'
 
 /** A delivery moves while it is taken or written down, seldom twice in a row. */
@@ -21,12 +20,13 @@ export async function resendDelivery(tx: Tenant, deliveryId: string, now: Date):
   const { delivery_id, subscription_id } = await requireDelivery(tx, deliveryId)
   await requireAwake(tx, subscription_id)
   // Whoever else sends it again waits.
-  await tx.db
+  const locked = await tx.db
     .selectFrom('webhook_deliveries')
     .select('delivery_id')
     .where('delivery_id', '=', delivery_id)
     .forUpdate()
-    .execute()
+    .executeTakeFirst()
+  if (!locked) throw notFound('webhook delivery')
   for (let look = 0; look < LOOKS_MAX; look++) {
     if (await bringForward(tx, { delivery_id, subscription_id }, now)) return
     if ((await again(tx, now, (query) => query.where('delivery_id', '=', delivery_id).where(isFinished))) > 0) return
@@ -59,7 +59,6 @@ export async function resendFailed(
 /** Sends a sample of the subscription's event. @returns the delivery's id. @throws ServiceError 404, 409 */
 export async function sendTest(tenant: Tenant, subscriptionId: string, now: Date): Promise<string> {
   const { subscription_id, event } = await requireAwake(tenant, subscriptionId)
-  if (!(await lockActive(tenant, [subscription_id])).has(subscription_id)) throw notFound('webhook subscription')
   const deliveryId = newId()
   const eventId = newId()
   await tenant.db

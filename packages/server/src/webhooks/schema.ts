@@ -26,7 +26,7 @@ export const WebhookHealth = Type.Object({
   pending: Type.Integer({ description: 'Deliveries that wait for their first or next attempt.' }),
   succeeded: Type.Integer({ description: 'Delivered in the last 24 hours.' }),
   failed: Type.Integer({ description: 'Failed for good in the last 24 hours.' }),
-  latest: Type.Integer({ description: 'The most recently attempted deliveries, at most 10.' }),
+  latest: Type.Integer({ description: 'The number of recently attempted deliveries, at most 10.' }),
   latest_failed: Type.Integer({ description: 'How many of these failed in their last attempt.' }),
   is_failing: Type.Boolean({ description: 'Whether the most recent attempts all failed.' }),
   last_success_at: Nullable(Timestamp),

@@ -168,35 +168,43 @@ function toWebhook(row: SubscriptionRow): Webhook {
   }
 }
 
-/** Stops new deliveries and rests those under way until it is resumed. @throws ServiceError 404 */
-export async function pauseSubscription(tenant: Tenant, subscriptionId: string, now: Date): Promise<void> {
+/**
+ * Stops deliveries, those under way too, until it is resumed. @returns the names of the fields that changed.
+ * @throws ServiceError 404
+ */
+export async function pauseSubscription(tenant: Tenant, subscriptionId: string, now: Date): Promise<string[]> {
   const id = idOf(subscriptionId)
   await requireSubscription(tenant, id)
-  await tenant.db
+  const { numUpdatedRows } = await tenant.db
     .updateTable('webhook_subscriptions')
     .set({ paused_at: now, updated_at: now })
     .where('subscription_id', '=', id)
     .where('paused_at', 'is', null)
-    .execute()
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n ? ['status'] : []
 }
 
-/** Starts deliveries again. @throws ServiceError 404, or 409 `webhook_limit_reached`. */
-export async function resumeSubscription(tenant: Tenant, subscriptionId: string, now: Date): Promise<void> {
+/**
+ * Starts deliveries again. @returns the names of the fields that changed.
+ * @throws ServiceError 404, or 409 `webhook_limit_reached`.
+ */
+export async function resumeSubscription(tenant: Tenant, subscriptionId: string, now: Date): Promise<string[]> {
   const id = idOf(subscriptionId)
-  await tenant.transaction(async (tx) => {
+  return tenant.transaction(async (tx) => {
     const { paused_at } = await requireSubscription(tx, id)
-    if (paused_at === null) return
+    if (paused_at === null) return []
     await requireRoom(tx, 0)
     await tx.db
       .updateTable('webhook_subscriptions')
       .set({ paused_at: null, updated_at: now })
       .where('subscription_id', '=', id)
       .execute()
+    return ['status']
   })
 }
 
 /**
- * Deletes a subscription with its deliveries and their log. It can collide with whoever sends those: repeat it.
+ * Deletes a subscription with its deliveries and their log. It may deadlock with the workers that send those; repeat it then.
  * @throws ServiceError 404
  */
 export async function deleteSubscription(tenant: Tenant, subscriptionId: string): Promise<void> {

@@ -258,7 +258,7 @@ async function openEmbedded({ path, database }: { path: string; database?: strin
     return client
   }
 
-  // An engine that cannot be opened should say so at the start.
+  // Fails at startup if the engine cannot be opened.
   idle.push(await open())
   return {
     lend: async (work) => {
