@@ -43,6 +43,7 @@ test('a change and its audit entry are written together, or neither is', async (
 })
 
 test('a change that collides with another is made again, and has one entry', async () => {
+  expect((await tenant.call('POST', `/v1/webhooks/${subscription_id}/resume`)).status).toBe(200)
   let runs = 0
   await pause((declared) => ({
     run: async (context, input) => {
