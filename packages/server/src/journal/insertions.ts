@@ -1,5 +1,4 @@
 import type { JournalRow, JournalTable } from './append.ts'
-import { isRefused } from './refused.ts'
 
 /** The rows of one insertion into ClickHouse. */
 export interface Insertion {
@@ -37,19 +36,15 @@ function withLineBreak(text: string): string {
 
 /**
  * Runs all insertions at once, and waits for all of them.
- * @returns the journal rows that are stored, and why others are not: of several errors the one that is no refusal, after
- * which nobody knows what ClickHouse has stored.
+ * @returns the journal rows that are stored, and the errors of the insertions that failed.
  */
 export async function insertAll(
   insertions: readonly BatchInsertion[],
   insert: (insertion: Insertion) => Promise<void>,
-): Promise<{ stored: string[]; failure: { error: unknown } | null }> {
+): Promise<{ stored: string[]; errors: unknown[] }> {
   const outcomes = await Promise.allSettled(insertions.map(insert))
-  const stored = insertions.flatMap(({ journalIds }, index) =>
-    outcomes[index]?.status === 'fulfilled' ? journalIds : [],
-  )
-  const errors = outcomes.flatMap((outcome) =>
-    outcome.status === 'rejected' ? [{ error: outcome.reason as unknown }] : [],
-  )
-  return { stored, failure: errors.find(({ error }) => !isRefused(error)) ?? errors[0] ?? null }
+  return {
+    stored: insertions.flatMap(({ journalIds }, index) => (outcomes[index]?.status === 'fulfilled' ? journalIds : [])),
+    errors: outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : [])),
+  }
 }

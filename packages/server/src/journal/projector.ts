@@ -135,13 +135,14 @@ export function startProjector(dependencies: Dependencies): Projector {
     batchId: string,
     rows: Map<string, JournalRow>,
   ): Promise<'finished' | 'divided' | 'refused'> {
-    const { stored, failure } = await insertAll(insertionsOf(batchId, [...rows.values()]), holder.insert)
-    if (failure === null) {
+    const { stored, errors } = await insertAll(insertionsOf(batchId, [...rows.values()]), holder.insert)
+    if (errors.length === 0) {
       succeed(batchId)
       return 'finished'
     }
-    const { error } = failure
     counts.failures++
+    // After any other error, nobody knows what ClickHouse has stored.
+    const error = errors.find((each) => !isRefused(each)) ?? errors[0]
     if (isRefused(error)) {
       // They must not be inserted again with the tokens of parts.
       for (const journalId of stored) rows.delete(journalId)
