@@ -44,7 +44,7 @@ afterAll(async () => {
   for (const undo of cleanup.splice(0).reverse()) await undo()
 })
 
-/** Where the service listens, the process that runs now. */
+/** The URL of the process that is running. */
 let url: string
 
 async function call(method: string, path: string, body?: object) {
@@ -62,7 +62,7 @@ async function call(method: string, path: string, body?: object) {
 
 const waiting = () => direct.db.selectFrom('journal').select('journal_id').execute()
 
-/** A step on an event's way: the statement that takes it, or the COMMIT of that statement's transaction. */
+/** A step of an event's way to ClickHouse: a statement, or the COMMIT of its transaction. */
 interface Step {
   engine: () => FreezingProxy
   text: (visitorId: string) => string
@@ -109,7 +109,7 @@ test.each(CASES)(
     engine.thaw()
     const [isTracked, isIdentified] = await Promise.all(sending)
     url = await service.start()
-    // Whoever got no answer sends the same again.
+    // Clients repeat requests that got no response.
     if (!isTracked) expect((await track(during)).status).toBe(200)
     if (!isIdentified) expect((await identify()).status).toBe(200)
 

@@ -34,7 +34,7 @@ const UNREAD_EVERY_MS = 1_000
 /** How long after a read more reads are expected. */
 const READ_WITHIN_MS = 10_000
 const MANY_BYTES = 4_000_000
-/** How long locks are known to be held. PostgreSQL ends an idle session, and with it its locks, after much longer. */
+/** How long a lock needs no check: PostgreSQL ends idle sessions, which releases their locks, only much later. */
 const LOCKS_FRESH_MS = 1_000
 /** How often the journal is checked for rows of other processes. */
 const SWEEP_EVERY_MS = 1_000
@@ -144,7 +144,7 @@ export function startProjector(dependencies: Dependencies): Projector {
     // After any other error, nobody knows what ClickHouse has stored.
     const error = errors.find((each) => !isRefused(each)) ?? errors[0]
     if (isRefused(error)) {
-      // They must not be inserted again with the tokens of parts.
+      // Stored rows must not be inserted again under the tokens of the parts.
       for (const journalId of stored) rows.delete(journalId)
       return divide(holder, batchId, rows, error)
     }

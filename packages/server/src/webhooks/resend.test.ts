@@ -99,7 +99,7 @@ test('of workers that take it and people who bring it forward at once, one worke
   const queue = () => tenant.handle.db.selectFrom('webhook_queue').selectAll().execute()
   const take = async (at: Date) => {
     const room = { slots: 1_000, perSubscription: 64, free: new Map<string, number>(), fullTenants: [] }
-    // A lease lasts longer than the workers' clocks differ.
+    // The lease outlasts the difference between the workers' clocks.
     const { deliveries } = await claimDeliveries(stores, room, at, 5 * MINUTE)
     return deliveries.filter(({ batch }) => batch.subscriptionId === subscriptionId)
   }

@@ -15,8 +15,8 @@ export async function forgetOldDeliveries(database: Database, now: Date, days: n
       SELECT delivery_id FROM webhook_attempts AS attempt WHERE attempt.tenant_id = subscription.tenant_id
         AND attempt.subscription_id = subscription.subscription_id AND at < ${before} AND is_last LIMIT ${ROWS_AT_ONCE}
     ) AS finished LIMIT ${ROWS_AT_ONCE}`
-  // A subscription that was deleted while an event was being recorded for it. The subscriptions of all deliveries are
-  // found by leaping through their index, one look-up each.
+  // Deliveries of subscriptions that were deleted while an event was being recorded for them. A loose index scan finds
+  // each subscription that has deliveries with one lookup.
   const orphaned = sql`SELECT tenant_id, delivery_id FROM (
       WITH RECURSIVE known AS (
         (SELECT tenant_id, subscription_id FROM webhook_deliveries ORDER BY tenant_id, subscription_id LIMIT 1)
