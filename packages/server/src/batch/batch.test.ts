@@ -134,6 +134,17 @@ describe('activity', () => {
     expect((await activity(window)).body.activity[id]).toMatchObject({ total_events: 1, events: [{ event: 'x' }] })
   })
 
+  test('has what a visitor did before it was identified, and what contacts that were merged did', async () => {
+    await tenant.track({ visitor_id: 'early', events: [{ event: 'before', timestamp: DAY(1) }] })
+    await tenant.track({ visitor_id: 'other', events: [{ event: 'elsewhere', timestamp: DAY(2) }] })
+    const id = await tenant.contact('early@example.com', {}, { visitor_id: 'early' })
+    const merged = await tenant.contact('other@example.com', {}, { visitor_id: 'other' })
+    await tenant.call('POST', `/v1/contacts/${merged}/merge`, { into: id })
+    const { body } = await activity({ contact_ids: [id] })
+    expect(body.activity[id].total_events).toBe(2)
+    expect(body.activity[id].events.map(({ event }: { event: string }) => event)).toEqual(['elsewhere', 'before'])
+  })
+
   test('answers for contacts that together have more visitors than one query can name', async () => {
     const ids = [
       await withEvents('a@example.com', [{ event: 'x' }]),

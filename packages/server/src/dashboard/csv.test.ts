@@ -67,7 +67,8 @@ test.each([
 test('contacts come by the filters of the list, with the columns asked for', async () => {
   const hostile = { firstname: '=cmd|calc', city: 'Rome', constructor: 'x', 'a key': 'b\r\nc' }
   await tenant.contact('csv1@example.com', hostile, { visitor_id: 'csv1' })
-  await tenant.contact('csv2@example.com', { city: 'Rome' })
+  await tenant.track({ visitor_id: 'csv2', events: [{ event: 'sold' }] })
+  const identified = await tenant.contact('csv2@example.com', { city: 'Rome' }, { visitor_id: 'csv2' })
   await tenant.contact('csv3@example.com', { city: 'Oslo' })
   await tenant.track({ visitor_id: 'csv1', events: [{ event: 'bought' }] })
   const rows = await rowsOf('/api/contacts/export.csv?city=Rome&columns=email,firstname,a%20key,constructor,toString')
@@ -77,6 +78,13 @@ test('contacts come by the filters of the list, with the columns asked for', asy
   ])
   expect(await rowsOf('/api/contacts/export.csv?has_event_type=bought&columns=email')).toEqual([
     { email: 'csv1@example.com' },
+  ])
+  // Before its visitor was identified.
+  expect(await rowsOf('/api/contacts/export.csv?has_event_type=sold&columns=email')).toEqual([
+    { email: 'csv2@example.com' },
+  ])
+  expect(await rowsOf('/api/events/export.csv?event_type=sold&columns=internal_contact_id')).toEqual([
+    { internal_contact_id: identified },
   ])
   expect(await rowsOf('/api/contacts/export.csv?city=Nowhere')).toEqual([])
   expect(await rowsOf('/api/contacts/export.csv?company_id=none')).toEqual([])

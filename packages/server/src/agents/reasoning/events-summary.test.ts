@@ -3,15 +3,26 @@ import { expect, test } from 'vitest'
 import { createTestTenant, sharedService } from '../../../test/service.ts'
 import { summariseEvents } from './events-summary.ts'
 
-test('contacts that together have more visitors than one query can name are summarised all the same', async () => {
+test('what visitors did before and after they were identified is summarised, also for contacts that together have more of them than one query can name', async () => {
   const service = await sharedService()
   const tenant = await createTestTenant(service)
   const names = ['ada', 'bob']
+  for (const name of names) await tenant.track({ visitor_id: name, events: [{ event: 'before' }] })
   const ids = await Promise.all(names.map((name) => tenant.contact(`${name}@example.com`, {}, { visitor_id: name })))
   await sql`INSERT INTO owner_links (tenant_id, owner_id, contact_id)
     SELECT ${tenant.id}::uuid, gen_random_uuid(), contact_id
     FROM unnest(${ids}::uuid[]) AS contact_id, generate_series(1, 11000)`.execute(service.stores.database)
   for (const name of names) await tenant.track({ visitor_id: name, events: [{ event: `by_${name}` }] })
   const summaries = await summariseEvents(tenant.handle, ids)
-  expect(ids.map((id) => summaries.get(id)?.by_type.map(({ event }) => event))).toEqual([['by_ada'], ['by_bob']])
+  expect(
+    ids.map((id) =>
+      summaries
+        .get(id)
+        ?.by_type.map(({ event }) => event)
+        .sort(),
+    ),
+  ).toEqual([
+    ['before', 'by_ada'],
+    ['before', 'by_bob'],
+  ])
 })
