@@ -1,10 +1,10 @@
 /** Loads the tenants of the fairness row, in a process of its own. Writes their keys to TENANTS_FILE. */
 import { writeFileSync } from 'node:fs'
+import { createApiKey } from '../packages/server/src/access/api-keys.ts'
+import { createTenant } from '../packages/server/src/access/tenants.ts'
+import { openEngines } from '../packages/server/src/assembly/engines.ts'
 import { readConfig } from '../packages/server/src/config.ts'
-import { openEngines } from '../packages/server/src/engines.ts'
 import { createLog } from '../packages/server/src/platform/log.ts'
-import { createApiKey } from '../packages/server/src/tenants/api-keys.ts'
-import { createTenant } from '../packages/server/src/tenants/tenants.ts'
 import { loadContacts, loadEvents, settle } from './bulk.ts'
 import { populationOf } from './people.ts'
 

@@ -2,6 +2,9 @@
  * Makes deliveries for a receiver, all in one transaction: a service that runs on the same data directory meets them all at
  * once. The first time, makes the tenant that has subscribed it.
  */
+
+import { addDomain } from '../packages/server/src/access/domains.ts'
+import { createTenant } from '../packages/server/src/access/tenants.ts'
 import { openSession } from '../packages/server/src/cli/session.ts'
 import { readConfig } from '../packages/server/src/config.ts'
 import type { EventRecord } from '../packages/server/src/journal/event-record.ts'
@@ -9,8 +12,6 @@ import { openSecretBox } from '../packages/server/src/platform/crypto/secret-key
 import { newId } from '../packages/server/src/platform/ids.ts'
 import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journeys.ts'
 import { createRandom } from '../packages/server/src/seed/random.ts'
-import { addDomain } from '../packages/server/src/tenants/domains.ts'
-import { createTenant } from '../packages/server/src/tenants/tenants.ts'
 import { activeSubscriptions, addDeliveries } from '../packages/server/src/webhooks/match.ts'
 import { createSubscription } from '../packages/server/src/webhooks/subscriptions.ts'
 

@@ -14,17 +14,14 @@ const DASHBOARD = 'packages/dashboard/src/'
 /** May see every tenant's rows at once, because they serve all tenants at once. */
 const UNSCOPED = [
   'platform',
-  'tenants',
+  'access',
   'journal',
   'webhooks/queue',
   'conversations/mailbox',
-  'visitors/retention.ts',
+  'identification/retention.ts',
   'cli',
   'demo',
-  'engines.ts',
-  'service.ts',
-  'retention.ts',
-  'app.ts',
+  'assembly',
 ]
 /** Calls an address. Those that users gave must be checked, so one folder does it for all. (METHODS is a list of words.) */
 const CALLS_OUT =
@@ -90,9 +87,11 @@ function checkImport(file: string, imported: string): void {
   const [from, to] = [file, imported].map((path) => path.slice(SERVER.length).split('/'))
   const [feature = '', target = ''] = [from?.[0], to?.[0]]
   const forbid = (rule: string) => problems.push(`${file} imports ${imported}: ${rule}`)
-  if (target === 'app.ts' && feature !== 'service.ts') forbid('only the service puts the application together')
+  if (target === 'assembly' && feature !== 'assembly' && !['main.ts', 'cli.ts', 'cli', 'demo'].includes(feature))
+    forbid('only assembly/ knows all parts')
   if (feature === 'platform' && target !== 'platform' && target !== 'config.ts') forbid('platform knows no feature')
-  if (target !== feature && to?.at(-1) === 'routes.ts' && feature !== 'app.ts') forbid('routes are the end of the line')
+  if (target !== feature && to?.at(-1) === 'routes.ts' && feature !== 'assembly')
+    forbid('routes are the end of the line')
   // What reads a model's words proposes and does nothing: it cannot reach what sends, approves or executes.
   const acts = /\/(identities|agents\/actions\/(?!settings|action-object))/.test(imported)
   if (from?.slice(0, 2).join('/') === 'agents/reasoning' && acts) forbid('an agent that thinks has no way to act')

@@ -6,10 +6,10 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { startService } from '../packages/server/src/assembly/service.ts'
 import { readConfig } from '../packages/server/src/config.ts'
 import { renderOpenapi } from '../packages/server/src/platform/http/openapi.ts'
 import { createLog } from '../packages/server/src/platform/log.ts'
-import { startService } from '../packages/server/src/service.ts'
 
 const TABLES = 'packages/server/src/platform/postgres/generated/tables.ts'
 

@@ -3,7 +3,7 @@ import { reserveThreads } from './platform/threads.ts'
 
 reserveThreads()
 keepCompiledCode()
-const [{ readConfig }, { runService }] = [await import('./config.ts'), await import('./run.ts')]
+const [{ readConfig }, { runService }] = [await import('./config.ts'), await import('./assembly/run.ts')]
 await runService(() => readConfig(process.env))
 writeCompiledCode()
 // After the start, which does not wait for its pages nor share the processor with their build.

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addDomain } from '../src/tenants/domains.ts'
+import { addDomain } from '../src/access/domains.ts'
 import { HAS_BROWSER, sharedChromium } from './chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 

@@ -6,7 +6,7 @@ keepCompiledCode()
 const [{ readConfig }, { createLog }, { startService }] = await Promise.all([
   import('../src/config.ts'),
   import('../src/platform/log.ts'),
-  import('../src/service.ts'),
+  import('../src/assembly/service.ts'),
 ])
 writeCompiledCode()
 // A test that ends takes its processes along.

@@ -1,8 +1,8 @@
+import { hashPassword } from '../src/access/passwords.ts'
+import type { Role } from '../src/access/roles.ts'
+import { createTenantUser } from '../src/access/users.ts'
 import { newId } from '../src/platform/ids.ts'
 import type { Stores } from '../src/platform/tenant.ts'
-import { hashPassword } from '../src/tenants/passwords.ts'
-import type { Role } from '../src/tenants/roles.ts'
-import { createTenantUser } from '../src/tenants/users.ts'
 import { type Answer, call, type TestService } from './service.ts'
 
 /** Where people reach the service; the address that it listens on unless CDS_PUBLIC_URL says another. */

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { listWaitingActions } from '../src/agents/actions/waiting.ts'
-import { OPERATIONS } from '../src/all-operations.ts'
+import { OPERATIONS } from '../src/assembly/all-operations.ts'
 import type { Operation } from '../src/operations/declare.ts'
 import { createSegment } from '../src/segments/segments.ts'
 import { MAIL, propose } from './actions.ts'

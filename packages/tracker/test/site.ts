@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
-import { addDomain } from '../../server/src/tenants/domains.ts'
+import { addDomain } from '../../server/src/access/domains.ts'
 import { sharedChromium } from '../../server/test/chromium.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../server/test/service.ts'
 import { ANSWER_MS_MAX } from '../src/request.ts'

@@ -1,5 +1,5 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { TeamAnswer } from '../../../server/src/dashboard/team/schema.ts'
+import type { TeamAnswer } from '../../../server/src/access/team/schema.ts'
 import { get, send } from './client.ts'
 import type { Role } from './session.ts'
 

@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { TenantObject } from '../../../server/src/tenants/tenant-object.ts'
+import type { TenantObject } from '../../../server/src/access/tenant-object.ts'
 import { get, send } from './client.ts'
 
 export const tenantQuery = queryOptions({

@@ -2,7 +2,7 @@ import { Alert, Button, Code, Group, Stack, Switch, Tabs, Text } from '@mantine/
 import { IconKey } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { TenantObject } from '../../../server/src/tenants/tenant-object.ts'
+import type { TenantObject } from '../../../server/src/access/tenant-object.ts'
 import { refreshTenant, requireSignedIdentification, rotateIdentitySecret, tenantQuery } from '../api/tenant.ts'
 import { useMay } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'

@@ -4,11 +4,11 @@ import { expectedAnswer, isoWeek, type Key, numberOnly, rounded } from '../../te
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { ChangeLog } from '../contacts/change-log.ts'
 import { SYSTEM_EVENTS } from '../events/filters.ts'
+import { linkOwners } from '../identification/link-owners.ts'
 import { appendRecords } from '../journal/append.ts'
 import { episodeId } from '../journal/episodes.ts'
 import { type EventRecord, JOURNAL_FORMAT, NOBODY, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
-import { linkOwners } from '../visitors/link-owners.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
 
 let service: TestService

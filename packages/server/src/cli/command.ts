@@ -1,5 +1,5 @@
+import { requireTenant } from '../access/tenants.ts'
 import { ServiceError } from '../platform/errors.ts'
-import { requireTenant } from '../tenants/tenants.ts'
 import type { Session } from './session.ts'
 
 /** The options of a call, by their names. */

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
+import { explain, keepFilesPrivate } from '../assembly/run.ts'
 import { readConfig } from '../config.ts'
 import { systemClock } from '../platform/time.ts'
-import { explain, keepFilesPrivate } from '../run.ts'
 import type { Command, Values } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { openSession } from './session.ts'

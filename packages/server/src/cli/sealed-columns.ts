@@ -1,9 +1,9 @@
+import { identitySecretPlace } from '../access/identification-settings.ts'
+import { serviceSecretPlace } from '../access/service-secrets.ts'
 import { connectionPlace } from '../conversations/intercom/connection.ts'
 import { emailPlace } from '../identities/email-secrets.ts'
 import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
-import { identitySecretPlace } from '../tenants/identification-settings.ts'
-import { serviceSecretPlace } from '../tenants/service-secrets.ts'
 import { headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
 
 const socialSession = { table: 'social_sessions', key: ['tenant_id', 'session_id'] }

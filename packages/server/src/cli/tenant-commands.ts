@@ -1,10 +1,10 @@
+import { requireSignature, rotateIdentitySecret } from '../access/identification-settings.ts'
+import { readTenantObject } from '../access/tenant-object.ts'
+import { createTenant } from '../access/tenants.ts'
 import { audit } from '../audit/log.ts'
 import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { openTenant } from '../platform/tenant.ts'
-import { requireSignature, rotateIdentitySecret } from '../tenants/identification-settings.ts'
-import { readTenantObject } from '../tenants/tenant-object.ts'
-import { createTenant } from '../tenants/tenants.ts'
 import { about, audited } from './audited.ts'
 import { type Command, existingTenant, required, tenant, type Values } from './command.ts'
 

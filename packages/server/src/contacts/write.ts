@@ -1,6 +1,6 @@
 import { forgetConversations } from '../conversations/forget.ts'
+import { linkVisitors, registerVisitors, unlinkVisitors } from '../identification/link.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { linkVisitors, registerVisitors, unlinkVisitors } from '../visitors/link.ts'
 import { EMAIL, emailTaken, missingContact, survivorOf } from './aliases.ts'
 import { changeContact, holderOfEmail, insertContact, lockContact } from './change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
+import { requireScopeOf } from '../access/authentication.ts'
 import { audit } from '../audit/log.ts'
 import type { CompanyRow } from '../companies/company-object.ts'
 import { companyPages } from '../companies/pages.ts'
@@ -17,7 +18,6 @@ import type { App } from '../platform/http/app-types.ts'
 import { filterText } from '../platform/http/query-parameters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { requireScopeOf } from '../tenants/authentication.ts'
 import { type CsvFile, columnsOf, sendCsv } from './csv.ts'
 
 const columns = filterText('The columns, with commas between: fields and keys of properties or data.', 8_000)

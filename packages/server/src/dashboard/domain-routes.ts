@@ -1,10 +1,4 @@
 import Type from 'typebox'
-import type { App } from '../platform/http/app-types.ts'
-import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { flag } from '../platform/http/query-parameters.ts'
-import { Id, Nullable, pathId, success, Timestamp } from '../platform/http/responses.ts'
-import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
-import type { Clock } from '../platform/time.ts'
 import {
   checkRecord,
   claimDomain,
@@ -14,7 +8,13 @@ import {
   readDomain,
   removeDomain,
   type TenantDomain,
-} from '../tenants/domains-of-tenant.ts'
+} from '../access/domains-of-tenant.ts'
+import type { App } from '../platform/http/app-types.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { flag } from '../platform/http/query-parameters.ts'
+import { Id, Nullable, pathId, success, Timestamp } from '../platform/http/responses.ts'
+import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
+import type { Clock } from '../platform/time.ts'
 import { ADMIN, VIEWER } from './access.ts'
 import { audited } from './audited.ts'
 

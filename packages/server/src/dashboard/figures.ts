@@ -2,8 +2,8 @@ import { type EventConditions, eventConditions, storableTime } from '../events/f
 import { dayConditions } from '../events/rollups.ts'
 import { VISITORS_STATE } from '../events/table.ts'
 import { NOBODY } from '../journal/event-record.ts'
+import { daysOf, type Range, wholeDaysOf } from '../platform/http/days.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { daysOf, type Range, wholeDaysOf } from './days.ts'
 
 interface FigureRow {
   now: number | boolean

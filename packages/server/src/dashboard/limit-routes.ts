@@ -1,9 +1,9 @@
 import Type from 'typebox'
+import { liveApiKeys } from '../access/keys-of-tenant.ts'
 import type { Config, RateLimits } from '../config.ts'
 import type { App } from '../platform/http/app-types.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { Id, Nullable, success } from '../platform/http/responses.ts'
-import { liveApiKeys } from '../tenants/keys-of-tenant.ts'
 import { VIEWER } from './access.ts'
 
 /** Keys that are shown, the busiest first: a tenant may have any number. */

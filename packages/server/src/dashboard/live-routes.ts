@@ -1,9 +1,9 @@
+import type { FindApiKey } from '../access/api-keys.ts'
+import { isStillAllowed, personOf } from '../access/authentication.ts'
+import type { SignedIn } from '../access/sessions.ts'
 import type { LiveFeed } from '../live/feed.ts'
 import { type EventStream, openEventStream } from '../live/stream.ts'
 import type { App } from '../platform/http/app-types.ts'
-import type { FindApiKey } from '../tenants/api-keys.ts'
-import { isStillAllowed, personOf } from '../tenants/authentication.ts'
-import type { SignedIn } from '../tenants/sessions.ts'
 
 const SCOPE = 'events:read'
 const HEARTBEAT_EVERY_MS = 15_000

@@ -1,9 +1,9 @@
 import Type from 'typebox'
 import type { App } from '../platform/http/app-types.ts'
+import { rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { success } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
 import { VIEWER } from './access.ts'
-import { rangeOf, rangeParameters } from './days.ts'
 import { readOverview } from './overview.ts'
 import { Overview } from './overview-schema.ts'
 

@@ -1,8 +1,8 @@
 import { eventConditions } from '../events/filters.ts'
 import { EVENT_ID_ORDER } from '../events/table.ts'
+import { type Range, rangeBefore } from '../platform/http/days.ts'
 import { endOfMillisecond } from '../platform/postgres/text-filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type Range, rangeBefore } from './days.ts'
 import { identifiedContacts, readFigures } from './figures.ts'
 import type { Overview } from './overview-schema.ts'
 

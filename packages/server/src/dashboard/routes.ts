@@ -1,14 +1,14 @@
+import type { SignedIn } from '../access/sessions.ts'
+import type { Auth } from '../access/sign-in/auth.ts'
+import { authRoutes } from '../access/sign-in/auth-routes.ts'
+import { sessionRoutes } from '../access/sign-in/session-routes.ts'
+import { invitationRoutes } from '../access/team/invitation-routes.ts'
+import { type TeamDependencies, teamRoutes } from '../access/team/team-routes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { App } from '../platform/http/app-types.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
-import type { SignedIn } from '../tenants/sessions.ts'
+import { servePages } from '../static/pages.ts'
 import { type PageDependencies, pageRoutes } from './page-routes.ts'
-import type { Auth } from './sign-in/auth.ts'
-import { authRoutes } from './sign-in/auth-routes.ts'
-import { sessionRoutes } from './sign-in/session-routes.ts'
-import { servePages } from './static/pages.ts'
-import { invitationRoutes } from './team/invitation-routes.ts'
-import { type TeamDependencies, teamRoutes } from './team/team-routes.ts'
 
 export interface DashboardDependencies extends TeamDependencies, PageDependencies {
   auth: () => Promise<Auth>

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { SegmentMember } from '../contacts/contact-object.ts'
 import { validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
+import { daysOf, rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { Id, Nullable, pathId, success } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
 import { segmentGrowth } from '../segments/growth.ts'
@@ -11,7 +12,6 @@ import { createSegment, deleteSegment, readSegment, updateSegment } from '../seg
 import { suggestValues } from '../segments/suggestions.ts'
 import { MEMBER, VIEWER } from './access.ts'
 import { audited } from './audited.ts'
-import { daysOf, rangeOf, rangeParameters } from './days.ts'
 
 const Path = Type.Object({ segment_id: Type.String() })
 const OneSegment = success({ segment: Segment })

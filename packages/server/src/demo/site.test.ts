@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_BROWSER, sharedChromium } from '../../test/chromium.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
-import { addDomain } from '../tenants/domains.ts'
+import { addDomain } from '../access/domains.ts'
 import { serveDemoSite } from './site.ts'
 
 describe.skipIf(!HAS_BROWSER)('the shop of the demo', () => {

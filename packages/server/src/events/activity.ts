@@ -1,6 +1,6 @@
 import type Type from 'typebox'
+import { askableGroups, contactsOf, type Owned } from '../identification/owners.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { askableGroups, contactsOf, type Owned } from '../visitors/owners.ts'
 import { type ActivityEvent, isoOf, textOrNull } from './event-object.ts'
 import { conditionsOf, type EventFilters } from './filters.ts'
 import { EVENT_ID_ORDER } from './table.ts'

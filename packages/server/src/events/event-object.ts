@@ -1,7 +1,7 @@
 import Type from 'typebox'
+import { contactsOf, type Owned } from '../identification/owners.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { contactsOf, type Owned } from '../visitors/owners.ts'
 
 const Text = Nullable(Type.String())
 

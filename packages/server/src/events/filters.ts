@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
+import { ownersOf } from '../identification/owners.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
@@ -8,7 +9,6 @@ import { filterText, flag, searchText, timestampBound } from '../platform/http/q
 import { isUuid } from '../platform/ids.ts'
 import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { ownersOf } from '../visitors/owners.ts'
 
 /** Names of system events (decisions 4.2). */
 export const SYSTEM_EVENTS = [

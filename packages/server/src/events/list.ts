@@ -1,7 +1,7 @@
+import { contactsOf } from '../identification/owners.ts'
 import { isAnswerTooLarge, itemsWithin } from '../platform/answer-size.ts'
 import { isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { contactsOf } from '../visitors/owners.ts'
 import { EVENT_COLUMNS, type EventRow, isoOf, textOrNull, toEventObjects } from './event-object.ts'
 import { conditionsOf, type EventFilters, readsEverything } from './filters.ts'
 import { joinContacts } from './join.ts'

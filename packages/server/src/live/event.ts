@@ -1,5 +1,5 @@
 import { isoOf, textOrNull } from '../events/event-object.ts'
-import type { Owned } from '../visitors/owners.ts'
+import type { Owned } from '../identification/owners.ts'
 
 /** An event as the live feed tells of it. */
 export interface LiveEvent {

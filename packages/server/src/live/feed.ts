@@ -1,11 +1,11 @@
 import { EVENT_ID_ORDER } from '../events/table.ts'
+import { contactsOf } from '../identification/owners.ts'
 import type { Batch } from '../journal/event-record.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { contactsOf } from '../visitors/owners.ts'
 import { type LiveEvent, type RecordedEvent, toLiveEvent } from './event.ts'
 
 /** Dashboards that one person has open, or connections of one API key. */

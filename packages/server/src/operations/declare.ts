@@ -1,9 +1,9 @@
 import type { Static, TObject, TProperties } from 'typebox'
+import type { Scope } from '../access/scopes.ts'
 import type { AuditEntry } from '../audit/log.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { Scope } from '../tenants/scopes.ts'
 
 /** The dependencies of operations. */
 export interface Context {

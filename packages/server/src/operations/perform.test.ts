@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { OPERATIONS } from '../all-operations.ts'
+import { OPERATIONS } from '../assembly/all-operations.ts'
 import { listAudit } from '../audit/list.ts'
 import type { Operation } from './declare.ts'
 import { perform } from './perform.ts'

@@ -1,8 +1,8 @@
-import { locate, referringDomain } from '../collector/location.ts'
-import { parseUserAgent } from '../collector/user-agent.ts'
 import { episodeId } from '../journal/episodes.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
+import { locate, referringDomain } from '../sites/track/location.ts'
+import { parseUserAgent } from '../sites/track/user-agent.ts'
 import type { Random } from './random.ts'
 
 /** How busy each hour of the day (UTC) and each day of the week (from Sunday) is. */

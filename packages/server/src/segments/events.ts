@@ -1,10 +1,10 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { conditionsOf, type EventConditions, eventConditions } from '../events/filters.ts'
+import { askableGroups } from '../identification/owners.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { askableGroups } from '../visitors/owners.ts'
 import { type ContactRange, isLast } from './contact-ranges.ts'
 import { type EventMatch, keyOf } from './filter.ts'
 

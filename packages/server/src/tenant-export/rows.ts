@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import { EVENT_ID_ORDER } from '../events/table.ts'
+import { contactsOf, type Owned } from '../identification/owners.ts'
 import { createPageReader, LOADED_BYTES_MAX } from '../platform/answer-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { contactsOf, type Owned } from '../visitors/owners.ts'
 import type { EXPORTED } from './tables.ts'
 
 const ROWS_A_PAGE = 1_000

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { call, createTestTenant, type TestTenant } from '../../test/service.ts'
 import { addDelivery, arrived, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
-import { OPERATIONS } from '../all-operations.ts'
+import { OPERATIONS } from '../assembly/all-operations.ts'
 import type { WebhookDelivery } from './schema.ts'
 
 let bench: WebhookBench

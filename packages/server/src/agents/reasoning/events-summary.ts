@@ -1,8 +1,8 @@
 import { activityOfContacts } from '../../events/activity.ts'
 import { conditionsOf } from '../../events/filters.ts'
 import { EVENT_ID_ORDER } from '../../events/table.ts'
+import { askableGroups } from '../../identification/owners.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { askableGroups } from '../../visitors/owners.ts'
 
 const TYPES_A_CONTACT = 20
 const PAGES_A_CONTACT = 10

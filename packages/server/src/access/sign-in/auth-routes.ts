@@ -1,0 +1,187 @@
+import type { FastifyRequest } from 'fastify'
+import Type, { type TObject } from 'typebox'
+import { ServiceError } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/app-types.ts'
+import { saltFor } from '../accounts.ts'
+import { type Access, personOf } from '../authentication.ts'
+import { forgetWaitingSteps, proveByLink } from '../password-reset.ts'
+import { withSalt } from '../passwords.ts'
+import type { SignedIn } from '../sessions.ts'
+import { OIDC_PROVIDER, SIGN_IN_PAGE } from './auth.ts'
+import { type CodeDependencies, checkCode } from './check-code.ts'
+import { forward } from './forward.ts'
+import { codePage } from './links.ts'
+import { mailPasswordLink, type PasswordMailDependencies } from './password-mail.ts'
+import { limitSignIn, signInWithPassword } from './password-sign-in.ts'
+import { Address, Code, LocalPath, Password } from './schema.ts'
+
+/** No body of a sign-in is longer. */
+const BODY_BYTES_MAX = 16 * 1024
+
+const strict = { additionalProperties: false }
+const Nothing = Type.Object({}, strict)
+const OfPassword = Type.Object({ password: Password }, strict)
+const SignInBody = Type.Object(
+  {
+    email: Address,
+    password: Password,
+    rememberMe: Type.Optional(Type.Boolean()),
+    tenant_id: Type.Optional(Type.String({ maxLength: 100 })),
+  },
+  strict,
+)
+const OfAddress = Type.Object({ email: Address }, strict)
+const NewPasswordBody = Type.Object(
+  { token: Type.String({ minLength: 1, maxLength: 200 }), newPassword: Password },
+  strict,
+)
+const OfCode = Type.Object({ code: Code, trustDevice: Type.Optional(Type.Boolean()) }, strict)
+
+const CHANGE_PASSWORD = '/change-password'
+
+interface Forwarded {
+  path: string
+  access: Access
+  body: TObject
+  /** What the library is always told, whatever the caller says. */
+  fixed?: object
+}
+
+/**
+ * The sign-in library's endpoints that the service exposes, besides those with their own route below. The library has
+ * many more (signing up, changing or deleting an account), which would bypass invitations and roles, so they are not
+ * exposed.
+ */
+const FORWARDED: readonly Forwarded[] = [
+  { path: '/sign-out', access: 'public', body: Nothing },
+  { path: '/two-factor/enable', access: 'signed-in', body: OfPassword },
+  { path: '/two-factor/disable', access: 'signed-in', body: OfPassword },
+  { path: '/two-factor/get-totp-uri', access: 'signed-in', body: OfPassword },
+  { path: '/two-factor/generate-backup-codes', access: 'signed-in', body: OfPassword },
+  {
+    path: CHANGE_PASSWORD,
+    access: 'signed-in',
+    body: Type.Object(
+      { currentPassword: Password, newPassword: Password, revokeOtherSessions: Type.Optional(Type.Boolean()) },
+      strict,
+    ),
+    // Whoever knew the old password must be out.
+    fixed: { revokeOtherSessions: true },
+  },
+  { path: '/revoke-other-sessions', access: 'signed-in', body: Nothing },
+]
+
+/** Signing in and out, second factors and passwords: the sign-in library behind our own checks. */
+export function authRoutes(app: App, dependencies: CodeDependencies & PasswordMailDependencies): void {
+  const { config, auth, rateLimiter, stores, clock, log } = dependencies
+  const { database } = stores
+  // A sign-out needs no body: one that is missing is like an empty one. Round an address people leave spaces.
+  const tidy = async (request: FastifyRequest) => {
+    if (request.body === undefined) request.body = {}
+    const body = request.body as { email?: unknown } | null
+    if (typeof body?.email === 'string') body.email = body.email.trim()
+  }
+
+  /** A route with this access and this strict body. */
+  const takes = <Body extends TObject>(body: Body, access: Access) => ({
+    config: { access },
+    bodyLimit: BODY_BYTES_MAX,
+    preValidation: tidy,
+    schema: { body },
+  })
+
+  for (const { path, access, body, fixed } of FORWARDED) {
+    app.post(`/api/auth${path}`, takes(body, access), async (request, reply) => {
+      await limitSignIn(dependencies, request, reply)
+      const body = { ...(request.body as object), ...fixed }
+      const call = () => forward(dependencies, request, reply, { method: 'POST', path, body })
+      if (path !== CHANGE_PASSWORD) return labelled(await call(), request.signedIn)
+      const { user } = personOf(request)
+      const answer = await withSalt(await saltFor(database, user.email), call)
+      await forgetWaitingSteps(database, user.id)
+      return answer
+    })
+  }
+
+  app.post('/api/auth/sign-in/email', takes(SignInBody, 'public'), async (request, reply) => {
+    const { body } = request
+    const accounts = await limitSignIn(dependencies, request, reply, { email: body.email.toLowerCase() })
+    return signInWithPassword(dependencies, request, reply, body, accounts)
+  })
+
+  for (const kind of ['totp', 'backup-code'] as const) {
+    app.post(`/api/auth/two-factor/verify-${kind}`, takes(OfCode, 'public'), async (request, reply) =>
+      checkCode(dependencies, request, reply, { kind, ...request.body }),
+    )
+  }
+
+  app.post('/api/auth/request-password-reset', takes(OfAddress, 'public'), async (request, reply) => {
+    const email = request.body.email.toLowerCase()
+    await limitSignIn(dependencies, request, reply, { email })
+    // Not awaited: how long it takes would tell whether the address is known.
+    mailPasswordLink(dependencies, email).catch((error) =>
+      log.error({ err: error }, 'the mail with the password link could not be sent'),
+    )
+    return { status: true, message: 'If the address has an account, a link for a new password is on its way.' }
+  })
+
+  app.post('/api/auth/reset-password', takes(NewPasswordBody, 'public'), async (request, reply) => {
+    const { body } = request
+    await limitSignIn(dependencies, request, reply)
+    const salt = await proveByLink(stores, body.token, clock())
+    const call = () => forward(dependencies, request, reply, { method: 'POST', path: '/reset-password', body })
+    return salt === null ? call() : withSalt(salt, call)
+  })
+
+  app.post(
+    '/api/auth/sign-in/oauth2',
+    {
+      config: { access: 'public' },
+      bodyLimit: BODY_BYTES_MAX,
+      schema: {
+        body: Type.Object({ providerId: Type.Literal(OIDC_PROVIDER), callbackURL: Type.Optional(LocalPath) }, strict),
+      },
+    },
+    async (request, reply) => {
+      rateLimiter.checkSignIn(request.ip, reply)
+      if (config.oidc === null) throw notConfigured()
+      if (!(await auth()).hasOidc) {
+        const message = `${config.oidc.label} does not answer at the moment. Try again shortly.`
+        throw new ServiceError(503, 'oidc_unavailable', message, { headers: { 'retry-after': '5' } })
+      }
+      const { callbackURL = '/' } = request.body
+      const body = { provider: OIDC_PROVIDER, callbackURL, errorCallbackURL: SIGN_IN_PAGE, disableRedirect: true }
+      return forward(dependencies, request, reply, { method: 'POST', path: '/sign-in/social', body })
+    },
+  )
+
+  // Where the provider sends the browser back to; its state cookie shows that it was this browser that went there.
+  app.get(
+    `/api/auth/callback/${OIDC_PROVIDER}`,
+    { config: { access: 'public' }, schema: { querystring: Type.Object({}, { additionalProperties: true }) } },
+    async (request, reply) => {
+      rateLimiter.checkSignIn(request.ip, reply)
+      if (config.oidc === null) throw notConfigured()
+      const at = request.url.indexOf('?')
+      const path = `/callback/${OIDC_PROVIDER}${at < 0 ? '' : request.url.slice(at)}`
+      const { twoFactorRedirect } = await forward(dependencies, request, reply, { method: 'GET', path })
+      const target = String(reply.getHeader('location'))
+      if (twoFactorRedirect === true) reply.header('location', codePage(target))
+      return reply.send()
+    },
+  )
+}
+
+/** The library labels a second factor with what it takes for the address of an account. */
+function labelled(answer: Record<string, unknown>, signedIn: SignedIn | null): Record<string, unknown> {
+  const { totpURI } = answer
+  if (typeof totpURI !== 'string' || signedIn === null) return answer
+  return {
+    ...answer,
+    totpURI: totpURI.replace(/[\w-]+%40unverified\.invalid/, encodeURIComponent(signedIn.user.email)),
+  }
+}
+
+function notConfigured(): ServiceError {
+  return new ServiceError(404, 'oidc_not_configured', 'No OpenID provider is configured.')
+}

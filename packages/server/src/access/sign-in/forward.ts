@@ -1,0 +1,78 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../../config.ts'
+import { ServiceError } from '../../platform/errors.ts'
+import { cookiesOf } from '../sessions.ts'
+import { type Auth, CLIENT_IP_HEADER, publicOrigin } from './auth.ts'
+
+export interface ForwardDependencies {
+  config: Config
+  auth: () => Promise<Auth>
+}
+
+const FOREIGN_KEY_VIOLATION = '23503'
+
+/** An endpoint of the library, without its `/api/auth`, and what it is sent. */
+export interface Endpoint {
+  method: 'GET' | 'POST'
+  path: string
+  body?: object
+}
+
+/**
+ * Calls the sign-in library for a request that has passed our own checks, gives its cookies to the caller, and answers
+ * its body or redirection. Of the request it sees the cookies, the browser's name and the address.
+ * @throws ServiceError with the library's code in lower case when it refuses.
+ */
+export async function forward(
+  { config, auth }: ForwardDependencies,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { method, path, body }: Endpoint,
+): Promise<Record<string, unknown>> {
+  const origin = publicOrigin(config)
+  const headers = new Headers({ origin, [CLIENT_IP_HEADER]: request.ip })
+  const { cookie, 'user-agent': userAgent } = request.headers
+  const cookies = [...cookiesOf(cookie)].map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  if (cookies.length > 0) headers.set('cookie', cookies.join('; '))
+  if (userAgent !== undefined) headers.set('user-agent', userAgent.slice(0, 500))
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  const { handle } = await auth()
+  const sent = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  const response = await handle(new Request(`${origin}/api/auth${path}`, sent)).catch((error) => {
+    throw isGone(error) ? accountGone(error) : error
+  })
+  const newCookies = response.headers.getSetCookie()
+  if (newCookies.length > 0) reply.header('set-cookie', newCookies)
+  reply.header('cache-control', 'no-store')
+  const answer = await response.text()
+  const parsed = (answer.startsWith('{') ? JSON.parse(answer) : {}) as Record<string, unknown>
+  const location = response.headers.get('location')
+  if (response.status >= 300 && response.status < 400 && location !== null) {
+    // A path where it is ours: people may have come by another name of the host.
+    reply.code(302).header('location', location.startsWith(`${origin}/`) ? location.slice(origin.length) : location)
+    return parsed
+  }
+  if (!response.ok) throw refusal(response.status, parsed)
+  // The session's token belongs into the cookie, where no script reads it. Of the user only the id: what the library
+  // takes for the address may be another.
+  const { token: _token, user, ...shown } = parsed
+  const { id } = (user ?? {}) as { id?: unknown }
+  return id === undefined ? shown : { ...shown, user_id: id }
+}
+
+/** Whether another account replaced this one during the request, because its address was verified. */
+function isGone(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === FOREIGN_KEY_VIOLATION
+}
+
+function accountGone(cause: unknown): ServiceError {
+  return new ServiceError(401, 'account_replaced', 'This account was replaced during the request. Sign in again.', {
+    cause,
+  })
+}
+
+function refusal(status: number, { code, message }: Record<string, unknown>): ServiceError {
+  if (status >= 500) throw new Error(`The sign-in library answered ${status}: ${String(code ?? message)}`)
+  const stable = typeof code === 'string' ? code.toLowerCase() : 'sign_in_refused'
+  return new ServiceError(status, stable, typeof message === 'string' ? message : 'The sign-in was refused.')
+}

@@ -1,0 +1,69 @@
+import Type, { type Static } from 'typebox'
+import { Id, Nullable, success } from '../../platform/http/responses.ts'
+import { PASSWORD_LENGTH_MAX } from '../passwords.ts'
+import { ROLES } from '../roles.ts'
+
+const strict = { additionalProperties: false }
+
+export const Address = Type.String({ minLength: 1, maxLength: 254 })
+/** How long a new one must be is said where it is set; an old one is only compared. */
+export const Password = Type.String({ minLength: 1, maxLength: PASSWORD_LENGTH_MAX })
+export const Code = Type.String({ minLength: 1, maxLength: 64 })
+/** Where the browser goes afterwards: never to another site. */
+export const LocalPath = Type.String({
+  pattern: '^/(?![/\\\\])[A-Za-z0-9/_.~?&=%:,+-]{0,500}$',
+  'x-expected': 'a path of the dashboard, such as /contacts',
+})
+
+export const PersonName = Type.String({ minLength: 1, maxLength: 200 })
+export const RoleName = Type.Enum([...ROLES])
+
+export const SetupBody = Type.Object(
+  {
+    setup_token: Type.String({ minLength: 1, maxLength: 200 }),
+    name: PersonName,
+    email: Address,
+    password: Password,
+    tenant_name: Type.String({ minLength: 1, maxLength: 200 }),
+  },
+  strict,
+)
+
+export const SetupAnswer = success({ needed: Type.Boolean() })
+
+export const SignInOptions = success({
+  setup_needed: Type.Boolean(),
+  oidc: Nullable(Type.Object({ label: Type.String() })),
+  password_reset: Type.Enum(['mail', 'operator'], {
+    description: 'mail: a link is sent on request; operator: only the command line makes one.',
+  }),
+})
+
+export const TenantBody = Type.Object({ tenant_id: Type.String({ maxLength: 100 }) }, strict)
+export const NewTenantBody = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) }, strict)
+
+export const MyNameBody = Type.Object({ name: PersonName }, strict)
+
+const TenantName = Type.Object({ tenant_id: Id, name: Type.String() })
+
+/** Who is signed in. A session whose person was removed from its tenant has none until another is chosen. */
+export const Me = success({
+  user: Type.Object({
+    user_id: Id,
+    email: Type.String(),
+    email_verified: Type.Boolean({
+      description: 'Whether mail, the OpenID provider or the operator has verified the address.',
+    }),
+    name: Type.String(),
+    two_factor_enabled: Type.Boolean(),
+    has_password: Type.Boolean(),
+  }),
+  tenant: Nullable(TenantName),
+  tenants: Type.Array(Type.Object({ tenant_id: Id, name: Type.String(), role: RoleName })),
+  role: Nullable(RoleName),
+  scopes: Type.Array(Type.String()),
+  sign_in: Type.Object({ oidc: Type.Object({ enabled: Type.Boolean(), label: Nullable(Type.String()) }) }),
+})
+
+export type MeAnswer = Static<typeof Me>
+export type SignInOptionsAnswer = Static<typeof SignInOptions>

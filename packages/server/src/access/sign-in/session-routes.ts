@@ -1,0 +1,131 @@
+import Type from 'typebox'
+import type { SecretBox } from '../../platform/crypto/secret-box.ts'
+import { notFound } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/app-types.ts'
+import { pathId, success } from '../../platform/http/responses.ts'
+import type { Mailer } from '../../platform/mail.ts'
+import { personOf } from '../authentication.ts'
+import { scopesOf } from '../scopes.ts'
+import { chooseTenant, RENEW_AFTER_SECONDS, SESSION_SECONDS } from '../sessions.ts'
+import { isSetupNeeded, setUp } from '../setup.ts'
+import { createTenantOf, profileOf } from '../team.ts'
+import { renameUser } from '../users.ts'
+import { forward } from './forward.ts'
+import { type SignInDependencies, signInWithPassword } from './password-sign-in.ts'
+import { Me, MyNameBody, NewTenantBody, SetupAnswer, SetupBody, SignInOptions, TenantBody } from './schema.ts'
+
+interface Dependencies extends SignInDependencies {
+  secrets: SecretBox
+  mailer: Mailer | null
+}
+
+const RENEW_BELOW_MS = (SESSION_SECONDS - RENEW_AFTER_SECONDS) * 1000
+
+/** The first start, who is signed in, and which tenant the session works in. */
+export function sessionRoutes(app: App, dependencies: Dependencies): void {
+  const { config, stores, secrets, mailer, rateLimiter, clock } = dependencies
+  const { database } = stores
+  /** A session is renewed once a day of use, by the page that every visit asks for. */
+  const isOld = (expiresAt: Date) => expiresAt.getTime() - clock().getTime() < RENEW_BELOW_MS
+
+  app.get(
+    '/api/setup',
+    { config: { access: 'public' }, schema: { response: { 200: SetupAnswer } } },
+    async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
+      return { status: 'success' as const, needed: await isSetupNeeded(database) }
+    },
+  )
+
+  app.post(
+    '/api/setup',
+    {
+      config: { access: 'public' },
+      schema: { body: SetupBody, response: { 201: success({ tenant_id: Type.String() }) } },
+    },
+    async (request, reply) => {
+      const { email, password } = request.body
+      rateLimiter.checkSignIn(request.ip, reply)
+      const tenantId = await setUp(stores, secrets, request.body, clock())
+      await signInWithPassword(dependencies, request, reply, { email: email.trim(), password })
+      return reply.code(201).send({ status: 'success', tenant_id: tenantId })
+    },
+  )
+
+  app.get(
+    '/api/sign-in-options',
+    { config: { access: 'public' }, schema: { response: { 200: SignInOptions } } },
+    async (_request, reply) => {
+      reply.header('cache-control', 'no-store')
+      return {
+        status: 'success' as const,
+        setup_needed: await isSetupNeeded(database),
+        oidc: config.oidc && { label: config.oidc.label },
+        password_reset: mailer ? ('mail' as const) : ('operator' as const),
+      }
+    },
+  )
+
+  app.get('/api/me', { config: { access: 'signed-in' }, schema: { response: { 200: Me } } }, async (request, reply) => {
+    const { user, membership, expiresAt } = personOf(request)
+    // The library moves the end on, in the database and in the cookie.
+    if (isOld(expiresAt)) await forward(dependencies, request, reply, { method: 'GET', path: '/get-session' })
+    const { tenants, hasPassword } = await profileOf(database, user.id)
+    const active = tenants.find(({ tenant_id }) => tenant_id === membership?.tenantId)
+    reply.header('cache-control', 'no-store')
+    return {
+      status: 'success' as const,
+      user: {
+        user_id: user.id,
+        email: user.email,
+        email_verified: user.emailVerified,
+        name: user.name,
+        two_factor_enabled: user.twoFactorEnabled,
+        has_password: hasPassword,
+      },
+      tenant: active ? { tenant_id: active.tenant_id, name: active.name } : null,
+      tenants,
+      role: membership?.role ?? null,
+      scopes: membership ? [...scopesOf(membership.role)] : [],
+      sign_in: { oidc: { enabled: config.oidc !== null, label: config.oidc?.label ?? null } },
+    }
+  })
+
+  app.patch(
+    '/api/me',
+    {
+      config: { access: 'signed-in' },
+      schema: { body: MyNameBody, response: { 200: success({ name: Type.String() }) } },
+    },
+    async (request) => {
+      const name = await renameUser(database, personOf(request).user.id, request.body.name, clock())
+      return { status: 'success' as const, name }
+    },
+  )
+
+  app.post(
+    '/api/tenant',
+    {
+      config: { access: 'signed-in' },
+      schema: { body: TenantBody, response: { 200: success({ tenant_id: Type.String() }) } },
+    },
+    async (request) => {
+      const tenantId = pathId(request.body.tenant_id, 'tenant')
+      if (!(await chooseTenant(database, personOf(request), tenantId, clock()))) throw notFound('tenant')
+      return { status: 'success' as const, tenant_id: tenantId }
+    },
+  )
+
+  app.post(
+    '/api/tenants',
+    {
+      config: { access: { role: 'owner' } },
+      schema: { body: NewTenantBody, response: { 201: success({ tenant_id: Type.String() }) } },
+    },
+    async (request, reply) => {
+      const person = personOf(request)
+      const tenantId = await createTenantOf(stores, person.user.id, request.body.name, request.actor, clock())
+      return reply.code(201).send({ status: 'success', tenant_id: tenantId })
+    },
+  )
+}

@@ -1,0 +1,163 @@
+import helmet from '@fastify/helmet'
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import Fastify, { LogController } from 'fastify'
+import type { FindApiKey } from '../access/api-keys.ts'
+import { requireCallers } from '../access/authentication.ts'
+import type { FindIdentificationKeys } from '../access/identification-settings.ts'
+import { tenantRoutes } from '../access/routes.ts'
+import { actionRoutes } from '../agents/actions/routes.ts'
+import { agentRoutes } from '../agents/routes.ts'
+import { aggregateRoutes } from '../aggregate/routes.ts'
+import { batchRoutes } from '../batch/routes.ts'
+import { companyRoutes } from '../companies/routes.ts'
+import type { Config } from '../config.ts'
+import { mergeRoutes } from '../contacts/merge-routes.ts'
+import { contactRoutes } from '../contacts/routes.ts'
+import { conversationRoutes } from '../conversations/routes.ts'
+import { type DashboardDependencies, dashboardRoutes } from '../dashboard/routes.ts'
+import { eventRoutes } from '../events/routes.ts'
+import { identifyRoutes } from '../identification/routes.ts'
+import type { MailDependencies } from '../identities/mail/dependencies.ts'
+import { identityRoutes } from '../identities/routes.ts'
+import type { SocialConnector } from '../identities/social/connector.ts'
+import { socialRoutes } from '../identities/social/routes.ts'
+import { unsubscribeRoutes } from '../identities/unsubscribe/routes.ts'
+import type { GroupCommit } from '../journal/group-commit.ts'
+import { noteRoutes } from '../notes/routes.ts'
+import { mountOperations } from '../operations/http.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import type { App } from '../platform/http/app-types.ts'
+import { answerClientError } from '../platform/http/client-errors.ts'
+import { watchClosing } from '../platform/http/closing.ts'
+import {
+  answerFrameworkError,
+  answerOtherMethods,
+  applyConventions,
+  requestIdOf,
+} from '../platform/http/conventions.ts'
+import { warnOfIgnoredHeader } from '../platform/http/forwarded-header.ts'
+import { observeRequests } from '../platform/http/observe.ts'
+import { describeApi } from '../platform/http/openapi.ts'
+import { createRateLimiter } from '../platform/http/rate-limits.ts'
+import { boundUnreadResponses } from '../platform/http/unread-responses.ts'
+import type { Jobs } from '../platform/jobs/jobs.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import { operationsRoutes } from '../platform/operations-routes.ts'
+import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
+import type { Outbound } from '../platform/outbound/client.ts'
+import type { Stores } from '../platform/tenant.ts'
+import type { Clock } from '../platform/time.ts'
+import type { SegmentFollower } from '../segments/follow.ts'
+import { segmentRoutes } from '../segments/routes.ts'
+import { formRoutes } from '../sites/forms/routes.ts'
+import { collectorRoutes } from '../sites/track/routes.ts'
+import { makeTrackerScript } from '../sites/track/script.ts'
+import { scriptRoutes } from '../sites/track/script-routes.ts'
+import { sourceRoutes } from '../sources/routes.ts'
+import { OPERATIONS } from './all-operations.ts'
+
+const BODY_BYTES_MAX = 1024 * 1024
+const REQUEST_TIMEOUT_MS = 60_000
+
+export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimiter'> {
+  config: Config
+  stores: Stores
+  secrets: SecretBox
+  jobs: Jobs
+  social: SocialConnector
+  groupCommit: GroupCommit
+  segments: SegmentFollower
+  mail: MailDependencies
+  findApiKey: FindApiKey
+  findTenantOfHost(host: string): Promise<string | null>
+  findIdentificationKeys: FindIdentificationKeys
+  llmOutbound: Pick<ApiFetch, 'check'>
+  outbound: Pick<Outbound, 'check'>
+  /** Why the service is not ready. */
+  findProblems(): Promise<string[]>
+  clock: Clock
+  log: Logger
+  metrics: Metrics
+}
+
+/** Puts the HTTP service together; it listens when told to. */
+export async function createApp(dependencies: AppDependencies): Promise<App> {
+  const { config, clock, log, metrics } = dependencies
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: (request) => requestIdOf(request.headers['x-request-id']),
+    bodyLimit: BODY_BYTES_MAX,
+    // Hops count from the socket, so entries that a client forges are never trusted.
+    trustProxy: config.trustedProxies > 0 && ((_address, hop) => hop < config.trustedProxies),
+    // A body that does not arrive must not hold its connection for ever.
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    http: { requireHostHeader: false },
+    forceCloseConnections: 'idle',
+    // A request that still arrives while the service stops is served, and told to close its connection.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: false },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: answerFrameworkError,
+  }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App
+
+  const { trackerScriptPath: scriptPath, trackerCollectPath: collectPath } = config
+  const script = await makeTrackerScript(scriptPath, collectPath)
+  const rateLimiter = createRateLimiter(config.rateLimits, clock)
+  boundUnreadResponses(app, config.unreadResponseSeconds)
+  warnOfIgnoredHeader(app, config.trustedProxies)
+  applyConventions(app)
+  const isClosing = watchClosing(app)
+  const otherMethods = answerOtherMethods(app)
+  observeRequests(app, metrics)
+  // What a client expects beyond 100-continue is no reason to refuse its request: it is one like all others.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
+  await app.register(helmet, {
+    // The API reference brings its own policy.
+    contentSecurityPolicy: false,
+    crossOriginResourcePolicy: { policy: 'cross-origin' },
+    // Whether a host is HTTPS only is for whoever runs its proxy to promise.
+    strictTransportSecurity: false,
+  })
+  await app.register(swagger, describeApi(config))
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
+  requireCallers(app, { ...dependencies, rateLimiter })
+  app.addHook('onRequest', async (request, reply) => {
+    if (request.apiKey) rateLimiter.checkApiKey(request.apiKey.keyId, reply)
+    if (request.signedIn) rateLimiter.checkUser(request.signedIn.user.id, reply)
+  })
+  operationsRoutes(app, dependencies)
+  contactRoutes(app, dependencies, config.eventFilterContactsMax)
+  mergeRoutes(app, dependencies)
+  noteRoutes(app, dependencies)
+  companyRoutes(app, dependencies)
+  eventRoutes(app)
+  segmentRoutes(app)
+  aggregateRoutes(app)
+  batchRoutes(app)
+  identifyRoutes(app, dependencies)
+  sourceRoutes(app, dependencies)
+  tenantRoutes(app, dependencies)
+  mountOperations(app, OPERATIONS, dependencies)
+  await dashboardRoutes(app, { ...dependencies, rateLimiter })
+  actionRoutes(app, dependencies)
+  agentRoutes(app, dependencies)
+  identityRoutes(app, dependencies)
+  conversationRoutes(app, dependencies)
+  socialRoutes(app, { ...dependencies, isClosing })
+  await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
+  const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
+  await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))
+  await app.register((scope) => formRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
+  await app.register((scope) =>
+    unsubscribeRoutes(scope as unknown as App, { ...dependencies.mail, stores: dependencies.stores }),
+  )
+  app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
+    app.swagger(),
+  )
+  otherMethods.done()
+  return app
+}

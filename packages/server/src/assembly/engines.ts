@@ -1,0 +1,154 @@
+import { rm, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { Config } from '../config.ts'
+import { EVENTS_TABLE, OWNER_LINKS_TABLE } from '../events/table.ts'
+import { type Projector, startProjector } from '../journal/projector.ts'
+import { type ClickHouse, connectClickHouse } from '../platform/clickhouse/connect.ts'
+import { checkInstallation, EventsMissing } from '../platform/clickhouse/installation.ts'
+import { refusingClickHouse } from '../platform/clickhouse/refusing.ts'
+import { createMissingTables } from '../platform/clickhouse/tables.ts'
+import { requireVersion } from '../platform/clickhouse/version.ts'
+import { explainFileError, openDataDirectory } from '../platform/embedded/data-directory.ts'
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/embedded/postgres.ts'
+import { serverUser } from '../platform/embedded/unprivileged-user.ts'
+import { type Cleanup, undoAll } from '../platform/every.ts'
+import type { Logger } from '../platform/log.ts'
+import { connectPostgres, openPool, type Postgres } from '../platform/postgres/connect.ts'
+import type { DB } from '../platform/postgres/generated/tables.ts'
+import { migratePostgres, withMigrationLock } from '../platform/postgres/migrate.ts'
+import { openReadTurns } from '../platform/read-turns.ts'
+import type { Stores } from '../platform/tenant.ts'
+
+export interface EngineOptions {
+  config: Config
+  log: Logger
+  /**
+   * A connection to use instead of the configured ClickHouse, closed with the engines; for tests, which share one.
+   */
+  clickhouse?: ClickHouse
+  /** Called with what a long step is doing. */
+  onProgress?: (message: string) => void
+}
+
+/** Both engines, connected and migrated. */
+export interface Engines {
+  stores: Stores
+  postgres: Postgres<DB>
+  projector: Projector
+  /** Directories that the embedded engines write to: their disks must not run full. */
+  directories: string[]
+  close(): Promise<void>
+}
+
+/** One holds a batch, one looks what waits, one retries what was refused. */
+const PROJECTOR_CONNECTIONS = 3
+/**
+ * A process that is frozen, or whose machine has lost its power, says no goodbye: after this time PostgreSQL takes the locks of its
+ * batch away. An insertion, during which PostgreSQL hears nothing, has failed by then.
+ */
+const HOLDS_BATCH_MS_MAX = 40_000
+
+/** File in the data directory with the address of the running service's PostgreSQL. */
+export const ADDRESS_FILE = 'postgres-address.json'
+
+/**
+ * Starts or connects both engines and brings them up to date.
+ * @throws Error when the data directory is in use or an engine cannot be reached; then nothing is left running.
+ */
+export async function openEngines(options: EngineOptions): Promise<Engines> {
+  const { config } = options
+  const cleanup: Cleanup = []
+  const dataDirectory = resolve(config.dataDirectory)
+  try {
+    return await open(options, dataDirectory, cleanup)
+  } catch (error) {
+    await undoAll(cleanup).catch(() => {})
+    throw await explainFileError(error, dataDirectory)
+  }
+}
+
+async function open(options: EngineOptions, dataDirectory: string, cleanup: Cleanup): Promise<Engines> {
+  const { config } = options
+  const directories: string[] = []
+  if (config.databaseUrl === null || config.clickhouseUrl === null) {
+    directories.push(dataDirectory)
+    const lock = await openDataDirectory(dataDirectory, config.databaseUrl === null ? serverUser() : null)
+    cleanup.push(() => lock.release())
+    // A file from a killed run, or from the original of a copy, would send the command line to the wrong server.
+    await rm(join(dataDirectory, ADDRESS_FILE), { force: true })
+  }
+  const [embedded, found] = await both(
+    config.databaseUrl === null ? startPostgres(options, dataDirectory, cleanup) : null,
+    openClickHouse(options, dataDirectory, cleanup),
+  )
+  if (embedded) directories.push(dirname(embedded.cluster))
+  const server = embedded?.connection ?? { connectionString: config.databaseUrl ?? '' }
+  const postgres = connectPostgres<DB>(server, config.postgresPoolSize, options.log)
+  cleanup.push(() => postgres.close())
+  const clickhouse = await withMigrationLock(postgres.db, async () => {
+    await migratePostgres(postgres.db)
+    return migrateClickHouse(postgres, found, options)
+  })
+  const reads = await openReadTurns(found, config)
+  const { db: database } = openPool<DB>(postgres.address, PROJECTOR_CONNECTIONS, HOLDS_BATCH_MS_MAX)
+  cleanup.push(() => database.destroy())
+  const projector = startProjector({ database, clickhouse, cluster: config.clickhouseCluster, log: options.log })
+  cleanup.push(() => projector.stop())
+  const stores = { database: postgres.db, clickhouse, reads, barrier: projector.barrier }
+  return { stores, postgres, projector, directories, close: () => undoAll(cleanup) }
+}
+
+/** Waits for both even if one fails, so that nothing starts behind the back of the cleanup. */
+async function both<First, Second>(
+  first: Promise<First> | null,
+  second: Promise<Second>,
+): Promise<[First | null, Second]> {
+  await Promise.allSettled([first, second])
+  return Promise.all([first, second])
+}
+
+async function startPostgres(
+  { onProgress }: EngineOptions,
+  dataDirectory: string,
+  cleanup: Cleanup,
+): Promise<EmbeddedPostgres> {
+  const embedded = await startEmbeddedPostgres({ dataDirectory, ...(onProgress ? { onProgress } : {}) })
+  cleanup.push(() => embedded.stop())
+  // The command line reaches the server of a running service through this.
+  const addressFile = join(dataDirectory, ADDRESS_FILE)
+  await writeFile(addressFile, JSON.stringify(embedded.connection), { mode: 0o600 })
+  cleanup.push(() => rm(addressFile, { force: true }))
+  return embedded
+}
+
+async function openClickHouse(
+  { config, log, clickhouse: shared }: EngineOptions,
+  dataDirectory: string,
+  cleanup: Cleanup,
+): Promise<ClickHouse> {
+  const { clickhouseUrl: url, clickhouseCluster: cluster } = config
+  const address = url === null ? { path: join(dataDirectory, 'clickhouse') } : { url, cluster }
+  const clickhouse = shared ?? (await connectClickHouse(address, log))
+  cleanup.push(() => clickhouse.close())
+  await requireVersion(clickhouse)
+  return clickhouse
+}
+
+/** @returns the ClickHouse to use; one that lacks this installation's events is neither written nor read. */
+async function migrateClickHouse(
+  postgres: Postgres<DB>,
+  clickhouse: ClickHouse,
+  { config, log, onProgress }: EngineOptions,
+): Promise<ClickHouse> {
+  const { clickhouseCluster, acceptLostEvents } = config
+  try {
+    await checkInstallation({ database: postgres.db, clickhouse, cluster: clickhouseCluster, acceptLostEvents })
+  } catch (error) {
+    if (!(error instanceof EventsMissing)) throw error
+    log.error(error.advice)
+    onProgress?.(error.advice)
+    return refusingClickHouse(error, clickhouse.close)
+  }
+  await createMissingTables(clickhouse, [EVENTS_TABLE, OWNER_LINKS_TABLE], clickhouseCluster)
+  return clickhouse
+}

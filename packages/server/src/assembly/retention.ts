@@ -1,0 +1,16 @@
+import { forgetEnded } from '../access/forget.ts'
+import { forgetUnseen } from '../identification/retention.ts'
+import { eachAlone, every, type Repeated } from '../platform/every.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import type { Clock } from '../platform/time.ts'
+
+const EVERY_MS = 60 * 60 * 1000
+
+/** Deletes expired rows, and those not used for too long, every hour. */
+export function keepTables(database: Database, clock: Clock, log: Logger): Repeated {
+  return every(EVERY_MS, async () => {
+    const failures = await eachAlone([forgetEnded, forgetUnseen], (forget) => forget(database, clock()))
+    for (const err of failures) log.warn({ err }, 'old rows could not be deleted; the next round tries again')
+  })
+}

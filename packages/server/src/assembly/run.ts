@@ -1,0 +1,94 @@
+import { type Config, ConfigError } from '../config.ts'
+import type { App } from '../platform/http/app-types.ts'
+import { createLog } from '../platform/log.ts'
+import { type Service, startService } from './service.ts'
+
+/** Ctrl-C, a supervisor, and a terminal that is closed. */
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+/** npm passes on the Ctrl-C that the terminal has sent to both: it comes twice at once and means one. */
+const SAME_SIGNAL_WITHIN_MS = 2_000
+
+/**
+ * Runs the service until it is told to stop, then lets it finish what it is doing. Told while it starts, it stops as
+ * soon as it has started, because an engine that is left behind would hold the data directory. A second Ctrl-C ends
+ * it at once.
+ * @param whenRunning is called once the service answers.
+ * @param beforeListen sees the application before it answers the first request.
+ */
+export async function runService(
+  readConfiguration: () => Config,
+  whenRunning: (service: Service, config: Config) => Promise<void> = announce,
+  beforeListen?: (app: App) => void,
+): Promise<void> {
+  keepFilesPrivate()
+  outliveTerminal()
+  let service: Service | null = null
+  let toldAt: number | null = null
+  let ended: Promise<void> = Promise.resolve()
+  const stop = (signal: string) => {
+    const isAgain = toldAt !== null && performance.now() - toldAt > SAME_SIGNAL_WITHIN_MS
+    if (isAgain && signal === 'SIGINT') process.exit(1)
+    if (toldAt === null && service) ended = end(service)
+    toldAt ??= performance.now()
+  }
+  for (const signal of STOP_SIGNALS) process.on(signal, stop)
+  try {
+    const config = readConfiguration()
+    const log = createLog(config.logLevel)
+    const onProgress = (message: string) => console.error(`· ${message}`)
+    service = await startService({ config, log, onProgress, ...(beforeListen ? { beforeListen } : {}) })
+    await (toldAt === null ? whenRunning(service, config) : end(service))
+  } catch (error) {
+    // What the stop has interrupted.
+    await ended
+    console.error(explain(error))
+    process.exit(1)
+  }
+}
+
+/** Ends the process. */
+async function end(service: Service): Promise<void> {
+  const { log } = service.app
+  log.info('stopping: finishing requests and flushing the journal')
+  try {
+    await service.close()
+    process.exit(0)
+  } catch (error) {
+    log.error({ err: error }, 'the service did not stop cleanly')
+    process.exit(1)
+  }
+}
+
+/** What is printed to a terminal that was closed is lost, and no reason to end without closing the engines. */
+function outliveTerminal(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+}
+
+/**
+ * Everything that the service or an engine in its process writes may hold customer data: no other user may read it.
+ */
+export function keepFilesPrivate(): void {
+  process.umask(0o077)
+}
+
+async function announce(service: Service): Promise<void> {
+  console.error(`The Customer Data Service is running at ${service.url} (API reference: ${service.url}/docs)`)
+  try {
+    const link = await service.findSetupLink()
+    if (link !== null) console.error(`Create the first account at ${link}`)
+  } catch (error) {
+    // The API works without accounts.
+    console.error(`The first account cannot be created in the dashboard. ${(error as Error).message}`)
+  }
+}
+
+/** What a person can do about a failed start, in a sentence. */
+export function explain(error: unknown): string {
+  if (error instanceof ConfigError) return error.message
+  const { code, message, port } = error as Error & { code?: string; port?: number }
+  if (code === 'EADDRINUSE') {
+    return `Port ${port} is taken by another program. Choose another with PORT, e.g. PORT=8090 npm start`
+  }
+  if (code === 'EACCES' && port !== undefined) return `Port ${port} needs more rights. Choose another with PORT.`
+  return `The service could not start: ${message}`
+}

@@ -1,0 +1,59 @@
+import { sql } from 'kysely'
+import type { ChangeLog } from '../contacts/change-log.ts'
+import { conflict } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { anyOf } from './owners.ts'
+
+/** A query of a contact's events names all of its owners (identification/owners.ts), and its limit is higher than this. */
+const OWNERS_MAX = 10_000
+
+/**
+ * Assigns the events of some owners to a contact when the caller's transaction commits: recorded, in-flight and future
+ * ones. The caller must have locked the owners, which are visitors or contacts.
+ */
+export async function linkOwners(
+  tx: Tenant,
+  log: ChangeLog,
+  ownerIds: readonly string[],
+  contactId: string,
+): Promise<void> {
+  if (ownerIds.length === 0) return
+  const rows = await tx.db
+    .insertInto('owner_links')
+    .values(ownerIds.map((owner_id) => ({ owner_id, contact_id: contactId })))
+    .onConflict((known) =>
+      known.columns(['owner_id']).doUpdateSet(({ ref }) => ({
+        contact_id: contactId,
+        version: sql<number>`${ref('owner_links.version')} + 1`,
+      })),
+    )
+    .returning(['owner_id', 'contact_id', 'version'])
+    .execute()
+  log.ownerLinks.push(...rows.map((row) => ({ tenant_id: tx.id, ...row })))
+}
+
+/**
+ * Assigns a contact's events to another: its own, those of its visitors and of the contacts merged into it.
+ * @returns their owners.
+ * @throws ServiceError 409 `too_many_visitors`.
+ */
+export async function moveOwners(tx: Tenant, log: ChangeLog, contactId: string, into: string): Promise<string[]> {
+  const links = await tx.db
+    .selectFrom('owner_links')
+    .select(['owner_id', 'contact_id'])
+    .where('contact_id', '=', anyOf([contactId, into]))
+    .limit(OWNERS_MAX)
+    .execute()
+  if (links.length === OWNERS_MAX) {
+    throw conflict('too_many_visitors', `The two contacts have had ${OWNERS_MAX} or more visitors in total.`)
+  }
+  const linked = links.flatMap(({ owner_id, contact_id }) => (contact_id === contactId ? [owner_id] : []))
+  const owners = [...new Set([...linked, contactId])]
+  await linkOwners(tx, log, owners, into)
+  return owners
+}
+
+/** Deletes the links of a contact's owners, whose events have been erased. */
+export async function forgetLinks(tenant: Tenant, contactId: string): Promise<void> {
+  await tenant.db.deleteFrom('owner_links').where('contact_id', '=', contactId).execute()
+}

@@ -1,0 +1,59 @@
+import { validationError } from '../errors.ts'
+import { timestampBound } from './query-parameters.ts'
+
+export const DAY_MS = 86_400_000
+const DAYS_MAX = 732
+const DAYS_USUALLY = 28
+
+/** The `from` and `to` of a request about a range of days. */
+export const rangeParameters = {
+  from: timestampBound('lower', 'From this moment on. Default: 28 days before the end.'),
+  to: timestampBound('upper', 'Up to this moment. Default: now.'),
+}
+
+export interface Range {
+  from: Date
+  to: Date
+}
+
+/** The range that a request means; without bounds the last 28 days, today included. @throws ServiceError 400. */
+export function rangeOf(query: { from?: Date | undefined; to?: Date | undefined }, now: Date): Range {
+  const to = query.to ?? now
+  const from = query.from ?? new Date(startOfDay(to).getTime() - (DAYS_USUALLY - 1) * DAY_MS)
+  if (from > to) throw validationError([{ path: 'from', message: 'must not be later than to' }])
+  if (to.getTime() - from.getTime() > DAYS_MAX * DAY_MS) {
+    throw validationError([{ path: 'from', message: `must be at most ${DAYS_MAX} days before to` }])
+  }
+  return { from, to }
+}
+
+/** The range of the same length that ends where this one begins. */
+export function rangeBefore({ from, to }: Range): Range {
+  const length = to.getTime() - from.getTime() + 1
+  return { from: new Date(from.getTime() - length), to: new Date(from.getTime() - 1) }
+}
+
+/**
+ * The days (UTC) that lie whole in one of two ranges side by side, from the first to the last; the last ends before the
+ * first begins when there are none. `isCut` says that one day in between lies partly in each.
+ */
+export function wholeDaysOf(before: Range, { from, to }: Range): Range & { isCut: boolean } {
+  return {
+    from: new Date(Math.ceil(before.from.getTime() / DAY_MS) * DAY_MS),
+    to: new Date(startOfDay(new Date(to.getTime() + 1)).getTime() - 1),
+    isCut: startOfDay(from).getTime() !== from.getTime(),
+  }
+}
+
+/** Every day (UTC) of a range, as YYYY-MM-DD. */
+export function daysOf({ from, to }: Range): string[] {
+  const days: string[] = []
+  for (let day = startOfDay(from).getTime(); day <= to.getTime(); day += DAY_MS) {
+    days.push(new Date(day).toISOString().slice(0, 10))
+  }
+  return days
+}
+
+function startOfDay(moment: Date): Date {
+  return new Date(Math.floor(moment.getTime() / DAY_MS) * DAY_MS)
+}

@@ -1,0 +1,80 @@
+import Type from 'typebox'
+import { parseCompanyDomain } from '../../companies/domain.ts'
+import { checkProperties, type Properties } from '../../contacts/properties.ts'
+import { underPropertyNames } from '../../contacts/property-names.ts'
+import { flattenTraits } from '../../contacts/traits.ts'
+import { parseEmail } from '../../platform/email.ts'
+import { type ErrorDetail, validationError } from '../../platform/errors.ts'
+import type { FormSubmission } from './submit.ts'
+
+const Fields = Type.Record(Type.String(), Type.Unknown(), { 'x-expected': 'an object of fields' })
+
+/** Body of a form submission. */
+export const FormSubmissionBody = Type.Object(
+  {
+    visitor_id: Type.Optional(Type.String({ maxLength: 200 })),
+    contact_data: Type.Unsafe<Record<string, unknown>>({
+      ...Fields,
+      description:
+        'What the person filled in; email is required. Names may be in camel case; `address: {city}` becomes `address.city`.',
+      examples: [{ email: 'ada@example.com', firstName: 'Ada' }],
+    }),
+    company_data: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        ...Fields,
+        description: 'The company. Its domain is required, unless every field is blank.',
+        examples: [{ domain: 'analytical.example', name: 'Analytical Engines' }],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** What a submission says, in the names of properties. @throws ServiceError 400 naming every wrong place. */
+export function parseSubmission(body: Type.Static<typeof FormSubmissionBody>): Omit<FormSubmission, 'formId' | 'page'> {
+  const details: ErrorDetail[] = []
+  const { email: sentEmail, ...properties } = toProperties(body.contact_data)
+  const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
+  if (sentEmail === undefined) details.push({ path: 'contact_data.email', message: 'is required' })
+  else if (email === null) details.push({ path: 'contact_data.email', message: 'is not a valid e-mail address' })
+  details.push(...within('contact_data', checkProperties(properties)))
+  const company = parseCompany(toProperties(body.company_data ?? {}), details)
+  if (email === null || details.length > 0) throw validationError(details)
+  const visitorId = body.visitor_id?.trim() ? body.visitor_id : null
+  return { visitorId, email, properties: properties as Properties, company }
+}
+
+function parseCompany(data: Record<string, unknown>, details: ErrorDetail[]): FormSubmission['company'] {
+  if (Object.keys(data).length === 0) return null
+  const { domain: sentDomain, name, ...properties } = data
+  const domain = typeof sentDomain === 'string' ? parseCompanyDomain(sentDomain) : null
+  if (domain === null) {
+    const message = sentDomain === undefined ? 'is required' : 'is not a domain like example.com'
+    details.push({ path: 'company_data.domain', message })
+  }
+  if (name !== undefined && typeof name !== 'string') {
+    details.push({ path: 'company_data.name', message: 'must be a text' })
+  }
+  details.push(...within('company_data', checkProperties(properties)))
+  return domain === null
+    ? null
+    : {
+        domain,
+        ...(typeof name === 'string' && name.trim() ? { name: name.trim() } : {}),
+        properties: properties as Properties,
+      }
+}
+
+/** A field that was left blank says nothing: it must not erase what is known. */
+function toProperties(data: Record<string, unknown>): Record<string, unknown> {
+  const filled = Object.entries(flattenTraits(data)).filter(([, value]) => !isBlank(value))
+  return underPropertyNames(Object.fromEntries(filled))
+}
+
+function isBlank(value: unknown): boolean {
+  return value === null || (typeof value === 'string' && value.trim() === '')
+}
+
+function within(place: string, details: ErrorDetail[]): ErrorDetail[] {
+  return details.map(({ path, message }) => ({ path: path.replace(/^properties/, place), message }))
+}

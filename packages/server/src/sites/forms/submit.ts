@@ -1,0 +1,111 @@
+import type { FindIdentificationKeys } from '../../access/identification-settings.ts'
+import type { CompanyOfForm } from '../../companies/form-changes.ts'
+import { upsertCompanyOfForm } from '../../companies/write.ts'
+import { changeContact, insertContact, lockContactOfEmail, type SourceWrite } from '../../contacts/change.ts'
+import { changeContacts, type WriteDependencies } from '../../contacts/change-log.ts'
+import { recordFirstTouch } from '../../contacts/first-touch.ts'
+import { leftOutWarnings } from '../../contacts/left-out.ts'
+import type { Properties } from '../../contacts/properties.ts'
+import { linkVisitorsThatFit, registerVisitors } from '../../identification/link.ts'
+import { beginningOf } from '../../journal/beginnings.ts'
+import { EMPTY_RECORD, type EventRecord } from '../../journal/event-record.ts'
+import { newId } from '../../platform/ids.ts'
+import { Collision } from '../../platform/postgres/collisions.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { isOriginMismatch, locate } from '../track/location.ts'
+import type { UserAgent } from '../track/user-agent.ts'
+
+/** A form that somebody filled in on a page of the tenant. */
+export interface FormSubmission {
+  formId: string
+  visitorId: string | null
+  email: string
+  properties: Properties
+  company: CompanyOfForm | null
+  page: Page
+}
+
+/** What the request says of the page and the browser. */
+export interface Page {
+  url: string
+  /** From the Origin, else the Referer. */
+  host: string | null
+  sessionId: string
+  userAgentHeader: string
+  userAgent: UserAgent
+}
+
+const SOURCE = { source: 'form', kind: 'form' } as const
+const UNLINKED =
+  'The visitor was not linked to the contact: this tenant requires signed identification. Send a signed identify to /track.'
+
+export interface SubmissionDependencies extends WriteDependencies {
+  findIdentificationKeys: FindIdentificationKeys
+}
+
+/**
+ * Finds or creates the contact and the company, links the visitor, and records a form_submission event: all or
+ * nothing. Anybody can submit anybody's email, so its values are unverified. If the tenant requires signed
+ * identification, the visitor is not linked.
+ */
+export async function submitForm(
+  tenant: Tenant,
+  dependencies: SubmissionDependencies,
+  submission: FormSubmission,
+): Promise<{ contact_id: string; company_id: string | null; warnings: string[] }> {
+  const now = dependencies.clock()
+  const { email, properties, company, visitorId } = submission
+  const { requiresSignature } = await dependencies.findIdentificationKeys(tenant.id)
+  const isUnlinked = requiresSignature && visitorId !== null
+  const visitorIds = visitorId === null || isUnlinked ? [] : [visitorId]
+  await registerVisitors(tenant, visitorIds, now)
+  const { leftOut, ...answer } = await changeContacts(tenant, dependencies, async (tx, log) => {
+    const upserted = company ? await upsertCompanyOfForm(tx, company, now) : null
+    const write: SourceWrite = { ...SOURCE, email, properties, ...(upserted ? { companyId: upserted.companyId } : {}) }
+    const known = await lockContactOfEmail(tx, email)
+    const row = known
+      ? await changeContact(tx, log, known, write, now)
+      : await insertContact(tx, log, { email, externalId: null }, write, now)
+    if (!row) throw new Collision()
+    const linking = await linkVisitorsThatFit(tx, log, visitorIds, row, SOURCE.source, now)
+    const record = toRecord(tenant.id, row.contact_id, submission, now)
+    log.records.push(record)
+    // Where the visitor was never seen, its first page is that of the form.
+    const beginning = beginningOf([record])
+    if (linking.linked > 0 && beginning) await recordFirstTouch(tx, log, linking.row, beginning, now)
+    const ofContact = log.leftOut.map((key) => (key === 'company_id' ? key : `contact_data.${key}`))
+    const ofCompany = upserted?.leftOut.map((key) => `company_data.${key}`) ?? []
+    const leftOut = [...ofContact, ...ofCompany]
+    return { contact_id: row.contact_id, company_id: upserted?.companyId ?? null, leftOut }
+  })
+  return { ...answer, warnings: [...(isUnlinked ? [UNLINKED] : []), ...leftOutWarnings(leftOut)] }
+}
+
+/** The event names the form and the fields that were filled in; what was filled in is the contact's. */
+function toRecord(tenantId: string, contactId: string, submission: FormSubmission, now: Date): EventRecord {
+  const { formId, visitorId, properties, page } = submission
+  const { domain, path } = locate(page.url)
+  return {
+    ...EMPTY_RECORD,
+    tenant_id: tenantId,
+    event_id: newId(),
+    event: 'form_submission',
+    timestamp: now.getTime(),
+    received_at: now.getTime(),
+    visitor_id: visitorId ?? '',
+    session_id: page.sessionId,
+    owner_id: contactId,
+    is_anonymous: false,
+    url: page.url,
+    url_path: path,
+    domain,
+    element_type: 'form',
+    browser: page.userAgent.browser,
+    os: page.userAgent.os,
+    device_type: page.userAgent.deviceType,
+    is_bot: page.userAgent.isBot,
+    origin_mismatch: isOriginMismatch(domain, page.host),
+    user_agent: page.userAgentHeader,
+    data: JSON.stringify({ form_id: formId, fields: ['email', ...Object.keys(properties)] }),
+  }
+}

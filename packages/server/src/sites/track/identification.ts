@@ -1,0 +1,130 @@
+import type { FindIdentificationKeys, IdentificationKeys } from '../../access/identification-settings.ts'
+import type { WriteDependencies } from '../../contacts/change-log.ts'
+import { leftOutWarnings } from '../../contacts/left-out.ts'
+import type { PropertyChanges } from '../../contacts/properties.ts'
+import { underPropertyNames } from '../../contacts/property-names.ts'
+import { usableTraits } from '../../contacts/traits.ts'
+import type { ExternalContactIds } from '../../identification/external-id.ts'
+import { type Identified, identify } from '../../identification/identify.ts'
+import { isSigned } from '../../identification/user-hash.ts'
+import type { Trust } from '../../identification/who-is-meant.ts'
+import { firstCharacters, hasMoreCharacters } from '../../platform/characters.ts'
+import { parseEmail } from '../../platform/email.ts'
+import { type ErrorDetail, ServiceError } from '../../platform/errors.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { TrackBody } from './requests.ts'
+
+const USER_ID_LENGTH_MAX = 200
+const WARNINGS_MAX = 20
+const PATH_LENGTH_MAX = 150
+const NOT_SIGNED = 'this tenant requires signed identification. Send identify with a user_hash.'
+
+export interface IdentificationDependencies extends WriteDependencies {
+  externalContactIds: ExternalContactIds
+  findIdentificationKeys: FindIdentificationKeys
+}
+
+/** Who a page says its visitor is. */
+interface PageClaim {
+  userId: string | null
+  email: string | null
+  properties: PropertyChanges
+  /** What could not be used; the rest holds without it. */
+  warnings: string[]
+}
+
+/**
+ * Acts on what a page says of its visitor, before the visitor's events are recorded.
+ * @returns warnings: what cannot be used is left out, because the events must not be lost with it.
+ */
+export async function identifyVisitor(
+  tenant: Tenant,
+  dependencies: IdentificationDependencies,
+  visitorId: string,
+  { identify: sent, user_hash: hash, external_contact_id: externalContactId }: TrackBody,
+): Promise<string[]> {
+  const keys = await dependencies.findIdentificationKeys(tenant.id)
+  const claim = sent === undefined ? null : parseClaim(sent)
+  if (claim && !('problem' in claim)) {
+    const trust = trustOf(claim, hash, keys, dependencies.clock())
+    const warnings = [...claim.warnings, ...(trust === 'unverified' ? unsignedWarnings(hash, keys) : [])]
+    if (trust === 'unverified' && keys.requiresSignature) return [...warnings, leftOut(NOT_SIGNED)]
+    const { userId, email, properties } = claim
+    const visitorIds = [visitorId]
+    const identification = { userId, email, properties, trust, visitorIds, isProofRequired: keys.requiresSignature }
+    const answer = await identify(tenant, dependencies, identification).catch(problemOf)
+    return [...warnings, ...(typeof answer === 'string' ? [leftOut(answer)] : warningsOf(answer, trust))]
+  }
+  const warnings = claim ? [leftOut(claim.problem)] : []
+  if (externalContactId === undefined) return warnings
+  if (keys.requiresSignature) return [...warnings, `external_contact_id was left out: ${NOT_SIGNED}`]
+  await dependencies.externalContactIds.claim(tenant, visitorId, externalContactId)
+  return warnings
+}
+
+function leftOut(problem: string): string {
+  return `identify was left out: ${problem}`
+}
+
+function trustOf({ userId, email }: PageClaim, hash: unknown, keys: IdentificationKeys, now: Date): Trust {
+  return isSigned(keys, userId ?? email ?? '', hash, now) ? 'signed' : 'unverified'
+}
+
+/** Warns about a hash that did not match; without a hash there is no warning. */
+function unsignedWarnings(hash: unknown, { keys }: IdentificationKeys): string[] {
+  if (hash === undefined) return []
+  const secret = keys.length === 0 ? 'this tenant has no identity secret' : 'it does not match'
+  return [`user_hash was ignored: ${secret}. The identification counts as unsigned.`]
+}
+
+function warningsOf({ trust, leftOut: keys }: Identified, sent: Trust): string[] {
+  const warnings = leftOutWarnings(keys.map((key) => `traits.${key}`))
+  if (trust === sent) return warnings
+  return [
+    'user_hash covers external_user_id only, and traits.email belongs to another contact: the identification counts as unsigned.',
+    ...warnings,
+  ]
+}
+
+/** What makes an identification unusable; a store that is away is another matter. */
+function problemOf(error: unknown): string {
+  if (error instanceof ServiceError && error.status < 500) return error.message
+  throw error
+}
+
+function parseClaim(claim: unknown): PageClaim | { problem: string } {
+  if (!isObject(claim)) return { problem: 'it must be an object' }
+  const { external_user_id: sentUserId, traits: sentTraits, ...unknown } = claim
+  const traits = sentTraits ?? {}
+  if (!isObject(traits)) return { problem: 'traits must be an object' }
+  const { email: traitsEmail, ...otherTraits } = underPropertyNames(traits)
+  const userId = unlessBlank(sentUserId)
+  const sentEmail = unlessBlank(traitsEmail)
+  const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null
+  if (sentEmail !== null && email === null) return { problem: 'traits.email is not a valid e-mail address' }
+  if (userId !== null && (typeof userId !== 'string' || hasMoreCharacters(userId, USER_ID_LENGTH_MAX))) {
+    return { problem: `external_user_id must be a text of 1 to ${USER_ID_LENGTH_MAX} characters` }
+  }
+  if (email === null && userId === null) return { problem: 'it needs an external_user_id or traits.email' }
+  const { properties, problems } = usableTraits(otherTraits)
+  const unknownFields = Object.keys(unknown).map((path) => ({ path, message: 'is not a known field' }))
+  return { userId, email, properties, warnings: partWarnings([...unknownFields, ...problems]) }
+}
+
+/** Pages send what they do not know as an empty text (`email: user.email ?? ''`): that says nothing. */
+function unlessBlank(value: unknown): unknown {
+  return typeof value === 'string' && value.trim() === '' ? null : (value ?? null)
+}
+
+/** Names parts of a claim that cannot be used, the first ones one by one. */
+function partWarnings(problems: readonly ErrorDetail[]): string[] {
+  const named = problems
+    .slice(0, WARNINGS_MAX)
+    .map(({ path, message }) => `identify.${firstCharacters(path, PATH_LENGTH_MAX)} was left out: ${message}.`)
+  const more = problems.length - named.length
+  return more > 0 ? [...named, `${more} more parts of identify were left out.`] : named
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}

@@ -1,0 +1,157 @@
+import Type from 'typebox'
+import { createFirstTouchWatch } from '../../contacts/first-touch.ts'
+import { createExternalContactIds } from '../../identification/external-id.ts'
+import { recoverVisitor } from '../../identification/fingerprints.ts'
+import { createSeenNetworks } from '../../identification/seen-networks.ts'
+import type { GroupCommit } from '../../journal/group-commit.ts'
+import { senderOf } from '../../journal/sent-ids.ts'
+import type { SecretBox } from '../../platform/crypto/secret-box.ts'
+import { ServiceError } from '../../platform/errors.ts'
+import type { App } from '../../platform/http/app-types.ts'
+import type { RateLimiter } from '../../platform/http/rate-limits.ts'
+import { readJsonBody } from '../../platform/http/read-body.ts'
+import { success } from '../../platform/http/responses.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Metrics } from '../../platform/metrics.ts'
+import { openTenant, type Stores } from '../../platform/tenant.ts'
+import { type IdentificationDependencies, identifyVisitor } from './identification.ts'
+import { isSecurePage, sendingHost } from './location.ts'
+import { allowPage, answerPreflight, type FindTenantOfHost, tenantOfPage } from './page.ts'
+import { RecoverVisitorBody, TrackBody } from './requests.ts'
+import { proposedSession, sessionCookie, sessionOf, visitorOf } from './session.ts'
+import { toRecords } from './to-records.ts'
+import { parseUserAgent } from './user-agent.ts'
+
+const BODY_BYTES_MAX = 256 * 1024
+
+export interface CollectorDependencies extends Omit<IdentificationDependencies, 'externalContactIds'> {
+  stores: Stores
+  secrets: SecretBox
+  groupCommit: GroupCommit
+  findTenantOfHost: FindTenantOfHost
+  rateLimiter: RateLimiter
+  metrics: Metrics
+  /** Where events are accepted, beside /track; recovery is beside it. */
+  collectPath: string
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The tenant that has verified the domain of the page that sent this request. */
+    siteTenantId: string
+  }
+}
+
+/** The endpoints that pages call. Who may use them follows from the page's domain. */
+export async function collectorRoutes(app: App, dependencies: CollectorDependencies): Promise<void> {
+  const { stores, groupCommit, findTenantOfHost, rateLimiter, clock, metrics } = dependencies
+  const externalContactIds = createExternalContactIds(dependencies)
+  const watchFirstTouch = createFirstTouchWatch(dependencies)
+  const seenNetworks = createSeenNetworks(dependencies)
+
+  app.decorateRequest('siteTenantId', '')
+  // text/plain needs no preflight, which saves a page one request.
+  app.addContentTypeParser('text/plain', readJsonBody)
+  app.addHook('onRequest', async (request, reply) => {
+    request.siteTenantId = await tenantOfPage(request, findTenantOfHost)
+    allowPage(request, reply)
+    rateLimiter.checkPage(request.siteTenantId, request.ip, reply)
+  })
+  app.addHook('onError', async (_request, _reply, error) => {
+    metrics.eventsRejected.inc({ code: error instanceof ServiceError ? error.code : 'other' })
+  })
+
+  const trackPaths = new Set(['/track', dependencies.collectPath])
+  const recoverPaths = new Set([...trackPaths].map((path) => path.replace(/[^/]+$/, 'recover-visitor')))
+  for (const path of [...trackPaths, ...recoverPaths]) {
+    app.options(path, { config: { access: 'public' }, schema: { hide: true } as object }, answerPreflight)
+  }
+
+  for (const path of trackPaths)
+    app.post(
+      path,
+      {
+        config: { access: 'public' },
+        bodyLimit: BODY_BYTES_MAX,
+        schema: {
+          operationId: 'track',
+          summary: 'Record up to 10 events of a visitor',
+          description:
+            'Called by pages of a verified domain, as application/json or as text/plain holding JSON. Answers when the events are durable; every read that starts after the answer sees them.',
+          tags: ['Tracker'],
+          security: [],
+          hide: path !== '/track',
+          body: TrackBody,
+          response: {
+            200: success({ accepted: Type.Integer(), visitor_id: Type.String(), session_id: Type.String() }),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { body, siteTenantId: tenantId } = request
+        const { events: sent = [] } = body
+        if (sent.length === 0 && body.identify === undefined) {
+          throw new ServiceError(400, 'validation_error', 'events: must be a list of 1 to 10 events.', {
+            details: [{ path: 'events', message: 'must be a list of 1 to 10 items' }],
+          })
+        }
+        const namedVisitor = body.visitor_id ?? visitorOf(request.headers.cookie) ?? null
+        const visitorId = namedVisitor ?? newId()
+        const sessionId = body.session_id ?? sessionOf(request.headers.cookie) ?? proposedSession(body) ?? newId()
+        const userAgentHeader = request.headers['user-agent'] ?? ''
+        const { events, sentIds } = toRecords(body, {
+          tenantId,
+          visitorId,
+          sessionId,
+          at: clock(),
+          pageHost: sendingHost(request.headers),
+          userAgentHeader: userAgentHeader.slice(0, 2_000),
+          userAgent: parseUserAgent(userAgentHeader),
+        })
+        const tenant = openTenant(stores, tenantId)
+        if (body.identify !== undefined || body.external_contact_id !== undefined) {
+          const warnings = await identifyVisitor(tenant, { ...dependencies, externalContactIds }, visitorId, body)
+          request.warnings.push(...warnings)
+        }
+        const noted = seenNetworks.note(tenant, visitorId, request.ip)
+        const sender = senderOf(namedVisitor)
+        if (events.length > 0) await groupCommit.record({ tenantId, visitorId, sender, events, sentIds })
+        await noted
+        // The events are recorded: nothing that follows from them may make the page send them again.
+        await watchFirstTouch(tenant, events).catch((error: unknown) =>
+          request.log.warn({ err: error }, "a contact's first touch could not be recorded"),
+        )
+        reply.header(
+          'set-cookie',
+          sessionCookie(sessionId, request.protocol === 'https' || isSecurePage(request.headers)),
+        )
+        return { status: 'success' as const, accepted: events.length, visitor_id: visitorId, session_id: sessionId }
+      },
+    )
+
+  for (const path of recoverPaths)
+    app.post(
+      path,
+      {
+        config: { access: 'public' },
+        bodyLimit: BODY_BYTES_MAX,
+        schema: {
+          operationId: 'recoverVisitor',
+          summary: 'Find the visitor of a device whose cookie is gone',
+          description:
+            'Takes the SHA-256 of a device fingerprint; the fingerprint itself stays in the browser. An unknown fingerprint is registered with the visitor_id sent, else with a new visitor. An identified visitor is recovered only from a network where it was seen within 30 days, and a fingerprint that two visitors share recovers neither: the answer is then the visitor_id sent, else a new visitor.',
+          tags: ['Tracker'],
+          security: [],
+          hide: path !== '/recover-visitor',
+          body: RecoverVisitorBody,
+          response: { 200: success({ visitor_id: Type.String(), recovered: Type.Boolean() }) },
+        },
+      },
+      async ({ body, siteTenantId, ip: address }) => {
+        const tenant = openTenant(stores, siteTenantId)
+        const { fingerprint, visitor_id: visitorId } = body
+        const answer = await recoverVisitor(tenant, seenNetworks, { fingerprint, visitorId, address }, clock())
+        return { status: 'success' as const, ...answer }
+      },
+    )
+}

@@ -1,0 +1,41 @@
+import type { App } from '../../platform/http/app-types.ts'
+import type { RateLimiter } from '../../platform/http/rate-limits.ts'
+import { type FindTenantOfHost, tenantOfPage } from './page.ts'
+import { sendTrackerScript, type TrackerScript } from './script.ts'
+
+export interface ScriptDependencies {
+  script: TrackerScript
+  /** Where the script is served, beside /tracker.js. */
+  scriptPath: string
+  findTenantOfHost: FindTenantOfHost
+  rateLimiter: RateLimiter
+}
+
+/** The tracker script. A page that says where it is must be of a verified domain; one that does not say is served. */
+export async function scriptRoutes(app: App, dependencies: ScriptDependencies): Promise<void> {
+  const { script, scriptPath, findTenantOfHost, rateLimiter } = dependencies
+  app.addHook('onRequest', async (request, reply) => {
+    rateLimiter.checkScript(request.ip, reply)
+    const { origin, referer } = request.headers
+    if (origin !== undefined || referer !== undefined) await tenantOfPage(request, findTenantOfHost)
+  })
+  for (const path of new Set(['/tracker.js', scriptPath])) {
+    app.get(
+      path,
+      {
+        config: { access: 'public' },
+        schema: {
+          operationId: 'trackerScript',
+          summary: 'The tracker script',
+          description:
+            'Minified, as brotli or gzip where the browser takes it, with an ETag. Include it with one async script tag.',
+          tags: ['Tracker'],
+          security: [],
+          hide: path !== '/tracker.js',
+          response: { 200: { type: 'string', description: 'text/javascript' } },
+        },
+      },
+      async (request, reply) => sendTrackerScript(script, request, reply),
+    )
+  }
+}

@@ -1,0 +1,105 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { readConfig } from '../../config.ts'
+
+let service: TestService
+let tenant: TestTenant
+
+beforeAll(async () => {
+  service = await startTestService({
+    CDS_RATE_LIMITS: 'on',
+    CDS_RATE_LIMIT_SCRIPT_PER_IP_PER_MINUTE: '40',
+    CDS_TRACKER_SCRIPT_PATH: '/stats/app.js',
+    CDS_TRACKER_COLLECT_PATH: '/data/in',
+  })
+  tenant = await createTestTenant(service)
+})
+afterAll(() => service.close())
+
+/** fetch would decompress; here the bytes count. */
+async function ask(headers: Record<string, string> = {}, path = '/tracker.js') {
+  const { request } = await import('node:http')
+  return new Promise<{ status: number; headers: Record<string, unknown>; body: Buffer }>((resolve, reject) => {
+    request(service.url + path, { headers }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) }),
+      )
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+describe('the tracker script', () => {
+  test('is compressed as the browser takes it, brotli before gzip', async () => {
+    const plain = await ask()
+    expect(plain.status).toBe(200)
+    expect(plain.headers).toMatchObject({ 'content-type': 'text/javascript; charset=utf-8', vary: 'Accept-Encoding' })
+    expect(plain.headers).not.toHaveProperty('content-encoding')
+    const both = await ask({ 'accept-encoding': 'gzip, deflate, br, zstd' })
+    expect(both.headers).toMatchObject({ 'content-encoding': 'br' })
+    expect(brotliDecompressSync(both.body)).toEqual(plain.body)
+    for (const accepted of ['gzip', 'br;q=0, gzip', 'br; q=0.0, GZIP;q=0.5']) {
+      const gzip = await ask({ 'accept-encoding': accepted })
+      expect(gzip.headers, accepted).toMatchObject({ 'content-encoding': 'gzip' })
+      expect(gunzipSync(gzip.body)).toEqual(plain.body)
+    }
+    for (const accepted of ['', 'identity', 'deflate', 'gzip;q=0']) {
+      expect((await ask({ 'accept-encoding': accepted })).body, accepted).toEqual(plain.body)
+    }
+  })
+
+  test('is not sent again to a browser that has it', async () => {
+    const { headers } = await ask({ 'accept-encoding': 'br' })
+    expect(headers['cache-control']).toContain('max-age=3600')
+    for (const known of [`${headers.etag}`, `W/${headers.etag}`, `"other", ${headers.etag}`]) {
+      const again = await ask({ 'accept-encoding': 'br', 'if-none-match': known })
+      expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, headers.etag])
+    }
+    // The same tag for other bytes would make a cache serve brotli to whoever cannot read it.
+    const other = await ask({ 'accept-encoding': 'gzip', 'if-none-match': `${headers.etag}` })
+    expect(other.status).toBe(200)
+  })
+
+  test('is served to verified domains and to whoever names no page, and refused to a stranger', async () => {
+    expect((await ask({ referer: `https://www.${tenant.site}/a` })).status).toBe(200)
+    expect((await ask({ origin: `https://${tenant.site}` })).status).toBe(200)
+    const strangers: Record<string, string>[] = [
+      { referer: 'https://evil.example/' },
+      { origin: 'null' },
+      { origin: 'https://evil.example' },
+    ]
+    for (const headers of strangers) {
+      const refused = await ask(headers)
+      expect(refused.status).toBe(403)
+      expect(JSON.parse(refused.body.toString()).error.code).toBe('domain_not_allowed')
+    }
+  })
+
+  test('is served at a path of the own choice too, and sends its events to the path chosen for them', async () => {
+    const chosen = await ask({}, '/stats/app.js')
+    expect(chosen.body).toEqual((await ask()).body)
+    expect(chosen.body.toString()).toContain('"../data/in"')
+    const headers = { origin: `https://${tenant.site}` }
+    const track = { headers, body: JSON.stringify({ events: [{ event: 'chosen' }] }) }
+    expect((await call(service, 'POST', '/data/in', track)).body.accepted).toBe(1)
+    const recover = { headers, body: JSON.stringify({ fingerprint: 'a'.repeat(64), visitor_id: 'v' }) }
+    expect((await call(service, 'POST', '/data/recover-visitor', recover)).body.visitor_id).toBe('v')
+  })
+
+  test('is limited by address', async () => {
+    const statuses: number[] = []
+    for (let i = 0; i < 45; i++) statuses.push((await ask()).status)
+    expect(statuses.at(-1)).toBe(429)
+  })
+})
+
+test.each(['tracker.js', '/v1/x', '/', '/a b', '/docs', '/a/../b', '/x/recover-visitor'])(
+  'the path %s is no path for the tracker',
+  (path) => {
+    expect(() => readConfig({ CDS_TRACKER_COLLECT_PATH: path })).toThrow('CDS_TRACKER_COLLECT_PATH')
+  },
+)
