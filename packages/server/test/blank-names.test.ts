@@ -27,7 +27,7 @@ const NAMED = [
     change: 'PUT',
     id: 'identity_id',
   },
-  { path: '/api/segments', field: 'name', more: { filter: FILTER }, in: 'segment', change: 'PUT', id: 'segment_id' },
+  { path: '/v1/segments', field: 'name', more: { filter: FILTER }, in: 'segment', change: 'PATCH', id: 'segment_id' },
   { path: '/api/views', field: 'name', more: VIEW, same: VIEW, in: 'view', change: 'PUT', id: 'view_id' },
   { path: '/api/keys', field: 'name', more: { scopes: ['events:read'] } },
   { path: '/api/tenants', field: 'name' },

@@ -3,13 +3,11 @@ import { orderExport } from '../src/tenant-export/exports.ts'
 import { MAIL, propose } from './actions.ts'
 import { Browser, PASSWORD, signedIn } from './people.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
-import { until } from './webhooks.ts'
 
 /**
  * Every route of the dashboard that is about a tenant's data is walked by the owner of another tenant who knows the
  * ids, with an API key, and with bodies that are no bodies. A new route adds one line here; a route without fails.
  */
-const FILTER = { match: 'all', conditions: [] }
 const VIEW = { name: 'hacked', page: 'contacts', query: {}, columns: [] }
 const UNKNOWN = '00000000-0000-4000-8000-000000000000'
 const NOWHERE = { run_id: UNKNOWN, contact_id: UNKNOWN, action_index: 0 }
@@ -30,12 +28,6 @@ const ROUTES: Route[] = [
   { method: 'POST', path: '/api/views', body: VIEW },
   { method: 'PUT', path: '/api/views/:view_id', body: VIEW },
   { method: 'DELETE', path: '/api/views/:view_id' },
-  { method: 'POST', path: '/api/segments', body: { name: 'hacked', filter: FILTER } },
-  { method: 'PUT', path: '/api/segments/:segment_id', body: { name: 'hacked' } },
-  { method: 'DELETE', path: '/api/segments/:segment_id' },
-  { method: 'POST', path: '/api/segments/preview', body: { filter: FILTER } },
-  { method: 'GET', path: '/api/segments/suggestions', query: 'property=firstname' },
-  { method: 'GET', path: '/api/segments/:segment_id/growth' },
   { method: 'GET', path: '/api/agents' },
   { method: 'GET', path: '/api/agents/runs/:run_id/contacts' },
   { method: 'POST', path: '/api/agents/runs/:run_id/cancel' },
@@ -124,16 +116,11 @@ beforeAll(async () => {
     contact_id,
     company_id: company.body.company.company_id,
     view_id: (await make('/api/views', { ...VIEW, name: SECRET })).view.view_id,
-    segment_id: (await make('/api/segments', { name: SECRET, filter: FILTER })).segment.segment_id,
     key_id: (await make('/api/keys', { name: SECRET, scopes: ['all'] })).key_id,
     domain_id: (await make('/api/domains', { domain: `${SECRET}.example` })).domain.domain_id,
     erasure_id: (await make(`/api/contacts/${erased}/erase`)).receipt.erasure_id,
     export_id: exportId,
   }
-  await until(async () => {
-    const { body } = await ownerBrowser.call('GET', `/v1/segments/${ids.segment_id}`)
-    expect(body.segment.contact_count).toBe(1)
-  })
 })
 
 const fill = ({ path, query }: Route) =>
@@ -146,10 +133,7 @@ async function state(): Promise<unknown[]> {
       ownerBrowser.call('GET', `/api/${what}`),
     ),
   )
-  const others = await Promise.all([
-    owner.call('GET', `/v1/segments/${ids.segment_id}`),
-    owner.call('GET', `/v1/contacts/${ids.contact_id}?include_events=false`),
-  ])
+  const others = await Promise.all([owner.call('GET', `/v1/contacts/${ids.contact_id}?include_events=false`)])
   const withoutTimes = (_: string, value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
     // An erasure is verified after a minute, and a key is said to be used once in one.
@@ -229,7 +213,6 @@ test('a request from another site changes nothing', async () => {
 
 /** Changes that the audit log does not tell of, and why. */
 const NOT_AUDITED: Record<string, string> = {
-  'POST /api/segments/preview': 'counts and keeps nothing',
   'POST /api/playbooks/check': 'checks and keeps nothing',
   'POST /api/domains/:domain_id/check':
     'asks DNS; only what it verifies is a change, and domain.verified tells of that',
@@ -255,9 +238,8 @@ test('every change and everything that is sent out is in the audit log', async (
   const [approved, rejected] = [await pending(), await pending()]
   const place = ({ run_id, contact_id, action_index }: typeof approved) => `${run_id}/${contact_id}/${action_index}`
   const contact = await owner.contact('audited@example.com')
-  const { view, segment, key, domain, member } = {
+  const { view, key, domain, member } = {
     view: `/api/views/${ids.view_id}`,
-    segment: `/api/segments/${ids.segment_id}`,
     key: `/api/keys/${ids.key_id}`,
     domain: `/api/domains/${ids.domain_id}`,
     member: await signedIn(service, owner.id, 'member'),
@@ -267,9 +249,6 @@ test('every change and everything that is sent out is in the audit log', async (
     ['POST /api/views', '/api/views', 'view.created', { ...VIEW, name: 'New' }],
     ['PUT /api/views/:view_id', view, 'view.updated', VIEW],
     ['DELETE /api/views/:view_id', view, 'view.deleted'],
-    ['POST /api/segments', '/api/segments', 'segment.created', { name: 'New', filter: FILTER }],
-    ['PUT /api/segments/:segment_id', segment, 'segment.updated', { name: 'Other' }],
-    ['DELETE /api/segments/:segment_id', segment, 'segment.deleted'],
     ['POST /api/agents/runs/:run_id/cancel', `/api/agents/runs/${ids.run_id}/cancel`, 'run.cancelled'],
     ['PUT /api/agent-settings', '/api/agent-settings', 'agent_settings.updated', { reply_pause_days: 80 }],
     [

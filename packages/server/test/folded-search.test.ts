@@ -92,12 +92,12 @@ describe.each(PAIRS)('%s is found as %s', (stored, searched, n) => {
     ]
     for (const condition of conditions) {
       const filter = { match: 'all', conditions: [condition] }
-      const { body } = await admin.call('POST', '/api/segments/preview', { filter })
+      const { body } = await admin.call('POST', '/v1/segments/preview', { filter })
       expect([condition, body.count]).toEqual([condition, 1])
     }
     for (const property of ['lastname', 'event.text', 'company_id']) {
       const query = new URLSearchParams({ property, q: searched })
-      const { body } = await admin.call('GET', `/api/segments/suggestions?${query}`)
+      const { body } = await admin.call('GET', `/v1/segments/suggestions?${query}`)
       expect([property, body.values.length]).toEqual([property, 1])
     }
   })

@@ -50,10 +50,10 @@ describe('null for an optional field is as good as leaving it out', () => {
     const person = await signedIn(service, tenant.id, 'owner')
     const condition = { event: { type: 'x', text: null, within_days: null, min_count: null }, operator: 'did' }
     const filter = { match: 'all', conditions: [condition] }
-    const made = await person.call('POST', '/api/segments', { name: 'n', description: null, filter })
+    const made = await person.call('POST', '/v1/segments', { name: 'n', description: null, filter })
     expect(made.status).toBe(201)
-    const path = `/api/segments/${made.body.segment._id}`
-    const changed = await person.call('PUT', path, { name: 'other', filter: null, description: null })
+    const path = `/v1/segments/${made.body.segment._id}`
+    const changed = await person.call('PATCH', path, { name: 'other', filter: null, description: null })
     expect(changed.body.segment).toMatchObject({ name: 'other', filter: made.body.segment.filter })
   })
 })

@@ -7,7 +7,7 @@ import { createTestTenant, sharedService, type TestService } from './service.ts'
  * Every route of /v1 and /api is walked with the session of each role. Nothing is added here for a new route, except
  * for one that takes a POST and only reads: a viewer may use it, so it has to be named.
  */
-const READS_BY_POST = ['/v1/batch/details', '/v1/batch/activity', '/v1/aggregate', '/api/segments/preview']
+const READS_BY_POST = ['/v1/batch/details', '/v1/batch/activity', '/v1/aggregate', '/v1/segments/preview']
 /** What everybody does with their own account and session. */
 const OWN_ACCOUNT = [
   '/api/me',
@@ -25,9 +25,11 @@ const MAY: Record<Role, (scope: string) => boolean> = {
   owner: () => true,
   admin: () => true,
   member: (scope) =>
-    scope.endsWith(':read') ||
-    ['contacts:write', 'companies:write', 'agents:trigger', 'agents:approve'].includes(scope),
-  viewer: (scope) => scope.endsWith(':read'),
+    (scope.endsWith(':read') && scope !== 'audit:read') ||
+    ['contacts:write', 'companies:write', 'segments:write', 'views:write', 'agents:trigger', 'agents:approve'].includes(
+      scope,
+    ),
+  viewer: (scope) => scope.endsWith(':read') && scope !== 'audit:read',
 }
 
 interface Walked {

@@ -2,9 +2,10 @@ import type { TSchema } from 'typebox'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { listWaitingActions } from '../src/agents/actions/waiting.ts'
 import { OPERATIONS } from '../src/assembly/all-operations.ts'
-import type { Operation } from '../src/operations/declare.ts'
+import { type Declaration, routeOf } from '../src/operations/declare.ts'
 import { createSegment } from '../src/segments/segments.ts'
 import { MAIL, propose } from './actions.ts'
+import { type Browser, signedIn } from './people.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 import { socialOf } from './social.ts'
 import { addDelivery } from './webhooks.ts'
@@ -14,7 +15,7 @@ import { addDelivery } from './webhooks.ts'
  * Operations are walked as they are declared. Any other new route adds one line here; one without a line fails.
  */
 const ROUTES: Route[] = [
-  ...OPERATIONS.map(routeOf),
+  ...OPERATIONS.map(walkOf),
   { method: 'GET', path: '/v1/contacts', scope: 'contacts:read' },
   { method: 'POST', path: '/v1/contacts', scope: 'contacts:write', body: { email: 'walk@example.com' } },
   { method: 'GET', path: '/v1/contacts/:contact_id', scope: 'contacts:read' },
@@ -42,9 +43,6 @@ const ROUTES: Route[] = [
   { method: 'PUT', path: '/v1/companies/:company_id', scope: 'companies:write', body: { name: 'hacked' } },
   { method: 'DELETE', path: '/v1/companies/:company_id', scope: 'companies:write' },
   { method: 'POST', path: '/v1/identify', scope: 'contacts:write', body: { email: 'walk-identify@example.com' } },
-  { method: 'GET', path: '/v1/segments', scope: 'segments:read' },
-  { method: 'GET', path: '/v1/segments/:segment_id', scope: 'segments:read' },
-  { method: 'GET', path: '/v1/segments/:segment_id/contacts', scope: 'segments:read' },
   { method: 'GET', path: '/v1/contacts/events/:contact_id', scope: 'contacts:read' },
   {
     method: 'POST',
@@ -167,26 +165,40 @@ interface Route {
   method: string
   path: string
   scope: string
+  query?: string
+  /** The names of the ids in its path, where an operation says them. */
+  ids?: string[]
   /** `:name` in it stands for the owner's id, as in the path. */
   body?: unknown
   /** What is sent without the scope; without it, no JSON at all. */
   brokenBody?: unknown
 }
 
-/** What an operation is sent: the examples of its schemas. */
-function routeOf({ http, scope, input }: Operation): Route {
-  const [method = '', path = ''] = http.split(' ')
-  if (method === 'GET' || method === 'DELETE') return { method, path, scope }
-  const examples = Object.entries(input).flatMap(([name, schema]) => {
+/** What an operation is sent: its example, or the examples of its schemas. */
+function walkOf(operation: Declaration): Route {
+  const { scope, input, example = examplesOf(operation) } = operation
+  const { method, url, hasBody } = routeOf(operation)
+  const route = { method, path: url, scope, ids: Object.keys(input).filter((name) => url.includes(`:${name}`)) }
+  const query = new URLSearchParams(Object.entries(example).map(([name, value]) => [name, String(value)]))
+  if (!hasBody) return { ...route, query: query.size === 0 ? '' : `?${query}` }
+  return Object.keys(example).length === 0 ? route : { ...route, body: example }
+}
+
+function examplesOf(operation: Declaration): Record<string, unknown> {
+  const { url, hasBody } = routeOf(operation)
+  if (!hasBody) return {}
+  const examples = Object.entries(operation.input).flatMap(([name, schema]) => {
     const [example] = (schema as TSchema & { examples?: unknown[] }).examples ?? []
-    return example === undefined || path.includes(`:${name}`) ? [] : [[name, example]]
+    return example === undefined || url.includes(`:${name}`) ? [] : [[name, example]]
   })
-  return examples.length === 0 ? { method, path, scope } : { method, path, scope, body: Object.fromEntries(examples) }
+  return Object.fromEntries(examples)
 }
 
 let service: TestService
 let owner: TestTenant
 let stranger: TestTenant
+let ownersBrowser: Browser
+let strangersBrowser: Browser
 let ids: Record<string, string>
 /** What the owner sees of the webhook. */
 let webhook: () => Promise<unknown[]>
@@ -199,6 +211,8 @@ beforeAll(async () => {
   service = await sharedService()
   owner = await createTestTenant(service)
   stranger = await createTestTenant(service)
+  ownersBrowser = await signedIn(service, owner.id, 'owner')
+  strangersBrowser = await signedIn(service, stranger.id, 'owner')
   const contact_id = await owner.contact('owner@example.com', { firstname: SECRET }, { visitor_id: 'v' })
   const company = await owner.call('POST', '/v1/companies', { domain: 'owner.example', name: SECRET })
   const note = await owner.call('POST', `/v1/contacts/${contact_id}/notes`, { content: SECRET })
@@ -262,14 +276,24 @@ test('every documented route is walked or public', () => {
   expect(walked.filter((route) => !routes.includes(route))).toEqual([])
 })
 
+/** Operations that are sent a body and leave no audit entry, and why. */
+const NOT_AUDITED: Record<string, string> = { previewSegment: 'counts and keeps nothing' }
+
 test('every operation that changes something says so in the audit log', () => {
   const silent = OPERATIONS.filter(({ http, audit }) => http.startsWith('GET ') === (audit !== undefined))
-  expect(silent.map(({ name }) => name)).toEqual([])
+  expect(silent.map(({ name }) => name)).toEqual(Object.keys(NOT_AUDITED))
 })
 
-describe.each(ROUTES)('$method $path $scope', ({ method, path, scope, body, brokenBody }) => {
+test('no two operations share a name, a route or a command', () => {
+  for (const key of ['name', 'http', 'command'] as const) {
+    const given = OPERATIONS.flatMap((operation) => operation[key] ?? [])
+    expect(given.filter((each, index) => given.indexOf(each) !== index)).toEqual([])
+  }
+})
+
+describe.each(ROUTES)('$method $path $scope', ({ method, path, scope, body, brokenBody, query = '' }) => {
   const request = (headers: Record<string, string>) =>
-    call(service, method, fill(path), { headers, ...(body ? { body: fillBody(body) } : {}) })
+    call(service, method, fill(path) + query, { headers, ...(body ? { body: fillBody(body) } : {}) })
 
   test('needs a key', async () => {
     const answer = await request({})
@@ -302,11 +326,11 @@ describe.each(ROUTES)('$method $path $scope', ({ method, path, scope, body, brok
     })
     expect([answer.status, answer.body.error.code]).toEqual([403, 'insufficient_scope'])
     expect(answer.body.error.message).toContain(scope)
-    const fitting = await call(service, method, fill(path), {
+    const fitting = await call(service, method, fill(path) + query, {
       headers: { authorization: `Bearer ${await stranger.keyWith(scope)}` },
       ...(body ? { body: fillBody(body) } : {}),
     })
-    expect([200, 201, 404]).toContain(fitting.status)
+    expect([200, 201, 202, 404]).toContain(fitting.status)
   })
 
   test('shows another tenant nothing and lets it change nothing', async () => {
@@ -331,3 +355,43 @@ describe.each(ROUTES)('$method $path $scope', ({ method, path, scope, body, brok
     expect(identity.body.identity.firstName).toBe(SECRET)
   })
 })
+
+describe.each(OPERATIONS.map(walkOf))(
+  'the operation $method $path',
+  ({ method, path, body, query = '', ids: names = [] }) => {
+    test('shows people of another tenant nothing', async () => {
+      const answer = await strangersBrowser.call(method, fill(path) + query, body && JSON.parse(fillBody(body)))
+      expect(JSON.stringify(answer.body)).not.toContain(SECRET)
+      if (names.length > 0) expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+    })
+
+    test('does not know an id that is none', async () => {
+      for (const name of names) {
+        for (const id of ['none', '%00', '..%2f..%2fetc', 'x'.repeat(5_000), '%F0%9F%98%80']) {
+          const at = fill(path.replace(`:${name}`, id)) + query
+          const { status } = await owner.call(method, at, body && JSON.parse(fillBody(body)))
+          expect([status, at.slice(0, 100)]).toEqual([404, at.slice(0, 100)])
+        }
+      }
+    })
+
+    if (method === 'GET') return
+    test('is closed to requests from another site', async () => {
+      const headers = { origin: 'https://evil.example', 'x-requested-by': 'dashboard' }
+      const { status, body: answer } = await ownersBrowser.call(method, fill(path), body, headers)
+      expect([status, answer.error.code]).toEqual([403, 'cross_site_request'])
+    })
+
+    if (body === undefined) return
+    test('refuses what is no body', async () => {
+      const bodies = ['{', '[]', '"x"', '{"name":"\\u0000"}', '{"__proto__":{}}', `"${'x'.repeat(10_000_000)}"`]
+      for (const text of bodies) {
+        const { status } = await call(service, method, fill(path), {
+          headers: { authorization: `Bearer ${owner.key}` },
+          body: text,
+        })
+        expect([400, 413], `${text.slice(0, 20)}: ${status}`).toContain(status)
+      }
+    })
+  },
+)

@@ -68,7 +68,7 @@ export const segmentGrowthQuery = (segmentId: string, range: { from: string; to:
     queryKey: ['segments', 'growth', segmentId, range],
     queryFn: ({ signal }) =>
       get<{ counting: boolean; by_day: { date: string; count: number; entered: number; exited: number }[] }>(
-        `/api/segments/${encodeURIComponent(segmentId)}/growth`,
+        `/v1/segments/${encodeURIComponent(segmentId)}/growth`,
         range,
         signal,
       ),
@@ -83,7 +83,7 @@ export const segmentPreviewQuery = (filter: SegmentFilter) =>
     queryFn: ({ signal }) =>
       send<{ count: number; sample: SegmentMember[]; took_ms: number }>(
         'POST',
-        '/api/segments/preview',
+        '/v1/segments/preview',
         { filter },
         signal,
       ),
@@ -97,7 +97,7 @@ export const suggestionsQuery = (property: string, typed: string) =>
     queryKey: ['segments', 'suggestions', property, typed],
     queryFn: ({ signal }) =>
       get<{ values: { value: string | number | boolean; label: string | null; count: number }[] }>(
-        '/api/segments/suggestions',
+        '/v1/segments/suggestions',
         { property, q: typed },
         signal,
       ),
@@ -113,15 +113,15 @@ export interface SegmentDefinition {
 }
 
 export function createSegment(definition: SegmentDefinition) {
-  return send<{ segment: Segment }>('POST', '/api/segments', definition)
+  return send<{ segment: Segment }>('POST', '/v1/segments', definition)
 }
 
 export function updateSegment(segmentId: string, changes: Partial<SegmentDefinition>) {
-  return send<{ segment: Segment }>('PUT', `/api/segments/${encodeURIComponent(segmentId)}`, changes)
+  return send<{ segment: Segment }>('PATCH', `/v1/segments/${encodeURIComponent(segmentId)}`, changes)
 }
 
 export function deleteSegment(segmentId: string) {
-  return send('DELETE', `/api/segments/${encodeURIComponent(segmentId)}`)
+  return send('DELETE', `/v1/segments/${encodeURIComponent(segmentId)}`)
 }
 
 export function refreshSegments(queryClient: QueryClient): Promise<unknown> {

@@ -8,6 +8,8 @@ const LEAST_ROLE = {
   'companies:write': 'member',
   'events:read': 'viewer',
   'segments:read': 'viewer',
+  'segments:write': 'member',
+  'views:write': 'member',
   'agents:read': 'viewer',
   'agents:write': 'admin',
   'agents:trigger': 'member',
@@ -18,6 +20,10 @@ const LEAST_ROLE = {
   'webhooks:write': 'admin',
   'settings:read': 'viewer',
   'settings:write': 'admin',
+  'keys:write': 'admin',
+  'audit:read': 'admin',
+  'data:export': 'admin',
+  'data:erase': 'admin',
 } as const satisfies Record<string, Role>
 
 export type Scope = keyof typeof LEAST_ROLE

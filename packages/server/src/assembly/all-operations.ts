@@ -1,6 +1,14 @@
 import type { Operation } from '../operations/declare.ts'
+import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
 import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
-import { WEBHOOK_OPERATIONS } from '../webhooks/operations.ts'
+import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
 
-/** Every operation: the routes under /v1, the commands of `cdsctl` and the tests that walk both are derived from this list. */
-export const OPERATIONS: readonly Operation[] = [...WEBHOOK_OPERATIONS, ...DELIVERY_OPERATIONS]
+/** What operations need besides the context. */
+export type Services = WebhookServices
+
+/** Every operation: the routes under /v1, openapi.json and the tests that walk every route are derived from this list. */
+export const OPERATIONS: readonly Operation<Services>[] = [
+  ...SEGMENT_OPERATIONS,
+  ...WEBHOOK_OPERATIONS,
+  ...DELIVERY_OPERATIONS,
+]

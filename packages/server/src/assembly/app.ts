@@ -51,13 +51,12 @@ import type { Outbound } from '../platform/outbound/client.ts'
 import type { Stores } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import type { SegmentFollower } from '../segments/follow.ts'
-import { segmentRoutes } from '../segments/routes.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
 import { collectorRoutes } from '../sites/track/routes.ts'
 import { makeTrackerScript } from '../sites/track/script.ts'
 import { scriptRoutes } from '../sites/track/script-routes.ts'
 import { sourceRoutes } from '../sources/routes.ts'
-import { OPERATIONS } from './all-operations.ts'
+import { OPERATIONS, type Services } from './all-operations.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
 const REQUEST_TIMEOUT_MS = 60_000
@@ -135,13 +134,12 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   noteRoutes(app, dependencies)
   companyRoutes(app, dependencies)
   eventRoutes(app)
-  segmentRoutes(app)
   aggregateRoutes(app)
   batchRoutes(app)
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
   tenantRoutes(app, dependencies)
-  mountOperations(app, OPERATIONS, dependencies)
+  mountOperations<Services>(app, OPERATIONS, dependencies)
   await dashboardRoutes(app, { ...dependencies, rateLimiter })
   actionRoutes(app, dependencies)
   agentRoutes(app, dependencies)

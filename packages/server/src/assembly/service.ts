@@ -8,7 +8,6 @@ import { startAgents } from '../agents/runs/start.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { PULL_QUEUE } from '../conversations/intercom/schedule.ts'
 import { startReceiving } from '../conversations/receive.ts'
-import { startTasks, TASK_QUEUES } from './tasks.ts'
 import { EVENTS_TABLE, OWNER_LINKS_TABLE } from '../events/table.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import type { SocialConnector } from '../identities/social/connector.ts'
@@ -41,6 +40,7 @@ import { type DeliveryWorker, startDeliveryWorker } from '../webhooks/queue/work
 import { createApp } from './app.ts'
 import { type EngineOptions, type Engines, openEngines } from './engines.ts'
 import { keepTables } from './retention.ts'
+import { startTasks, TASK_QUEUES } from './tasks.ts'
 
 /** Every queue of jobs, so that the command line can send to each. */
 export const QUEUES: readonly JobQueue<object>[] = [...TASK_QUEUES, ACTION_QUEUE, RUN_QUEUE, SOCIAL_LOGINS, PULL_QUEUE]

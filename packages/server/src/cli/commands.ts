@@ -1,26 +1,21 @@
 import { revokeApiKey } from '../access/api-keys.ts'
 import { addDomain } from '../access/domains.ts'
 import { addApiKey } from '../access/keys-of-tenant.ts'
-import { OPERATIONS } from '../assembly/all-operations.ts'
 import { failedRowsOf, type ImportSummary, importContacts } from '../imports/import-contacts.ts'
 import { countRows } from '../journal/batches.ts'
 import { retryRefused } from '../journal/refused.ts'
-import { readJson } from '../operations/command-line.ts'
 import { notFound, ServiceError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { parseTimestamp } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
-import { rememberDefinitions } from '../segments/definitions.ts'
-import { evaluateSegment } from '../segments/evaluate.ts'
-import { createSegment, readSegment } from '../segments/segments.ts'
 import { AGENT_SETTINGS_COMMANDS } from './agent-settings-commands.ts'
 import { about, audited } from './audited.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import { diagnose } from './doctor.ts'
 import { IDENTITY_COMMANDS } from './identity-commands.ts'
 import { MAILBOX_COMMANDS } from './mailbox-commands.ts'
-import { commandOf } from './operation-command.ts'
+import { OPERATION_COMMANDS } from './operation-commands.ts'
 import { SECRET_COMMANDS } from './secret-commands.ts'
 import { SOURCE_COMMANDS } from './source-commands.ts'
 import { SUPPRESSION_COMMANDS } from './suppression-commands.ts'
@@ -89,32 +84,7 @@ export const COMMANDS: Record<string, Command> = {
       }
     },
   },
-  'segment create': {
-    summary: 'Define a segment; its members are found at once, or by the running service shortly',
-    options: { tenant, name: required('NAME'), filter: required('JSON'), description: optional('TEXT') },
-    run: async (session, values, now) => {
-      const opened = session.tenant(await existingTenant(session.stores, values))
-      const segment = {
-        name: String(values.name),
-        description: values.description === undefined ? null : String(values.description),
-        filter: readJson('filter', String(values.filter)),
-      }
-      // Beside a running service ClickHouse is out of reach, and that service finds the members.
-      const evaluates = !session.serviceRuns
-      const { segmentId } = await audited(
-        session,
-        opened.id,
-        now,
-        (tx) => createSegment(tx, segment, now, evaluates),
-        (made) => ({ ...about('segment', 'created', made.segmentId), details: { name: segment.name } }),
-      )
-      const dependencies = { definitions: rememberDefinitions(), clock: () => now }
-      if (evaluates) await evaluateSegment(opened, dependencies, segmentId)
-      const { contact_count, counting } = await readSegment(opened, segmentId)
-      return { segment_id: segmentId, contact_count, counting }
-    },
-  },
-  ...Object.fromEntries(OPERATIONS.map((operation) => [operation.command, commandOf(operation)])),
+  ...OPERATION_COMMANDS,
   ...AGENT_SETTINGS_COMMANDS,
   ...SOURCE_COMMANDS,
   ...MAILBOX_COMMANDS,

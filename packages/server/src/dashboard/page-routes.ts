@@ -18,7 +18,6 @@ import { type LiveDependencies, liveRoutes } from './live-routes.ts'
 import { overviewRoutes } from './overview-routes.ts'
 import { playbookRoutes } from './playbook-routes.ts'
 import { propertyRoutes } from './property-routes.ts'
-import { segmentBuilderRoutes } from './segment-routes.ts'
 import { type TrackerDependencies, trackerRoutes } from './tracker-routes.ts'
 import { viewRoutes } from './view-routes.ts'
 
@@ -41,7 +40,6 @@ export function pageRoutes(app: App, dependencies: PageDependencies): void {
   csvRoutes(app, dependencies)
   companyEventRoutes(app)
   propertyRoutes(app, dependencies)
-  segmentBuilderRoutes(app, dependencies)
   viewRoutes(app, dependencies)
   agentPageRoutes(app, dependencies)
   agentSettingsRoutes(app, dependencies)

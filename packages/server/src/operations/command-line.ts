@@ -1,45 +1,63 @@
 import Type from 'typebox'
-import { ServiceError } from '../platform/errors.ts'
+import { type ErrorDetail, ServiceError } from '../platform/errors.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { parseJsonBody } from '../platform/http/json-body.ts'
-import type { Operation, Values } from './declare.ts'
+import { parseQuery } from '../platform/http/query-parameters.ts'
+import { type Declaration, routeOf, type Values } from './declare.ts'
+
+interface Parsed {
+  values: Values
+  details: ErrorDetail[]
+}
 
 interface JsonSchema {
   type?: string
   enum?: string[]
   items?: JsonSchema
+  anyOf?: JsonSchema[]
   'x-bound'?: string
 }
 
 /** The options for an operation's input: its names in kebab case; a list is one option per item. */
-export function optionsOf(operation: Operation) {
+export function optionsOf(operation: Declaration) {
   const options = Object.entries(operation.input).map(([name, schema]) => {
-    const { items } = schema as JsonSchema
-    const hint = operation.options?.[name]?.hint ?? hintOf(name, items ?? schema)
+    const sent = unlessNull(schema)
+    const { items } = sent
+    const hint = operation.options?.[name]?.hint ?? hintOf(name, items ?? sent)
     const option = { type: 'string', required: !Type.IsOptional(schema), multiple: items !== undefined, hint } as const
     return [optionOf(operation, name), option] as const
   })
   return Object.fromEntries(options)
 }
 
-/** Parses the options of a call. @throws ServiceError 400 that names the option and the error. */
-export function readOptions(operation: Operation, given: Values): Values {
+/** Parses the options of a call as the route parses its query or its body. @throws ServiceError 400 that names the option */
+export function readOptions(operation: Declaration, given: Values): Values {
+  const values = routeOf(operation).hasBody ? readFields(operation, given) : readParameters(operation, given)
+  const [problem] = values.details
+  if (problem === undefined) return values.values
+  const place = problem.path.replace(/^\w+/, (name) => `--${optionOf(operation, name)}`)
+  throw new ServiceError(400, 'invalid_option', `${place} ${problem.message}.`)
+}
+
+function readParameters(operation: Declaration, given: Values): Parsed {
+  const sent = Object.keys(operation.input).map((name) => [name, given[optionOf(operation, name)]])
+  const parsed = parseQuery(Type.Object(operation.input), Object.fromEntries(sent))
+  return 'details' in parsed ? { values: {}, details: parsed.details } : { values: parsed.value, details: [] }
+}
+
+function readFields(operation: Declaration, given: Values): Parsed {
   const values: Values = {}
   for (const [name, schema] of Object.entries(operation.input)) {
     const option = optionOf(operation, name)
     const value = given[option]
     if (value === undefined) continue
-    const { items } = schema as JsonSchema
-    const read = operation.options?.[name]?.read ?? ((text: string) => readText(option, items ?? schema, text))
+    const sent = unlessNull(schema)
+    const read = operation.options?.[name]?.read ?? ((text: string) => readText(option, sent.items ?? sent, text))
     values[name] = Array.isArray(value) ? value.map((each) => read(String(each))) : read(String(value))
   }
   const details = compileBodyCheck(Type.Object(asBodyFields(operation.input)))(values)
-  const parsed = parseBounds(operation.input, values, '')
-  const [problem] = [...details, ...parsed.details]
-  if (problem === undefined) return parsed.values
-  const place = problem.path.replace(/^\w+/, (name) => `--${optionOf(operation, name)}`)
-  throw new ServiceError(400, 'invalid_option', `${place} ${problem.message}.`)
+  return details.length > 0 ? { values, details } : parseBounds(operation.input, values, '')
 }
 
 /** @throws ServiceError 400 that names the option and the error. */
@@ -53,8 +71,13 @@ export function readJson(option: string, text: string): unknown {
   }
 }
 
-function optionOf({ options }: Operation, name: string): string {
+function optionOf({ options }: Declaration, name: string): string {
   return options?.[name]?.name ?? name.replaceAll('_', '-')
+}
+
+/** The schema of a field's value other than null, which no option can give. */
+function unlessNull(schema: JsonSchema): JsonSchema {
+  return schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
 }
 
 function hintOf(name: string, { type, enum: words, 'x-bound': bound }: JsonSchema): string {

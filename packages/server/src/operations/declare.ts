@@ -1,53 +1,80 @@
-import type { Static, TObject, TProperties } from 'typebox'
+import Type, { type Static, type TObject, type TProperties } from 'typebox'
 import type { Scope } from '../access/scopes.ts'
-import type { AuditEntry } from '../audit/log.ts'
-import type { SecretBox } from '../platform/crypto/secret-box.ts'
-import type { Outbound } from '../platform/outbound/client.ts'
+import type { Actor, AuditEntry } from '../audit/log.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** The dependencies of operations. */
+/** What every operation gets; `operationsWith` adds the services that a feature needs. */
 export interface Context {
-  /** If the operation has `audit`: of the transaction that also writes the audit entry. */
+  /** If the operation has an audit entry: of the transaction that also writes it. */
   tenant: Tenant
   now: Date
-  secrets: SecretBox
-  outbound: Pick<Outbound, 'check'>
+  actor: Actor
+  /** What the caller may do in the tenant. */
+  scopes: ReadonlySet<string>
+  /** Adds to the response's `warnings`. */
+  warn(text: string): void
 }
 
 /** An operation's input or output, by name. */
 export type Values = Record<string, unknown>
 
 /** An operation, from which its route and its command are derived. */
-export interface Operation<Input = Values, Output = Values> {
+export interface Operation<Services = unknown, Input = Values, Output = Values> {
   /** Its `operationId` in openapi.json, logs and metrics. */
   name: string
   /** Its heading in openapi.json. */
   tag: string
-  http: `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /v1/${string}`
-  /** The words after `cdsctl`. */
-  command: string
-  /** The scope that a key, or a person's role, must have. */
-  scope: Scope
+  http: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /v1/${string}`
+  /** The words after `cdsctl`, if it is a command too. */
+  command?: string
+  /** The scope that a key, or a person's role, must have. `any-key`: `run` checks one that follows from the input. */
+  scope: Scope | 'any-key'
   summary: string
   description?: string
   /** One flat object: the path parameters and the query parameters (GET, DELETE) or the body's fields. */
   input: TProperties
   /** The response without `status`. */
   output: TProperties
-  /** The response's status code; 200 unless something is created. */
-  status?: 201
+  /** The response's status code; 200 unless something is created (201) or goes on after the answer (202). */
+  status?: 201 | 202
+  /** The body's size limit, if not the service's. */
+  bodyBytesMax?: number
+  /** An input without its path parameters: shown in openapi.json, and sent by the tests that walk every operation. */
+  example?: Values
+  /** The errors that only some operations answer, as `409 webhook_paused`. */
+  errors?: readonly `${number} ${string}`[]
   /** Overrides an option's name, hint or parser, by the input's name. */
   options?: Record<string, { name: string; hint: string; read(text: string): unknown }>
   /** Makes slow checks, such as DNS, before the transaction begins. */
-  check?(context: Context, input: Input): Promise<void>
-  run(context: Context, input: Input): Promise<Output>
-  /** The audit entry; null if nothing changed. Every operation that changes something has it. */
-  audit?(output: Output, input: Input): Omit<AuditEntry, 'actor'> | null
+  check?: (context: Context & Services, input: Input) => Promise<void>
+  run: (context: Context & Services, input: Input) => Promise<Output>
+  /**
+   * The audit entry; null if nothing changed. `own`: `run` starts the transaction and writes the entry. Absent where
+   * nothing changes, or where the change is recorded as an event.
+   */
+  audit?: ((output: Output, input: Input) => Omit<AuditEntry, 'actor'> | null) | 'own'
 }
 
-/** Declares an operation: the types of `run` follow from the schemas. */
-export function operation<In extends TProperties, Out extends TProperties>(
-  declared: Operation<Static<TObject<In>>, Static<TObject<Out>>> & { input: In; output: Out },
-): Operation {
-  return declared as unknown as Operation
+/** What an operation says of itself, without what it does. */
+export type Declaration = Omit<Operation, 'check' | 'run' | 'audit'>
+
+/** Declares operations that need `Services`: the types of `run` follow from the schemas. */
+export function operationsWith<Services>() {
+  return <In extends TProperties, Out extends TProperties>(
+    declared: Operation<Services, Static<TObject<In>>, Static<TObject<Out>>> & { input: In; output: Out },
+  ) => declared as unknown as Operation<Services>
+}
+
+/** Declares an operation that needs nothing but the context. */
+export const operation = operationsWith<unknown>()
+
+/** An id in the path. A malformed one is unknown, so it answers 404 like any other; upper case is accepted. */
+export function idInPath(noun: string) {
+  return Type.String({ description: `The ${noun}.`, 'x-id-of': noun })
+}
+
+/** The method and the path of an operation. */
+export function routeOf({ http }: Pick<Operation, 'http'>): { method: string; url: string; hasBody: boolean } {
+  const [method = '', url = ''] = http.split(' ')
+  return { method, url, hasBody: method !== 'GET' && method !== 'DELETE' }
 }

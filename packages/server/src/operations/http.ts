@@ -5,21 +5,28 @@ import type { App } from '../platform/http/app-types.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { success } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
-import type { Context, Operation, Values } from './declare.ts'
+import { type Operation, routeOf, type Values } from './declare.ts'
 import { perform } from './perform.ts'
 
-type Dependencies = Omit<Context, 'tenant' | 'now'> & { clock: Clock }
+type Dependencies<Services> = Services & { clock: Clock }
 
 /** Adds a route for each operation. */
-export function mountOperations(app: App, operations: readonly Operation[], dependencies: Dependencies): void {
+export function mountOperations<Services extends object>(
+  app: App,
+  operations: readonly Operation<Services>[],
+  dependencies: Dependencies<Services>,
+): void {
   for (const operation of operations) mount(app, operation, dependencies)
 }
 
-function mount(app: App, operation: Operation, { clock, secrets, outbound }: Dependencies): void {
-  const { name, tag, scope, summary, description, output, status = 200 } = operation
-  const [method = '', url = ''] = operation.http.split(' ')
+function mount<Services extends object>(
+  app: App,
+  operation: Operation<Services>,
+  dependencies: Dependencies<Services>,
+): void {
+  const { name, tag, scope, summary, description, output, status = 200, bodyBytesMax } = operation
+  const { method, url, hasBody } = routeOf(operation)
   const { path, sent } = partsOf(url, operation.input)
-  const hasBody = method !== 'GET' && method !== 'DELETE'
   const schema: FastifySchema = {
     operationId: name,
     tags: [tag],
@@ -33,11 +40,14 @@ function mount(app: App, operation: Operation, { clock, secrets, outbound }: Dep
     method,
     url,
     config: { access: scope },
+    ...(bodyBytesMax === undefined ? {} : { bodyLimit: bodyBytesMax }),
     schema,
-    handler: async ({ tenant, actor, params, query, body }, reply) => {
+    handler: async (request, reply) => {
+      const { tenant, actor, scopes, warnings, params, query, body } = request
       const given = hasBody ? withMoments(sent, body as Values) : (query as Values)
-      const context = { tenant, now: clock(), secrets, outbound }
-      const answer = await perform(operation, context, actor, { ...given, ...(params as Values) })
+      const warn = (text: string) => void warnings.push(text)
+      const context = { ...dependencies, tenant, now: dependencies.clock(), actor, scopes, warn }
+      const answer = await perform(operation, context, { ...given, ...(params as Values) })
       return reply.code(status).send({ status: 'success', ...answer })
     },
   })

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { OPERATIONS } from '../assembly/all-operations.ts'
+import { OPERATIONS, type Services } from '../assembly/all-operations.ts'
 import { listAudit } from '../audit/list.ts'
 import type { Operation } from './declare.ts'
 import { perform } from './perform.ts'
@@ -17,11 +17,13 @@ beforeAll(async () => {
 })
 
 /** Pauses the subscription as declared, but for some of it. */
-function pause(otherwise: (declared: Operation) => Partial<Operation>): Promise<unknown> {
+function pause(otherwise: (declared: Operation<Services>) => Partial<Operation<Services>>): Promise<unknown> {
   const declared = OPERATIONS.find(({ name }) => name === 'pauseWebhook')
   if (!declared) throw new Error('There is no operation pauseWebhook.')
-  const context = { tenant: tenant.handle, now: new Date(), secrets: service.secrets, outbound: service.outbound }
-  return perform({ ...declared, ...otherwise(declared) }, context, { kind: 'service' }, { subscription_id })
+  const caller = { actor: { kind: 'service' }, scopes: new Set<string>(), warn: () => {} } as const
+  const { secrets, outbound } = service
+  const context = { ...caller, tenant: tenant.handle, now: new Date(), secrets, outbound }
+  return perform({ ...declared, ...otherwise(declared) }, context, { subscription_id })
 }
 
 const status = async () => (await tenant.call('GET', `/v1/webhooks/${subscription_id}`)).body.webhook.status

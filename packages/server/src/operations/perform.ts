@@ -1,17 +1,33 @@
-import { type Actor, audit } from '../audit/log.ts'
+import { audit } from '../audit/log.ts'
+import { pathId } from '../platform/http/responses.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Context, Operation, Values } from './declare.ts'
 
 /** Performs an operation. Its changes and its audit entry are committed together, or neither is. */
-export async function perform(operation: Operation, context: Context, actor: Actor, input: Values): Promise<Values> {
+export async function perform<Services>(
+  operation: Operation<Services>,
+  context: Context & Services,
+  given: Values,
+): Promise<Values> {
+  const input = withIds(operation, given)
   await operation.check?.(context, input)
-  if (!operation.audit) return operation.run(context, input)
+  const { run, audit: entryOf } = operation
+  if (entryOf === undefined || entryOf === 'own') return run(context, input)
   const change = async (tenant: Tenant) => {
-    const output = await operation.run({ ...context, tenant }, input)
-    const entry = operation.audit?.(output, input)
-    if (entry) await audit(tenant, { actor, ...entry }, context.now)
+    const output = await run({ ...context, tenant }, input)
+    const entry = entryOf(output, input)
+    if (entry) await audit(tenant, { actor: context.actor, ...entry }, context.now)
     return output
   }
   return repeatOnCollision(() => context.tenant.transaction(change))
+}
+
+/** The input with the ids of the path as stored. @throws ServiceError 404 for a malformed one */
+function withIds({ input }: Pick<Operation, 'input'>, given: Values): Values {
+  const ids = Object.entries(input).flatMap(([name, schema]) => {
+    const noun = (schema as { 'x-id-of'?: string })['x-id-of']
+    return noun === undefined ? [] : [[name, pathId(String(given[name]), noun)]]
+  })
+  return { ...given, ...Object.fromEntries(ids) }
 }

@@ -14,7 +14,7 @@ const FILTER = {
   conditions: [{ event: { type: 'page_view', url_contains: '/pricing' }, operator: 'did' }],
 }
 
-/** The command finds a segment's members at once if it has both databases; otherwise the service does so shortly. */
+/** The service counts a segment's members: at its next start, or shortly if it is running. */
 test('cdsctl segment create works with and without a running service', async () => {
   const directory = await openDirectory()
   cleanup.push(() => rm(directory, { recursive: true, force: true }))
@@ -33,13 +33,12 @@ test('cdsctl segment create works with and without a running service', async () 
   await cds('seed', '--tenant', tenant_id, '--contacts', '30', '--companies', '3', '--events', '800', '--days', '5')
   const defineAs = (filter: string) =>
     cds('segment', 'create', '--tenant', tenant_id, '--name', 'Pricing', '--description', 'Looked', '--filter', filter) // biome-ignore format: a call
-  const define = (filter: unknown) => defineAs(JSON.stringify(filter))
+  const define = async (filter: unknown) => {
+    const { segment, ...refused } = await defineAs(JSON.stringify(filter))
+    return segment ?? refused
+  }
   const before = await define(FILTER)
-  expect(before).toEqual({
-    segment_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-    contact_count: expect.any(Number),
-    counting: false,
-  })
+  expect(before).toMatchObject({ contact_count: null, counting: true })
 
   const service = await startProcess(MAIN, [], environment, RUNNING)
   cleanup.push(() => service.end('SIGTERM'))
@@ -48,10 +47,10 @@ test('cdsctl segment create works with and without a running service', async () 
     const response = await fetch(`${url}/v1/segments/${segmentId}`, { headers: { authorization: `Bearer ${api_key}` } })
     return ((await response.json()) as { segment: { contact_count: number; description: string } }).segment
   }
+  await expect.poll(async () => (await read(before.segment_id)).contact_count).not.toBeNull()
   const { contact_count, description } = await read(before.segment_id)
   expect(description).toBe('Looked')
   expect(contact_count).toBeGreaterThan(0)
-  expect(before.contact_count).toBe(contact_count)
   const beside = await define(FILTER)
   // The service may already have counted them.
   expect([

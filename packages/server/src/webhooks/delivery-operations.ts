@@ -1,17 +1,16 @@
 import Type from 'typebox'
-import { operation } from '../operations/declare.ts'
+import { idInPath, operation } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { requiredBound, timestampBound } from '../platform/http/query-parameters.ts'
 import { Id } from '../platform/http/responses.ts'
 import { listDeliveries, readDelivery } from './deliveries.ts'
-import { entryOf } from './operations.ts'
+import { entryOf, SubscriptionPath } from './operations.ts'
 import { resendDelivery, resendFailed } from './resend.ts'
 import { DeliveryStatus, WebhookDelivery } from './schema.ts'
 import { readSubscription } from './subscriptions.ts'
 
 const tag = 'Webhooks'
-const SubscriptionPath = { subscription_id: Type.String({ description: 'The subscription.' }) }
-const DeliveryPath = { ...SubscriptionPath, delivery_id: Type.String({ description: 'The delivery.' }) }
+const DeliveryPath = { ...SubscriptionPath, delivery_id: idInPath('delivery') }
 
 /** Deliveries, their attempts, and sending them again. */
 export const DELIVERY_OPERATIONS = [

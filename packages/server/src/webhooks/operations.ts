@@ -1,9 +1,11 @@
 import Type from 'typebox'
-import { operation } from '../operations/declare.ts'
+import { idInPath, operationsWith } from '../operations/declare.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { notFound } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { timestampBound } from '../platform/http/query-parameters.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { Outbound } from '../platform/outbound/client.ts'
 import { eventCatalogue } from './catalogue.ts'
 import { parseHeader } from './custom-headers.ts'
 import { subscriptionHealth } from './health.ts'
@@ -23,8 +25,15 @@ import {
 } from './subscriptions.ts'
 import { UrlFilter } from './url-filter.ts'
 
+/** What the operations on webhooks need. */
+export interface WebhookServices {
+  secrets: SecretBox
+  outbound: Pick<Outbound, 'check'>
+}
+
+const operation = operationsWith<WebhookServices>()
 const tag = 'Webhooks'
-const SubscriptionPath = { subscription_id: Type.String({ description: 'The subscription.' }) }
+export const SubscriptionPath = { subscription_id: idInPath('webhook subscription') }
 const Changed = Type.Array(Type.String(), { description: 'The names of the fields that changed.' })
 const SigningSecret = Type.String({ description: 'Returned this once.' })
 const Page = pageParameters(50, SUBSCRIPTIONS_MAX)

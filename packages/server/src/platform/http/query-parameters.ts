@@ -86,12 +86,14 @@ interface PropertySchema {
  */
 export function parseQuery(schema: TSchema, raw: Record<string, unknown>): Parsed {
   const properties = propertiesOf(schema)
+  const { required = [] } = schema as { required?: string[] }
   const value: Record<string, unknown> = {}
   const details: ErrorDetail[] = []
   for (const [name, property] of Object.entries(properties)) {
     const text = raw[name]
     if (text === undefined) {
       if (property.default !== undefined) value[name] = property.default
+      else if (required.includes(name)) details.push({ path: name, message: 'is required' })
       continue
     }
     const result =

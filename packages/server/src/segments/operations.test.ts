@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 test('a preview counts and shows some, for properties and events, and writes nothing', async () => {
-  const preview = (filter: unknown) => member.call('POST', '/api/segments/preview', { filter })
+  const preview = (filter: unknown) => member.call('POST', '/v1/segments/preview', { filter })
   const rome = await preview(inCity('Rome'))
   expect(rome.body).toMatchObject({ count: 2, took_ms: expect.any(Number) })
   expect(rome.body.sample.map((each: { properties: { email: string } }) => each.properties.email).sort()).toEqual([
@@ -49,20 +49,20 @@ test.each([
   [{ match: 'some', conditions: [] }, 'filter.match'],
   [{ match: 'all', conditions: [{ property: 'city', operator: 'like', value: 'x' }] }, 'filter.conditions[0].operator'],
 ])('a preview of %j is 400 and names %s', async (filter, path) => {
-  const { status, body } = await member.call('POST', '/api/segments/preview', { filter })
+  const { status, body } = await member.call('POST', '/v1/segments/preview', { filter })
   expect([status, body.error.code, body.error.details[0].path]).toEqual([400, 'validation_error', path])
 })
 
 test('a segment is defined, changed and deleted, and the audit log tells by whom', async () => {
-  const made = await member.call('POST', '/api/segments', { name: 'Romans', filter: inCity('Rome') })
+  const made = await member.call('POST', '/v1/segments', { name: 'Romans', filter: inCity('Rome') })
   expect([made.status, made.body.segment.name, made.body.segment.description]).toEqual([201, 'Romans', null])
-  const path = `/api/segments/${made.body.segment.segment_id}`
+  const path = `/v1/segments/${made.body.segment.segment_id}`
   const members = () => tenant.call('GET', `/v1/segments/${made.body.segment.segment_id}`)
   await until(async () => expect((await members()).body.segment.contact_count).toBe(2))
-  const changed = await member.call('PUT', path, { description: 'All of them', filter: inCity('Paris') })
+  const changed = await member.call('PATCH', path, { description: 'All of them', filter: inCity('Paris') })
   expect(changed.body.segment).toMatchObject({ name: 'Romans', description: 'All of them', filter: inCity('Paris') })
   await until(async () => expect((await members()).body.segment.contact_count).toBe(1))
-  const wrong = await member.call('PUT', path, { filter: { match: 'all' } })
+  const wrong = await member.call('PATCH', path, { filter: { match: 'all' } })
   expect([wrong.status, wrong.body.error.details[0].path]).toEqual([400, 'filter.conditions'])
   expect((await member.call('DELETE', path)).status).toBe(200)
   expect((await member.call('DELETE', path)).status).toBe(404)
@@ -76,7 +76,7 @@ test('a segment is defined, changed and deleted, and the audit log tells by whom
 })
 
 test('growth reckons back from now by who entered and left', async () => {
-  const { body } = await member.call('POST', '/api/segments', { name: 'Growing', filter: inCity('Oslo') })
+  const { body } = await member.call('POST', '/v1/segments', { name: 'Growing', filter: inCity('Oslo') })
   const id = body.segment.segment_id
   await until(async () => {
     const row = await tenant.handle.db
@@ -89,11 +89,11 @@ test('growth reckons back from now by who entered and left', async () => {
   const first = await tenant.contact('oslo1@example.com', { city: 'Oslo' })
   await tenant.contact('oslo2@example.com', { city: 'Oslo' })
   await tenant.call('PUT', `/v1/contacts/${first}`, { properties: { city: 'Bergen' } })
-  const growth = (await member.call('GET', `/api/segments/${id}/growth`)).body.by_day
+  const growth = (await member.call('GET', `/v1/segments/${id}/growth`)).body.by_day
   expect(growth).toHaveLength(28)
   expect(growth.at(-1)).toEqual({ date: today, count: 1, entered: 2, exited: 1 })
   expect(growth.at(-2)).toMatchObject({ count: 0, entered: 0, exited: 0 })
-  const past = await member.call('GET', `/api/segments/${id}/growth?from=2026-01-01&to=2026-01-02`)
+  const past = await member.call('GET', `/v1/segments/${id}/growth?from=2026-01-01&to=2026-01-02`)
   expect(past.body.by_day).toEqual([
     { date: '2026-01-01', count: 0, entered: 0, exited: 0 },
     { date: '2026-01-02', count: 0, entered: 0, exited: 0 },
@@ -104,9 +104,9 @@ test('growth knows the members that a definition brought or took away', async ()
   for (const [index, city] of ['Turku', 'Turku', 'Espoo'].entries()) {
     await tenant.contact(`finn${index}@example.com`, { city })
   }
-  const { body } = await member.call('POST', '/api/segments', { name: 'Defined', filter: inCity('Turku') })
+  const { body } = await member.call('POST', '/v1/segments', { name: 'Defined', filter: inCity('Turku') })
   const id = body.segment.segment_id
-  const path = `/api/segments/${id}`
+  const path = `/v1/segments/${id}`
   const counts = async () => {
     const { by_day } = (await member.call('GET', `${path}/growth`)).body
     return by_day.slice(-3).map(({ count }: { count: number }) => count)
@@ -119,7 +119,7 @@ test('growth knows the members that a definition brought or took away', async ()
     .where('segment_id', '=', id)
     .execute()
   expect(await counts()).toEqual([0, 2, 2])
-  await member.call('PUT', path, { filter: inCity('Espoo') })
+  await member.call('PATCH', path, { filter: inCity('Espoo') })
   await until(async () => expect(await counts()).toEqual([0, 2, 1]))
   const growth = (await member.call('GET', `${path}/growth`)).body.by_day
   expect(growth.at(-1)).toMatchObject({ entered: 0, exited: 0 })
@@ -128,7 +128,7 @@ test('growth knows the members that a definition brought or took away', async ()
 })
 
 test('values are suggested for what is typed, the most frequent first', async () => {
-  const suggest = async (query: string) => (await member.call('GET', `/api/segments/suggestions?${query}`)).body.values
+  const suggest = async (query: string) => (await member.call('GET', `/v1/segments/suggestions?${query}`)).body.values
   expect(await suggest('property=city&q=ro')).toEqual([
     { value: 'Rome', label: null, count: 2 },
     { value: 'Roma', label: null, count: 1 },
@@ -144,6 +144,6 @@ test('values are suggested for what is typed, the most frequent first', async ()
     'c1@example.com',
   ])
   for (const query of ['', 'property=', `property=${'x'.repeat(129)}`, 'property=a&limit=0', 'property=%00']) {
-    expect((await member.call('GET', `/api/segments/suggestions?${query}`)).status).toBe(400)
+    expect((await member.call('GET', `/v1/segments/suggestions?${query}`)).status).toBe(400)
   }
 })

@@ -1,0 +1,58 @@
+import { SCOPES } from '../access/scopes.ts'
+import { optionsOf, readOptions } from '../operations/command-line.ts'
+import type { Operation } from '../operations/declare.ts'
+import { perform } from '../operations/perform.ts'
+import { openSecretBox } from '../platform/crypto/secret-key.ts'
+import { createOutbound } from '../platform/outbound/client.ts'
+import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
+import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
+import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
+import { type Command, existingTenant, tenant } from './command.ts'
+import type { Session } from './session.ts'
+
+/** Opens the services of a feature for one call, and closes them. */
+type Open<Services> = <Answer>(session: Session, use: (services: Services) => Promise<Answer>) => Promise<Answer>
+
+/** The commands that perform operations. */
+export const OPERATION_COMMANDS: Record<string, Command> = {
+  ...commandsOf(SEGMENT_OPERATIONS, withoutServices),
+  ...commandsOf(WEBHOOK_OPERATIONS, withWebhookServices),
+  ...commandsOf(DELIVERY_OPERATIONS, withoutServices),
+}
+
+function commandsOf<Services>(operations: readonly Operation<Services>[], open: Open<Services>) {
+  const commands = operations.flatMap((operation) => {
+    return operation.command === undefined ? [] : [[operation.command, commandOf(operation, open)] as const]
+  })
+  return Object.fromEntries(commands)
+}
+
+function commandOf<Services>(operation: Operation<Services>, open: Open<Services>): Command {
+  return {
+    summary: operation.summary,
+    options: { tenant, ...optionsOf(operation) },
+    run: async (session, values, now) => {
+      const input = readOptions(operation, values)
+      const warn = (text: string) => console.error(`cdsctl: ${text}`)
+      const caller = { actor: { kind: 'command_line' }, scopes: new Set<string>(SCOPES), warn } as const
+      const context = { ...caller, tenant: session.tenant(await existingTenant(session.stores, values)), now }
+      return open(session, (services) => perform(operation, { ...services, ...context }, input))
+    },
+  }
+}
+
+function withoutServices<Answer>(_session: Session, use: (services: object) => Promise<Answer>): Promise<Answer> {
+  return use({})
+}
+
+async function withWebhookServices<Answer>(
+  { config }: Session,
+  use: (services: WebhookServices) => Promise<Answer>,
+): Promise<Answer> {
+  const outbound = createOutbound({ allowPrivate: config.webhookAllowPrivate })
+  try {
+    return await use({ secrets: await openSecretBox(config), outbound })
+  } finally {
+    await outbound.close()
+  }
+}

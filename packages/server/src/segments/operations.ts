@@ -1,0 +1,220 @@
+import Type from 'typebox'
+import { SegmentMember } from '../contacts/contact-object.ts'
+import { idInPath, operation } from '../operations/declare.ts'
+import { daysOf, rangeOf, rangeParameters } from '../platform/http/days.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { Id, Nullable } from '../platform/http/responses.ts'
+import { segmentGrowth } from './growth.ts'
+import { listMembers } from './members.ts'
+import { previewSegment } from './preview.ts'
+import { Segment } from './segment-object.ts'
+import {
+  countSegments,
+  createSegment,
+  deleteSegment,
+  listSegments,
+  readSegment,
+  readSegmentSoFar,
+  updateSegment,
+} from './segments.ts'
+import { suggestValues } from './suggestions.ts'
+
+const tag = 'Segments'
+const SegmentPath = { segment_id: idInPath('segment') }
+const COUNTING =
+  'The members of this segment are still being counted, so the list may be incomplete or have extra contacts. Try again shortly.'
+
+const Name = Type.String({ examples: ['Leads in France'] })
+const Description = Type.Optional(
+  Type.Union([Type.String(), Type.Null()], { 'x-expected': 'a text, or null for none' }),
+)
+// The filter's parser reports every invalid place in it.
+const Filter = { description: 'See `filter` of a segment.' }
+const FILTER_EXAMPLE = { match: 'all', conditions: [{ property: 'country', operator: 'equals', value: 'France' }] }
+
+const Suggestion = Type.Object({
+  value: Type.Union([Type.String(), Type.Number(), Type.Boolean()]),
+  label: Nullable(Type.String()),
+  count: Type.Integer({ description: 'How many contacts or events have it.' }),
+})
+const Day = Type.Object({
+  date: Type.String({ format: 'date' }),
+  count: Type.Integer({ description: 'Members at the end of the day (UTC).' }),
+  entered: Type.Integer(),
+  exited: Type.Integer(),
+})
+
+function entryOf(action: string, segmentId: string, details: Record<string, unknown> = {}) {
+  return { action, subjectKind: 'segment', subjectId: segmentId, details }
+}
+
+export const SEGMENT_OPERATIONS = [
+  operation({
+    name: 'listSegments',
+    tag,
+    http: 'GET /v1/segments',
+    command: 'segment list',
+    scope: 'segments:read',
+    summary: 'List the segments, newest first',
+    input: pageParameters(50, 100),
+    output: { segments: Type.Array(Segment), pagination: Pagination },
+    async run({ tenant }, { page = 1, limit = 50 }) {
+      const [segments, total] = await Promise.all([listSegments(tenant, { page, limit }), countSegments(tenant)])
+      return { segments, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'createSegment',
+    tag,
+    http: 'POST /v1/segments',
+    command: 'segment create',
+    scope: 'segments:write',
+    summary: 'Define a segment; its members are counted in the background',
+    input: { name: Name, description: Description, filter: Type.Unsafe<unknown>(Filter) },
+    output: { segment: Segment },
+    status: 201,
+    example: { name: 'Leads in France', filter: FILTER_EXAMPLE },
+    errors: ['409 too_many_segments'],
+    async run({ tenant, now }, { name, description = null, filter }) {
+      const { segmentId } = await createSegment(tenant, { name, description, filter }, now)
+      return { segment: await readSegment(tenant, segmentId) }
+    },
+    audit: ({ segment: { segment_id, name } }) => entryOf('segment.created', segment_id, { name }),
+  }),
+  operation({
+    name: 'previewSegment',
+    tag,
+    http: 'POST /v1/segments/preview',
+    command: 'segment preview',
+    scope: 'segments:read',
+    summary: 'Count the contacts that match a filter, without defining a segment',
+    input: { filter: Type.Unsafe<unknown>(Filter) },
+    output: {
+      count: Type.Integer(),
+      sample: Type.Array(SegmentMember, { description: 'Some of them.' }),
+      took_ms: Type.Integer(),
+    },
+    example: { filter: FILTER_EXAMPLE },
+    async run({ tenant, now }, { filter }) {
+      const startedAt = performance.now()
+      const preview = await previewSegment(tenant, filter, now)
+      return { ...preview, took_ms: Math.round(performance.now() - startedAt) }
+    },
+  }),
+  operation({
+    name: 'suggestSegmentValues',
+    tag,
+    http: 'GET /v1/segments/suggestions',
+    command: 'segment suggestions',
+    scope: 'segments:read',
+    summary: 'List the most frequent values of a property, to choose from in a filter',
+    input: {
+      property: Type.String({
+        minLength: 1,
+        maxLength: 128,
+        description: 'A property of contacts, or a part of their events, such as `event.type`.',
+        examples: ['country'],
+      }),
+      q: Type.Optional(Type.String({ maxLength: 200, description: 'The beginning of the values.' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+    },
+    output: { values: Type.Array(Suggestion) },
+    example: { property: 'country' },
+    run: async ({ tenant, now }, { property, q = '', limit = 20 }) => ({
+      values: await suggestValues(tenant, property, q, limit, now),
+    }),
+  }),
+  operation({
+    name: 'getSegment',
+    tag,
+    http: 'GET /v1/segments/:segment_id',
+    command: 'segment get',
+    scope: 'segments:read',
+    summary: 'Get a segment, without its members',
+    input: SegmentPath,
+    output: { segment: Segment },
+    run: async ({ tenant }, { segment_id }) => ({ segment: await readSegment(tenant, segment_id) }),
+  }),
+  operation({
+    name: 'listSegmentContacts',
+    tag,
+    http: 'GET /v1/segments/:segment_id/contacts',
+    command: 'segment contacts',
+    scope: 'segments:read',
+    summary: 'List the contacts in a segment',
+    input: { ...SegmentPath, ...pageParameters(20, 100) },
+    output: {
+      segment_name: Type.String(),
+      counting: Type.Boolean({
+        description: 'Whether members are still being counted: the list may be incomplete or have extra contacts.',
+      }),
+      contacts: Type.Array(SegmentMember),
+      pagination: Pagination,
+    },
+    async run({ tenant, warn }, { segment_id, page = 1, limit = 20 }) {
+      const { segment, found } = await readSegmentSoFar(tenant, segment_id)
+      const contacts = await listMembers(tenant, segment_id, { page, limit })
+      if (segment.counting) warn(COUNTING)
+      const pagination = paginationOf({ page, limit }, found)
+      return { segment_name: segment.name, counting: segment.counting, contacts, pagination }
+    },
+  }),
+  operation({
+    name: 'getSegmentGrowth',
+    tag,
+    http: 'GET /v1/segments/:segment_id/growth',
+    command: 'segment growth',
+    scope: 'segments:read',
+    summary: 'Get how many contacts a segment had on each day, and how many entered and left',
+    input: { ...SegmentPath, ...rangeParameters },
+    output: {
+      counting: Type.Boolean({ description: 'Whether members are still being counted; `by_day` is empty until then.' }),
+      by_day: Type.Array(Day),
+    },
+    async run({ tenant, now }, { segment_id, ...range }) {
+      const byDay = await segmentGrowth(tenant, segment_id, daysOf(rangeOf(range, now)))
+      return { counting: byDay === null, by_day: byDay ?? [] }
+    },
+  }),
+  operation({
+    name: 'updateSegment',
+    tag,
+    http: 'PATCH /v1/segments/:segment_id',
+    command: 'segment update',
+    scope: 'segments:write',
+    summary: 'Change the name, the description or the filter of a segment',
+    description: 'With another filter, the members are counted again. Contacts that enter or leave record no event.',
+    input: {
+      ...SegmentPath,
+      name: Type.Optional(Name),
+      description: Description,
+      filter: Type.Optional(Type.Unsafe<unknown>({ ...Filter, 'x-null': 'absent' })),
+    },
+    output: {
+      segment: Segment,
+      changed: Type.Array(Type.String(), { description: 'The names of the fields that changed.' }),
+    },
+    example: { name: 'Leads in Italy' },
+    async run({ tenant, now }, { segment_id, ...changes }) {
+      const changed = await updateSegment(tenant, segment_id, changes, now)
+      return { segment: await readSegment(tenant, segment_id), changed }
+    },
+    audit: ({ segment, changed }) =>
+      changed.length === 0 ? null : entryOf('segment.updated', segment.segment_id, { changed }),
+  }),
+  operation({
+    name: 'deleteSegment',
+    tag,
+    http: 'DELETE /v1/segments/:segment_id',
+    command: 'segment delete',
+    scope: 'segments:write',
+    summary: 'Delete a segment; its contacts stay',
+    input: SegmentPath,
+    output: { deleted: Type.Literal(true), segment_id: Id },
+    async run({ tenant }, { segment_id }) {
+      await deleteSegment(tenant, segment_id)
+      return { deleted: true as const, segment_id }
+    },
+    audit: ({ segment_id }) => entryOf('segment.deleted', segment_id),
+  }),
+]
