@@ -34,7 +34,8 @@ function commandOf<Services>(operation: Operation<Services>, open: Open<Services
     run: async (session, values, now) => {
       const input = readOptions(operation, values)
       const warn = (text: string) => console.error(`cdsctl: ${text}`)
-      const caller = { actor: { kind: 'command_line' }, scopes: new Set<string>(SCOPES), warn } as const
+      const requireMatch = () => {}
+      const caller = { actor: { kind: 'command_line' }, scopes: new Set<string>(SCOPES), warn, requireMatch } as const
       const context = { ...caller, tenant: session.tenant(await existingTenant(session.stores, values)), now }
       return open(session, (services) => perform(operation, { ...services, ...context }, input))
     },

@@ -3,6 +3,7 @@ import { serviceSecretPlace } from '../access/service-secrets.ts'
 import { connectionPlace } from '../conversations/intercom/connection.ts'
 import { emailPlace } from '../identities/email-secrets.ts'
 import { codePlace, credentialsPlace } from '../identities/social/sessions.ts'
+import { answerPlace } from '../operations/idempotency.ts'
 import type { SealedColumn } from '../platform/crypto/reseal.ts'
 import { headersPlace, secretPlace } from '../webhooks/subscriptions.ts'
 
@@ -54,6 +55,12 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     column,
     place: ({ tenant_id = '' }) => identitySecretPlace(tenant_id),
   })),
+  {
+    table: 'idempotency_keys',
+    key: ['tenant_id', 'caller', 'key'],
+    column: 'answer_sealed',
+    place: ({ tenant_id = '', caller = '', key = '' }) => answerPlace(tenant_id, caller, key),
+  },
   {
     table: 'service_secrets',
     key: ['name'],

@@ -13,6 +13,11 @@ export interface Context {
   scopes: ReadonlySet<string>
   /** Adds to the response's `warnings`. */
   warn(text: string): void
+  /**
+   * Compares the caller's If-Match with the ETag of what is about to change; call it where the row is locked. Without
+   * the header it does nothing. @throws ServiceError 412 `changed_meanwhile`
+   */
+  requireMatch(etag: string): void
 }
 
 /** An operation's input or output, by name. */
@@ -45,6 +50,10 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   errors?: readonly `${number} ${string}`[]
   /** Overrides an option's name, hint or parser, by the input's name. */
   options?: Record<string, { name: string; hint: string; read(text: string): unknown }>
+  /** The `ETag` of the answer, without quotes. */
+  etag?: (output: Output) => string
+  /** Whether `run` calls `requireMatch`, for openapi.json. */
+  ifMatch?: true
   /** Makes slow checks, such as DNS, before the transaction begins. */
   check?: (context: Context & Services, input: Input) => Promise<void>
   run: (context: Context & Services, input: Input) => Promise<Output>

@@ -1,14 +1,17 @@
-import type { FastifySchema } from 'fastify'
+import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import Type, { type TProperties } from 'typebox'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { success } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
-import { type Operation, routeOf, type Values } from './declare.ts'
-import { perform } from './perform.ts'
+import { type Context, type Operation, routeOf, type Values } from './declare.ts'
+import { idempotencyKeyOf, performOnce } from './idempotency.ts'
+import { ifMatch } from './if-match.ts'
+import { type Finish, perform } from './perform.ts'
 
-type Dependencies<Services> = Services & { clock: Clock }
+type Dependencies<Services> = Services & { clock: Clock; secrets: SecretBox }
 
 /** Adds a route for each operation. */
 export function mountOperations<Services extends object>(
@@ -33,6 +36,7 @@ function mount<Services extends object>(
     summary,
     description,
     params: Type.Object(path),
+    ...headersOf(method, operation),
     ...(hasBody ? { body: bodyOf(method, sent) } : { querystring: Type.Object(sent) }),
     response: { [status]: success(output) },
   }
@@ -43,14 +47,53 @@ function mount<Services extends object>(
     ...(bodyBytesMax === undefined ? {} : { bodyLimit: bodyBytesMax }),
     schema,
     handler: async (request, reply) => {
-      const { tenant, actor, scopes, warnings, params, query, body } = request
-      const given = hasBody ? withMoments(sent, body as Values) : (query as Values)
-      const warn = (text: string) => void warnings.push(text)
-      const context = { ...dependencies, tenant, now: dependencies.clock(), actor, scopes, warn }
-      const answer = await perform(operation, context, { ...given, ...(params as Values) })
+      const key = method === 'POST' ? idempotencyKeyOf(request.headers['idempotency-key']) : undefined
+      const given = hasBody ? withMoments(sent, request.body as Values) : (request.query as Values)
+      const input = { ...given, ...(request.params as Values) }
+      const context = { ...dependencies, ...contextOf(request), now: dependencies.clock() }
+      const work = (finish?: Finish) => perform(operation, context, input, finish)
+      const answer = key === undefined ? await work() : await once(request, reply, key, context, work)
+      if (operation.etag) reply.header('etag', `"${operation.etag(answer)}"`)
       return reply.code(status).send({ status: 'success', ...answer })
     },
   })
+}
+
+const IdempotencyKey = Type.String({
+  description:
+    'A repetition with the same key and body within 24 hours gets the answer of the first request and changes nothing. Choose a new one, such as a UUID, for each request.',
+  examples: ['0b6f1c52-8c3e-4c11-9d5b-4a4a6e0b8f7d'],
+})
+const IfMatch = Type.String({
+  description: 'The `ETag` that you read. If it was changed since, the answer is 412 `changed_meanwhile`.',
+})
+
+/** The headers that openapi.json documents. */
+function headersOf(method: string, { ifMatch: matches }: Pick<Operation, 'ifMatch'>) {
+  const headers = {
+    ...(method === 'POST' ? { 'Idempotency-Key': Type.Optional(IdempotencyKey) } : {}),
+    ...(matches ? { 'If-Match': Type.Optional(IfMatch) } : {}),
+  }
+  return Object.keys(headers).length === 0 ? {} : { headers: Type.Object(headers) }
+}
+
+function contextOf({ tenant, actor, scopes, warnings, headers }: FastifyRequest): Omit<Context, 'now'> {
+  const warn = (text: string) => void warnings.push(text)
+  return { tenant, actor, scopes, warn, requireMatch: ifMatch(headers['if-match']) }
+}
+
+/** Performs a request with an Idempotency-Key, or repeats the answer that it had. */
+async function once(
+  { method, url, body }: FastifyRequest,
+  reply: FastifyReply,
+  key: string,
+  context: Context & { secrets: SecretBox },
+  work: (finish: Finish) => Promise<Values>,
+): Promise<Values> {
+  const sent = `${method} ${url}\n${JSON.stringify(body)}`
+  const { answer, isRepeated } = await performOnce(context, { key, sent }, work)
+  if (isRepeated) reply.header('idempotent-replayed', 'true')
+  return answer
 }
 
 /** The path parameters, and the rest of the input: the query parameters or the body. */

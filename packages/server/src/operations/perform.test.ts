@@ -20,7 +20,12 @@ beforeAll(async () => {
 function pause(otherwise: (declared: Operation<Services>) => Partial<Operation<Services>>): Promise<unknown> {
   const declared = OPERATIONS.find(({ name }) => name === 'pauseWebhook')
   if (!declared) throw new Error('There is no operation pauseWebhook.')
-  const caller = { actor: { kind: 'service' }, scopes: new Set<string>(), warn: () => {} } as const
+  const caller = {
+    actor: { kind: 'service' },
+    scopes: new Set<string>(),
+    warn: () => {},
+    requireMatch: () => {},
+  } as const
   const { secrets, outbound } = service
   const context = { ...caller, tenant: tenant.handle, now: new Date(), secrets, outbound }
   return perform({ ...declared, ...otherwise(declared) }, context, { subscription_id })

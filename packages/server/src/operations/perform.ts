@@ -4,20 +4,29 @@ import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Context, Operation, Values } from './declare.ts'
 
+/** What is done with an output: in the transaction of the operation, or after one that manages its own. */
+export type Finish = (tenant: Tenant, output: Values) => Promise<void>
+
 /** Performs an operation. Its changes and its audit entry are committed together, or neither is. */
 export async function perform<Services>(
   operation: Operation<Services>,
   context: Context & Services,
   given: Values,
+  finish?: Finish,
 ): Promise<Values> {
   const input = withIds(operation, given)
   await operation.check?.(context, input)
   const { run, audit: entryOf } = operation
-  if (entryOf === undefined || entryOf === 'own') return run(context, input)
+  if (entryOf === undefined || entryOf === 'own') {
+    const output = await run(context, input)
+    await finish?.(context.tenant, output)
+    return output
+  }
   const change = async (tenant: Tenant) => {
     const output = await run({ ...context, tenant }, input)
     const entry = entryOf(output, input)
     if (entry) await audit(tenant, { actor: context.actor, ...entry }, context.now)
+    await finish?.(tenant, output)
     return output
   }
   return repeatOnCollision(() => context.tenant.transaction(change))

@@ -77,6 +77,7 @@ export const NOT_EXPORTED: readonly Name[] = [
   'event_ids_1',
   'event_ids_2',
   'exports',
+  'idempotency_keys',
   'webhook_queue',
   'conversation_references',
   'mailboxes',

@@ -133,8 +133,9 @@ function compileValidator({ schema, httpPart }: { schema: TSchema; httpPart?: st
       return 'details' in parsed ? { error: validationError(parsed.details) } : parsed
     }
   }
-  // Path ids are checked at the look-up: a malformed one is a 404, which comes after validation.
-  if (httpPart === 'params') return (value: unknown) => ({ value })
+  // Path ids are checked at the look-up: a malformed one is a 404, which comes after validation. Headers are only
+  // documented here.
+  if (httpPart === 'params' || httpPart === 'headers') return (value: unknown) => ({ value })
   const check = compileBodyCheck(schema)
   return (value: unknown) => {
     if (value === undefined || value === null) {

@@ -29,6 +29,7 @@ import * as foldedSearch from './migrations/0033-folded-search.ts'
 import * as segmentEventHolders from './migrations/0034-segment-event-holders.ts'
 import * as merges from './migrations/0035-merges.ts'
 import * as batches from './migrations/0036-batches.ts'
+import * as idempotencyKeys from './migrations/0037-idempotency-keys.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -61,6 +62,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0034-segment-event-holders': segmentEventHolders,
   '0035-merges': merges,
   '0036-batches': batches,
+  '0037-idempotency-keys': idempotencyKeys,
 }
 
 /** An arbitrary number that no other program uses; both databases are migrated under this lock. */

@@ -378,6 +378,15 @@ export interface Fingerprints {
   visitor_id: string | null;
 }
 
+export interface IdempotencyKeys {
+  answer_sealed: string | null;
+  caller: string;
+  claimed_at: Timestamp;
+  key: string;
+  request_hash: Buffer;
+  tenant_id: string;
+}
+
 export interface IdentificationSettings {
   previous_secret_sealed: string | null;
   previous_until: Timestamp | null;
@@ -862,6 +871,7 @@ export interface DB {
   event_ids_2: EventIds2;
   exports: Exports;
   fingerprints: Fingerprints;
+  idempotency_keys: IdempotencyKeys;
   identification_settings: IdentificationSettings;
   identities: Identities;
   identity_links: IdentityLinks;

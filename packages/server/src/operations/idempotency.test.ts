@@ -1,0 +1,122 @@
+import { beforeAll, expect, test } from 'vitest'
+import { everythingStored } from '../../test/everything.ts'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { listAudit } from '../audit/list.ts'
+import type { Actor } from '../audit/log.ts'
+import { performOnce } from './idempotency.ts'
+
+let service: TestService
+let tenant: TestTenant
+beforeAll(async () => {
+  service = await sharedService()
+  tenant = await createTestTenant(service)
+})
+
+let keys = 0
+const newKey = () => `key-${++keys}`
+const WEBHOOK = { event: 'page_view', url: 'https://hooks.example.com/' }
+
+function post(path: string, key: string, body: unknown, apiKey = tenant.key) {
+  const headers = { authorization: `Bearer ${apiKey}`, 'idempotency-key': key }
+  return call(service, 'POST', path, { headers, body: JSON.stringify(body) })
+}
+const webhooks = async () => (await tenant.call('GET', '/v1/webhooks')).body.pagination.total_items
+
+test('a repetition gets the same answer, with the secret that is shown once, and changes nothing', async () => {
+  const key = newKey()
+  const first = await post('/v1/webhooks', key, WEBHOOK)
+  const [before, audited] = [await webhooks(), await listAudit(tenant.handle, {}, { page: 1, limit: 1 })]
+  const second = await post('/v1/webhooks', key, WEBHOOK)
+  expect([first.status, second.status]).toEqual([201, 201])
+  expect(second.body).toEqual(first.body)
+  expect([first.headers.get('idempotent-replayed'), second.headers.get('idempotent-replayed')]).toEqual([null, 'true'])
+  expect([await webhooks(), (await listAudit(tenant.handle, {}, { page: 1, limit: 1 })).total]).toEqual([
+    before,
+    audited.total,
+  ])
+  expect(await everythingStored(service)).not.toContain(first.body.signing_secret)
+})
+
+test('a key that was used for another request is 409', async () => {
+  const key = newKey()
+  const { body } = await post('/v1/webhooks', key, WEBHOOK)
+  const before = await webhooks()
+  const others = [
+    ['/v1/webhooks', { ...WEBHOOK, event: 'click' }],
+    [`/v1/webhooks/${body.subscription_id}/pause`, {}],
+  ] as const
+  for (const [path, sent] of others) {
+    const answer = await post(path, key, sent)
+    expect([answer.status, answer.body.error.code]).toEqual([409, 'idempotency_key_reused'])
+  }
+  expect(await webhooks()).toBe(before)
+})
+
+test('keys are the own ones of each API key', async () => {
+  const key = newKey()
+  const first = await post('/v1/webhooks', key, WEBHOOK)
+  const second = await post('/v1/webhooks', key, WEBHOOK, await tenant.keyWith('webhooks:write'))
+  expect(second.body.subscription_id).not.toBe(first.body.subscription_id)
+})
+
+test('of many at once one is performed', async () => {
+  const [key, before] = [newKey(), await webhooks()]
+  const answers = await Promise.all(Array.from({ length: 8 }, () => post('/v1/webhooks', key, WEBHOOK)))
+  const made = answers.filter(({ status }) => status === 201).map(({ body }) => body.subscription_id)
+  expect(new Set(made).size).toBe(1)
+  const refused = answers.filter(({ status }) => status !== 201)
+  expect(refused.filter(({ body }) => body.error.code !== 'idempotency_key_in_use')).toEqual([])
+  expect(await webhooks()).toBe(before + 1)
+})
+
+test('a request that failed may be sent again, changed, with the same key', async () => {
+  const key = newKey()
+  expect((await post('/v1/webhooks', key, { ...WEBHOOK, url: 'http://hooks.example.com/' })).status).toBe(400)
+  expect((await post('/v1/webhooks', key, WEBHOOK)).status).toBe(201)
+})
+
+test.each(['', ' ', 'a b', 'ä', 'x'.repeat(256)])('the key %j is none', async (key) => {
+  const answer = await fetch(`${service.url}/v1/webhooks`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${tenant.key}`,
+      'content-type': 'application/json',
+      'idempotency-key': Buffer.from(key).toString('latin1'),
+    },
+    body: JSON.stringify(WEBHOOK),
+  })
+  expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
+    400,
+    'validation_error',
+  ])
+})
+
+/** Performs `work` as the service would, at a moment that the test chooses. */
+const actor: Actor = { kind: 'api_key', id: 'somebody', name: 'somebody' }
+function performAt(now: Date, key: string, answer: string, before = async () => {}) {
+  return performOnce({ tenant: tenant.handle, actor, now, secrets: service.secrets }, { key, sent: '' }, (finish) =>
+    tenant.handle.transaction(async (tx) => {
+      await before()
+      await finish(tx, { answer })
+      return { answer }
+    }),
+  )
+}
+const after = (minutes: number) => new Date(Date.UTC(2026, 0, 1) + minutes * 60_000)
+
+test('an answer is kept for a day', async () => {
+  const key = newKey()
+  await performAt(after(0), key, 'first')
+  expect(await performAt(after(23 * 60), key, 'second')).toEqual({ answer: { answer: 'first' }, isRepeated: true })
+  expect(await performAt(after(24 * 60 + 1), key, 'third')).toEqual({ answer: { answer: 'third' }, isRepeated: false })
+})
+
+test('a request whose process died gives way, and is not committed should it go on', async () => {
+  const key = newKey()
+  const late = performAt(after(0), key, 'late', async () => {
+    await expect(performAt(after(1), key, 'early')).rejects.toMatchObject({ code: 'idempotency_key_in_use' })
+    await performAt(after(3), key, 'next')
+  })
+  await expect(late).rejects.toMatchObject({ code: 'idempotency_key_in_use' })
+  expect((await performAt(after(4), key, 'later')).answer).toEqual({ answer: 'next' })
+})

@@ -1,0 +1,139 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Actor } from '../audit/log.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import { conflict, ServiceError, validationError } from '../platform/errors.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import type { Context, Values } from './declare.ts'
+import type { Finish } from './perform.ts'
+
+const KEPT_MS = 24 * 60 * 60 * 1000
+/** A request that has no answer for so long died with its process; the next one takes its place. */
+const UNANSWERED_MS = 2 * 60 * 1000
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+/** The Idempotency-Key of a request. @throws ServiceError 400 */
+export function idempotencyKeyOf(header: string | string[] | undefined): string | undefined {
+  if (header === undefined || (typeof header === 'string' && KEY.test(header))) return header
+  throw validationError([{ path: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' }])
+}
+
+interface Request {
+  key: string
+  /** All that must be the same when the key is used again: method, path and body. */
+  sent: string
+}
+
+type Caller = Pick<Context, 'tenant' | 'actor' | 'now'> & { secrets: SecretBox }
+
+/**
+ * Performs a request once: a repetition within 24 hours gets the answer of the first. The answer is stored with the
+ * change in one transaction if the operation is audited; any other stores it right after its own transaction.
+ * @throws ServiceError 409 `idempotency_key_reused` for another request, 409 `idempotency_key_in_use` while the first
+ * has no answer.
+ */
+export async function performOnce(
+  caller: Caller,
+  { key, sent }: Request,
+  work: (finish: Finish) => Promise<Values>,
+): Promise<{ answer: Values; isRepeated: boolean }> {
+  const { tenant, now } = caller
+  const row = { caller: callerOf(caller.actor), key }
+  const requestHash = createHash('sha256').update(sent).digest()
+  const answer = await claim(tenant, row, requestHash, now)
+  if (answer !== null) {
+    const opened = caller.secrets.open(answer, answerPlace(tenant.id, row.caller, key))
+    return { answer: JSON.parse(opened) as Values, isRepeated: true }
+  }
+  const finish: Finish = async (tx, output) => {
+    const sealed = caller.secrets.seal(JSON.stringify(output), answerPlace(tenant.id, row.caller, key))
+    const { numUpdatedRows } = await whereClaimed(tx, row, now).set({ answer_sealed: sealed }).executeTakeFirst()
+    if (numUpdatedRows === 0n) throw inUse()
+  }
+  try {
+    return { answer: await work(finish), isRepeated: false }
+  } catch (error) {
+    // Nothing was changed, or a transaction of unknown outcome has stored its answer and keeps the key.
+    await tenant.db
+      .deleteFrom('idempotency_keys')
+      .where('caller', '=', row.caller)
+      .where('key', '=', key)
+      .where('claimed_at', '=', now)
+      .where('answer_sealed', 'is', null)
+      .execute()
+    throw error
+  }
+}
+
+/** Where an answer is stored, for the secret box: it may contain secrets that are shown once. */
+export function answerPlace(tenantId: string, caller: string, key: string): string {
+  return `idempotency_keys/${tenantId}/${caller}/${key}`
+}
+
+/** Deletes the answers that are older than a day. */
+export async function forgetIdempotencyKeys(database: Database, now: Date): Promise<void> {
+  const before = new Date(now.getTime() - KEPT_MS)
+  await database.deleteFrom('idempotency_keys').where('claimed_at', '<', before).execute()
+}
+
+interface Row {
+  caller: string
+  key: string
+}
+
+/** Claims a key, which has no answer then. @returns the answer of an earlier request, if any. @throws ServiceError 409 */
+async function claim(tenant: Tenant, row: Row, requestHash: Buffer, now: Date): Promise<string | null> {
+  const since = (ms: number) => new Date(now.getTime() - ms)
+  const claimed = await tenant.db
+    .insertInto('idempotency_keys')
+    .values({ ...row, request_hash: requestHash, claimed_at: now })
+    .onConflict((on) =>
+      on
+        .columns(['caller', 'key'])
+        .doUpdateSet({ request_hash: requestHash, claimed_at: now, answer_sealed: null })
+        .where(({ eb, and, or }) =>
+          or([
+            eb('idempotency_keys.claimed_at', '<', since(KEPT_MS)),
+            and([
+              eb('idempotency_keys.answer_sealed', 'is', null),
+              eb('idempotency_keys.claimed_at', '<', since(UNANSWERED_MS)),
+            ]),
+          ]),
+        ),
+    )
+    .returning('key')
+    .executeTakeFirst()
+  if (claimed) return null
+  const known = await tenant.db
+    .selectFrom('idempotency_keys')
+    .select(['request_hash', 'answer_sealed'])
+    .where('caller', '=', row.caller)
+    .where('key', '=', row.key)
+    .executeTakeFirst()
+  if (known && !timingSafeEqual(known.request_hash, requestHash)) {
+    const message = 'This Idempotency-Key was used for another request. Use a new key for each request.'
+    throw conflict('idempotency_key_reused', message)
+  }
+  // Without a row the first request has just failed; the caller tries again, as if it was still under way.
+  if (!known || known.answer_sealed === null) throw inUse()
+  return known.answer_sealed
+}
+
+function whereClaimed(tenant: Tenant, { caller, key }: Row, now: Date) {
+  return tenant.db
+    .updateTable('idempotency_keys')
+    .where('caller', '=', caller)
+    .where('key', '=', key)
+    .where('claimed_at', '=', now)
+    .where('answer_sealed', 'is', null)
+}
+
+function inUse(): ServiceError {
+  const message = 'The first request with this Idempotency-Key is still under way. Try again shortly.'
+  return new ServiceError(409, 'idempotency_key_in_use', message, { headers: { 'retry-after': '1' } })
+}
+
+/** Keys are the caller's own, so that nobody reads the answer to another one's request. */
+function callerOf(actor: Actor): string {
+  return 'id' in actor ? `${actor.kind}:${actor.id}` : actor.kind
+}
