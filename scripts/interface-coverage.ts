@@ -1,9 +1,12 @@
 /**
  * Makes docs/interface-coverage.md from what the last full run of the tests asked and was answered: for each endpoint
- * the tests of its success, parameters, errors, scope and tenancy. Exits 1 when an endpoint lacks one.
+ * the tests of its success, parameters, errors, scope and tenancy. Exits 1 when an endpoint lacks one, or when its
+ * declared errors are not those that were answered.
  * `--check` compares the page instead of writing it.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { OPERATIONS as DECLARED } from '../packages/server/src/assembly/all-operations.ts'
+import { errorsOf } from '../packages/server/src/operations/errors.ts'
 
 const RECORDS = 'node_modules/.cache/interface-coverage'
 const PAGE = 'docs/interface-coverage.md'
@@ -23,6 +26,7 @@ interface Seen {
 }
 
 interface Body {
+  $ref?: string
   properties?: Record<string, unknown>
 }
 
@@ -33,8 +37,9 @@ interface Operation {
   security?: unknown[]
 }
 
-const { paths } = JSON.parse(readFileSync('openapi.json', 'utf8')) as {
+const { paths, components } = JSON.parse(readFileSync('openapi.json', 'utf8')) as {
   paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Body> }
 }
 const seen = readdirSync(RECORDS)
   .flatMap((file) => JSON.parse(readFileSync(`${RECORDS}/${file}`, 'utf8')) as Seen[])
@@ -47,6 +52,7 @@ const rows = Object.entries(paths).flatMap(([path, methods]) =>
     return OPERATIONS.includes(operation.operationId) ? [] : [rowOf(name, operation)]
   }),
 )
+for (const operation of DECLARED) compareErrors(operation)
 const page = `# Interface coverage
 
 Made by \`npm test\` from what the tests asked a running service and what it answered; an endpoint that lacks a test of one
@@ -62,6 +68,17 @@ else if (readFileSync(PAGE, 'utf8') !== page) problems.push(`${PAGE} is not what
 if (problems.length > 0) {
   console.error(problems.join('\n'))
   process.exit(1)
+}
+
+/** An operation declares every error that a test was answered, and a test was answered every error of its own. */
+function compareErrors(operation: (typeof DECLARED)[number]): void {
+  const answers = seen.filter(({ operation: id, status }) => id === operation.name && status >= 400)
+  const answered = [...new Set(answers.map(({ status, code }) => `${status} ${code}`))]
+  const declared = errorsOf(operation)
+  const undeclared = answered.filter((error) => !declared.includes(error))
+  const unseen = (operation.errors ?? []).filter((error) => !answered.includes(error))
+  if (undeclared.length > 0) problems.push(`${operation.name}: \`errors\` lacks ${undeclared.join(', ')}`)
+  if (unseen.length > 0) problems.push(`${operation.name}: no test is answered ${unseen.join(', ')}`)
 }
 
 function rowOf(name: string, operation: Operation): string {
@@ -100,7 +117,8 @@ function rowOf(name: string, operation: Operation): string {
 /** Names of the query's parameters and of the body's top-level fields. */
 function parametersOf({ parameters = [], requestBody }: Operation): string[] {
   const bodies = Object.values(requestBody?.content ?? {}).flatMap(({ schema }) => schema.anyOf ?? [schema])
-  const fields = bodies.flatMap(({ properties = {} }) => Object.keys(properties))
+  const named = bodies.map((body) => components.schemas[body.$ref?.split('/').at(-1) ?? ''] ?? body)
+  const fields = named.flatMap(({ properties = {} }) => Object.keys(properties))
   const query = parameters.filter((parameter) => parameter.in === 'query').map((parameter) => parameter.name)
   return [...new Set([...query, ...fields])]
 }

@@ -5,24 +5,27 @@ import type { Tenant } from '../platform/tenant.ts'
 import { getIdentificationSettings } from './identification-settings.ts'
 import { readTenant } from './tenants.ts'
 
-export const TenantObject = Type.Object({
-  tenant_id: Id,
-  _id: Id,
-  name: Type.String(),
-  require_signed_identification: Type.Boolean({
-    description: 'Whether identifications that pages send without a valid user_hash are left out.',
-  }),
-  identity_secret: Nullable(
-    Type.Object(
-      {
-        created_at: Timestamp,
-        previous_valid_until: Nullable(Timestamp),
-      },
-      { description: 'When the identity secret was created; null when there is none.' },
+export const TenantObject = Type.Object(
+  {
+    tenant_id: Id,
+    _id: Id,
+    name: Type.String(),
+    require_signed_identification: Type.Boolean({
+      description: 'Whether identifications that pages send without a valid user_hash are left out.',
+    }),
+    identity_secret: Nullable(
+      Type.Object(
+        {
+          created_at: Timestamp,
+          previous_valid_until: Nullable(Timestamp),
+        },
+        { description: 'When the identity secret was created; null when there is none.' },
+      ),
     ),
-  ),
-  created_at: Timestamp,
-})
+    created_at: Timestamp,
+  },
+  { title: 'Tenant' },
+)
 export type TenantObject = Type.Static<typeof TenantObject>
 
 /** A tenant as the API and the command line answer it. */

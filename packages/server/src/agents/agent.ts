@@ -78,27 +78,30 @@ export type AgentRow = Pick<Selectable<TenantTables['agents']>, (typeof AGENT_CO
 const Settings = <T>(description: string) => Type.Unsafe<T>({ type: 'object', additionalProperties: true, description })
 
 /** An agent as the API answers it. */
-export const Agent = Type.Object({
-  agent_id: Id,
-  _id: Id,
-  name: Type.String(),
-  description: Nullable(Type.String()),
-  playbook_template: Nullable(Type.String({ examples: ['cold_outreach'] })),
-  playbook: Settings<Playbook>('As sent.'),
-  capabilities: Type.Array(Type.String(), { examples: [['email', 'notes']] }),
-  identity_id: Nullable(Id),
-  monitoring: Type.Object({
-    filter: Type.Optional(Type.Union([SegmentFilterSchema, Type.Object({ segment_id: Id })])),
-    schedule_cron: Type.Optional(Type.String({ examples: ['0 9 * * 1-5'] })),
-    time_zone: Type.Optional(Type.String({ examples: ['Europe/Berlin'] })),
-    max_contacts_per_run: Type.Integer(),
-  }),
-  llm_config: Settings<LlmConfig>('As sent. API keys are never stored here.'),
-  enabled: Type.Boolean(),
-  next_run_at: Nullable(Timestamp),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const Agent = Type.Object(
+  {
+    agent_id: Id,
+    _id: Id,
+    name: Type.String(),
+    description: Nullable(Type.String()),
+    playbook_template: Nullable(Type.String({ examples: ['cold_outreach'] })),
+    playbook: Settings<Playbook>('As sent.'),
+    capabilities: Type.Array(Type.String(), { examples: [['email', 'notes']] }),
+    identity_id: Nullable(Id),
+    monitoring: Type.Object({
+      filter: Type.Optional(Type.Union([SegmentFilterSchema, Type.Object({ segment_id: Id })])),
+      schedule_cron: Type.Optional(Type.String({ examples: ['0 9 * * 1-5'] })),
+      time_zone: Type.Optional(Type.String({ examples: ['Europe/Berlin'] })),
+      max_contacts_per_run: Type.Integer(),
+    }),
+    llm_config: Settings<LlmConfig>('As sent. API keys are never stored here.'),
+    enabled: Type.Boolean(),
+    next_run_at: Nullable(Timestamp),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Agent' },
+)
 
 export function toAgentObject(row: AgentRow): Type.Static<typeof Agent> {
   const { monitoring, ...configuration } = configurationOf(row)

@@ -149,8 +149,9 @@ test('moments beyond what the engine holds are bounds like any other', async () 
 })
 
 test('openapi.json names every dimension and filter with what it means', () => {
-  const document = service.app.swagger() as unknown as { paths: Record<string, unknown> }
-  const operation = JSON.stringify(document.paths['/v1/aggregate'])
+  const { components } = service.app.swagger() as unknown as { components: { schemas: Record<string, unknown> } }
+  const { AggregationOfContacts, AggregationOfCompanies, AggregationOfEvents } = components.schemas
+  const operation = JSON.stringify([AggregationOfContacts, AggregationOfCompanies, AggregationOfEvents])
   for (const name of ['revenue_bucket', 'referring_domain', 'created_day', 'class_contains', 'segment_id']) {
     expect(operation).toContain(`"${name}"`)
   }

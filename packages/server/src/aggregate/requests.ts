@@ -116,7 +116,7 @@ function aggregation<
       ),
       ...more,
     },
-    { title: `Aggregation of ${entity}`, additionalProperties: false },
+    { title: `AggregationOf${entity[0]?.toUpperCase()}${entity.slice(1)}`, additionalProperties: false },
   )
 }
 

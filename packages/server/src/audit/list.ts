@@ -6,22 +6,25 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { Actor } from './log.ts'
 
 /** An entry of the audit log. */
-export const AuditLogEntry = Type.Object({
-  entry_id: Id,
-  at: Timestamp,
-  actor: Type.Object({
-    kind: Type.Unsafe<Actor['kind']>({
-      type: 'string',
-      enum: ['user', 'api_key', 'command_line', 'agent', 'service'],
+export const AuditLogEntry = Type.Object(
+  {
+    entry_id: Id,
+    at: Timestamp,
+    actor: Type.Object({
+      kind: Type.Unsafe<Actor['kind']>({
+        type: 'string',
+        enum: ['user', 'api_key', 'command_line', 'agent', 'service'],
+      }),
+      id: Type.Optional(Type.String()),
+      name: Type.Optional(Type.String()),
     }),
-    id: Type.Optional(Type.String()),
-    name: Type.Optional(Type.String()),
-  }),
-  action: Type.String({ examples: ['webhook.created'] }),
-  subject_kind: Type.String(),
-  subject_id: Nullable(Type.String()),
-  details: Type.Record(Type.String(), Type.Unknown()),
-})
+    action: Type.String({ examples: ['webhook.created'] }),
+    subject_kind: Type.String(),
+    subject_id: Nullable(Type.String()),
+    details: Type.Record(Type.String(), Type.Unknown()),
+  },
+  { title: 'AuditLogEntry' },
+)
 export type AuditLogEntry = Type.Static<typeof AuditLogEntry>
 
 /** What of the audit log is wanted; all must hold. */

@@ -16,15 +16,18 @@ export const COMPANY_COLUMNS = [
 
 export type CompanyRow = Pick<Selectable<TenantTables['companies']>, (typeof COMPANY_COLUMNS)[number]>
 
-export const Company = Type.Object({
-  company_id: Id,
-  _id: Id,
-  name: Nullable(Type.String({ examples: ['Analytical Engines'] })),
-  domain: Nullable(Type.String({ examples: ['analytical.example'] })),
-  properties: PropertiesOutput,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const Company = Type.Object(
+  {
+    company_id: Id,
+    _id: Id,
+    name: Nullable(Type.String({ examples: ['Analytical Engines'] })),
+    domain: Nullable(Type.String({ examples: ['analytical.example'] })),
+    properties: PropertiesOutput,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Company' },
+)
 
 /** A company as the API answers it. */
 export function toCompanyObject(row: CompanyRow): Type.Static<typeof Company> {

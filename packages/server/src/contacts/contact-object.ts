@@ -28,15 +28,18 @@ const FIELDS = {
 }
 
 /** A whole contact. */
-export const Contact = Type.Object(FIELDS)
-/** A contact in the list of a segment's members. */ export const SegmentMember = Type.Object({
-  contact_id: Id,
-  _id: FIELDS._id,
-  properties: PropertiesOutput,
-  company_id: FIELDS.company_id,
-  segment_ids: FIELDS.segment_ids,
-  created_at: Timestamp,
-})
+export const Contact = Type.Object(FIELDS, { title: 'Contact' })
+/** A contact in the list of a segment's members. */ export const SegmentMember = Type.Object(
+  {
+    contact_id: Id,
+    _id: FIELDS._id,
+    properties: PropertiesOutput,
+    company_id: FIELDS.company_id,
+    segment_ids: FIELDS.segment_ids,
+    created_at: Timestamp,
+  },
+  { title: 'SegmentMember' },
+)
 /** A contact with the requested fields. */
 export const ProjectedContact = Type.Partial(Contact)
 

@@ -11,37 +11,40 @@ export type SourceFields = Record<string, { value: PropertyValue | null; updated
 
 const Optional = Type.Optional(Timestamp)
 
-export const UnifiedProfile = Type.Object({
-  _id: Id,
-  source_count: Type.Integer(),
-  sources: Type.Record(
-    Type.String(),
-    Type.Object({
-      external_id: Type.Optional(Type.String()),
-      first_seen_at: Optional,
-      updated_at: Optional,
-      synced_at: Optional,
-      enriched_at: Optional,
-    }),
-  ),
-  profile: Type.Record(
-    Type.String(),
-    Type.Object({
-      unique_values: Type.Array(
-        Type.Object({
-          value: Type.Unknown(),
-          sources: Type.Array(Type.Object({ source: Type.String(), updated_at: Timestamp })),
-        }),
-      ),
-      all_sources: Type.Array(Type.String()),
-      has_conflict: Type.Boolean(),
-    }),
-  ),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  enriched_at: Nullable(Timestamp),
-  raw_data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-})
+export const UnifiedProfile = Type.Object(
+  {
+    _id: Id,
+    source_count: Type.Integer(),
+    sources: Type.Record(
+      Type.String(),
+      Type.Object({
+        external_id: Type.Optional(Type.String()),
+        first_seen_at: Optional,
+        updated_at: Optional,
+        synced_at: Optional,
+        enriched_at: Optional,
+      }),
+    ),
+    profile: Type.Record(
+      Type.String(),
+      Type.Object({
+        unique_values: Type.Array(
+          Type.Object({
+            value: Type.Unknown(),
+            sources: Type.Array(Type.Object({ source: Type.String(), updated_at: Timestamp })),
+          }),
+        ),
+        all_sources: Type.Array(Type.String()),
+        has_conflict: Type.Boolean(),
+      }),
+    ),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    enriched_at: Nullable(Timestamp),
+    raw_data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { title: 'UnifiedProfile' },
+)
 
 type UnifiedProfile = Type.Static<typeof UnifiedProfile>
 type Field = UnifiedProfile['profile'][string]

@@ -24,20 +24,23 @@ export const ERASE = jobQueue<{ erasureId: string }>('erase-contact', {
 })
 
 /** What proves that a contact was erased: counts, and no personal data. */
-export const Receipt = Type.Object({
-  erasure_id: Id,
-  contact_id: Id,
-  /** running; erased; verified: a last look, after everything that was under way has arrived, found nothing more. */
-  status: Type.Unsafe<'running' | 'erased' | 'verified'>({ type: 'string', enum: ['running', 'erased', 'verified'] }),
-  at: Timestamp,
-  erased_at: Nullable(Timestamp),
-  verified_at: Nullable(Timestamp),
-  requested_by: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
-  /** SHA-256 of `salt:address`; null when the address was not known. */
-  email_hash: Nullable(Type.Object({ salt: Type.String(), sha256: Type.String() })),
-  /** Rows removed, by what they were. */
-  removed: Type.Record(Type.String(), Type.Integer()),
-})
+export const Receipt = Type.Object(
+  {
+    erasure_id: Id,
+    contact_id: Id,
+    /** running; erased; verified: a last look, after everything that was under way has arrived, found nothing more. */
+    status: Type.Unsafe<'running' | 'erased' | 'verified'>({ type: 'string', enum: ['running', 'erased', 'verified'] }),
+    at: Timestamp,
+    erased_at: Nullable(Timestamp),
+    verified_at: Nullable(Timestamp),
+    requested_by: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+    /** SHA-256 of `salt:address`; null when the address was not known. */
+    email_hash: Nullable(Type.Object({ salt: Type.String(), sha256: Type.String() })),
+    /** Rows removed, by what they were. */
+    removed: Type.Record(Type.String(), Type.Integer()),
+  },
+  { title: 'ErasureReceipt' },
+)
 export type Receipt = Type.Static<typeof Receipt>
 
 /**

@@ -38,46 +38,61 @@ const FIELDS = {
 }
 
 /** An event with its contact and that contact's company. */
-export const EnrichedEvent = Type.Object({
-  ...FIELDS,
-  contact: Nullable(JoinedContact),
-  company: Nullable(JoinedCompany),
-})
+export const EnrichedEvent = Type.Object(
+  {
+    ...FIELDS,
+    contact: Nullable(JoinedContact),
+    company: Nullable(JoinedCompany),
+  },
+  { title: 'Event' },
+)
 
 /** An event without contact and company. */
-export const PlainEvent = Type.Object(FIELDS)
+export const PlainEvent = Type.Object(FIELDS, { title: 'PlainEvent' })
 
 /** fields=summary of the events list. */
-export const SummaryEvent = Type.Object({
-  id: Id,
-  event: Type.String(),
-  url: Text,
-  timestamp: Timestamp,
-  contact_id: Nullable(Id),
-})
+export const SummaryEvent = Type.Object(
+  {
+    id: Id,
+    event: Type.String(),
+    url: Text,
+    timestamp: Timestamp,
+    contact_id: Nullable(Id),
+  },
+  { title: 'EventSummary' },
+)
 
 /** An event in the list of its contact. */
-export const CompactEvent = Type.Object({
-  event_id: Id,
-  _id: Id,
-  event: Type.String(),
-  timestamp: Timestamp,
-  url: Text,
-  title: Text,
-})
+export const CompactEvent = Type.Object(
+  {
+    event_id: Id,
+    _id: Id,
+    event: Type.String(),
+    timestamp: Timestamp,
+    url: Text,
+    title: Text,
+  },
+  { title: 'CompactEvent' },
+)
 
 /** An event in the activity of several contacts. */
-export const ActivityEvent = Type.Object({ id: Id, event: Type.String(), url: Text, timestamp: Timestamp, title: Text })
+export const ActivityEvent = Type.Object(
+  { id: Id, event: Type.String(), url: Text, timestamp: Timestamp, title: Text },
+  { title: 'ActivityEvent' },
+)
 
 /** fields=summary of the events of a contact. */
-export const ContactEvent = Type.Object({
-  event_id: Id,
-  _id: Id,
-  event: Type.String(),
-  timestamp: Timestamp,
-  url: Text,
-  contact_id: Nullable(Id),
-})
+export const ContactEvent = Type.Object(
+  {
+    event_id: Id,
+    _id: Id,
+    event: Type.String(),
+    timestamp: Timestamp,
+    url: Text,
+    contact_id: Nullable(Id),
+  },
+  { title: 'ContactEvent' },
+)
 
 export type EventObject = Type.Static<typeof PlainEvent>
 

@@ -28,26 +28,29 @@ export interface EmailState {
 
 const NO_SOCIAL_PROFILE: SocialState = { connected: false, profile_id: null, checked_at: null }
 
-export const Identity = Type.Object({
-  identity_id: Id,
-  _id: Id,
-  firstName: Type.String({ examples: ['Ada'] }),
-  lastName: Type.String({ examples: ['Lovelace'] }),
-  role: Type.String({ examples: ['Account executive'] }),
-  jobTitle: Nullable(Type.String()),
-  profile_id: Nullable(Type.String({ description: 'The stored social-network profile.' })),
-  email_account: Type.Object({
-    address: Nullable(Type.String()),
-    connected: Type.Boolean({ description: 'Whether the mail servers accepted the log-in when it was last tried.' }),
-  }),
-  social: Type.Object({
-    connected: Type.Boolean(),
-    profile_id: Nullable(Type.String()),
-    checked_at: Nullable(Timestamp),
-  }),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const Identity = Type.Object(
+  {
+    identity_id: Id,
+    _id: Id,
+    firstName: Type.String({ examples: ['Ada'] }),
+    lastName: Type.String({ examples: ['Lovelace'] }),
+    role: Type.String({ examples: ['Account executive'] }),
+    jobTitle: Nullable(Type.String()),
+    profile_id: Nullable(Type.String({ description: 'The stored social-network profile.' })),
+    email_account: Type.Object({
+      address: Nullable(Type.String()),
+      connected: Type.Boolean({ description: 'Whether the mail servers accepted the log-in when it was last tried.' }),
+    }),
+    social: Type.Object({
+      connected: Type.Boolean(),
+      profile_id: Nullable(Type.String()),
+      checked_at: Nullable(Timestamp),
+    }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Identity' },
+)
 
 export type IdentityObject = Type.Static<typeof Identity>
 

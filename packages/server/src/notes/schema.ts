@@ -2,14 +2,17 @@ import Type from 'typebox'
 import { Id, Timestamp } from '../platform/http/responses.ts'
 
 /** A free-form text on a contact. */
-export const Note = Type.Object({
-  note_id: Id,
-  _id: Id,
-  contact_id: Id,
-  content: Type.String({ description: 'Markdown, stored as sent.' }),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const Note = Type.Object(
+  {
+    note_id: Id,
+    _id: Id,
+    contact_id: Id,
+    content: Type.String({ description: 'Markdown, stored as sent.' }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Note' },
+)
 
 export type NoteObject = Type.Static<typeof Note>
 

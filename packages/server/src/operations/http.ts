@@ -7,6 +7,7 @@ import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { success } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
 import { type Context, type Operation, routeOf, type Values } from './declare.ts'
+import { errorResponses } from './errors.ts'
 import { idempotencyKeyOf, performOnce } from './idempotency.ts'
 import { ifMatch } from './if-match.ts'
 import { type Finish, perform } from './perform.ts'
@@ -27,7 +28,7 @@ function mount<Services extends object>(
   operation: Operation<Services>,
   dependencies: Dependencies<Services>,
 ): void {
-  const { name, tag, scope, summary, description, output, status = 200, bodyBytesMax } = operation
+  const { name, tag, scope, summary, description, output, status = 200, bodyBytesMax, example } = operation
   const { method, url, hasBody } = routeOf(operation)
   const { path, sent } = partsOf(url, operation.input)
   const schema: FastifySchema = {
@@ -37,8 +38,8 @@ function mount<Services extends object>(
     description,
     params: Type.Object(path),
     ...headersOf(method, operation),
-    ...(hasBody ? { body: bodyOf(method, sent) } : { querystring: Type.Object(sent) }),
-    response: { [status]: success(output) },
+    ...(hasBody ? { body: bodyOf(method, sent, example) } : { querystring: Type.Object(withExamples(sent, example)) }),
+    response: { [status]: success(output), ...errorResponses(operation) },
   }
   app.route({
     method,
@@ -107,12 +108,23 @@ function partsOf(url: string, input: TProperties): { path: TProperties; sent: TP
 }
 
 /** The schema of a body. A POST whose fields are all optional needs no body. */
-function bodyOf(method: string, sent: TProperties) {
+function bodyOf(method: string, sent: TProperties, example: Values | undefined) {
   const isOptional = method === 'POST' && Object.values(sent).every(Type.IsOptional)
   return Type.Object(asBodyFields(sent), {
     additionalProperties: false,
+    ...(example ? { examples: [example] } : {}),
     ...(isOptional ? { 'x-optional': true } : {}),
   })
+}
+
+/** Query parameters with the values of an example. */
+function withExamples(sent: TProperties, example: Values = {}): TProperties {
+  const fields = Object.entries(sent).map(([name, schema]) => {
+    if (!(name in example)) return [name, schema]
+    const shown = { ...schema, examples: [example[name]] }
+    return [name, Type.IsOptional(schema) ? Type.Optional(shown) : shown]
+  })
+  return Object.fromEntries(fields)
 }
 
 /** The body with a Date for each timestamp. @throws ServiceError 400 */

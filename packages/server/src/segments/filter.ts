@@ -109,6 +109,7 @@ export const SegmentFilterSchema = Type.Unsafe<SegmentFilter>(
       ),
     },
     {
+      title: 'SegmentFilter',
       description: 'Which contacts belong. Negative operators match a missing value.',
       'x-expected':
         'a filter like {"match": "all", "conditions": [{"property": "country", "operator": "equals", "value": "FR"}]}',

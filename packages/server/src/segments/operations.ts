@@ -4,6 +4,7 @@ import { idInPath, operation } from '../operations/declare.ts'
 import { daysOf, rangeOf, rangeParameters } from '../platform/http/days.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
+import { SegmentFilterSchema } from './filter.ts'
 import { segmentGrowth } from './growth.ts'
 import { listMembers } from './members.ts'
 import { previewSegment } from './preview.ts'
@@ -29,7 +30,7 @@ const Description = Type.Optional(
   Type.Union([Type.String(), Type.Null()], { 'x-expected': 'a text, or null for none' }),
 )
 // The filter's parser reports every invalid place in it.
-const Filter = { description: 'See `filter` of a segment.' }
+const Filter = { 'x-record': SegmentFilterSchema }
 const FILTER_EXAMPLE = { match: 'all', conditions: [{ property: 'country', operator: 'equals', value: 'France' }] }
 
 const Suggestion = Type.Object({

@@ -4,18 +4,21 @@ import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { type SegmentFilter, SegmentFilterSchema } from './filter.ts'
 
-export const Segment = Type.Object({
-  segment_id: Id,
-  _id: Id,
-  name: Type.String({ examples: ['Leads in France'] }),
-  description: Nullable(Type.String()),
-  contact_count: Nullable(Type.Integer({ description: 'null while contacts are being counted.' })),
-  counting: Type.Boolean({
-    description: 'Whether contacts are still being counted, because the segment is new or its filter changed.',
-  }),
-  filter: SegmentFilterSchema,
-  created_at: Timestamp,
-})
+export const Segment = Type.Object(
+  {
+    segment_id: Id,
+    _id: Id,
+    name: Type.String({ examples: ['Leads in France'] }),
+    description: Nullable(Type.String()),
+    contact_count: Nullable(Type.Integer({ description: 'null while contacts are being counted.' })),
+    counting: Type.Boolean({
+      description: 'Whether contacts are still being counted, because the segment is new or its filter changed.',
+    }),
+    filter: SegmentFilterSchema,
+    created_at: Timestamp,
+  },
+  { title: 'Segment' },
+)
 
 type SegmentRow = Pick<
   Selectable<TenantTables['segments']>,

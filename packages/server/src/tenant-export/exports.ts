@@ -22,24 +22,27 @@ export const EXPORT = jobQueue<{ exportId: string }>('export-tenant', {
 /** Removes the file when its time is over. */
 export const EXPIRE = jobQueue<{ exportId: string }>('expire-export', { retryLimit: 20, retryDelay: 60 })
 
-export const Export = Type.Object({
-  export_id: Id,
-  status: Type.Unsafe<'queued' | 'running' | 'ready' | 'failed' | 'expired'>({
-    type: 'string',
-    enum: ['queued', 'running', 'ready', 'failed', 'expired'],
-  }),
-  /** From 0 to 1. */
-  progress: Type.Number(),
-  /** Where to fetch it; null unless it is ready. */
-  url: Nullable(Type.String()),
-  size_bytes: Nullable(Type.Integer()),
-  /** Records, by what they are. */
-  counts: Type.Record(Type.String(), Type.Integer()),
-  error: Nullable(Type.String()),
-  created_at: Timestamp,
-  finished_at: Nullable(Timestamp),
-  expires_at: Nullable(Timestamp),
-})
+export const Export = Type.Object(
+  {
+    export_id: Id,
+    status: Type.Unsafe<'queued' | 'running' | 'ready' | 'failed' | 'expired'>({
+      type: 'string',
+      enum: ['queued', 'running', 'ready', 'failed', 'expired'],
+    }),
+    /** From 0 to 1. */
+    progress: Type.Number(),
+    /** Where to fetch it; null unless it is ready. */
+    url: Nullable(Type.String()),
+    size_bytes: Nullable(Type.Integer()),
+    /** Records, by what they are. */
+    counts: Type.Record(Type.String(), Type.Integer()),
+    error: Nullable(Type.String()),
+    created_at: Timestamp,
+    finished_at: Nullable(Timestamp),
+    expires_at: Nullable(Timestamp),
+  },
+  { title: 'Export' },
+)
 export type Export = Type.Static<typeof Export>
 
 /** Orders an export, in the caller's transaction; one that is under way is not joined by another. */

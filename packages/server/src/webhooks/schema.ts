@@ -3,35 +3,41 @@ import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { UrlFilter } from './url-filter.ts'
 
 /** A subscription in a response. */
-export const Webhook = Type.Object({
-  subscription_id: Id,
-  event: Type.String(),
-  url: Type.String(),
-  url_filter: Nullable(UrlFilter),
-  header_names: Type.Array(Type.String(), {
-    description: 'Names of the custom headers. Their values are never returned.',
-  }),
-  status: Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] }),
-  previous_secret_until: Type.Union([Timestamp, Type.Null()], {
-    description: 'Until then, the secret before the last rotation also signs.',
-  }),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+export const Webhook = Type.Object(
+  {
+    subscription_id: Id,
+    event: Type.String(),
+    url: Type.String(),
+    url_filter: Nullable(UrlFilter),
+    header_names: Type.Array(Type.String(), {
+      description: 'Names of the custom headers. Their values are never returned.',
+    }),
+    status: Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] }),
+    previous_secret_until: Type.Union([Timestamp, Type.Null()], {
+      description: 'Until then, the secret before the last rotation also signs.',
+    }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'Webhook' },
+)
 export type Webhook = Type.Static<typeof Webhook>
 
 /** A subscription's recent results. */
-export const WebhookHealth = Type.Object({
-  subscription_id: Id,
-  pending: Type.Integer({ description: 'Deliveries that wait for their first or next attempt.' }),
-  succeeded: Type.Integer({ description: 'Delivered in the last 24 hours.' }),
-  failed: Type.Integer({ description: 'Failed for good in the last 24 hours.' }),
-  latest: Type.Integer({ description: 'The number of recently attempted deliveries, at most 10.' }),
-  latest_failed: Type.Integer({ description: 'How many of these failed in their last attempt.' }),
-  is_failing: Type.Boolean({ description: 'Whether the most recent attempts all failed.' }),
-  last_success_at: Nullable(Timestamp),
-  last_failure_at: Nullable(Timestamp),
-})
+export const WebhookHealth = Type.Object(
+  {
+    subscription_id: Id,
+    pending: Type.Integer({ description: 'Deliveries that wait for their first or next attempt.' }),
+    succeeded: Type.Integer({ description: 'Delivered in the last 24 hours.' }),
+    failed: Type.Integer({ description: 'Failed for good in the last 24 hours.' }),
+    latest: Type.Integer({ description: 'The number of recently attempted deliveries, at most 10.' }),
+    latest_failed: Type.Integer({ description: 'How many of these failed in their last attempt.' }),
+    is_failing: Type.Boolean({ description: 'Whether the most recent attempts all failed.' }),
+    last_success_at: Nullable(Timestamp),
+    last_failure_at: Nullable(Timestamp),
+  },
+  { title: 'WebhookHealth' },
+)
 export type WebhookHealth = Type.Static<typeof WebhookHealth>
 
 const DELIVERY_STATUSES = ['pending', 'succeeded', 'failed'] as const
@@ -51,29 +57,35 @@ const WebhookAttempt = Type.Object({
 })
 
 /** A delivery with its log. */
-export const WebhookDelivery = Type.Object({
-  delivery_id: Id,
-  subscription_id: Id,
-  event_id: Id,
-  event: Type.String(),
-  is_test: Type.Boolean(),
-  status: DeliveryStatus,
-  attempt_count: Type.Integer(),
-  next_attempt_at: Type.Union([Timestamp, Type.Null()], { description: 'null once it is finished.' }),
-  created_at: Timestamp,
-  finished_at: Nullable(Timestamp),
-  payload: Type.Union([Type.String(), Type.Null()], {
-    description: 'The body that every attempt sends; null before the first one.',
-  }),
-  attempts: Type.Array(WebhookAttempt),
-})
+export const WebhookDelivery = Type.Object(
+  {
+    delivery_id: Id,
+    subscription_id: Id,
+    event_id: Id,
+    event: Type.String(),
+    is_test: Type.Boolean(),
+    status: DeliveryStatus,
+    attempt_count: Type.Integer(),
+    next_attempt_at: Type.Union([Timestamp, Type.Null()], { description: 'null once it is finished.' }),
+    created_at: Timestamp,
+    finished_at: Nullable(Timestamp),
+    payload: Type.Union([Type.String(), Type.Null()], {
+      description: 'The body that every attempt sends; null before the first one.',
+    }),
+    attempts: Type.Array(WebhookAttempt),
+  },
+  { title: 'WebhookDelivery' },
+)
 export type WebhookDelivery = Type.Static<typeof WebhookDelivery>
 
 /** An event type with a sample delivery. */
-export const WebhookEventType = Type.Object({
-  event: Type.String(),
-  summary: Type.String(),
-  is_system: Type.Boolean({ description: 'Recorded by the service itself.' }),
-  sample: Type.Unknown({ description: "An example of a delivery's body." }),
-})
+export const WebhookEventType = Type.Object(
+  {
+    event: Type.String(),
+    summary: Type.String(),
+    is_system: Type.Boolean({ description: 'Recorded by the service itself.' }),
+    sample: Type.Unknown({ description: "An example of a delivery's body." }),
+  },
+  { title: 'WebhookEventType' },
+)
 export type WebhookEventType = Type.Static<typeof WebhookEventType>

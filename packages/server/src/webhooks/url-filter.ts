@@ -20,6 +20,7 @@ export const UrlFilter = Type.Object(
     conditions: Type.Array(Condition, { minItems: 1, maxItems: CONDITIONS_MAX }),
   },
   {
+    title: 'UrlFilter',
     additionalProperties: false,
     description: 'Which URLs an event must have to be delivered.',
     examples: [{ match: 'any', conditions: [{ operator: 'contains', value: '/pricing' }] }],

@@ -42,13 +42,16 @@ export interface ActionError {
   rule?: string
 }
 
-export const GuardrailObject = Type.Object({
-  rule: Type.String({ examples: ['outreach_interval'] }),
-  passed: Type.Boolean(),
-  message: Type.String(),
-  checked: Type.Enum(['proposal', 'execution']),
-  at: Timestamp,
-})
+export const GuardrailObject = Type.Object(
+  {
+    rule: Type.String({ examples: ['outreach_interval'] }),
+    passed: Type.Boolean(),
+    message: Type.String(),
+    checked: Type.Enum(['proposal', 'execution']),
+    at: Timestamp,
+  },
+  { title: 'Guardrail' },
+)
 
 const ActorObject = Type.Object({
   kind: Type.Enum(['user', 'api_key', 'command_line', 'agent', 'service']),
@@ -57,32 +60,35 @@ const ActorObject = Type.Object({
 })
 
 /** An action that an agent proposed, wherever it is shown. */
-export const Action = Type.Object({
-  run_id: Id,
-  contact_id: Id,
-  action_index: Type.Integer(),
-  type: Type.Enum([...ACTION_TYPES]),
-  params: Type.Record(Type.String(), Type.Unknown(), {
-    examples: [{ subject: 'Your trial', message: 'Hello Ada, how is it going?' }],
-  }),
-  status: Type.Enum([...ACTION_STATUSES]),
-  identity_id: Nullable(Id),
-  auto_approved: Type.Boolean({ description: 'No person was asked.' }),
-  guardrails: Type.Array(GuardrailObject, { description: 'What was checked when it was proposed and executed.' }),
-  decided_by: Nullable(ActorObject),
-  decided_at: Nullable(Timestamp),
-  due_at: Nullable(Type.String({ format: 'date-time', description: 'Not before this moment is it executed.' })),
-  executed_at: Nullable(Timestamp),
-  result: Nullable(Type.Record(Type.String(), Type.Unknown())),
-  error: Nullable(
-    Type.Object({
-      code: Type.String(),
-      message: Type.String(),
-      rule: Type.Optional(Type.String({ description: 'The guardrail that stopped it.' })),
+export const Action = Type.Object(
+  {
+    run_id: Id,
+    contact_id: Id,
+    action_index: Type.Integer(),
+    type: Type.Enum([...ACTION_TYPES]),
+    params: Type.Record(Type.String(), Type.Unknown(), {
+      examples: [{ subject: 'Your trial', message: 'Hello Ada, how is it going?' }],
     }),
-  ),
-  created_at: Timestamp,
-})
+    status: Type.Enum([...ACTION_STATUSES]),
+    identity_id: Nullable(Id),
+    auto_approved: Type.Boolean({ description: 'No person was asked.' }),
+    guardrails: Type.Array(GuardrailObject, { description: 'What was checked when it was proposed and executed.' }),
+    decided_by: Nullable(ActorObject),
+    decided_at: Nullable(Timestamp),
+    due_at: Nullable(Type.String({ format: 'date-time', description: 'Not before this moment is it executed.' })),
+    executed_at: Nullable(Timestamp),
+    result: Nullable(Type.Record(Type.String(), Type.Unknown())),
+    error: Nullable(
+      Type.Object({
+        code: Type.String(),
+        message: Type.String(),
+        rule: Type.Optional(Type.String({ description: 'The guardrail that stopped it.' })),
+      }),
+    ),
+    created_at: Timestamp,
+  },
+  { title: 'Action' },
+)
 
 export type ActionObject = Type.Static<typeof Action>
 

@@ -39,47 +39,53 @@ const FIELDS = {
   usage: Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer(), cost_usd: Type.Number() }),
 }
 
-export const Run = Type.Object(FIELDS)
+export const Run = Type.Object(FIELDS, { title: 'Run' })
 
 export type RunObject = Type.Static<typeof Run>
 
-export const ContactResult = Type.Object({
-  contact_id: Id,
-  contact: Nullable(
-    Type.Object(
-      {
-        contact_id: Id,
-        _id: Id,
-        email: Nullable(Type.String()),
-        firstname: Nullable(Type.String()),
-        lastname: Nullable(Type.String()),
-        company: Nullable(Type.String()),
-      },
-      { description: 'null once the contact has been deleted.' },
+export const ContactResult = Type.Object(
+  {
+    contact_id: Id,
+    contact: Nullable(
+      Type.Object(
+        {
+          contact_id: Id,
+          _id: Id,
+          email: Nullable(Type.String()),
+          firstname: Nullable(Type.String()),
+          lastname: Nullable(Type.String()),
+          company: Nullable(Type.String()),
+        },
+        { description: 'null once the contact has been deleted.' },
+      ),
     ),
-  ),
-  status: Word(['pending', 'evaluated', 'failed', 'skipped']),
-  reasoning: Nullable(Type.String()),
-  error: Nullable(Type.String()),
-  proposed_actions: Type.Array(Action),
-  skipped_actions: Type.Array(
-    Type.Object({
-      type: Word(ACTION_TYPES),
-      reason: Word(['waits_for_approval']),
-      run_id: Id,
-      action_index: Type.Integer(),
-    }),
-    {
-      description:
-        'What was not proposed, each with the action of an earlier run that waits for approval in its place.',
-    },
-  ),
-})
+    status: Word(['pending', 'evaluated', 'failed', 'skipped']),
+    reasoning: Nullable(Type.String()),
+    error: Nullable(Type.String()),
+    proposed_actions: Type.Array(Action),
+    skipped_actions: Type.Array(
+      Type.Object({
+        type: Word(ACTION_TYPES),
+        reason: Word(['waits_for_approval']),
+        run_id: Id,
+        action_index: Type.Integer(),
+      }),
+      {
+        description:
+          'What was not proposed, each with the action of an earlier run that waits for approval in its place.',
+      },
+    ),
+  },
+  { title: 'RunContact' },
+)
 
 export type ContactResultObject = Type.Static<typeof ContactResult>
 
 /** A run with the results of its first contacts; in summary mode without. */
-export const RunDetail = Type.Object({ ...FIELDS, contact_results: Type.Optional(Type.Array(ContactResult)) })
+export const RunDetail = Type.Object(
+  { ...FIELDS, contact_results: Type.Optional(Type.Array(ContactResult)) },
+  { title: 'RunDetail' },
+)
 
 export const RUN_COLUMNS = [
   'run_id',

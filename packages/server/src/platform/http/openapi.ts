@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import type { FastifySchema } from 'fastify'
 import type { Config } from '../../config.ts'
@@ -38,8 +39,40 @@ export function describeApi(config: Pick<Config, 'publicUrl'>): FastifyDynamicSw
         url,
       }
     },
-    transformObject: (document) => ('openapiObject' in document ? leaveBodiesOptional(document.openapiObject) : {}),
+    transformObject: (document) =>
+      'openapiObject' in document ? nameComponents(leaveBodiesOptional(document.openapiObject)) : {},
   }
+}
+
+/** The keywords whose values are no schemas. */
+const VALUES = ['const', 'default', 'enum', 'example', 'examples']
+const NAME = /^[A-Z][A-Za-z]+$/
+
+/**
+ * Moves each schema with a `title` to the components under that name, so that a generated client has types with names.
+ * @throws Error if two schemas have the same title.
+ */
+function nameComponents<Document extends { paths?: object; components?: object }>(document: Document): Document {
+  const schemas: Record<string, unknown> = {}
+  const named = (value: unknown): unknown => {
+    if (value === null || typeof value !== 'object') return value
+    if (Array.isArray(value)) return value.map(named)
+    const { title, ...schema } = Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [name, VALUES.includes(name) ? part : named(part)]),
+    )
+    // A field may have that name.
+    if (typeof title !== 'string') return title === undefined ? schema : { ...schema, title }
+    if (!NAME.test(title)) throw new Error(`The title '${title}' of a schema is not a name such as ContactEvent.`)
+    const known = schemas[title]
+    if (known !== undefined && !isDeepStrictEqual(known, schema)) {
+      throw new Error(`Two schemas have the title ${title}; give one of them another name.`)
+    }
+    schemas[title] = schema
+    return { $ref: `#/components/schemas/${title}` }
+  }
+  const paths = named(document.paths)
+  const sorted = Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return { ...document, paths, components: { ...document.components, schemas: sorted } }
 }
 
 /** Marks optional bodies as not `required`, which is the default for every body. */

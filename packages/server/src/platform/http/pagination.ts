@@ -13,12 +13,15 @@ export function pageParameters(defaultLimit: number, maxLimit: number) {
   }
 }
 
-export const Pagination = Type.Object({
-  page: Type.Integer(),
-  limit: Type.Integer(),
-  total_pages: Type.Integer(),
-  total_items: Type.Integer(),
-})
+export const Pagination = Type.Object(
+  {
+    page: Type.Integer(),
+    limit: Type.Integer(),
+    total_pages: Type.Integer(),
+    total_items: Type.Integer(),
+  },
+  { title: 'Pagination' },
+)
 
 export interface Page {
   page: number

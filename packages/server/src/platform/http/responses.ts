@@ -15,7 +15,10 @@ export function Nullable<const Schema extends TSchema>(schema: Schema) {
 
 /** A success answer: `status` and the given fields. */
 export function success<const Fields extends Record<string, TSchema>>(fields: Fields) {
-  return Type.Object({ status: Type.Literal('success'), ...fields, warnings: Type.Optional(Type.Array(Type.String())) })
+  return Type.Object(
+    { status: Type.Literal('success'), ...fields, warnings: Type.Optional(Type.Array(Type.String())) },
+    { 'x-response-description': 'Success.' },
+  )
 }
 
 export const ErrorAnswer = Type.Object(
@@ -28,7 +31,7 @@ export const ErrorAnswer = Type.Object(
       request_id: Type.String(),
     }),
   },
-  { description: 'Every error has this shape.' },
+  { title: 'Error', description: 'Every error has this shape.' },
 )
 
 /** A path id as stored, or 404: a malformed id simply does not exist. */
