@@ -16,6 +16,7 @@ const UNSCOPED = [
   'platform',
   'access',
   'journal',
+  'operations/idempotency.ts',
   'webhooks/queue',
   'conversations/mailbox',
   'identification/retention.ts',
