@@ -5,12 +5,12 @@ import type { ErrorDetail } from '../platform/errors.ts'
 import { compileBodyCheck } from '../platform/http/body-validation.ts'
 import { isStorableText } from '../platform/http/json-body.ts'
 
-/** Everything that an agent can propose. */
+/** Every type of action that an agent can propose. */
 export const ACTION_TYPES = ['email_message', 'social_message', 'social_connect', 'note', 'crm_update'] as const
 
 export type ActionType = (typeof ACTION_TYPES)[number]
 
-/** What each capability of an agent lets it propose. */
+/** The action types that each capability of an agent allows. */
 export const CAPABILITIES = {
   email: ['email_message'],
   linkedin: ['social_message', 'social_connect'],
@@ -44,20 +44,20 @@ export function isActionType(type: unknown): type is ActionType {
   return (ACTION_TYPES as readonly unknown[]).includes(type)
 }
 
-/** One line: a line break in a subject would be a header of its own. */
+/** One line: a line break in a subject would start another header. */
 const ONE_LINE = '^[^\\r\\n]*$'
 const SUBJECT = 'one line of text from 1 to 200 characters'
 const UPDATED_KEYS_MAX = 20
 
 /**
- * Properties that say where and when a contact is reached. An agent that could write them could choose its own
- * recipient, so it changes neither these nor those that say whether the contact may be reached at all.
+ * Properties that determine where and when a contact is reached. An agent that could change them could choose its own
+ * recipient, so it can change neither these nor those that say whether the contact may be reached at all.
  */
 const PROTECTED_PROPERTIES: readonly string[] = ['email', 'linkedin_url', 'social_profile_url', 'timezone']
 
 /**
- * The params of each action type. There is no recipient, address or identity in any: the recipient is always the
- * contact that the action is about, and the identity the agent's, so that no text which a model reads can choose another.
+ * The params of each action type. None has a recipient, an address or an identity: the recipient is always the contact of
+ * the action, and the sender the agent's identity, so that no text which a model reads can choose another.
  */
 export const ACTION_PARAMS = {
   email_message: Type.Object(
@@ -96,7 +96,7 @@ export const ACTION_PARAMS = {
 
 export type ActionParams<T extends ActionType = ActionType> = { [K in T]: Static<(typeof ACTION_PARAMS)[K]> }[T]
 
-/** An action as it was proposed, before anything is stored. */
+/** A proposed action, before it is stored. */
 export type ProposedAction = { [T in ActionType]: { type: T; params: ActionParams<T> } }[ActionType]
 
 const CHECKS = Object.fromEntries(ACTION_TYPES.map((type) => [type, compileBodyCheck(ACTION_PARAMS[type])])) as Record<
@@ -105,8 +105,8 @@ const CHECKS = Object.fromEntries(ACTION_TYPES.map((type) => [type, compileBodyC
 >
 
 /**
- * Names everything that is wrong with params, whoever wrote them: a model, or a person who edits before approving.
- * @param path where they stand, for the details.
+ * Reports every problem of an action's params, which come from a model or from a person who edits them.
+ * @param path their place in the request, for the error details.
  */
 export function checkActionParams(type: ActionType, params: unknown, path = 'params'): ErrorDetail[] {
   const details = CHECKS[type](params)

@@ -5,33 +5,33 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import { type SegmentFilter, SegmentFilterSchema } from '../segments/filter.ts'
 import type { ActionType, Capability } from './action-types.ts'
 
-/** Who thinks: a model of one of these providers, or `template`, which fills the playbook's messages without a model. */
+/** A provider of models, or `template`, which fills in the playbook's messages without a model. */
 export const PROVIDERS = ['openai', 'anthropic', 'openai_compatible', 'template'] as const
 
 export type Provider = (typeof PROVIDERS)[number]
 
 export const MAX_CONTACTS = { min: 1, max: 1_000, default: 25 }
 
-/** What an agent is told to do. */
+/** An agent's instructions. */
 export interface Playbook {
   playbook_md?: string
-  /** Whether outbound actions wait for a person; true when missing. */
+  /** Whether outbound actions need approval. Default: true. */
   require_approval?: boolean
-  /** A run that has cost so much stops; missing: no cap of its own. */
+  /** The maximum cost of a run, in US dollars. Default: no cap. */
   max_cost_usd_per_run?: number
   /** The playbook's own variables, `{{variables.<name>}}`. */
   variables?: Record<string, string>
-  /** What the template provider proposes in place of the playbook template's messages, by action type. */
+  /** Messages by action type that replace those of the playbook template, for the template provider. */
   messages?: Partial<Record<ActionType, Record<string, unknown>>>
-  /** Whatever else the model should know, as it is. */
+  /** Further settings, passed to the model unchanged. */
   config?: Record<string, unknown>
 }
 
-/** Which contacts an agent looks at, and when. */
+/** Which contacts an agent evaluates, and when. */
 export interface Monitoring {
   filter?: SegmentFilter | { segment_id: string }
   schedule_cron?: string
-  /** IANA name; the tenant's when missing. */
+  /** An IANA name. Default: the tenant's time zone. */
   time_zone?: string
   max_contacts_per_run?: number
 }
@@ -39,13 +39,13 @@ export interface Monitoring {
 export interface LlmConfig {
   provider?: Provider
   model?: string
-  /** Where an OpenAI-compatible server answers. */
+  /** The base URL of an OpenAI-compatible server. */
   base_url?: string
   temperature?: number
   max_tokens?: number
 }
 
-/** An agent's settings, stored and as a run keeps them. */
+/** An agent's settings, as they are stored and as a run keeps them. */
 export interface AgentConfiguration {
   name: string
   description: string | null
@@ -77,7 +77,7 @@ export type AgentRow = Pick<Selectable<TenantTables['agents']>, (typeof AGENT_CO
 
 const Settings = <T>(description: string) => Type.Unsafe<T>({ type: 'object', additionalProperties: true, description })
 
-/** An agent as the API answers it. */
+/** An agent as the API returns it. */
 export const Agent = Type.Object(
   {
     agent_id: Id,
@@ -117,7 +117,7 @@ export function toAgentObject(row: AgentRow): Type.Static<typeof Agent> {
   }
 }
 
-/** The settings of a stored agent, which were checked when they were written. */
+/** The settings of a stored agent. */
 export function configurationOf(row: AgentRow): AgentConfiguration {
   return {
     name: row.name,

@@ -15,7 +15,7 @@ const AGENTS_MAX = 500
 /** Distinguishes this lock from others of the same tenant. */
 const LIMIT_LOCK = 7
 
-/** @throws ServiceError 400 naming every wrong place, 409 `too_many_agents`. */
+/** @throws ServiceError 400 naming every invalid field, 409 `too_many_agents`. */
 export async function createAgent(
   tenant: Tenant,
   dependencies: ConfigurationDependencies,
@@ -48,7 +48,7 @@ export async function createAgent(
   })
 }
 
-/** Changes what was sent and leaves the rest; what changes nothing leaves no trace. @throws ServiceError 404, 400 naming every wrong place. */
+/** Changes the given fields; a call that changes nothing leaves no trace. @throws ServiceError 404, 400 naming every invalid field. */
 export async function updateAgent(
   tenant: Tenant,
   dependencies: ConfigurationDependencies,
@@ -80,7 +80,7 @@ export async function updateAgent(
       .set({
         ...columnsOf(configuration),
         enabled,
-        // A change of something else must not put off a run that is due.
+        // A change of another setting must not delay a run that is due.
         ...(changesSchedule ? { next_run_at: await nextRunOf(tx, dependencies, configuration, enabled, now) } : {}),
         updated_at: now,
       })
@@ -93,7 +93,7 @@ export async function updateAgent(
   })
 }
 
-/** Removes an agent with its runs and their actions; a run under way stops. @throws ServiceError 404. */
+/** Deletes an agent with its runs and their actions; a run in progress stops. @throws ServiceError 404. */
 export async function deleteAgent(tenant: Tenant, agentId: string, actor: Actor, now: Date): Promise<void> {
   const remove = async (tx: Tenant) => {
     const row = await tx.db.deleteFrom('agents').where('agent_id', '=', agentId).returning('name').executeTakeFirst()
@@ -101,7 +101,7 @@ export async function deleteAgent(tenant: Tenant, agentId: string, actor: Actor,
     const entry = { action: 'agent.deleted', subjectKind: 'agent', subjectId: agentId }
     await audit(tx, { actor, ...entry, details: { name: row.name } }, now)
   }
-  // It takes the run before its contacts, and a run under way a contact before itself.
+  // It locks the run before its contacts, and a run in progress locks a contact before itself: they may deadlock.
   await repeatOnCollision(() => tenant.transaction(remove))
 }
 
@@ -126,7 +126,7 @@ export interface Window {
   offset: number
 }
 
-/** Some of the agents, newest first, and how many there are. */
+/** One page of the agents, newest first, and their number. */
 export async function listAgents(
   tenant: Tenant,
   { enabled, playbookTemplate }: AgentFilters,
@@ -148,7 +148,7 @@ export async function listAgents(
   return { rows, total: Number(counted?.count ?? 0) }
 }
 
-/** When the schedule comes due after `now`; null without one, and while the agent is disabled. */
+/** The next time of the schedule after `now`; null without a schedule, and while the agent is disabled. */
 export async function nextRunOf(
   tenant: Tenant,
   { jobs }: Pick<ConfigurationDependencies, 'jobs'>,
@@ -170,7 +170,7 @@ function columnsOf({ playbook, monitoring, llm_config, ...plain }: AgentConfigur
   }
 }
 
-/** Waits for whoever else is adding one, then counts. */
+/** Waits for concurrent creations of the tenant, then counts. */
 async function requireRoom(tx: Tenant): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
   const { count } = await tx.db
@@ -178,6 +178,6 @@ async function requireRoom(tx: Tenant): Promise<void> {
     .select(({ fn }) => fn.countAll().as('count'))
     .executeTakeFirstOrThrow()
   if (Number(count) >= AGENTS_MAX) {
-    throw conflict('too_many_agents', `A tenant has at most ${AGENTS_MAX} agents. Delete one that is not used.`)
+    throw conflict('too_many_agents', `A tenant can have at most ${AGENTS_MAX} agents. Delete an unused one.`)
   }
 }

@@ -11,14 +11,14 @@ import { checkPlaybook } from './playbooks/check.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
 import type { AgentInput } from './requests.ts'
 
-/** What checking an agent's settings needs beside the tenant's data. */
+/** The services that checking an agent's settings needs. */
 export interface ConfigurationDependencies {
   jobs: Pick<Jobs, 'nextTime'>
-  /** The client that models are reached through. */
+  /** The HTTP client for requests to model providers. */
   llmOutbound: Pick<ApiFetch, 'check'>
 }
 
-/** What a new agent is before anything is said of it. */
+/** The defaults of a new agent. */
 export const BLANK: AgentConfiguration = {
   name: '',
   description: null,
@@ -30,7 +30,7 @@ export const BLANK: AgentConfiguration = {
   llm_config: {},
 }
 
-/** Applies what was sent: fields of playbook, monitoring and llm_config one by one, a null takes a field away. */
+/** Applies the given fields: those of playbook, monitoring and llm_config one by one; null removes a field. */
 export function applyInput(current: AgentConfiguration, input: AgentInput): AgentConfiguration {
   const { enabled: _, playbook, monitoring, llm_config, capabilities, ...plain } = input
   return {
@@ -44,9 +44,9 @@ export function applyInput(current: AgentConfiguration, input: AgentInput): Agen
 }
 
 /**
- * Checks everything about an agent's settings that its schema cannot say, and puts them in the form that is stored. Call
- * it in the transaction that stores them.
- * @throws ServiceError 400 naming every wrong place.
+ * Checks what the schema of an agent's settings cannot express, and converts them to the stored form. Call it in the
+ * transaction that stores them.
+ * @throws ServiceError 400 naming every invalid field.
  */
 export async function checkConfiguration(
   tenant: Tenant,
@@ -96,7 +96,7 @@ async function checkFilter(
     try {
       return parseSegmentFilter(filter, 'monitoring.filter')
     } catch (error) {
-      // What is wrong elsewhere is named in the same answer.
+      // Problems in other fields are reported in the same answer.
       details.push(...((error as { details?: ErrorDetail[] }).details ?? []))
       return undefined
     }
@@ -123,7 +123,7 @@ function checkSchedule(
     details.push({ path: 'monitoring.time_zone', message: 'must be an IANA time zone such as Europe/Berlin' })
   }
   if (cron !== undefined && jobs.nextTime(cron, 'UTC', new Date()) === null) {
-    const message = 'must be a cron expression of five fields that comes due some day, such as 0 9 * * 1-5'
+    const message = 'must be a cron expression of five fields with a future time, such as 0 9 * * 1-5'
     details.push({ path: 'monitoring.schedule_cron', message })
   }
   return details
@@ -137,7 +137,7 @@ function checkLlmConfig({ provider, model, base_url }: LlmConfig): ErrorDetail[]
   return model === undefined ? [{ path: 'llm_config.model', message: 'is required beside base_url' }] : []
 }
 
-/** Checks the address of a model that was sent; it may ask DNS, so it is called outside of transactions. @throws ServiceError 400. */
+/** Checks the address of a model server. It may query DNS, so call it outside transactions. @throws ServiceError 400. */
 export async function checkBaseUrl(
   { llmOutbound }: ConfigurationDependencies,
   { llm_config }: AgentInput,
@@ -156,7 +156,7 @@ async function isIdentity(tenant: Tenant, identityId: string): Promise<boolean> 
     .selectFrom('identities')
     .select('identity_id')
     .where('identity_id', '=', identityId)
-    // Held, so that it cannot be deleted between the look and the agent's row.
+    // Locked, so that it cannot be deleted before the agent is stored.
     .forKeyShare()
     .executeTakeFirst()
   return row !== undefined

@@ -33,7 +33,7 @@ const PlaybookInput = Type.Unsafe<{ [Key in keyof Playbook]: Playbook[Key] | nul
         'true or false',
       ),
       max_cost_usd_per_run: Removable(
-        Type.Number({ minimum: 0, maximum: 100_000, description: 'What a run may cost.' }),
+        Type.Number({ minimum: 0, maximum: 100_000, description: 'The maximum cost of a run.' }),
         'a number from 0 to 100000',
       ),
       variables: Removable(
@@ -88,7 +88,8 @@ const LlmConfigInput = Type.Unsafe<{ [Key in keyof LlmConfig]: LlmConfig[Key] | 
     },
     {
       additionalProperties: false,
-      description: 'Who thinks. API keys come from the environment of the service and are never sent here.',
+      description:
+        'The provider and the model. API keys come from the environment of the service and are never sent here.',
       'x-unknown': 'is not a known field; remove it (API keys come from the environment of the service)',
     },
   ),
@@ -150,7 +151,7 @@ export const TriggerBody = Type.Object(
       Type.Array(Type.String({ maxLength: 200 }), {
         minItems: 1,
         maxItems: MAX_CONTACTS.max,
-        description: "Contacts to look at, in this order; without them the agent's monitoring filter chooses.",
+        description: "The contacts to evaluate, in this order; without them the agent's monitoring filter chooses.",
       }),
     ),
   },

@@ -10,7 +10,7 @@ const VARIABLE_NAME = /^[a-z][a-z0-9_]{0,63}$/
 const VARIABLE_LENGTH_MAX = 2_000
 const CONFIG_CHARACTERS_MAX = 20_000
 
-/** Names everything about a playbook that its schema cannot say. @param template name of the template beside it. */
+/** Reports every problem of a playbook that its schema cannot express. @param template the name of its template. */
 export function checkPlaybook(playbook: Playbook, template: string | null): ErrorDetail[] {
   const { playbook_md, variables = {}, messages = {}, config = {} } = playbook
   const own = ownVariables(playbook, template)
@@ -31,13 +31,13 @@ export function checkPlaybook(playbook: Playbook, template: string | null): Erro
   return details
 }
 
-/** Names that may stand after `variables.`: the template's and the playbook's own. */
+/** The names allowed after `variables.`: the template's and the playbook's own. */
 export function ownVariables(playbook: Playbook, template: string | null): string[] {
   const known = template === null ? undefined : playbookTemplates().get(template)
   return [...new Set([...Object.keys(known?.variables ?? {}), ...Object.keys(playbook.variables ?? {})])]
 }
 
-/** Every text in a value, however deep. */
+/** Every text in a value, at any depth. */
 export function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   if (value === null || typeof value !== 'object') return []

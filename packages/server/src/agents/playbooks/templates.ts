@@ -3,28 +3,28 @@ import type { SegmentFilter } from '../../segments/filter.ts'
 import { parseSegmentFilter } from '../../segments/parse-filter.ts'
 import { type ActionType, CAPABILITY_NAMES, type Capability, isActionType } from '../action-types.ts'
 
-/** A predefined playbook, read from the Markdown file of its name in this folder. */
+/** A predefined playbook, from the Markdown file with its name in this folder. */
 export interface PlaybookTemplate {
   name: string
   title: string
   description: string
-  /** Of an agent that names none. */
+  /** Of an agent that sets none. */
   capabilities: Capability[]
-  /** Its own variables with what they are when the agent does not set them. */
+  /** Its variables with their defaults. */
   variables: Record<string, string>
-  /** Whom the template provider proposes something for; a model reads the prompt instead. */
+  /** The contacts for which the template provider proposes actions; a model follows the prompt instead. */
   when: SegmentFilter
-  /** What a model is told. */
+  /** The instructions for a model. */
   prompt: string
-  /** Why the template provider proposes what it proposes. */
+  /** The template provider's reason for its proposals. */
   reasoning: string
-  /** What the template provider proposes: params with variables in their texts. */
+  /** The template provider's proposals: params whose texts contain variables. */
   messages: Partial<Record<ActionType, Record<string, unknown>>>
 }
 
 let known: ReadonlyMap<string, PlaybookTemplate> | undefined
 
-/** Every template by its name, in the order of the names. Read once. */
+/** Every template by name, sorted by name. Read once. */
 export function playbookTemplates(): ReadonlyMap<string, PlaybookTemplate> {
   known ??= readTemplates()
   return known

@@ -1,13 +1,13 @@
 import { hasMoreCharacters } from '../../platform/characters.ts'
 
-/** What stands between double braces: a name, and after a bar what to write when there is no value. */
+/** The content of double braces: a name and, after a bar, a fallback for a missing value. */
 const VARIABLE = /\{\{([^{}]*)\}\}/g
 const NAME = /^[a-z_]+(\.[^\s.{}|][^.{}|]{0,127})$/
 const LENGTH_MAX = 200
-/** Text that leads somewhere else. Whoever fills in a form chooses it, and must not have us send it. */
+/** Text that looks like a link. A stranger can enter it in a form, and must not make us send it. */
 const LEADS_AWAY = /:\/\/|\bwww\./i
 
-/** What is known by each first part of a name; a list is closed, `any` takes every property. */
+/** The names after each root; `any` stands for every property. */
 export const KNOWN = {
   contact: 'any',
   company: 'any',
@@ -16,7 +16,7 @@ export const KNOWN = {
   activity: ['total_events', 'first_seen', 'last_seen', 'days_since_last_seen', 'last_page', 'top_page'],
 } as const satisfies Record<string, 'any' | readonly string[]>
 
-/** Values by their whole name, `contact.firstname`. */
+/** Values by full name, such as `contact.firstname`. */
 export type VariableValues = (name: string) => string | number | boolean | null | undefined
 
 interface Variable {
@@ -24,13 +24,13 @@ interface Variable {
   fallback: string | null
 }
 
-/** The variables of a text that do not exist, each once. @param own names of the playbook's own, without `variables.`. */
+/** The unknown variables in a text, each once. @param own the playbook's own names, without `variables.`. */
 export function unknownVariables(text: string, own: readonly string[]): string[] {
   const names = variablesOf(text).map(({ name }) => name)
   return [...new Set(names.filter((name) => !isKnown(name, own)))]
 }
 
-/** What can be written, in a sentence for whoever wrote something else. */
+/** The known variables, as part of an error message. */
 export function describeVariables(own: readonly string[]): string {
   const parts = Object.entries(KNOWN).map(([root, names]) =>
     names === 'any' ? `${root}.<property>` : names.map((name) => `${root}.${name}`).join(', '),
@@ -44,7 +44,7 @@ export interface Filled {
   missing: string[]
 }
 
-/** Fills in a text that a contact will read. @param harmless makes a value harmless in the text's format. */
+/** Fills in a text for a contact. @param harmless escapes a value for the text's format. */
 export function fillIn(
   text: string,
   values: VariableValues,
@@ -62,8 +62,8 @@ export function fillIn(
 }
 
 /**
- * The same for instructions to a model: what the tenant's own people wrote is filled in, and everything about the contact
- * becomes a pointer into the data, so that customer data never stands among the instructions.
+ * Fills in instructions for a model: values that the tenant's users wrote are filled in, and values of the contact become
+ * references to the data, so that instructions never contain customer data.
  */
 export function pointInto(text: string, own: VariableValues): string {
   return text.replace(VARIABLE, (_whole, inside: string) => {
@@ -93,7 +93,7 @@ function isKnown(name: string, own: readonly string[]): boolean {
   return names === 'any' || (names as readonly string[]).includes(key)
 }
 
-/** A value as one line; null for none, and for one that is no honest name, place or number. */
+/** A value on one line; null if there is none, or if it does not look like a name, a place or a number. */
 function usable(value: ReturnType<VariableValues>): string | null {
   if (value === null || value === undefined) return null
   const line = String(value)
@@ -102,7 +102,7 @@ function usable(value: ReturnType<VariableValues>): string | null {
   return line === '' || hasMoreCharacters(line, LENGTH_MAX) || LEADS_AWAY.test(line) ? null : line
 }
 
-/** Keeps a value from being read as Markdown. */
+/** Escapes a value for Markdown. */
 export function escapeMarkdown(value: string): string {
   return value.replace(/[\\`*_{}[\]<>()#+!|~]/g, '\\$&')
 }

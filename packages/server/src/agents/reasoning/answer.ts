@@ -12,7 +12,7 @@ import {
 export const ACTIONS_MAX = 5
 const REASONING_LENGTH_MAX = 10_000
 
-/** The shape of a model's answer; what each action's params may be is checked by its type. */
+/** The shape of a model's answer; the params of an action are checked by its type. */
 const AnswerSchema = Type.Object(
   {
     reasoning: Type.String({ minLength: 1, maxLength: REASONING_LENGTH_MAX }),
@@ -32,18 +32,18 @@ const AnswerSchema = Type.Object(
 
 const checkShape = compileBodyCheck(AnswerSchema)
 
-/** What a model proposed, as far as the agent may. */
+/** A model's answer, reduced to what the agent may propose. */
 export interface Answer {
   reasoning: string
   actions: ProposedAction[]
-  /** Why the others were left out. */
+  /** Why other actions were dropped. */
   dropped: string[]
 }
 
 /**
- * Reads a model's answer. Whatever talked the model into what it says, only actions of the allowed types come through,
+ * Parses a model's answer. Even if a contact's data has manipulated the model, only actions of the allowed types pass,
  * with params that name neither a recipient nor a sender.
- * @returns the answer, or what is wrong with it in the words that the model is told.
+ * @returns the answer, or its problems in words for the model.
  */
 export function readAnswer(value: unknown, allowed: readonly ActionType[]): Answer | { problems: string } {
   const shape = checkShape(value)
@@ -63,7 +63,7 @@ export function readAnswer(value: unknown, allowed: readonly ActionType[]): Answ
   return problems.length > 0 ? { problems: inWords(problems) } : { reasoning, actions, dropped }
 }
 
-/** The JSON schema that a model is given: only what the agent may propose is in it. */
+/** The JSON schema for the model, with only those actions that the agent may propose. */
 export function answerSchemaFor(allowed: readonly ActionType[]): object {
   const actions = allowed.map((type) => ({
     type: 'object',
@@ -74,7 +74,7 @@ export function answerSchemaFor(allowed: readonly ActionType[]): object {
   return {
     type: 'object',
     properties: {
-      reasoning: { type: 'string', description: 'Why, with the facts that decide; two to six sentences.' },
+      reasoning: { type: 'string', description: 'The reason, with the decisive facts, in two to six sentences.' },
       actions: {
         type: 'array',
         description: 'Empty when nothing should be done.',
@@ -94,7 +94,7 @@ function inWords(details: readonly { path: string; message: string }[]): string 
     .join('; ')
 }
 
-/** Keywords of our own are nothing that a provider knows. */
+/** Removes our own keywords, which providers do not know. */
 function withoutExtensions(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutExtensions)
   if (schema === null || typeof schema !== 'object') return schema

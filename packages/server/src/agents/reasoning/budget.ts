@@ -1,31 +1,31 @@
 import type { ConversationObject } from '../../conversations/conversation-object.ts'
 import type { ContactContext } from './context.ts'
 
-/** What a contact's data may take of a prompt. */
+/** The maximum size of a contact's data in a prompt. */
 const CONTEXT_TOKENS_MAX = 6_000
-/** Models count differently; so few characters a token is more than any of them counts for English or JSON. */
+/** Fewer characters a token than any model's tokenizer has for English or JSON. */
 const CHARACTERS_A_TOKEN = 3
 const TEXT_LENGTH_MAX = 500
 const PROPERTIES_MAX = 100
-/** What is kept of the properties to the last. */
+/** The properties that are cut last. */
 const IMPORTANT = ['email', 'firstname', 'lastname', 'company', 'jobtitle', 'lifecyclestage', 'lead_status', 'country']
 
-/** An estimate that is never far below what a provider counts. */
+/** An estimate of the tokens, never far below the provider's count. */
 export function estimateTokens(text: string): number {
   return Math.ceil(text.length / CHARACTERS_A_TOKEN)
 }
 
-/** Bytes a token, of the languages and the kinds of text that take the most tokens. */
+/** Bytes a token in the languages and kinds of text with the most tokens. */
 const BYTES_A_TOKEN = 2
-/** What providers add to a request of their own, for the form of the answer. */
+/** Tokens that providers add to a request for the form of the answer. */
 const ADDED_TOKENS = 1_000
 
-/** An estimate that a provider's count of a request stays below. */
+/** An upper estimate of a provider's count for a request. */
 export function tokensAtMost(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_A_TOKEN) + ADDED_TOKENS
 }
 
-/** A contact's data as it goes into a prompt. */
+/** A contact's data as it appears in a prompt. */
 export interface PromptData {
   contact: { summary: string; properties: Record<string, unknown> }
   company: Record<string, unknown> | null
@@ -44,7 +44,7 @@ interface ShortConversation {
   messages: { direction: string; sent_at: string; text: string }[]
 }
 
-/** Cuts parts of a prompt's data; each cut can be made again until nothing is left of its part. */
+/** Ways to shorten a prompt's data; each can be repeated until its part is empty. */
 const CUTS: ((data: PromptData) => boolean)[] = [
   ({ unified_profile }) => empty(unified_profile.conflicts),
   ({ notes }) => halve(notes),
@@ -59,7 +59,7 @@ const CUTS: ((data: PromptData) => boolean)[] = [
 ]
 
 /**
- * Puts what is known of a contact into the form of a prompt, within the budget. What matters least goes first: what
+ * A contact's data as it appears in a prompt, cut to the budget. The least important parts are cut first: values that
  * sources disagree on, notes, single events, messages, conversations, pages, and last the properties. The same data gives
  * the same prompt.
  */
@@ -77,7 +77,7 @@ export function fitIntoBudget(
 
 function toPromptData(context: ContactContext, conversations: readonly ConversationObject[]): PromptData {
   const { summary, properties, company, events, recent_actions, notes, unified_profile } = context
-  // Copied, because cutting changes it.
+  // Copied, because cutting changes the data in place.
   return structuredClone({
     contact: { summary: cut(summary), properties: shorten(properties) },
     company: company && { ...shorten(company.properties), name: company.name, domain: company.domain },
@@ -120,7 +120,7 @@ function shortenValue(value: unknown): unknown {
   return Array.isArray(value) ? value.slice(0, 10).map(shortenValue) : value
 }
 
-/** The beginning of a text, not ending in half a character. */
+/** The beginning of a text that does not end in half a surrogate pair. */
 function cut(text: string): string {
   return text.length <= TEXT_LENGTH_MAX ? text : `${text.slice(0, TEXT_LENGTH_MAX).toWellFormed()}…`
 }

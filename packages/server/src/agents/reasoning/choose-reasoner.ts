@@ -9,17 +9,17 @@ import type { Sender } from './values.ts'
 
 export interface ReasonerDependencies {
   llm: LlmSettings
-  /** The client that models are reached through. */
+  /** The HTTP client for requests to model providers. */
   llmOutbound: Pick<ApiFetch, 'fetch'>
 }
 
 interface Choice {
   reasoner: Reasoner
-  /** Whether a stand-in thinks: then outbound actions wait for a person, whatever the playbook says. */
+  /** Whether the template replaces a model that is not configured: then outbound actions always need approval. */
   isStandIn: boolean
 }
 
-/** Finds who thinks for an agent: the provider that it names, else one that the service has a key for. */
+/** Chooses the provider of an agent: the one it names, else one that the service has a key for, else the template. */
 export async function chooseReasoner(
   tenant: Tenant,
   { llm, llmOutbound }: ReasonerDependencies,

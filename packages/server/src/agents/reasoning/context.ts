@@ -12,7 +12,7 @@ const NOTES = 5
 const ACTIONS = 10
 const TEXT_LENGTH_MAX = 1_000
 
-/** What earlier runs proposed for a contact, by whichever agent. */
+/** An action that an earlier run of any agent proposed for the contact. */
 export interface RecentAction {
   type: string
   status: string
@@ -21,10 +21,10 @@ export interface RecentAction {
   subject: string | null
 }
 
-/** A field that sources disagree on, or that only one knows. */
+/** A field on which sources disagree, or that only one source has. */
 export type ProfileField = { value: unknown; sources: string[] }[]
 
-/** Everything about a contact that an agent reasons with. */
+/** All data of a contact that an agent sees. */
 export interface ContactContext {
   contactId: string
   summary: string
@@ -36,7 +36,7 @@ export interface ContactContext {
   notes: { content: string; at: string }[]
 }
 
-/** Reads the contexts of some contacts in a few queries; a contact that is gone has none. */
+/** Reads the contexts of several contacts in a few queries; a deleted contact has none. */
 export async function readContexts(
   tenant: Tenant,
   contactIds: readonly string[],
@@ -110,7 +110,7 @@ function recentActions(from: ExpressionBuilder<TenantTables, 'contacts'>) {
   ).as('recent_actions')
 }
 
-/** The properties hold what won; the profile adds what the sources do not agree on. */
+/** The properties have the winning values; the profile adds the values on which sources disagree. */
 function conflictsOf(profile: ReturnType<typeof unifiedProfileOf>['profile']): Record<string, ProfileField> {
   const conflicts = Object.entries(profile).filter(([, field]) => field.has_conflict)
   return Object.fromEntries(
@@ -121,7 +121,7 @@ function conflictsOf(profile: ReturnType<typeof unifiedProfileOf>['profile']): R
   )
 }
 
-/** JSON has no dates, so those of a JSON column arrive as texts. */
+/** JSON has no dates, so dates in a JSON column arrive as texts. */
 function isoOf(moment: string | Date): string {
   return new Date(moment).toISOString()
 }

@@ -14,13 +14,13 @@ interface Span {
   last: string
 }
 
-/** What a contact has done, without every single event. */
+/** A summary of a contact's events. */
 export interface EventsSummary {
   total: number
   first: string | null
   last: string | null
   by_type: ({ event: string } & Span)[]
-  /** The pages that were viewed most. */
+  /** The most viewed pages. */
   pages: ({ path: string; title: string | null } & Span)[]
   latest: { event: string; timestamp: string; url: string | null; title: string | null }[]
 }
@@ -37,7 +37,7 @@ interface Row {
 }
 
 /**
- * Summarises the events of some contacts, in three queries unless they have more visitors than one query can name.
+ * Summarises the events of several contacts, in three queries unless they have more owners than one query can name.
  * Contacts without events are left out.
  */
 export async function summariseEvents(

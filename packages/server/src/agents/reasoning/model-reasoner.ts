@@ -10,7 +10,7 @@ import { type ModelChoice, openModel } from './models.ts'
 import { costOf, type Price, priceOf } from './prices.ts'
 import { dataMessage, instructionsFor } from './prompt.ts'
 import { CALL_MS_MAX, explain, ProviderTimeout } from './provider-failure.ts'
-import { CapReached, EvaluationError, type Hold, NO_USAGE, type Reasoner, type Usage } from './reasoner.ts'
+import { CapReached, EvaluationError, NO_USAGE, type Reasoner, type ReserveCost, type Usage } from './reasoner.ts'
 import type { Sender } from './values.ts'
 
 const CONCURRENCY = 4
@@ -25,7 +25,7 @@ interface Reply {
   answer: Answer | { problems: string }
 }
 
-/** Asks a model about each contact. It gets no tools: it can say what should be done, and do nothing. */
+/** Asks a model about each contact. The model gets no tools: it can propose actions, and execute none. */
 export function createModelReasoner(
   tenant: Tenant,
   llmFetch: Pick<ApiFetch, 'fetch'>,
@@ -40,7 +40,7 @@ export function createModelReasoner(
   const schema = answerSchemaFor(allowed)
   let failuresInARow = 0
 
-  /** Adds what a call took, as the provider counts it, or as we estimate it where it does not say. */
+  /** Adds the usage of a call as the provider counts it, or our estimate if the provider reports none. */
   function spend(usage: Usage, messages: readonly ModelMessage[], text: string, counted: Counted | undefined): void {
     const inputTokens = believable(counted?.inputTokens) ?? estimateTokens(textOf(messages))
     const outputTokens = believable(counted?.outputTokens) ?? estimateTokens(text)
@@ -50,16 +50,16 @@ export function createModelReasoner(
     usage.costUsd += costOf(price, inputTokens, outputTokens, cachedTokens)
   }
 
-  /** What a call costs if the answer is as long as it may be. */
+  /** The cost of a call whose answer has the maximum length. */
   function costAtMost(messages: readonly ModelMessage[]): number {
     return costOf(price, tokensAtMost(textOf(messages) + JSON.stringify(schema)), maxOutputTokens)
   }
 
-  /** @param read reads the object that was answered; it throws where there is none. */
+  /** @param read returns the object in the answer; it throws if there is none. */
   function judge(text: string, finish: FinishReason | undefined, usage: Usage, read: () => unknown): Reply {
     if (finish === 'content-filter') throw new EvaluationError('The model refused to answer about this contact.', usage)
     if (finish === 'length') {
-      const problems = `it was cut off at ${maxOutputTokens} tokens, which is all that llm_config.max_tokens allows`
+      const problems = `it was cut off at ${maxOutputTokens} tokens, the limit in llm_config.max_tokens`
       return { text, answer: { problems } }
     }
     let said: unknown
@@ -93,7 +93,7 @@ export function createModelReasoner(
         maxOutputTokens,
         maxRetries: RETRIES_MAX,
         abortSignal: AbortSignal.any([signal, limit]),
-        // Answers are not to be kept by the provider; a free-form object has no place in its strict mode.
+        // The provider must not store answers; its strict mode allows no free-form object.
         providerOptions: { openai: { store: false, strictJsonSchema: false } },
         ...(temperature === undefined ? {} : { temperature }),
       })
@@ -118,7 +118,7 @@ export function createModelReasoner(
     provider: choice.provider,
     model: choice.model,
     notices:
-      price === null ? [`The price of ${choice.model} is not known: its costs count as 0. Set CDS_LLM_PRICES.`] : [],
+      price === null ? [`The price of ${choice.model} is not known, so its cost counts as 0. Set CDS_LLM_PRICES.`] : [],
     knowsCosts: price !== null,
     concurrency: CONCURRENCY,
     batch: BATCH,
@@ -127,17 +127,17 @@ export function createModelReasoner(
         role: 'system',
         content: instructionsFor(configuration, allowed, sender, now),
       }
-      return async (context, signal, hold) => {
+      return async (context, signal, reserveCost) => {
         const { conversations } = await conversationsOf(tenant, context.contactId, CONVERSATIONS)
         const data: ModelMessage = { role: 'user', content: dataMessage(fitIntoBudget(context, conversations)) }
         const messages: ModelMessage[] = [instructions, data]
         const usage = { ...NO_USAGE }
-        await hold(costAtMost(messages))
+        await reserveCost(costAtMost(messages))
         let { text, answer } = await ask(messages, usage, signal)
         if ('problems' in answer) {
-          const again = `Your answer is not valid: ${answer.problems}. Answer again with one JSON object of the schema.`
+          const again = `Your answer is not valid: ${answer.problems}. Answer again with one JSON object that matches the schema.`
           messages.push({ role: 'assistant', content: text || '(nothing)' }, { role: 'user', content: again })
-          await holdMore(hold, usage, costAtMost(messages), answer.problems)
+          await reserveMore(reserveCost, usage, costAtMost(messages), answer.problems)
           answer = (await ask(messages, usage, signal)).answer
         }
         if ('problems' in answer) {
@@ -149,13 +149,18 @@ export function createModelReasoner(
   }
 }
 
-/** Holds what a second answer may cost, beside what the first did; that one has been paid for whatever becomes of this. */
-async function holdMore(hold: Hold, usage: Usage, costAtMost: number, problems: string): Promise<void> {
+/** Reserves the maximum cost of a second answer, in addition to the cost of the first. */
+async function reserveMore(
+  reserveCost: ReserveCost,
+  usage: Usage,
+  costAtMost: number,
+  problems: string,
+): Promise<void> {
   try {
-    await hold(usage.costUsd + costAtMost)
+    await reserveCost(usage.costUsd + costAtMost)
   } catch (error) {
     if (!(error instanceof CapReached)) throw error
-    const message = `The model's answer was not valid: ${problems}. The cost cap did not allow to ask again.`
+    const message = `The model's answer was not valid: ${problems}. The cost cap did not allow another attempt.`
     throw new EvaluationError(message, usage)
   }
 }
@@ -170,7 +175,7 @@ interface Counted {
   outputTokens?: number | undefined
 }
 
-/** More than any call takes; a server that says more, or less than nothing, does not count. */
+/** More tokens than any call can use; a higher or negative count from a server is ignored. */
 const TOKENS_MAX = 100_000_000
 
 function believable(tokens: number | undefined): number | null {
@@ -178,7 +183,7 @@ function believable(tokens: number | undefined): number | null {
 }
 
 async function loadSdk() {
-  // The SDK prints warnings; what a run should know is in its notices.
+  // The SDK prints warnings to the console; notices carry what users need to know.
   Object.assign(globalThis, { AI_SDK_LOG_WARNINGS: false })
   return import('ai')
 }

@@ -2,7 +2,7 @@ import type { LanguageModel } from 'ai'
 import type { Config } from '../../config.ts'
 import type { Provider } from '../agent.ts'
 
-/** What the environment says of models. Keys live there and nowhere else. */
+/** The settings of models, from the environment. API keys are nowhere else. */
 export type LlmSettings = Omit<Config['llm'], 'allowPrivate'>
 
 export type ModelProvider = Exclude<Provider, 'template'>
@@ -24,8 +24,8 @@ interface Wanted {
 }
 
 /**
- * Which model an agent uses: the provider that it names, else the first that the environment has a key for.
- * @returns null when there is none; then the template provider steps in.
+ * Chooses an agent's model: of the provider that it names, else of the first that the environment has a key for.
+ * @returns null if there is none; the template provider then takes its place.
  */
 export function chooseModel(settings: LlmSettings, wanted: Wanted): ModelChoice | null {
   const { openaiApiKey, anthropicApiKey, openaiBaseUrl, anthropicBaseUrl, baseUrl } = settings
@@ -43,7 +43,7 @@ export function chooseModel(settings: LlmSettings, wanted: Wanted): ModelChoice 
       const address = wanted.base_url ?? baseUrl
       const model = wanted.model ?? settings.model
       if (address === null || model === null) return null
-      // The operator's key must not go wherever a tenant points to.
+      // The operator's key must not be sent to an address that a tenant chose.
       return { provider, model, baseUrl: address, apiKey: address === baseUrl ? settings.apiKey : null }
     }
     default:
@@ -52,13 +52,13 @@ export function chooseModel(settings: LlmSettings, wanted: Wanted): ModelChoice 
 }
 
 function configuredProvider({ openaiApiKey, anthropicApiKey, baseUrl }: LlmSettings): Provider | undefined {
-  // An address that the operator has set says more than a key that may be there for something else.
+  // An address set by the operator goes first: a key may be set for another purpose.
   if (baseUrl !== null) return 'openai_compatible'
   if (openaiApiKey !== null) return 'openai'
   return anthropicApiKey === null ? undefined : 'anthropic'
 }
 
-/** CDS_LLM_MODEL is the configured provider's model; an agent that names another provider gets that one's own. */
+/** CDS_LLM_MODEL applies to the configured provider; another provider that an agent names uses its own default. */
 function modelByDefault({ model }: LlmSettings, wanted: Wanted): string | null {
   return wanted.provider === undefined ? model : null
 }

@@ -1,14 +1,13 @@
-/** What a provider takes for a million tokens, in US dollars. */
+/** A provider's price for a million tokens, in US dollars. */
 export interface Price {
   input: number
   output: number
-  /** For input that the provider has in its cache; as much as for other input when missing. */
+  /** For input in the provider's cache; without it, the price of other input. */
   cached_input?: number
 }
 
 /**
- * List prices as far as they were known when this was written; CDS_LLM_PRICES sets others. A dated name of a model costs
- * what the model costs.
+ * List prices known when this was written; CDS_LLM_PRICES overrides them. A model's dated name has the model's price.
  */
 const LIST_PRICES: Record<string, Price> = {
   'gpt-5': { input: 1.25, output: 10, cached_input: 0.125 },
@@ -27,7 +26,7 @@ const LIST_PRICES: Record<string, Price> = {
 
 const DATED = /-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$/
 
-/** The price of a model; null when it is not known. @param own prices by the names of models, which go first. */
+/** The price of a model; null if it is not known. @param own prices by model, which take precedence. */
 export function priceOf(model: string, own: Readonly<Record<string, Price>>): Price | null {
   for (const name of [model, model.replace(DATED, '')]) {
     if (Object.hasOwn(own, name)) return own[name] ?? null
@@ -36,7 +35,7 @@ export function priceOf(model: string, own: Readonly<Record<string, Price>>): Pr
   return null
 }
 
-/** What a call takes. @param cachedTokens how many of the input's tokens came out of the provider's cache. */
+/** The cost of a call, in US dollars. @param cachedTokens how many input tokens were in the provider's cache. */
 export function costOf(price: Price | null, inputTokens: number, outputTokens: number, cachedTokens = 0): number {
   if (price === null) return 0
   const { input, output, cached_input = input } = price

@@ -7,7 +7,7 @@ import { ACTIONS_MAX, answerSchemaFor } from './answer.ts'
 import type { PromptData } from './budget.ts'
 import { ownValues, type Sender } from './values.ts'
 
-const NO_PLAYBOOK = 'Judge what this contact needs, and propose what the agent’s description asks for.'
+const NO_PLAYBOOK = 'Decide what this contact needs, and propose what the agent’s description asks for.'
 
 const TYPES: Record<ActionType, string> = {
   email_message: 'an e-mail to the contact',
@@ -18,8 +18,8 @@ const TYPES: Record<ActionType, string> = {
 }
 
 /**
- * What a model is told, before any customer data. Everything in it was written by us or by the tenant's own people; where
- * their text names something about the contact, it points into the data instead of repeating it.
+ * The instructions for a model. Every text in them was written by us or by the tenant's users; where such a text mentions
+ * a value of the contact, it refers to the data instead of repeating it.
  */
 export function instructionsFor(
   configuration: AgentConfiguration,
@@ -33,7 +33,7 @@ export function instructionsFor(
   const own = ownValues(configuration, sender)
   const types = allowed.map((type) => `- ${type}: ${TYPES[type]}`)
   const parts = [
-    `You are the agent "${name}" of a sales and marketing team. You look at one contact at a time and propose actions; people or programs decide whether they are carried out. Today is ${now.toISOString().slice(0, 10)}.`,
+    `You are the agent "${name}" of a sales and marketing team. You evaluate one contact at a time and propose actions; people or programs decide whether they are executed. Today is ${now.toISOString().slice(0, 10)}.`,
     description ? `What the agent is for: ${description}` : '',
     sender
       ? `Messages are sent as ${sender.firstname} ${sender.lastname}, ${sender.jobtitle ?? sender.role}.`
@@ -44,7 +44,7 @@ export function instructionsFor(
 - Use only facts from the data. Propose at most ${ACTIONS_MAX} actions, and none when there is no good reason for one.`,
     allowed.length > 0 ? `You may propose:\n${types.join('\n')}` : 'You may propose no action; explain what you see.',
     allowed.some((type) => OUTBOUND_TYPES.includes(type))
-      ? 'Before you propose a message, look at recent_actions and conversations: nobody should hear the same thing twice.'
+      ? 'Before you propose a message, check recent_actions and conversations: do not tell anyone the same thing twice.'
       : '',
     `The playbook:\n\n${pointInto(prompt, own)}`,
     playbook.config ? `Further settings of the playbook, as JSON:\n${JSON.stringify(playbook.config)}` : '',
@@ -54,8 +54,8 @@ export function instructionsFor(
 }
 
 /**
- * The one place where customer data stands in a prompt. JSON keeps every text in one line, and the mark is random, so no
- * text can end the block that it stands in.
+ * The only part of a prompt with customer data. JSON keeps every text on one line, and the delimiter is random, so no text
+ * can end the block that it is in.
  */
 export function dataMessage(data: PromptData): string {
   const mark = randomBytes(12).toString('hex')

@@ -1,20 +1,20 @@
 import { RefusedAddress } from '../../platform/outbound/urls.ts'
 import { EvaluationError, RunFailure, type Usage } from './reasoner.ts'
 
-/** With all its retries. */
+/** Including all retries. */
 export const CALL_MS_MAX = 90_000
 const FAILURES_IN_A_ROW_MAX = 5
-/** What a second try would not mend: a key, a right or a model that the provider does not know. */
+/** Errors that a retry cannot fix: an invalid key, a missing permission, an unknown model. */
 const HOPELESS = [401, 403, 404]
 const MEANINGS: Record<number, string> = {
-  400: 'it does not take the request as the agent’s llm_config makes it',
+  400: 'it rejects a setting in the agent’s llm_config',
   402: 'its account has no credit left',
   429: 'it allows no more requests for now, or its quota is used up',
   503: 'it is overloaded or down',
   529: 'it is overloaded',
 }
 
-/** No answer in time. @param status of what was answered before, which made us wait and try again. */
+/** No answer in time. @param status of an earlier answer, after which we retried. */
 export class ProviderTimeout extends Error {
   readonly status: number | null
 
@@ -25,8 +25,8 @@ export class ProviderTimeout extends Error {
 }
 
 /**
- * Says what went wrong with the provider. The SDK's own errors hold the whole request, which is customer data, so
- * neither they nor the provider's words go further than here.
+ * Describes a provider's failure. The SDK's errors contain the whole request, which is customer data, so neither they
+ * nor the provider's texts are passed on.
  */
 export function explain(error: unknown, usage: Usage, failuresInARow: number): Error {
   const last = (error as { lastError?: unknown }).lastError ?? error
@@ -37,7 +37,7 @@ export function explain(error: unknown, usage: Usage, failuresInARow: number): E
     return new RunFailure(`${what}: check its API key and the name of the model.`)
   }
   if (failuresInARow >= FAILURES_IN_A_ROW_MAX) {
-    return new RunFailure(`${what} for ${failuresInARow} contacts in a row; the run was ended.`)
+    return new RunFailure(`${what} for ${failuresInARow} contacts in a row, so the run was ended.`)
   }
   return new EvaluationError(`${what}.`, usage)
 }

@@ -1,11 +1,11 @@
 import type { ProposedAction } from '../action-types.ts'
 import type { ContactContext } from './context.ts'
 
-/** What came of looking at one contact. */
+/** The evaluation of one contact. */
 export interface Evaluation {
   reasoning: string
   actions: ProposedAction[]
-  /** Actions that were left out because the agent may not propose them: their number, and why. */
+  /** Why actions were dropped that the agent may not propose, one text each. */
   dropped: string[]
   usage: Usage
 }
@@ -18,38 +18,39 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
 
-/** Looks at contacts and proposes; it does nothing else. */
+/** Evaluates contacts and proposes actions; it executes nothing. */
 export interface Reasoner {
   provider: string
   model: string | null
-  /** What whoever reads the run should know of the choice. */
+  /** Notes on the choice of provider for readers of the run. */
   notices: string[]
-  /** Whether what it counts as costs is what it costs; without that no cap could hold. */
+  /** Whether its prices are known; otherwise no cost cap can be enforced. */
   knowsCosts: boolean
-  /** Contacts that are looked at at once. */
+  /** Contacts evaluated at the same time. */
   concurrency: number
-  /** Contacts whose context is held in memory at once. */
+  /** Contacts whose context is in memory at the same time. */
   batch: number
   /**
-   * @param contexts contacts that are looked at one by one afterwards, so that what all need is asked once.
-   * @returns the look at one of them. It throws when there is no usable answer; usage so far is in the error.
+   * Reads what the evaluations of several contacts have in common.
+   * @returns a function that evaluates one of them. It throws EvaluationError, with the usage so far, if there is no
+   * usable answer.
    */
   prepare(
     contexts: readonly ContactContext[],
     now: Date,
-  ): Promise<(context: ContactContext, signal: AbortSignal, hold: Hold) => Promise<Evaluation>>
+  ): Promise<(context: ContactContext, signal: AbortSignal, reserveCost: ReserveCost) => Promise<Evaluation>>
 }
 
 /**
- * Asked before anything that costs money: sees to it that what the look at a contact has cost and may still cost, in US
- * dollars, stays under the caps, and waits where that depends on what others have begun. @throws CapReached
+ * Reserves the maximum cost of a contact's evaluation, in US dollars, before each request that costs money. It waits if
+ * the caps depend on answers that are under way. @throws CapReached
  */
-export type Hold = (costUsdAtMost: number) => Promise<void>
+export type ReserveCost = (costUsdAtMost: number) => Promise<void>
 
-/** There is no money left for the contact, nor for those after it: the run ends with this message as its notice. */
+/** A cost cap leaves nothing for this contact and those after it: the run ends with this message as its notice. */
 export class CapReached extends Error {}
 
-/** No usable answer about a contact; the run goes on with the next. */
+/** No usable answer about a contact; the run continues with the next. */
 export class EvaluationError extends Error {
   readonly usage: Usage
 
@@ -60,5 +61,5 @@ export class EvaluationError extends Error {
   }
 }
 
-/** Nothing that the next contact would not meet too: the run ends with this message. */
+/** A failure that the next contact would have too: the run ends with this message. */
 export class RunFailure extends Error {}

@@ -307,7 +307,7 @@ describe('costs', () => {
     const agentId = await agent({ playbook: { max_cost_usd_per_run: 0.012 }, llm_config: short })
     const result = await run(agentId, await contacts(1))
     expect(result).toMatchObject({ status: 'completed', usage: { cost_usd: 0.01 }, summary: { errors: 1 } })
-    expect(result.contact_results[0].error).toContain('The cost cap did not allow to ask again')
+    expect(result.contact_results[0].error).toContain('The cost cap did not allow another attempt')
     expect(model.asked).toHaveLength(1)
   })
 
@@ -328,7 +328,7 @@ describe('costs', () => {
     const result = await within(usd, others)
     expect(result).toMatchObject({ status: 'completed', summary: { contacts_evaluated: 0, errors: 2 } })
     const errors = result.contact_results.map(({ error }: { error: string }) => error).join()
-    expect(errors).toContain('The cost cap did not allow to ask again')
+    expect(errors).toContain('The cost cap did not allow another attempt')
     expect(result.usage.cost_usd).toBeLessThanOrEqual(usd)
   })
 
@@ -381,7 +381,7 @@ describe('costs', () => {
     const llm_config = { provider: 'openai_compatible', base_url: model.url, model: 'unpriced' }
     const result = await run(await agent({ llm_config, ...more }), await contacts(1))
     expect(result).toMatchObject({ status: 'failed', model: 'unpriced', contact_results: [{ status: 'skipped' }] })
-    expect(result.error).toContain('cost cap cannot hold. Set the price in CDS_LLM_PRICES')
+    expect(result.error).toContain('cost cap cannot be enforced. Set the price in CDS_LLM_PRICES')
     expect(model.asked).toEqual([])
   })
 })

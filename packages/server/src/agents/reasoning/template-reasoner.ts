@@ -9,12 +9,12 @@ import { type Evaluation, EvaluationError, NO_USAGE, type Reasoner } from './rea
 import { type Sender, valuesFor } from './values.ts'
 
 const BATCH = 50
-/** What is written down at once; the thinking costs nothing. */
+/** Contacts recorded at the same time; the evaluation itself takes no time. */
 const CONCURRENCY = 4
 const NO_MESSAGES =
   'The template provider proposes nothing for this agent: give it a playbook_template or playbook.messages, or a model.'
 
-/** Fills in the playbook's messages for whoever its conditions mean. Without a model, and the same each time. */
+/** Fills in the playbook's messages for contacts that meet its conditions. It needs no model, and the same data gives the same result. */
 export function createTemplateReasoner(
   tenant: Tenant,
   configuration: AgentConfiguration,
@@ -40,10 +40,11 @@ export function createTemplateReasoner(
         const facts = factsOf(context)
         if (!meant.has(context.contactId)) {
           return silent(
-            `Nothing is proposed: the conditions of the playbook ${playbook_template} do not hold. ${facts}`,
+            `No action proposed: the contact does not meet the conditions of the playbook ${playbook_template}. ${facts}`,
           )
         }
-        if (types.length === 0) return silent(`Nothing is proposed: the playbook has no message for it. ${facts}`)
+        if (types.length === 0)
+          return silent(`No action proposed: the playbook has no message for the contact. ${facts}`)
         const proposals = types.map((type) => propose(type, messages[type], values))
         const actions = proposals.flatMap(({ action }) => action ?? [])
         const missing = [...new Set(proposals.flatMap((proposal) => proposal.missing))]
@@ -63,7 +64,7 @@ function reasonOf(template: PlaybookTemplate | undefined, values: VariableValues
   return template ? fillIn(template.reasoning, values).text : ''
 }
 
-/** What the reasoning rests on, in one sentence. */
+/** The facts behind the decision, in one sentence. */
 function factsOf({ events }: ContactContext): string {
   if (events.total === 0) return 'No events are known.'
   const types = events.by_type.slice(0, 3).map(({ event, count }) => `${count} ${event}`)
@@ -71,7 +72,7 @@ function factsOf({ events }: ContactContext): string {
   return `${events.total} ${events.total === 1 ? 'event is' : 'events are'} known (${types.join(', ')})${last}.`
 }
 
-/** A message whose variables lack a value and a fallback is left out: half a greeting is worse than none. */
+/** A message with a variable that has neither a value nor a fallback is left out: half a greeting is worse than none. */
 function propose(
   type: ActionType,
   params: Record<string, unknown> | undefined,

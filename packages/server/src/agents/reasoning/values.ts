@@ -5,7 +5,7 @@ import type { ContactContext } from './context.ts'
 
 const DAY_MS = 86_400_000
 
-/** The identity that an agent's messages come from, as far as texts name it. */
+/** The sender of an agent's messages, as the texts mention it. */
 export interface Sender {
   firstname: string
   lastname: string
@@ -13,7 +13,7 @@ export interface Sender {
   jobtitle: string | null
 }
 
-/** What the tenant's own people have set: the agent, its sender, and the playbook's variables. */
+/** Values that the tenant's users have set: the agent, its sender, and the playbook's variables. */
 export function ownValues(
   { name, playbook, playbook_template }: AgentConfiguration,
   sender: Sender | null,

@@ -4,10 +4,10 @@ import type { Reasoner } from '../reasoning/reasoner.ts'
 import { chooseContacts } from './choose.ts'
 import { type ClaimedRun, NotOurs, ours, skipPending } from './claim.ts'
 
-const NOBODY = 'No contact was looked at: the agent has no monitoring.filter, and the trigger named none.'
-const NONE_MATCH = "No contact was looked at: the agent's monitoring filter means nobody at the moment."
+const NOBODY = 'No contact was evaluated: the agent has no monitoring.filter, and the trigger named no contacts.'
+const NONE_MATCH = "No contact was evaluated: no contact matches the agent's monitoring filter."
 
-/** Writes down whom a run looks at and who thinks. From then on a restart goes on where the run was. */
+/** Records the contacts, the provider and the model of a run. From then on a restart continues where the run stopped. */
 export async function begin(tenant: Tenant, run: ClaimedRun, reasoner: Reasoner, now: Date): Promise<void> {
   const { runId, agentId, configuration, requestedContactIds } = run
   // Chosen outside the transaction, which would be open for as long as ClickHouse takes.
@@ -38,7 +38,7 @@ interface End {
   notice?: string
 }
 
-/** Ends a run; contacts that it has not come to are skipped. @throws NotOurs */
+/** Ends a run; contacts that were not evaluated are skipped. @throws NotOurs */
 export async function finish(
   tenant: Tenant,
   run: ClaimedRun,
@@ -46,7 +46,7 @@ export async function finish(
   now: Date,
 ): Promise<void> {
   await tenant.transaction(async (tx) => {
-    // Contacts before the run, as whoever records one takes them.
+    // Contacts are locked before the run, in the same order as `recordOutcome`.
     await skipPending(tx, run.runId)
     const { numUpdatedRows } = await ours(tx, run)
       .set({

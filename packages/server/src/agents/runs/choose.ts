@@ -7,17 +7,17 @@ import { MAX_CONTACTS, type Monitoring } from '../agent.ts'
 
 const AT_ONCE = 1_000
 
-/** How a monitoring filter is asked, whatever its kind. */
+/** The contacts of a monitoring filter, whether it names a segment or has conditions. */
 interface Source {
-  /** All that it means, the newest contacts first. */
+  /** All of them, the newest first. */
   all(): AsyncIterable<string[]>
   among(contactIds: readonly string[]): Promise<Set<string>>
 }
 
 /**
- * Chooses whom a run looks at: those that the filter means and this agent has never looked at, the newest first; then
- * those whom it has not looked at for longest. So an agent comes round to everybody, however few fit into one run.
- * @throws ServiceError when the segment that the filter names is gone.
+ * Chooses the contacts of a run among those that match the filter: first those that this agent has never evaluated, the
+ * newest first, then those that it evaluated longest ago. So an agent reaches every contact, however few fit into one run.
+ * @throws ServiceError 409 `unknown_segment` if the segment that the filter names was deleted.
  */
 export async function chooseContacts(
   tenant: Tenant,
@@ -26,7 +26,7 @@ export async function chooseContacts(
   now: Date,
 ): Promise<string[]> {
   if (filter === undefined) return []
-  const source = 'segment_id' in filter ? await segment(tenant, filter.segment_id, now) : meaning(tenant, filter, now)
+  const source = 'segment_id' in filter ? await segment(tenant, filter.segment_id, now) : matching(tenant, filter, now)
   const chosen: string[] = []
   for await (const contactIds of source.all()) {
     for (let from = 0; from < contactIds.length && chosen.length < max; from += AT_ONCE) {
@@ -36,21 +36,21 @@ export async function chooseContacts(
   }
   const fresh = new Set(chosen)
   for await (const contactIds of seenLongestAgo(tenant, agentId)) {
-    const meant = await source.among(contactIds)
-    chosen.push(...contactIds.filter((id) => meant.has(id) && !fresh.has(id)))
+    const matches = await source.among(contactIds)
+    chosen.push(...contactIds.filter((id) => matches.has(id) && !fresh.has(id)))
     if (chosen.length >= max) break
   }
   return chosen.slice(0, max)
 }
 
-function meaning(tenant: Tenant, filter: SegmentFilter, now: Date): Source {
+function matching(tenant: Tenant, filter: SegmentFilter, now: Date): Source {
   return {
     all: () => contactsOf(tenant, filter, now),
     among: (contactIds) => contactsMatching(tenant, filter, contactIds, now),
   }
 }
 
-/** The members of a segment; while they are being counted, those whom its filter means. */
+/** The members of a segment; while they are being counted, the contacts that match its filter. */
 async function segment(tenant: Tenant, segmentId: string, now: Date): Promise<Source> {
   const found = await tenant.db
     .selectFrom('segments')
@@ -61,7 +61,7 @@ async function segment(tenant: Tenant, segmentId: string, now: Date): Promise<So
     const message = 'The segment of the monitoring filter has been deleted. Give the agent another filter.'
     throw new ServiceError(409, 'unknown_segment', message)
   }
-  if (found.evaluated_at === null) return meaning(tenant, found.filter as unknown as SegmentFilter, now)
+  if (found.evaluated_at === null) return matching(tenant, found.filter as unknown as SegmentFilter, now)
   const members = () => tenant.db.selectFrom('segment_members').select('contact_id').where('segment_id', '=', segmentId)
   return {
     all: async function* () {

@@ -5,12 +5,12 @@ import type { Tenant } from '../../platform/tenant.ts'
 import type { AgentConfiguration } from '../agent.ts'
 import { RUN_QUEUE } from './queue.ts'
 
-/** A process that has not been heard of for so long is taken for dead, and its run goes on elsewhere. */
+/** A process without a heartbeat for so long is considered dead, and another one continues its run. */
 export const SILENT_SECONDS_MAX = 30
-/** A run that does not get on is ended after so many restarts. */
+/** A run that makes no progress fails after so many restarts. */
 export const RESTARTS_MAX = 5
 
-/** A run that this process works on. */
+/** A run that this process is working on. */
 export interface ClaimedRun {
   runId: string
   agentId: string
@@ -21,10 +21,10 @@ export interface ClaimedRun {
   hasBegun: boolean
 }
 
-/** Thrown inside the work on a run that has ended meanwhile, or that another process has taken over. */
+/** The run has ended meanwhile, or another process has taken it over. */
 export class NotOurs extends Error {}
 
-/** Takes a run that waits, or whose process is silent. @returns null when there is nothing to do here. */
+/** Claims a run that is queued, or whose process is dead. @returns null if there is nothing to do. */
 export async function claimRun(tenant: Tenant, runId: string, now: Date): Promise<ClaimedRun | null> {
   const claim = newId()
   const row = await tenant.db
@@ -35,7 +35,7 @@ export async function claimRun(tenant: Tenant, runId: string, now: Date): Promis
       heartbeat_at: sql`now()`,
       progressed_at: sql`now()`,
       started_at: sql`coalesce(started_at, ${now}::timestamptz)`,
-      // What a process held that does not work on it any more.
+      // Reservations of the process that worked on it before.
       held_usd: 0,
     })
     .where('run_id', '=', runId)
@@ -59,13 +59,13 @@ export async function claimRun(tenant: Tenant, runId: string, now: Date): Promis
   }
 }
 
-/** Says that this process lives. @returns false when the run is no longer its own. */
-export async function beat(tenant: Tenant, { runId, claim }: ClaimedRun): Promise<boolean> {
+/** Renews the claim of this process. @returns false if it has lost the run. */
+export async function renew(tenant: Tenant, { runId, claim }: ClaimedRun): Promise<boolean> {
   const { numUpdatedRows } = await ours(tenant, { runId, claim }).set({ heartbeat_at: sql`now()` }).executeTakeFirst()
   return numUpdatedRows > 0n
 }
 
-/** A change of a run as long as it is this process's own. */
+/** An update of a run that applies only while this process has claimed it. */
 export function ours(tenant: Tenant, { runId, claim }: Pick<ClaimedRun, 'runId' | 'claim'>) {
   return tenant.db
     .updateTable('agent_runs')
@@ -74,8 +74,8 @@ export function ours(tenant: Tenant, { runId, claim }: Pick<ClaimedRun, 'runId' 
     .where('status', '=', 'running')
 }
 
-/** Gives a run back that has more to do: whoever is free goes on with it. */
-export async function giveBack(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: ClaimedRun): Promise<void> {
+/** Releases a run that is not finished, so that any process can continue it. */
+export async function release(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: ClaimedRun): Promise<void> {
   await tenant.transaction(async (tx) => {
     const { numUpdatedRows } = await ours(tx, run).set({ claim: null, heartbeat_at: sql`now()` }).executeTakeFirst()
     if (numUpdatedRows > 0n) await jobs.send(tx, RUN_QUEUE, { runId: run.runId })
@@ -83,10 +83,10 @@ export async function giveBack(tenant: Tenant, jobs: Pick<Jobs, 'send'>, run: Cl
 }
 
 /**
- * Gives a run back after a failure that is no contact's: whatever was wrong may be right in a while.
- * @returns whether it may be tried again; otherwise it has failed.
+ * Releases a run after a failure that does not concern a single contact, to be retried later.
+ * @returns whether it will be retried; otherwise it has failed.
  */
-export async function giveBackAfterFailure(
+export async function releaseAfterFailure(
   tenant: Tenant,
   run: ClaimedRun,
   message: string,
@@ -110,7 +110,7 @@ export async function giveBackAfterFailure(
   })
 }
 
-/** The contacts that an ended run has not come to. */
+/** Skips the contacts that an ended run has not evaluated. */
 export async function skipPending(tx: Tenant, runId: string): Promise<void> {
   await tx.db
     .updateTable('agent_run_contacts')

@@ -3,7 +3,7 @@ import type { Tenant } from '../../platform/tenant.ts'
 import { getAgentSettings } from '../actions/settings.ts'
 import type { ClaimedRun } from './claim.ts'
 
-/** What a run may cost, and what its tenant's runs may in a calendar month (UTC); null for no cap. */
+/** The maximum cost of a run, and of all runs of the tenant in a calendar month (UTC), in US dollars; null for no cap. */
 export interface CostCaps {
   perRun: number | null
   perMonth: number | null
@@ -17,7 +17,7 @@ export async function costCapsOf(tenant: Tenant, { configuration }: ClaimedRun):
   }
 }
 
-/** Adds to what the tenant's runs have cost this month. The row is held until the commit, so it comes last. */
+/** Adds to the cost of the month. The row stays locked until the commit, so call this last. */
 export async function spend(tx: Tenant, costUsd: number, now: Date): Promise<void> {
   if (costUsd === 0) return
   await tx.db
@@ -29,7 +29,7 @@ export async function spend(tx: Tenant, costUsd: number, now: Date): Promise<voi
     .execute()
 }
 
-/** What a tenant's runs have cost since the calendar month (UTC) began, in US dollars. */
+/** The cost of a tenant's runs in the current calendar month (UTC), in US dollars. */
 export async function costOfMonth(tenant: Tenant, now: Date): Promise<number> {
   const month = await tenant.db
     .selectFrom('agent_costs')

@@ -1,8 +1,8 @@
 import { jobQueue } from '../../platform/jobs/jobs.ts'
 
 /**
- * Runs that wait for a process. A job covers a part of a run; when the run goes on, another follows it at the end of the
- * queue, so that a long run does not keep the others waiting. What a dead process leaves behind is queued again by the sweep.
+ * The jobs that work on runs. A job does a part of a run; if more is left, another job follows at the end of the queue, so
+ * that a long run does not delay the others. The sweep queues the runs of dead processes again.
  */
 export const RUN_QUEUE = jobQueue<{ runId: string }>('agent-runs', {
   retryLimit: 10,

@@ -7,24 +7,24 @@ import { type SkippedAction, waitingOf } from '../actions/same-waiting.ts'
 import { type Evaluation, NO_USAGE, type Usage } from '../reasoning/reasoner.ts'
 import { type ClaimedRun, NotOurs, ours } from './claim.ts'
 import { spend } from './costs.ts'
-import type { Held } from './hold.ts'
+import type { Reserved } from './reserve-cost.ts'
 
 /** What recording needs beside the tenant's data. */
 export interface RecordDependencies extends WriteDependencies {
   jobs: Pick<Jobs, 'send'>
 }
 
-/** What is remembered of one contact of a run. */
+/** The result for one contact of a run. */
 export type Outcome =
   | { status: 'evaluated'; evaluation: Evaluation }
   | { status: 'failed'; error: string; usage: Usage }
   | { status: 'skipped'; error: string }
 
 /**
- * Writes down what came of one contact, with the actions that are proposed for it, all or nothing. It is written once:
- * whoever comes second, after a restart or beside another process, finds that it has been, and stops. What the answer cost
- * is counted in any case, and what was held for it is held no more.
- * @throws NotOurs when the run is another's or has ended
+ * Records the result for one contact together with the actions proposed for it, in one transaction. It is recorded once:
+ * a second process, or the same one after a restart, finds the first record and stops. The cost of the answer is counted
+ * in any case, and its reservation ends.
+ * @throws NotOurs if another process has taken over the run, or it has ended.
  */
 export async function recordOutcome(
   tenant: Tenant,
@@ -32,12 +32,14 @@ export async function recordOutcome(
   run: ClaimedRun,
   contactId: string,
   outcome: Outcome,
-  held: Held = { usd: 0 },
+  reserved: Reserved = { usd: 0 },
 ): Promise<void> {
   const { jobs, clock } = dependencies
   const now = clock()
   try {
-    await changeContacts(tenant, dependencies, (tx, log) => record(tx, log, jobs, run, contactId, outcome, held, now))
+    await changeContacts(tenant, dependencies, (tx, log) =>
+      record(tx, log, jobs, run, contactId, outcome, reserved, now),
+    )
   } catch (error) {
     if (error instanceof NotOurs) await countLost(tenant, run, usageOf(outcome), now)
     throw error
@@ -51,7 +53,7 @@ async function record(
   run: ClaimedRun,
   contactId: string,
   outcome: Outcome,
-  held: Held,
+  reserved: Reserved,
   now: Date,
 ): Promise<void> {
   const usage = usageOf(outcome)
@@ -72,13 +74,13 @@ async function record(
     .executeTakeFirst()
   const isErased = numUpdatedRows === 0n && !(await isListed(tx, run, contactId))
   if (numUpdatedRows === 0n && !isErased) throw new NotOurs()
-  // Of a contact that was erased while it was looked at nothing is kept but what the look cost.
+  // If the contact was erased during its evaluation, only the cost is kept.
   const evaluation = isErased ? null : said
   const dropped = evaluation?.dropped ?? []
   const { statuses, skipped } = await propose(tx, log, jobs, run, contactId, evaluation?.actions ?? [], now)
   const count = (status: string) => statuses.filter((each) => each === status).length
   const errors = dropped.length + (outcome.status === 'failed' && !isErased ? 1 : 0)
-  // The run's row and the month's come last, so that contacts wait for one another no longer than a commit takes.
+  // The rows of the run and of the month come last, so that contacts wait for each other no longer than a commit takes.
   const counted = await ours(tx, run)
     .set({
       heartbeat_at: sql`now()`,
@@ -93,7 +95,7 @@ async function record(
       input_tokens: sql`input_tokens + ${usage.inputTokens}::bigint`,
       output_tokens: sql`output_tokens + ${usage.outputTokens}::bigint`,
       cost_usd: sql`cost_usd + ${usage.costUsd}::numeric`,
-      held_usd: sql`greatest(0, held_usd - ${held.usd}::numeric)`,
+      held_usd: sql`greatest(0, held_usd - ${reserved.usd}::numeric)`,
     })
     .executeTakeFirst()
   if (counted.numUpdatedRows === 0n) throw new NotOurs()
@@ -115,7 +117,7 @@ function usageOf(outcome: Outcome): Usage {
   return outcome.status === 'failed' ? outcome.usage : NO_USAGE
 }
 
-/** Counts an answer that came too late to be recorded: it has cost money all the same. */
+/** Counts the cost of an answer that arrived too late to be recorded. */
 async function countLost(tenant: Tenant, { runId }: ClaimedRun, usage: Usage, now: Date): Promise<void> {
   await tenant.transaction(async (tx) => {
     await tx.db
@@ -131,7 +133,7 @@ async function countLost(tenant: Tenant, { runId }: ClaimedRun, usage: Usage, no
   })
 }
 
-/** Proposes what does not wait for a person already; the rest is written down as skipped. */
+/** Proposes the actions, except those whose type is already waiting for a person's decision; these are recorded as skipped. */
 async function propose(
   tx: Tenant,
   log: ChangeLog,
@@ -155,7 +157,7 @@ async function propose(
       agentName: configuration.name,
       type,
       params,
-      // Neither the recipient nor the sender is anything that the proposal could say.
+      // A proposal cannot choose the recipient or the sender.
       identityId: configuration.identity_id,
       requireApproval: configuration.playbook.require_approval ?? true,
     }

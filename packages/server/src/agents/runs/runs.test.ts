@@ -58,7 +58,7 @@ test('a triggered run can be read at once, and proposes what the playbook says f
     params: { subject: 'A question for Engines', message: expect.stringContaining('Hello Ada,') },
   })
   expect(second.proposed_actions).toEqual([])
-  expect(second.reasoning).toContain('conditions of the playbook cold_outreach do not hold')
+  expect(second.reasoning).toContain('does not meet the conditions of the playbook cold_outreach')
   const summary = (await tenant.call('GET', `/v1/agents/runs/${runId}?mode=summary`)).body.run
   expect(summary).not.toHaveProperty('contact_results')
   expect(summary).toMatchObject({ status: 'completed', summary: run.summary })

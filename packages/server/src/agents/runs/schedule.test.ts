@@ -13,10 +13,10 @@ import {
 import { eraseFromRuns } from '../../erasure/from-runs.ts'
 import { newId } from '../../platform/ids.ts'
 import { cancelRun } from './cancel.ts'
-import { claimRun, giveBackAfterFailure, NotOurs, RESTARTS_MAX } from './claim.ts'
+import { claimRun, NotOurs, RESTARTS_MAX, releaseAfterFailure } from './claim.ts'
 import { costOfMonth } from './costs.ts'
-import { holdFor } from './hold.ts'
 import { recordOutcome } from './record.ts'
+import { reserveCostFor } from './reserve-cost.ts'
 import { sweepRuns, sweepSchedules } from './sweep.ts'
 
 const ACTOR = { kind: 'service' } as const
@@ -210,7 +210,7 @@ describe('a run', () => {
     const { runId: fine } = await openRun(id, { claim: newId(), progressed_at: minutesAgo(14) })
     await sweepRuns(timed(first))
     await swept(() => read(runId)).toMatchObject({ status: 'failed', contact_results: [{ status: 'skipped' }] })
-    expect((await read(runId)).error).toContain('did not get on')
+    expect((await read(runId)).error).toContain('made no progress')
     await swept(async () => (await read(forgotten)).status).toBe('failed')
     expect((await read(fine)).status).toBe('running')
   })
@@ -228,7 +228,7 @@ describe('a run', () => {
     for (let round = 0; mayGoOn; round++) {
       const run = await claimRun(tenant.handle, other, now)
       if (!run || round > RESTARTS_MAX + 1) throw new Error('it goes on for ever')
-      mayGoOn = await giveBackAfterFailure(tenant.handle, run, 'again and again', now)
+      mayGoOn = await releaseAfterFailure(tenant.handle, run, 'again and again', now)
     }
     expect(await read(other)).toMatchObject({
       status: 'failed',
@@ -262,9 +262,9 @@ describe('costs', () => {
     const { runId, contactId } = await openRun(await agent())
     const run = await claimRun(tenant.handle, runId, now)
     if (!run) throw new Error('not claimed')
-    const held = { usd: 0 }
-    const hold = holdFor(tenant.handle, run, CAPS, held, () => now, never)
-    return { run, runId, contactId, held, hold }
+    const reserved = { usd: 0 }
+    const reserve = reserveCostFor(tenant.handle, run, CAPS, reserved, () => now, never)
+    return { run, runId, contactId, reserved, reserve }
   }
   const costing = (costUsd: number) =>
     ({
@@ -281,22 +281,22 @@ describe('costs', () => {
 
   test('that may come of an answer under way keep another run, in another process, from passing the cap', async () => {
     const [one, two] = [await claimed(), await claimed()]
-    await one.hold(0.6)
-    const asked = two.hold(0.6)
+    await one.reserve(0.6)
+    const asked = two.reserve(0.6)
     await waits(asked)
-    await recordOutcome(tenant.handle, timed(first), one.run, one.contactId, costing(0.3), one.held)
+    await recordOutcome(tenant.handle, timed(first), one.run, one.contactId, costing(0.3), one.reserved)
     await asked
     expect(await costOfMonth(tenant.handle, now)).toBe(0.3)
-    await recordOutcome(tenant.handle, timed(second), two.run, two.contactId, costing(0.5), two.held)
+    await recordOutcome(tenant.handle, timed(second), two.run, two.contactId, costing(0.5), two.reserved)
     const three = await claimed()
-    await expect(three.hold(0.3)).rejects.toThrow('$0.2000 is left, and the next answer may cost $0.3000')
-    await three.hold(0.2)
+    await expect(three.reserve(0.3)).rejects.toThrow('$0.2000 is left, and the next answer may cost $0.3000')
+    await three.reserve(0.2)
   })
 
   test('of which a dead process held some are free again when its run goes on', async () => {
     const [dead, other] = [await claimed(), await claimed()]
-    await dead.hold(0.6)
-    const asked = other.hold(0.6)
+    await dead.reserve(0.6)
+    const asked = other.reserve(0.6)
     await waits(asked)
     await tenant.handle.db
       .updateTable('agent_runs')
@@ -305,16 +305,16 @@ describe('costs', () => {
       .execute()
     expect(await claimRun(tenant.handle, dead.runId, now)).not.toBeNull()
     await asked
-    await expect(dead.hold(0.1)).rejects.toBeInstanceOf(NotOurs)
+    await expect(dead.reserve(0.1)).rejects.toBeInstanceOf(NotOurs)
   })
 
   test('of an answer that came when the run had been cancelled count all the same', async () => {
-    const { run, runId, contactId, held, hold } = await claimed()
-    await hold(0.6)
+    const { run, runId, contactId, reserved, reserve } = await claimed()
+    await reserve(0.6)
     await cancelRun(tenant.handle, runId, ACTOR, now)
-    await expect(recordOutcome(tenant.handle, timed(first), run, contactId, costing(0.4), held)).rejects.toBeInstanceOf(
-      NotOurs,
-    )
+    await expect(
+      recordOutcome(tenant.handle, timed(first), run, contactId, costing(0.4), reserved),
+    ).rejects.toBeInstanceOf(NotOurs)
     expect((await read(runId)).usage).toEqual({ input_tokens: 1, output_tokens: 1, cost_usd: 0.4 })
     expect(await costOfMonth(tenant.handle, now)).toBe(0.4)
   })

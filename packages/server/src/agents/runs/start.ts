@@ -7,7 +7,7 @@ import { type RunDependencies, workOnRun } from './work.ts'
 const RUNS_AT_ONCE = 2
 const SWEEP_MS = 10_000
 
-/** Lets this process work on runs, and look after schedules and after runs that others left behind. */
+/** Works on runs in this process, queues scheduled ones, and restarts those of dead processes. */
 export async function startAgents(dependencies: RunDependencies & { jobs: Jobs }): Promise<{ stop(): Promise<void> }> {
   const { jobs, log } = dependencies
   const stopping = new AbortController()
@@ -19,11 +19,11 @@ export async function startAgents(dependencies: RunDependencies & { jobs: Jobs }
       await sweepSchedules(dependencies)
       await sweepRuns(dependencies)
     } catch (error) {
-      log.warn({ err: error }, 'schedules and runs could not be looked after; it is tried again shortly')
+      log.warn({ err: error }, 'scheduled or dead runs could not be checked; retrying shortly')
     }
   })
   return {
-    // The queue waits for the work under way, which is given back with what is left of it.
+    // The queue waits for the jobs under way, which release their runs.
     stop: async () => {
       stopping.abort()
       await sweeping.stop()

@@ -11,10 +11,10 @@ import { RUN_QUEUE } from './queue.ts'
 import { queueRun } from './trigger.ts'
 
 const AT_ONCE = 100
-/** A run that lives and does not get on is stuck. */
+/** A run whose process lives but that makes no progress for so long is stuck. */
 const STUCK_MINUTES = 15
-const STUCK = `The run did not get on: no contact in ${STUCK_MINUTES} minutes, or no process for it in a day.`
-/** No run waits so long for a process that works. */
+const STUCK = `The run made no progress: no contact was evaluated in ${STUCK_MINUTES} minutes, or no process worked on it for a day.`
+/** A run that waits so long for a process has failed. */
 const WAITING_HOURS = 24
 
 export interface SweepDependencies {
@@ -25,8 +25,8 @@ export interface SweepDependencies {
 }
 
 /**
- * Queues the runs whose time has come, each once, however many processes sweep; times that were missed while none ran
- * are made up for by one run.
+ * Queues the scheduled runs that are due, each once, however many processes do this. One run makes up for all times
+ * that were missed while no process ran.
  * @returns how many runs were queued.
  */
 export async function sweepSchedules({ stores, jobs, clock, log }: SweepDependencies): Promise<number> {
@@ -43,14 +43,14 @@ export async function sweepSchedules({ stores, jobs, clock, log }: SweepDependen
     try {
       if (await queueDue(openTenant(stores, tenant_id), jobs, agent_id, now)) queued++
     } catch (error) {
-      // What is wrong with one agent must not keep the others waiting.
-      log.warn({ err: error, tenant_id, agent_id }, 'a scheduled run could not be queued; it is tried again shortly')
+      // A problem with one agent must not delay the others.
+      log.warn({ err: error, tenant_id, agent_id }, 'a scheduled run could not be queued; retrying shortly')
     }
   }
   return queued
 }
 
-/** The row is held from the look at its time until the next time is set: nobody else can queue the same run. */
+/** The agent's row stays locked until its next time is set, so that no other process queues the same run. */
 async function queueDue(tenant: Tenant, jobs: SweepDependencies['jobs'], agentId: string, now: Date): Promise<boolean> {
   return tenant.transaction(async (tx) => {
     const agent = await tx.db
@@ -64,7 +64,7 @@ async function queueDue(tenant: Tenant, jobs: SweepDependencies['jobs'], agentId
     if (!agent) return false
     const next = await nextRunOf(tx, { jobs }, configurationOf(agent), agent.enabled, now)
     await tx.db.updateTable('agents').set({ next_run_at: next }).where('agent_id', '=', agentId).execute()
-    // A run that is still going makes another one pointless.
+    // If a scheduled run is still open, another one is pointless.
     if (await hasOpenRun(tx, agentId)) return false
     await queueRun(tx, jobs, agent, { trigger: 'schedule', requested: null, actor: { kind: 'service' } }, now)
     return true
@@ -84,8 +84,8 @@ async function hasOpenRun(tx: Tenant, agentId: string): Promise<boolean> {
 }
 
 /**
- * Queues runs again whose process has died, and ends those that do not get on: stuck, interrupted too often, or waiting
- * for longer than anything should.
+ * Queues runs again whose process has died, and ends those that make no progress: stuck, interrupted too often, or
+ * waiting too long.
  */
 export async function sweepRuns({ stores, jobs, clock, log }: SweepDependencies): Promise<void> {
   const now = clock()
@@ -101,18 +101,21 @@ export async function sweepRuns({ stores, jobs, clock, log }: SweepDependencies)
     .limit(AT_ONCE)
     .execute()
   for (const { tenant_id, run_id } of open) {
-    const look = (tx: Tenant) => lookAfter(tx, jobs, run_id, { silent, stuck }, now)
+    const work = (tx: Tenant) => restartOrFail(tx, jobs, run_id, { silent, stuck }, now)
     try {
-      // A process that is slow rather than dead may hold a contact of the run and want the run's row.
-      await repeatOnCollision(() => openTenant(stores, tenant_id).transaction(look))
+      // A process that is slow rather than dead may have locked a contact of the run and wait for the run's row.
+      await repeatOnCollision(() => openTenant(stores, tenant_id).transaction(work))
     } catch (error) {
-      // What is wrong with one run must not keep the others waiting.
-      log.warn({ err: error, tenant_id, run_id }, 'a run could not be looked after; it is tried again shortly')
+      // A problem with one run must not delay the others.
+      log.warn(
+        { err: error, tenant_id, run_id },
+        'a silent or stuck run could not be restarted or ended; retrying shortly',
+      )
     }
   }
 }
 
-async function lookAfter(
+async function restartOrFail(
   tx: Tenant,
   jobs: SweepDependencies['jobs'],
   runId: string,
@@ -130,7 +133,7 @@ async function lookAfter(
   if (!run) return
   if (run.stuck) await fail(tx, runId, STUCK, now)
   else if (run.silent && run.restarts >= RESTARTS_MAX) {
-    await fail(tx, runId, `The run was interrupted ${run.restarts + 1} times without getting on.`, now)
+    await fail(tx, runId, `The run was interrupted ${run.restarts + 1} times and made no progress.`, now)
   } else if (run.silent) {
     await tx.db
       .updateTable('agent_runs')

@@ -9,14 +9,14 @@ import { AGENT_COLUMNS, type AgentRow, configurationOf } from '../agent.ts'
 import { RUN_QUEUE } from './queue.ts'
 
 const NAMED_MAX = 20
-/** Runs of a tenant that wait or are under way. */
+/** Queued and running runs of a tenant. */
 const OPEN_MAX = 100
 /** Distinguishes this lock from others of the same tenant. */
 const OPEN_LOCK = 17
 
 /**
  * Queues a run of an agent, enabled or not.
- * @param contactIds whom to look at; null: the agent's monitoring filter chooses when the run begins.
+ * @param contactIds the contacts to evaluate; null: the agent's monitoring filter chooses them when the run begins.
  * @returns the run's id; the run can be read at once.
  * @throws ServiceError 404, 400 naming the contacts that do not exist, 409 `too_many_runs`.
  */
@@ -51,7 +51,7 @@ interface Request {
   actor: Actor
 }
 
-/** Writes a run down, with the agent as it is now, and the job that does it, in the caller's transaction. */
+/** Inserts a run with the agent's current configuration, and its job, in the caller's transaction. */
 export async function queueRun(
   tx: Tenant,
   jobs: Pick<Jobs, 'send'>,
@@ -77,7 +77,7 @@ export async function queueRun(
   return runId
 }
 
-/** Waits for whoever else is triggering one, then counts. */
+/** Waits for concurrent triggers of the tenant, then counts. */
 async function requireFewOpen(tx: Tenant): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${OPEN_LOCK}))`.execute(tx.db)
   const { count } = await tx.db
@@ -86,7 +86,7 @@ async function requireFewOpen(tx: Tenant): Promise<void> {
     .where('status', 'in', ['queued', 'running'])
     .executeTakeFirstOrThrow()
   if (Number(count) >= OPEN_MAX) {
-    throw conflict('too_many_runs', `${OPEN_MAX} runs are waiting or under way. Trigger again when some have ended.`)
+    throw conflict('too_many_runs', `${OPEN_MAX} runs are queued or running. Trigger again when some have ended.`)
   }
 }
 

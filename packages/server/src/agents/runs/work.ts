@@ -14,14 +14,14 @@ import {
   RunFailure,
 } from '../reasoning/reasoner.ts'
 import { begin, finish } from './begin-and-end.ts'
-import { beat, type ClaimedRun, claimRun, giveBack, giveBackAfterFailure, NotOurs } from './claim.ts'
+import { type ClaimedRun, claimRun, NotOurs, release, releaseAfterFailure, renew } from './claim.ts'
 import { type CostCaps, costCapsOf } from './costs.ts'
-import { type Held, holdFor } from './hold.ts'
 import { type Outcome, type RecordDependencies, recordOutcome } from './record.ts'
+import { type Reserved, reserveCostFor } from './reserve-cost.ts'
 
-/** After so long a run lets others go ahead. */
+/** A run works for this long before other runs get a turn. */
 const SLICE_MS = 60_000
-const BEAT_MS = 5_000
+const RENEW_MS = 5_000
 const ERROR_LENGTH_MAX = 500
 
 export interface RunDependencies extends RecordDependencies, ReasonerDependencies {
@@ -30,15 +30,15 @@ export interface RunDependencies extends RecordDependencies, ReasonerDependencie
 }
 
 /**
- * Works on a run as far as its turn goes. Whatever is wrong with one contact is that contact's; what is wrong with the
- * run as a whole is tried again by the queue.
+ * Works on a run for one turn. A failure that concerns one contact is recorded with that contact; after any other the
+ * queue tries again.
  */
 export async function workOnRun(
   dependencies: RunDependencies,
   { runId, tenantId }: { runId: string } & TenantJob,
   { signal }: Pick<JobContext, 'signal'>,
 ): Promise<void> {
-  // The queue gives it to a process that is not about to stop.
+  // The queue then gives the job to a process that is not stopping.
   if (signal.aborted) throw new Error('This process is stopping.')
   const tenant = openTenant(dependencies.stores, tenantId)
   const { log, clock, jobs } = dependencies
@@ -47,30 +47,30 @@ export async function workOnRun(
   const ending = new AbortController()
   const end = () => ending.abort()
   signal.addEventListener('abort', end)
-  const beating = every(BEAT_MS, async () => {
-    // A heartbeat that fails is missed; a run that is another's by now is left to it.
-    if (!(await beat(tenant, run).catch(() => true))) end()
+  const renewing = every(RENEW_MS, async () => {
+    // A failed heartbeat is skipped. If another process has taken the run over, this one stops working on it.
+    if (!(await renew(tenant, run).catch(() => true))) end()
   })
   try {
     const isDone = await workThrough(tenant, dependencies, run, ending.signal)
-    if (!isDone) await giveBack(tenant, jobs, run)
+    if (!isDone) await release(tenant, jobs, run)
   } catch (error) {
     if (error instanceof NotOurs) return
     if (error instanceof RunFailure || (error instanceof ServiceError && error.status < 500)) {
       await finish(tenant, run, { status: 'failed', error: error.message }, clock()).catch(unlessNotOurs)
       return
     }
-    log.warn({ err: error, run_id: runId, tenant_id: tenantId }, 'a run met a failure; it is tried again shortly')
-    const message = 'The run was interrupted again and again without getting on. See the log of the service.'
-    // The queue tries again what throws.
-    if (await giveBackAfterFailure(tenant, run, message, clock())) throw error
+    log.warn({ err: error, run_id: runId, tenant_id: tenantId }, 'a run failed; retrying shortly')
+    const message = 'The run was interrupted repeatedly and made no progress. See the log of the service.'
+    // The queue retries a job that throws.
+    if (await releaseAfterFailure(tenant, run, message, clock())) throw error
   } finally {
     signal.removeEventListener('abort', end)
-    await beating.stop()
+    await renewing.stop()
   }
 }
 
-/** @returns whether the run has come to its end. */
+/** @returns whether the run has ended. */
 async function workThrough(
   tenant: Tenant,
   dependencies: RunDependencies,
@@ -99,12 +99,12 @@ async function workThrough(
   return false
 }
 
-/** A cap that could not hold is worse than none: nobody would look after the costs. */
+/** A cap that cannot be enforced is worse than none, because people rely on it. */
 function requireKnownCosts({ knowsCosts, model }: Reasoner, { perRun, perMonth }: CostCaps): void {
   if (knowsCosts || (perRun === null && perMonth === null)) return
   const cap = perRun === null ? 'the monthly cost cap' : "the run's cost cap"
   throw new RunFailure(
-    `The price of ${model} is not known, so ${cap} cannot hold. Set the price in CDS_LLM_PRICES (0 for a model of your own), or take the cap away.`,
+    `The price of ${model} is not known, so ${cap} cannot be enforced. Set the price in CDS_LLM_PRICES (0 for a model of your own), or remove the cap.`,
   )
 }
 
@@ -120,7 +120,7 @@ async function nextContacts(tenant: Tenant, { runId }: ClaimedRun, limit: number
   return rows.map((row) => row.contact_id)
 }
 
-/** @returns why the run ends here, if it does. */
+/** @returns why the run ends early, or null. */
 async function workOnBatch(
   tenant: Tenant,
   dependencies: RunDependencies,
@@ -152,8 +152,8 @@ async function workOnBatch(
       })
     }
   }
-  const record = (contactId: string, outcome: Outcome, held?: Held) =>
-    recordOutcome(tenant, dependencies, run, contactId, outcome, held)
+  const record = (contactId: string, outcome: Outcome, reserved?: Reserved) =>
+    recordOutcome(tenant, dependencies, run, contactId, outcome, reserved)
   const workOnContact = async (contactId: string) => {
     const context = contexts.get(contactId)
     if (!context) {
@@ -161,21 +161,21 @@ async function workOnBatch(
       await record(contactId, { status: 'skipped', error })
       return
     }
-    const held = { usd: 0 }
+    const reserved = { usd: 0 }
     let evaluation: Evaluation | undefined
-    const hold = holdFor(tenant, run, caps, held, dependencies.clock, stopped)
+    const reserveCost = reserveCostFor(tenant, run, caps, reserved, dependencies.clock, stopped)
     try {
-      evaluation = await evaluate(context, signal, hold)
-      await record(contactId, { status: 'evaluated', evaluation }, held)
+      evaluation = await evaluate(context, signal, reserveCost)
+      await record(contactId, { status: 'evaluated', evaluation }, reserved)
     } catch (error) {
-      // A contact whose evaluation was cut short waits for whoever goes on with the run.
+      // If the evaluation was interrupted, the contact stays pending for whoever continues the run.
       if (signal.aborted || isOfTheRun(error)) throw error
       dependencies.log.info(
         { err: error, run_id: run.runId, contact_id: contactId },
         'a contact could not be evaluated',
       )
       const usage = error instanceof EvaluationError ? error.usage : (evaluation?.usage ?? NO_USAGE)
-      await record(contactId, { status: 'failed', error: messageOf(error), usage }, held)
+      await record(contactId, { status: 'failed', error: messageOf(error), usage }, reserved)
     }
   }
   await Promise.all(Array.from({ length: reasoner.concurrency }, work))
@@ -187,21 +187,21 @@ function unlessNotOurs(error: unknown): void {
   if (!(error instanceof NotOurs)) throw error
 }
 
-/** What the next contact would meet too. */
+/** Whether the next contact would fail in the same way. */
 function isOfTheRun(error: unknown): boolean {
   if (error instanceof NotOurs || error instanceof RunFailure || error instanceof CapReached) return true
   return error instanceof ServiceError && error.status === 503
 }
 
 function messageOf(error: unknown): string {
-  // Only what was written to be read is shown; anything else is in the log.
+  // Only messages written for users are shown; anything else is in the log.
   const isOurs = error instanceof EvaluationError || error instanceof ServiceError
   return isOurs
     ? storable(error.message.slice(0, ERROR_LENGTH_MAX))
     : 'The contact could not be evaluated. See the log of the service.'
 }
 
-/** A model's own words may stand in what is wrong with them, and what it can spell cannot all be stored. */
+/** An error may quote the model, whose text may contain characters that PostgreSQL cannot store. */
 function storable(text: string): string {
   return text.replaceAll('\u0000', '\ufffd').toWellFormed()
 }

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
-import { CapReached, type Hold } from '../reasoning/reasoner.ts'
+import { CapReached, type ReserveCost } from '../reasoning/reasoner.ts'
 import { type ClaimedRun, NotOurs, ours } from './claim.ts'
 import { type CostCaps, costOfMonth } from './costs.ts'
 
@@ -10,34 +10,34 @@ import { type CostCaps, costOfMonth } from './costs.ts'
 const COST_LOCK = 16
 const PAUSE_MS = 200
 
-/** What is held for one contact of a run. */
-export interface Held {
+/** What is reserved for one contact of a run. */
+export interface Reserved {
   usd: number
 }
 
 /**
- * Lets the look at a contact hold what it may cost, before each question to a model. Caps count what is held, by this run
- * and by all of the tenant's in every process, so that answers under way cannot pass one together. Where they could, the
- * contact waits until one has come and it is known what it cost. One that holds something already, for an answer that has
- * to be asked for again, does not wait: two such could wait for each other.
+ * Reserves the maximum cost of each question to a model before it is asked. Cost caps count reservations of all runs of
+ * the tenant, in every process, so that answers that arrive at the same time cannot exceed a cap together. If they might,
+ * the contact waits until an answer arrives and its cost is known. A contact that already has a reservation, because its
+ * answer must be asked for again, does not wait: two of them could wait for each other.
  * @param signal ends the waiting.
  */
-export function holdFor(
+export function reserveCostFor(
   tenant: Tenant,
   run: ClaimedRun,
   caps: CostCaps,
-  held: Held,
+  reserved: Reserved,
   clock: Clock,
   signal: AbortSignal,
-): Hold {
+): ReserveCost {
   return async (costUsdAtMost) => {
     if (caps.perRun === null && caps.perMonth === null) return
-    while (!(await tryToHold(tenant, run, caps, held, costUsdAtMost, clock()))) {
+    while (!(await tryToReserve(tenant, run, caps, reserved, costUsdAtMost, clock()))) {
       if (signal.aborted) throw new NotOurs()
-      if (held.usd > 0) throw new CapReached('Answers under way may reach a cost cap.')
+      if (reserved.usd > 0) throw new CapReached('Answers under way may reach a cost cap.')
       await setTimeout(PAUSE_MS)
     }
-    held.usd = costUsdAtMost
+    reserved.usd = costUsdAtMost
   }
 }
 
@@ -45,16 +45,16 @@ interface Cap {
   name: string
   usd: number
   spent: number
-  /** By others than the contact that asks. */
-  held: number
+  /** By other contacts. */
+  reserved: number
 }
 
-/** @returns false as long as it depends on what is under way. @throws CapReached, NotOurs */
-async function tryToHold(
+/** @returns false if it depends on answers under way. @throws CapReached, NotOurs */
+async function tryToReserve(
   tenant: Tenant,
   run: ClaimedRun,
   { perRun, perMonth }: CostCaps,
-  held: Held,
+  reserved: Reserved,
   usd: number,
   now: Date,
 ): Promise<boolean> {
@@ -72,25 +72,25 @@ async function tryToHold(
     const caps: Cap[] = []
     if (perRun !== null) {
       const spent = Number(own.cost_usd)
-      caps.push({ name: "The run's", usd: perRun, spent, held: Number(own.held_usd) - held.usd })
+      caps.push({ name: "The run's", usd: perRun, spent, reserved: Number(own.held_usd) - reserved.usd })
     }
     if (perMonth !== null) {
-      // What is held is asked first: an answer that comes in between counts twice, which is better than not at all.
-      const ofOthers = (await heldByAll(tx)) - held.usd
-      caps.push({ name: 'The monthly', usd: perMonth, spent: await costOfMonth(tx, now), held: ofOthers })
+      // Reservations are read first: an answer that arrives in between counts twice, which is better than not at all.
+      const ofOthers = (await reservedByAll(tx)) - reserved.usd
+      caps.push({ name: 'The monthly', usd: perMonth, spent: await costOfMonth(tx, now), reserved: ofOthers })
     }
     const reached = caps.find((cap) => cap.spent + usd > cap.usd)
     if (reached) throw new CapReached(noticeOf(reached, usd))
-    if (caps.some((cap) => cap.spent + cap.held + usd > cap.usd)) return false
+    if (caps.some((cap) => cap.spent + cap.reserved + usd > cap.usd)) return false
     await ours(tx, run)
-      .set({ held_usd: sql`held_usd + ${usd - held.usd}::numeric` })
+      .set({ held_usd: sql`held_usd + ${usd - reserved.usd}::numeric` })
       .execute()
     return true
   })
 }
 
-/** What all runs that a process works on hold. A run that has none any more, or has ended, holds nothing. */
-async function heldByAll(tx: Tenant): Promise<number> {
+/** The reservations of all runs that a process is working on. */
+async function reservedByAll(tx: Tenant): Promise<number> {
   const { usd } = await tx.db
     .selectFrom('agent_runs')
     .select(({ fn }) => fn.sum('held_usd').as('usd'))
