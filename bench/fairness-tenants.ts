@@ -1,10 +1,12 @@
 /** Loads the tenants of the fairness row, in a process of its own. Writes their keys to TENANTS_FILE. */
+
 import { writeFileSync } from 'node:fs'
 import { createApiKey } from '../packages/server/src/access/api-keys.ts'
 import { createTenant } from '../packages/server/src/access/tenants.ts'
 import { openEngines } from '../packages/server/src/assembly/engines.ts'
 import { readConfig } from '../packages/server/src/config.ts'
 import { createLog } from '../packages/server/src/platform/log.ts'
+import { openTenant } from '../packages/server/src/platform/tenant.ts'
 import { loadContacts, loadEvents, settle } from './bulk.ts'
 import { populationOf } from './people.ts'
 
@@ -25,7 +27,7 @@ async function addTenant(name: string, size: { contacts: number; events: number 
   const tenantId = await createTenant(database, name, new Date())
   await loadContacts(database, tenantId, size.contacts)
   await loadEvents(stores, tenantId, populationOf(size), size.events)
-  const { apiKey } = await createApiKey(database, tenantId, { name: 'bench', scopes: ['all'] }, new Date())
+  const { apiKey } = await createApiKey(openTenant(stores, tenantId), { name: 'bench', scopes: ['all'] }, new Date())
   return apiKey
 }
 

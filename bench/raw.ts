@@ -2,9 +2,10 @@
  * Loads a tenant of the benchmark and measures ClickHouse alone: run in a process of its own, because the embedded engine
  * belongs to one process at a time. Writes what it found to RAW_FILE.
  */
+
 import { writeFileSync } from 'node:fs'
 import { createApiKey } from '../packages/server/src/access/api-keys.ts'
-import { addDomain } from '../packages/server/src/access/domains.ts'
+import { addVerifiedDomain } from '../packages/server/src/access/domains.ts'
 import { createTenant } from '../packages/server/src/access/tenants.ts'
 import { createTenantUser } from '../packages/server/src/access/users.ts'
 import { openEngines } from '../packages/server/src/assembly/engines.ts'
@@ -12,6 +13,7 @@ import { readConfig } from '../packages/server/src/config.ts'
 import { type EventRecord, JOURNAL_FORMAT, serializeEvents } from '../packages/server/src/journal/event-record.ts'
 import { newId } from '../packages/server/src/platform/ids.ts'
 import { createLog } from '../packages/server/src/platform/log.ts'
+import { openTenant } from '../packages/server/src/platform/tenant.ts'
 import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journeys.ts'
 import { createRandom } from '../packages/server/src/seed/random.ts'
 import { loadContacts, loadEvents, settle } from './bulk.ts'
@@ -52,8 +54,8 @@ const { stores, close } = await openEngines({ config: readConfig(process.env), l
 const { database, clickhouse } = stores
 const now = new Date()
 const tenantId = await createTenant(database, tenantName, now)
-const { apiKey } = await createApiKey(database, tenantId, { name: 'bench', scopes: ['all'] }, now)
-await addDomain(database, tenantId, site, true, now)
+const { apiKey } = await createApiKey(openTenant(stores, tenantId), { name: 'bench', scopes: ['all'] }, now)
+await addVerifiedDomain(database, tenantId, site, now)
 const person = { email: `owner@${site}`, password: newId() }
 await createTenantUser(stores, tenantId, { ...person, role: 'owner' }, now)
 

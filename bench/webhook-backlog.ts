@@ -3,7 +3,7 @@
  * once. The first time, makes the tenant that has subscribed it.
  */
 
-import { addDomain } from '../packages/server/src/access/domains.ts'
+import { addVerifiedDomain } from '../packages/server/src/access/domains.ts'
 import { createTenant } from '../packages/server/src/access/tenants.ts'
 import { openSession } from '../packages/server/src/cli/session.ts'
 import { readConfig } from '../packages/server/src/config.ts'
@@ -41,7 +41,7 @@ await session.close()
 
 async function subscribe(): Promise<string> {
   const made = await createTenant(database, 'Webhooks', now)
-  await addDomain(database, made, site, true, now)
+  await addVerifiedDomain(database, made, site, now)
   const dependencies = { secrets: await openSecretBox(config) }
   for (let n = 0; n < Number(subscriptions); n++) {
     const settings = { event: `queued_${n}`, url: `${url}/queued` }

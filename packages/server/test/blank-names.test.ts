@@ -29,7 +29,7 @@ const NAMED = [
   },
   { path: '/v1/segments', field: 'name', more: { filter: FILTER }, in: 'segment', change: 'PATCH', id: 'segment_id' },
   { path: '/api/views', field: 'name', more: VIEW, same: VIEW, in: 'view', change: 'PUT', id: 'view_id' },
-  { path: '/api/keys', field: 'name', more: { scopes: ['events:read'] } },
+  { path: '/v1/api-keys', field: 'name', more: { scopes: ['events:read'] } },
   { path: '/api/tenants', field: 'name' },
 ] as const
 

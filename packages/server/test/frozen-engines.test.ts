@@ -88,7 +88,7 @@ describe('a PostgreSQL that has gone silent', () => {
       form: () => form('form@example.com'),
       'sign-in': () => person.call('POST', '/api/auth/sign-in/email', { email: 'admin1@example.com', password: 'x' }),
       session: () => person.call('GET', '/api/me'),
-      dashboard: () => person.call('GET', '/api/audit'),
+      dashboard: () => person.call('GET', '/v1/audit-log'),
       live: () => person.call('GET', '/api/live'),
     }
     const ask = async () => {

@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile'
 import { type Dispatcher, request } from 'undici'
 import { inject } from 'vitest'
 import { createApiKey } from '../src/access/api-keys.ts'
-import { addDomain } from '../src/access/domains.ts'
+import { addVerifiedDomain } from '../src/access/domains.ts'
 import { createTenant } from '../src/access/tenants.ts'
 import { type Service, type ServiceOptions, startService } from '../src/assembly/service.ts'
 import { type Config, readConfig } from '../src/config.ts'
@@ -161,7 +161,7 @@ export class TestTenant {
 
   /** A key with some scopes only. */
   async keyWith(...scopes: string[]): Promise<string> {
-    const { apiKey } = await createApiKey(this.#service.stores.database, this.id, { name: 'some', scopes }, new Date())
+    const { apiKey } = await createApiKey(this.handle, { name: 'some', scopes }, new Date())
     return apiKey
   }
 
@@ -240,8 +240,12 @@ export async function insertTenant(
 ): Promise<{ id: string; key: string; site: string }> {
   const now = new Date()
   const id = await createTenant(database, 'Test', now)
-  const { apiKey } = await createApiKey(database, id, { name: 'all', scopes: ['all'] }, now)
+  const { apiKey } = await createApiKey(
+    openTenant({ database } as Service['stores'], id),
+    { name: 'all', scopes: ['all'] },
+    now,
+  )
   const site = `shop${++tenants}.example.com`
-  await addDomain(database, id, site, true, now)
+  await addVerifiedDomain(database, id, site, now)
   return { id, key: apiKey, site }
 }

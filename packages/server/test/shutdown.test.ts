@@ -2,11 +2,12 @@ import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { createApiKey } from '../src/access/api-keys.ts'
-import { addDomain } from '../src/access/domains.ts'
+import { addVerifiedDomain } from '../src/access/domains.ts'
 import { createTenant } from '../src/access/tenants.ts'
 import { newId } from '../src/platform/ids.ts'
 import { connectPostgres } from '../src/platform/postgres/connect.ts'
 import type { DB } from '../src/platform/postgres/generated/tables.ts'
+import { openTenant, type Stores } from '../src/platform/tenant.ts'
 import { MAIN, openDirectory, RUNNING, startProcess } from './process.ts'
 import { createDatabase } from './service.ts'
 import { until } from './webhooks.ts'
@@ -26,8 +27,12 @@ test('SIGTERM under load finishes requests and flushes the journal', async () =>
   }
   try {
     const tenantId = await createTenant(postgres.db, 'Stopping', new Date())
-    await addDomain(postgres.db, tenantId, 'stop.example', true, new Date())
-    const { apiKey } = await createApiKey(postgres.db, tenantId, { name: 'k', scopes: ['all'] }, new Date())
+    await addVerifiedDomain(postgres.db, tenantId, 'stop.example', new Date())
+    const { apiKey } = await createApiKey(
+      openTenant({ database: postgres.db } as Stores, tenantId),
+      { name: 'k', scopes: ['all'] },
+      new Date(),
+    )
     const service = await startProcess(MAIN, [], environment, RUNNING)
     const url = RUNNING.exec(service.output())?.[1] ?? ''
     const acknowledged: string[] = []

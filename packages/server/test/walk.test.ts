@@ -126,14 +126,6 @@ const ROUTES: Route[] = [
       { method: 'GET', path: `${base}/check`, scope },
     ]
   }),
-  { method: 'GET', path: '/v1/tenant', scope: 'settings:read' },
-  {
-    method: 'PATCH',
-    path: '/v1/tenant',
-    scope: 'settings:write',
-    body: { require_signed_identification: false },
-  },
-  { method: 'POST', path: '/v1/tenant/identity-secret', scope: 'settings:write' },
   { method: 'GET', path: '/v1/events', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/stats', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/types', scope: 'events:read' },
@@ -203,6 +195,8 @@ let ids: Record<string, string>
 /** What the owner sees of the webhook. */
 let webhook: () => Promise<unknown[]>
 let webhookAtFirst: unknown[]
+/** What the owner sees in the lists of what a stranger could change. */
+let settingsAtFirst: unknown[]
 const routes: string[] = []
 
 const SECRET = 'only-for-the-owner'
@@ -242,7 +236,10 @@ beforeAll(async () => {
     (await owner.call('GET', `${url}/deliveries`)).body.deliveries,
   ]
   webhookAtFirst = await webhook()
+  const make = async (path: string, body?: unknown) => (await ownersBrowser.call('POST', path, body)).body
   ids = {
+    key_id: (await make('/v1/api-keys', { name: SECRET, scopes: ['all'] })).key_id,
+    domain_id: (await make('/v1/domains', { domain: `${SECRET}.example` })).domain.domain_id,
     subscription_id,
     delivery_id,
     identity_id,
@@ -258,12 +255,22 @@ beforeAll(async () => {
     id: agent_id,
     runId: run.body.job_id,
   }
+  settingsAtFirst = await settings()
   const { body: openapi } = await call(service, 'GET', '/openapi.json')
   for (const [path, methods] of Object.entries(openapi.paths as Record<string, object>)) {
     for (const method of Object.keys(methods))
       routes.push(`${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`)
   }
 })
+
+/** The owner's settings and lists, without the last use of the keys that the walk makes. */
+async function settings(): Promise<unknown[]> {
+  const paths = ['/v1/tenant', '/v1/domains', `/v1/segments/${ids.segment_id}`]
+  const answers = await Promise.all(paths.map((path) => owner.call('GET', path)))
+  const { keys } = (await owner.call('GET', '/v1/api-keys?limit=100')).body
+  const key = keys.find(({ key_id }: { key_id: string }) => key_id === ids.key_id)
+  return [...answers.map(({ body }) => body), key]
+}
 
 const fill = (path: string) => path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name)
 /** In a body only a whole text is a placeholder: an address has colons too. */
@@ -351,6 +358,7 @@ describe.each(ROUTES)('$method $path $scope', ({ method, path, scope, body, brok
     expect((await owner.call('GET', `/v1/agents/${ids.id}/runs`)).body.total).toBe(1)
     expect((await listWaitingActions(owner.handle, { limit: 1, offset: 0 })).total).toBe(1)
     expect(await webhook()).toEqual(webhookAtFirst)
+    expect(await settings()).toEqual(settingsAtFirst)
     const identity = await owner.call('GET', `/v1/identities/${ids.identity_id}`)
     expect(identity.body.identity.firstName).toBe(SECRET)
   })

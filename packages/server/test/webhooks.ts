@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { addDomain } from '../src/access/domains.ts'
+import { addVerifiedDomain } from '../src/access/domains.ts'
 import { createTenant } from '../src/access/tenants.ts'
 import { newId } from '../src/platform/ids.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
@@ -74,7 +74,7 @@ async function changesAreKnown(service: TestService): Promise<void> {
   }
   // From here on it is remembered that the host is nobody's.
   await requireStatus(403)
-  await addDomain(database, tenantId, host, true, new Date())
+  await addVerifiedDomain(database, tenantId, host, new Date())
   await until(() => requireStatus(204))
 }
 

@@ -11,6 +11,6 @@ export const auditQuery = (query: Query) =>
   queryOptions({
     queryKey: ['audit', query],
     queryFn: ({ signal }) =>
-      get<{ entries: AuditLogEntry[]; pagination: Type.Static<typeof Pagination> }>('/api/audit', query, signal),
+      get<{ entries: AuditLogEntry[]; pagination: Type.Static<typeof Pagination> }>('/v1/audit-log', query, signal),
     placeholderData: keepPreviousData,
   })

@@ -1,6 +1,6 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type Type from 'typebox'
-import type { Check, Domain } from '../../../server/src/dashboard/domain-routes.ts'
+import type { Check, Domain } from '../../../server/src/access/domain-operations.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, send } from './client.ts'
 
@@ -11,21 +11,21 @@ export const domainsQuery = (query: { page?: number; limit: number; verified?: b
   queryOptions({
     queryKey: ['domains', 'list', query],
     queryFn: ({ signal }) =>
-      get<{ domains: Domain[]; pagination: Type.Static<typeof Pagination> }>('/api/domains', query, signal),
+      get<{ domains: Domain[]; pagination: Type.Static<typeof Pagination> }>('/v1/domains', query, signal),
     placeholderData: keepPreviousData,
   })
 
 export function addDomain(domain: string) {
-  return send<{ domain: Domain }>('POST', '/api/domains', { domain })
+  return send<{ domain: Domain }>('POST', '/v1/domains', { domain })
 }
 
 /** Asks DNS whether the record is there. */
 export function checkDomain(domainId: string) {
-  return send<{ domain: Domain; check: Check }>('POST', `/api/domains/${encodeURIComponent(domainId)}/check`)
+  return send<{ domain: Domain; check: Check }>('POST', `/v1/domains/${encodeURIComponent(domainId)}/check`)
 }
 
 export function removeDomain(domainId: string) {
-  return send('DELETE', `/api/domains/${encodeURIComponent(domainId)}`)
+  return send('DELETE', `/v1/domains/${encodeURIComponent(domainId)}`)
 }
 
 export function refreshDomains(queryClient: QueryClient): Promise<unknown> {

@@ -1,10 +1,10 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type Type from 'typebox'
-import type { Key } from '../../../server/src/dashboard/key-routes.ts'
+import type { Key as KeySchema } from '../../../server/src/access/key-operations.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, send } from './client.ts'
 
-export type { Key }
+export type Key = Type.Static<typeof KeySchema>
 
 export interface NewKey {
   name: string
@@ -16,25 +16,25 @@ export const keysQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['keys', 'list', page, limit],
     queryFn: ({ signal }) =>
-      get<{ keys: Key[]; pagination: Type.Static<typeof Pagination> }>('/api/keys', { page, limit }, signal),
+      get<{ keys: Key[]; pagination: Type.Static<typeof Pagination> }>('/v1/api-keys', { page, limit }, signal),
     placeholderData: keepPreviousData,
   })
 
 /** What a key may be allowed to do. */
 export const scopesQuery = queryOptions({
   queryKey: ['scopes'],
-  queryFn: ({ signal }) => get<{ scopes: string[] }>('/api/scopes', {}, signal),
+  queryFn: ({ signal }) => get<{ scopes: string[] }>('/v1/api-keys/scopes', {}, signal),
   select: ({ scopes }) => scopes,
   staleTime: Number.POSITIVE_INFINITY,
 })
 
 /** @returns the key itself, which the service never shows again. */
 export function createKey(key: NewKey) {
-  return send<{ key_id: string; api_key: string }>('POST', '/api/keys', key)
+  return send<{ key_id: string; api_key: string }>('POST', '/v1/api-keys', key)
 }
 
 export function revokeKey(keyId: string) {
-  return send('DELETE', `/api/keys/${encodeURIComponent(keyId)}`)
+  return send('DELETE', `/v1/api-keys/${encodeURIComponent(keyId)}`)
 }
 
 export function refreshKeys(queryClient: QueryClient): Promise<unknown> {

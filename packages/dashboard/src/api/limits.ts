@@ -1,8 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { Limits } from '../../../server/src/dashboard/limit-routes.ts'
+import type { Limits } from '../../../server/src/access/settings-operations.ts'
 import { get } from './client.ts'
 
 export const limitsQuery = queryOptions({
   queryKey: ['limits'],
-  queryFn: ({ signal }) => get<Limits>('/api/limits', {}, signal),
+  queryFn: ({ signal }) => get<Limits>('/v1/limits', {}, signal),
 })

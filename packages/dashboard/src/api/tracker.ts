@@ -17,5 +17,5 @@ interface Tracker {
 
 export const trackerQuery = queryOptions({
   queryKey: ['tracker'],
-  queryFn: ({ signal }) => get<Tracker>('/api/tracker', {}, signal),
+  queryFn: ({ signal }) => get<Tracker>('/v1/tracker', {}, signal),
 })

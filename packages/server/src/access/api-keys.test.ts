@@ -17,7 +17,7 @@ const statusWith = async (key: string) => (await tenant.call('GET', '/v1/contact
 test('a key is accepted until it expires', async () => {
   const expiresAt = new Date(now.getTime() + 60_000)
   const key = { name: 'short', scopes: ['contacts:read'], expiresAt }
-  const { apiKey } = await createApiKey(service.stores.database, tenant.id, key, now)
+  const { apiKey } = await createApiKey(tenant.handle, key, now)
   expect(await statusWith(apiKey)).toBe(200)
   now = new Date(expiresAt.getTime() - 1)
   expect(await statusWith(apiKey)).toBe(200)
@@ -28,7 +28,7 @@ test('a key is accepted until it expires', async () => {
 
 test('a key is shown once, and only its hash is stored', async () => {
   const key = { name: 'hashed', scopes: ['all'] }
-  const { apiKey, keyId } = await createApiKey(service.stores.database, tenant.id, key, now)
+  const { apiKey, keyId } = await createApiKey(tenant.handle, key, now)
   expect(apiKey).toMatch(/^cds_[A-Za-z0-9_-]{32,}$/)
   const row = await service.stores.database
     .selectFrom('api_keys')
@@ -41,7 +41,7 @@ test('a key is shown once, and only its hash is stored', async () => {
 
 test('its last use is kept', async () => {
   const key = { name: 'used', scopes: ['all'] }
-  const { apiKey, keyId } = await createApiKey(service.stores.database, tenant.id, key, now)
+  const { apiKey, keyId } = await createApiKey(tenant.handle, key, now)
   expect(await statusWith(apiKey)).toBe(200)
   const lastUse = async () => {
     const query = service.stores.database.selectFrom('api_keys').select('last_used_at').where('key_id', '=', keyId)
@@ -51,11 +51,10 @@ test('its last use is kept', async () => {
 })
 
 test('a revoked key is refused at once, and another tenant cannot revoke it', async () => {
-  const { database } = service.stores
-  const { apiKey, keyId } = await createApiKey(database, tenant.id, { name: 'gone', scopes: ['all'] }, now)
+  const { apiKey, keyId } = await createApiKey(tenant.handle, { name: 'gone', scopes: ['all'] }, now)
   const stranger = await createTestTenant(service)
-  expect(await revokeApiKey(database, stranger.id, keyId, now)).toBe(false)
+  await expect(revokeApiKey(stranger.handle, keyId, now)).rejects.toMatchObject({ code: 'not_found' })
   expect(await statusWith(apiKey)).toBe(200)
-  expect(await revokeApiKey(database, tenant.id, keyId, now)).toBe(true)
+  await revokeApiKey(tenant.handle, keyId, now)
   await expect.poll(() => statusWith(apiKey)).toBe(401)
 })

@@ -1,52 +1,80 @@
-import { createHash, randomBytes } from 'node:crypto'
-import { cached } from '../platform/cache.ts'
-import { ServiceError } from '../platform/errors.ts'
+import { randomBytes } from 'node:crypto'
+import { sql } from 'kysely'
+import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
 import { requireName } from '../platform/names.ts'
-import type { Database } from '../platform/postgres/database.ts'
-import type { Invalidation } from '../platform/postgres/invalidation.ts'
-import type { Clock } from '../platform/time.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { hashOf } from './api-key-lookup.ts'
 import { isScope, SCOPES, type Scope } from './scopes.ts'
 
-/** 32 random bytes: a key can be neither guessed nor found by trying. */
+/** 32 random bytes cannot be guessed. */
 const KEY_BYTES = 32
 const NAME_LENGTH_MAX = 200
-const LAST_USE_EVERY_MS = 60_000
-
-export interface ApiKey {
-  tenantId: string
-  keyId: string
-  name: string
-  scopes: ReadonlySet<string>
-}
+/** Live keys of a tenant. */
+const KEYS_MAX = 200
+/** Distinguishes this lock from others of the same tenant. */
+const LIMIT_LOCK = 18
 
 export interface NewApiKey {
   name: string
   /** Scope names, or `all`. */
   scopes: readonly string[]
-  expiresAt?: Date
+  expiresAt?: Date | undefined
+}
+
+/** One page of a tenant's keys, newest first, with the revoked and expired ones; and their number. */
+export async function listApiKeys(tenant: Tenant, page: Page) {
+  const [rows, counted] = await Promise.all([
+    tenant.db
+      .selectFrom('api_keys')
+      .select(['key_id', 'name', 'scopes', 'created_at', 'expires_at', 'last_used_at', 'revoked_at'])
+      .orderBy('created_at', 'desc')
+      .orderBy('key_id', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    tenant.db
+      .selectFrom('api_keys')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirst(),
+  ])
+  const keys = rows.map((row) => ({
+    key_id: row.key_id,
+    name: row.name,
+    scopes: row.scopes,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+  }))
+  return { keys, total: Number(counted?.count ?? 0) }
+}
+
+/** The names of a tenant's keys that are not revoked. */
+export async function liveApiKeys(tenant: Tenant): Promise<{ key_id: string; name: string }[]> {
+  return tenant.db
+    .selectFrom('api_keys')
+    .select(['key_id', 'name'])
+    .where('revoked_at', 'is', null)
+    .orderBy('created_at', 'desc')
+    .orderBy('key_id', 'desc')
+    .execute()
 }
 
 /**
- * Creates an API key of a tenant.
+ * Creates an API key.
  * @returns the key itself, which is shown this once: only its SHA-256 is stored.
+ * @throws ServiceError 400 for a blank name, an unknown scope or a past time, 409 `too_many_api_keys`.
  */
 export async function createApiKey(
-  database: Database,
-  tenantId: string,
-  key: NewApiKey,
+  tenant: Tenant,
+  { name, scopes, expiresAt }: NewApiKey,
   now: Date,
 ): Promise<{ keyId: string; apiKey: string }> {
-  const { apiKey, row } = makeApiKey(key, now)
-  await database
-    .insertInto('api_keys')
-    .values({ tenant_id: tenantId, ...row })
-    .execute()
-  return { keyId: row.key_id, apiKey }
-}
-
-/** A new key with the row that stands for it. @throws ServiceError 400 for a blank name, or a scope that there is not. */
-export function makeApiKey({ name, scopes, expiresAt }: NewApiKey, now: Date) {
+  if (expiresAt && expiresAt <= now) {
+    throw validationError([{ path: 'expires_at', message: 'must be in the future' }])
+  }
   const apiKey = `cds_${randomBytes(KEY_BYTES).toString('base64url')}`
   const row = {
     key_id: newId(),
@@ -56,75 +84,36 @@ export function makeApiKey({ name, scopes, expiresAt }: NewApiKey, now: Date) {
     created_at: now,
     expires_at: expiresAt ?? null,
   }
-  return { apiKey, row }
+  await tenant.transaction(async (tx) => {
+    await requireFew(tx, now)
+    await tx.db.insertInto('api_keys').values(row).execute()
+  })
+  return { keyId: row.key_id, apiKey }
 }
 
-/** Revokes a key: from its commit on no process accepts it. @returns false when the tenant has no such live key. */
-export async function revokeApiKey(database: Database, tenantId: string, keyId: string, now: Date): Promise<boolean> {
-  const { numUpdatedRows } = await database
+/** Revokes a key: after the commit no process accepts it. @throws ServiceError 404 if there is no such live key. */
+export async function revokeApiKey(tenant: Tenant, keyId: string, now: Date): Promise<void> {
+  const { numUpdatedRows } = await tenant.db
     .updateTable('api_keys')
     .set({ revoked_at: now })
-    .where('tenant_id', '=', tenantId)
     .where('key_id', '=', keyId)
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
-  return numUpdatedRows > 0n
+  if (numUpdatedRows === 0n) throw notFound('API key')
 }
 
-/** Finds the tenant and scopes of a key as callers send it; null for a key that is unknown, expired or revoked. */
-export type FindApiKey = (
-  apiKey: string,
-  /** Called, and may throw, before the database is asked about a key that this process has not accepted before. */
-  beforeUnknown?: () => void,
-) => Promise<ApiKey | null>
-
-export function createKeyLookup(database: Database, invalidation: Invalidation, clock: Clock): FindApiKey {
-  // Unknown keys are not cached: callers can make up any number of them and would evict the valid ones.
-  const byHash = cached(
-    invalidation,
-    (hash) => findByHash(database, hash),
-    (key) => key !== null,
-  )
-  /** When keys that this process has accepted were last noted as used, by their hashes. */
-  const lastUse = new Map<string, number>()
-
-  return async (apiKey, beforeUnknown) => {
-    const hash = hashOf(apiKey).toString('hex')
-    if (!lastUse.has(hash)) beforeUnknown?.()
-    const found = await byHash(hash)
-    const now = clock()
-    if (!found || (found.expiresAt && found.expiresAt <= now)) {
-      lastUse.delete(hash)
-      return null
-    }
-    if (now.getTime() - (lastUse.get(hash) ?? 0) > LAST_USE_EVERY_MS) {
-      lastUse.set(hash, now.getTime())
-      // Of interest to people only: it must neither delay nor fail a request.
-      noteUse(database, found, now).catch(() => lastUse.set(hash, 0))
-    }
-    return found
-  }
-}
-
-async function findByHash(database: Database, hash: string): Promise<(ApiKey & { expiresAt: Date | null }) | null> {
-  const row = await database
+/** Waits for concurrent creations of the tenant, then counts. */
+async function requireFew(tx: Tenant, now: Date): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
+  const { count } = await tx.db
     .selectFrom('api_keys')
-    .select(['tenant_id', 'key_id', 'name', 'scopes', 'expires_at'])
-    .where('key_hash', '=', Buffer.from(hash, 'hex'))
+    .select(({ fn }) => fn.countAll().as('count'))
     .where('revoked_at', 'is', null)
-    .executeTakeFirst()
-  if (!row) return null
-  const { tenant_id: tenantId, key_id: keyId, name, expires_at: expiresAt } = row
-  return { tenantId, keyId, name, scopes: new Set(row.scopes), expiresAt }
-}
-
-async function noteUse(database: Database, { tenantId, keyId }: ApiKey, now: Date): Promise<void> {
-  await database
-    .updateTable('api_keys')
-    .set({ last_used_at: now })
-    .where('tenant_id', '=', tenantId)
-    .where('key_id', '=', keyId)
-    .execute()
+    .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+    .executeTakeFirstOrThrow()
+  if (Number(count) >= KEYS_MAX) {
+    throw conflict('too_many_api_keys', `A tenant can have at most ${KEYS_MAX} live API keys. Revoke an unused one.`)
+  }
 }
 
 function knownScopes(scopes: readonly string[]): Scope[] {
@@ -135,8 +124,4 @@ function knownScopes(scopes: readonly string[]): Scope[] {
     throw new ServiceError(400, 'invalid_scope', `${what} Use all, or some of ${SCOPES.join(', ')}.`)
   }
   return [...new Set(scopes.filter(isScope))]
-}
-
-function hashOf(apiKey: string): Buffer {
-  return createHash('sha256').update(apiKey).digest()
 }

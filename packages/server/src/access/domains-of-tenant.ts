@@ -47,8 +47,8 @@ export async function listDomains(
   return { domains: rows.map(toDomain), total: Number(counted?.count ?? 0) }
 }
 
-/** Adds a domain that is not verified yet, or finds it there. @throws ServiceError 400, or 409 `too_many_domains`. */
-export async function claimDomain(
+/** Adds a domain that is not verified yet, or finds it. @throws ServiceError 400, or 409 `too_many_domains`. */
+export async function addDomain(
   tx: Tenant,
   host: string,
   now: Date,

@@ -10,47 +10,31 @@ import type { Invalidation } from '../platform/postgres/invalidation.ts'
 /** The DNS name whose TXT record proves that a tenant owns a domain. */
 const TXT_PREFIX = '_cds-verification'
 
-export interface NewDomain {
-  domainId: string
-  domain: string
-  txtName: string
-  txtValue: string
-  verified: boolean
-}
-
 /**
- * Adds a domain to a tenant, or finds it there; `verified` marks it verified without asking DNS.
- * @throws ServiceError 400 for what is no host name or a public suffix, 409 when another tenant has verified it.
+ * Adds a domain to a tenant as verified, without asking DNS: for the operator.
+ * @throws ServiceError 400 if it is no host name or a public suffix, 409 `domain_taken` if another tenant has verified it.
  */
-export async function addDomain(
+export async function addVerifiedDomain(
   database: Database,
   tenantId: string,
   host: string,
-  verified: boolean,
   now: Date,
-): Promise<NewDomain> {
+): Promise<{ domain_id: string; domain: string }> {
   const domain = normalizeDomain(host)
   const holder = await holderOf(database, domain)
-  if (verified && holder !== null && holder !== tenantId) {
+  if (holder !== null && holder !== tenantId) {
     throw conflict('domain_taken', `Another tenant has verified ${domain}. Remove it there first.`)
   }
-  const row = await database
+  return database
     .insertInto('domains')
-    .values({ tenant_id: tenantId, ...newDomainRow(domain, verified ? now : null, now) })
+    .values({ tenant_id: tenantId, ...newDomainRow(domain, now, now) })
     .onConflict((existing) =>
       existing.columns(['tenant_id', 'domain']).doUpdateSet(({ ref, fn }) => ({
         verified_at: fn.coalesce(ref('domains.verified_at'), ref('excluded.verified_at')),
       })),
     )
-    .returning(['domain_id', 'txt_value', 'verified_at'])
+    .returning(['domain_id', 'domain'])
     .executeTakeFirstOrThrow()
-  return {
-    domainId: row.domain_id,
-    domain,
-    txtName: txtNameOf(domain),
-    txtValue: row.txt_value,
-    verified: row.verified_at !== null,
-  }
 }
 
 /** What is stored of a new domain, with a record that nobody can guess. */

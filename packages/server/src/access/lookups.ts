@@ -3,7 +3,7 @@ import type { Logger } from '../platform/log.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
 import type { Stores } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { createKeyLookup } from './api-keys.ts'
+import { createKeyLookup } from './api-key-lookup.ts'
 import { createDomainLookup } from './domains.ts'
 import { createIdentificationLookup } from './identification-settings.ts'
 

@@ -16,7 +16,7 @@ beforeEach(async () => {
   admin = await signedIn(service, tenant.id, 'admin')
 })
 
-const claim = (domain: string) => admin.call('POST', '/api/domains', { domain })
+const claim = (domain: string) => admin.call('POST', '/v1/domains', { domain })
 
 /** `cdsctl domain add`. */
 const add = (domain: string, verified: boolean) => {
@@ -49,7 +49,7 @@ describe('a domain under which anybody can have a site cannot be claimed', () =>
     for (const verified of [true, false]) {
       await expect(add(domain, verified)).rejects.toMatchObject({ status: 400, code: 'invalid_domain' })
     }
-    expect((await admin.call('GET', '/api/domains?verified=false')).body.pagination.total_items).toBe(0)
+    expect((await admin.call('GET', '/v1/domains?verified=false')).body.pagination.total_items).toBe(0)
     const page = { origin: `https://${below}` }
     const sent = await tenant.track({ events: [{ event: 'x' }] }, page)
     expect([sent.status, sent.body.error.code]).toEqual([403, 'domain_not_allowed'])

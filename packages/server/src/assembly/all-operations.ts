@@ -1,13 +1,27 @@
+import { DOMAIN_OPERATIONS, type DomainServices } from '../access/domain-operations.ts'
+import { KEY_OPERATIONS } from '../access/key-operations.ts'
+import {
+  SETTINGS_OPERATIONS,
+  type SettingsServices,
+  TENANT_OPERATIONS,
+  type TenantServices,
+} from '../access/settings-operations.ts'
+import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import type { Operation } from '../operations/declare.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
 import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
 
 /** What operations need besides the context. */
-export type Services = WebhookServices
+export type Services = DomainServices & SettingsServices & TenantServices & WebhookServices
 
 /** Every operation: the routes under /v1, openapi.json and the tests that walk every route are derived from this list. */
 export const OPERATIONS: readonly Operation<Services>[] = [
+  ...TENANT_OPERATIONS,
+  ...KEY_OPERATIONS,
+  ...DOMAIN_OPERATIONS,
+  ...SETTINGS_OPERATIONS,
+  ...AUDIT_OPERATIONS,
   ...SEGMENT_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...DELIVERY_OPERATIONS,

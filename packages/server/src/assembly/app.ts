@@ -3,10 +3,9 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
-import type { FindApiKey } from '../access/api-keys.ts'
+import type { FindApiKey } from '../access/api-key-lookup.ts'
 import { requireCallers } from '../access/authentication.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
-import { tenantRoutes } from '../access/routes.ts'
 import { actionRoutes } from '../agents/actions/routes.ts'
 import { agentRoutes } from '../agents/routes.ts'
 import { aggregateRoutes } from '../aggregate/routes.ts'
@@ -48,6 +47,7 @@ import type { Metrics } from '../platform/metrics.ts'
 import { operationsRoutes } from '../platform/operations-routes.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
+import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
 import type { Stores } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import type { SegmentFollower } from '../segments/follow.ts'
@@ -71,6 +71,7 @@ export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimite
   segments: SegmentFollower
   mail: MailDependencies
   findApiKey: FindApiKey
+  lookUpTxt: LookUpTxt
   findTenantOfHost(host: string): Promise<string | null>
   findIdentificationKeys: FindIdentificationKeys
   llmOutbound: Pick<ApiFetch, 'check'>
@@ -138,8 +139,7 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   batchRoutes(app)
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
-  tenantRoutes(app, dependencies)
-  mountOperations<Services>(app, OPERATIONS, dependencies)
+  mountOperations<Services>(app, OPERATIONS, { ...dependencies, rateLimiter })
   await dashboardRoutes(app, { ...dependencies, rateLimiter })
   actionRoutes(app, dependencies)
   agentRoutes(app, dependencies)

@@ -98,8 +98,8 @@ describe('the command line', () => {
 
   test('leaves a line for every change of configuration, without a secret', async () => {
     const user = await run('user create', { email: `${tenant.id}@example.com`, password: 'a long password' })
-    const key = await run('key create', { name: 'crm', scopes: 'contacts:read' })
-    await run('key revoke', { key: key.key_id as string })
+    const key = await run('key create', { name: 'crm', scopes: ['contacts:read'] })
+    await run('key revoke', { 'key-id': key.key_id as string })
     const domain = await run('domain add', { domain: 'audited.example', verified: true })
     const segment = await run('segment create', { name: 'All', filter: '{"match":"all","conditions":[]}' })
     const webhook = await run('webhook create', {
@@ -123,14 +123,14 @@ describe('the command line', () => {
     await run('webhook delete', named)
     await run('user reset-password', { email: `${tenant.id}@example.com` })
     await run('agent settings', { 'outreach-interval-days': '3', 'quiet-hours': '20:00-08:00' })
-    await run('tenant update', { 'require-signed-identification': 'on' })
+    await run('tenant update', { 'require-signed-identification': 'true' })
     const identity = await run('tenant identity-secret', {})
     const entries = (await all()).reverse()
     expect(entries.map(({ action, subject_id }) => [action, subject_id])).toEqual([
       ['member.joined', user.user_id],
       ['api_key.created', key.key_id],
       ['api_key.revoked', key.key_id],
-      ['domain.verified', domain.domain_id],
+      ['domain.verified', (domain.domain as { domain_id: string }).domain_id],
       ['segment.created', (segment.segment as { segment_id: string }).segment_id],
       ['webhook.created', webhook.subscription_id],
       ['webhook.paused', webhook.subscription_id],
@@ -161,16 +161,7 @@ describe('the command line', () => {
 
   test('has no command of which nobody has said whether it leaves a line', () => {
     const lines = [
-      ...[
-        'tenant create',
-        'tenant update',
-        'tenant identity-secret',
-        'user create',
-        'user reset-password',
-        'key create',
-        'key revoke',
-        'domain add',
-      ],
+      ...['tenant create', 'user create', 'user reset-password', 'domain add'],
       ...['agent settings'],
       // These are looked at in receiving-commands.test.ts and identities/cli.test.ts.
       ...['mailbox reread', 'source connect-intercom', 'source sync', 'source disconnect'],
@@ -199,8 +190,8 @@ describe('the command line', () => {
     const refused: [string, Values][] = [
       ['user create', { email: 'x', password: 'a long password' }],
       ['user create', { email: 'x@example.com', password: 'short' }],
-      ['key create', { name: 'x', scopes: 'everything' }],
-      ['key revoke', { key: tenant.id }],
+      ['key create', { name: 'x', scopes: ['everything'] }],
+      ['key revoke', { 'key-id': tenant.id }],
       ['domain add', { domain: 'no domain' }],
       ['segment create', { name: '', filter: '{"match":"all","conditions":[]}' }],
       ['webhook create', { event: 'x', url: 'http://example.com' }],

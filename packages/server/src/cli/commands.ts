@@ -1,17 +1,13 @@
-import { revokeApiKey } from '../access/api-keys.ts'
-import { addDomain } from '../access/domains.ts'
-import { addApiKey } from '../access/keys-of-tenant.ts'
+import { domainEntry } from '../access/domain-operations.ts'
+import { addVerifiedDomain } from '../access/domains.ts'
+import { addDomain, readDomain } from '../access/domains-of-tenant.ts'
 import { failedRowsOf, type ImportSummary, importContacts } from '../imports/import-contacts.ts'
 import { countRows } from '../journal/batches.ts'
 import { retryRefused } from '../journal/refused.ts'
-import { notFound, ServiceError } from '../platform/errors.ts'
-import type { Database } from '../platform/postgres/database.ts'
-import type { Tenant } from '../platform/tenant.ts'
-import { parseTimestamp } from '../platform/time.ts'
 import { seedTenant } from '../seed/seed.ts'
 import { AGENT_SETTINGS_COMMANDS } from './agent-settings-commands.ts'
-import { about, audited } from './audited.ts'
-import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
+import { audited } from './audited.ts'
+import { type Command, existingTenant, numberOf, optional, required, tenant } from './command.ts'
 import { diagnose } from './doctor.ts'
 import { IDENTITY_COMMANDS } from './identity-commands.ts'
 import { MAILBOX_COMMANDS } from './mailbox-commands.ts'
@@ -26,62 +22,22 @@ import { USER_COMMANDS } from './user-commands.ts'
 export const COMMANDS: Record<string, Command> = {
   ...TENANT_COMMANDS,
   ...USER_COMMANDS,
-  'key create': {
-    summary: 'Create an API key; it is shown this once',
-    options: { tenant, name: required('NAME'), scopes: required('a,b|all'), expires: optional('TIMESTAMP') },
-    run: async (session, values, now) => {
-      const tenantId = await existingTenant(session.stores, values)
-      const scopes = String(values.scopes)
-        .split(',')
-        .map((scope) => scope.trim())
-      const expiresAt = expiryOf(values.expires)
-      const key = { name: String(values.name), scopes, ...(expiresAt ? { expiresAt } : {}) }
-      const { keyId, apiKey } = await audited(
-        session,
-        tenantId,
-        now,
-        (tx) => addApiKey(tx, key, now),
-        (made) => ({ ...about('api_key', 'created', made.keyId), details: { name: key.name, scopes } }),
-      )
-      return { key_id: keyId, api_key: apiKey }
-    },
-  },
-  'key revoke': {
-    summary: 'Revoke an API key on every process at once',
-    options: { tenant, key: required('KEY_ID') },
-    run: async (session, values, now) => {
-      const tenantId = await existingTenant(session.stores, values)
-      const revoke = async (_tx: Tenant, database: Database) => {
-        const revoked = await revokeApiKey(database, tenantId, String(values.key), now)
-        if (!revoked) throw notFound('live API key')
-      }
-      await audited(session, tenantId, now, revoke, () => about('api_key', 'revoked', String(values.key)))
-      return { key_id: String(values.key), revoked: true }
-    },
-  },
   'domain add': {
-    summary: 'Add a domain whose pages may send events',
+    summary: 'Add a domain whose pages may send events; with --verified, without a TXT record',
     options: { tenant, domain: required('DOMAIN'), verified: { type: 'boolean' } },
     run: async (session, values, now) => {
       const tenantId = await existingTenant(session.stores, values)
+      const host = String(values.domain)
       const isVerified = values.verified === true
       const added = await audited(
         session,
         tenantId,
         now,
-        (_tx, database) => addDomain(database, tenantId, String(values.domain), isVerified, now),
-        ({ domainId, domain, verified }) => ({
-          ...about('domain', isVerified ? 'verified' : 'claimed', domainId),
-          details: { domain, verified },
-        }),
+        async (tx, database) =>
+          isVerified ? addVerifiedDomain(database, tenantId, host, now) : (await addDomain(tx, host, now)).domain,
+        (domain) => domainEntry(isVerified ? 'domain.verified' : 'domain.claimed', domain),
       )
-      return {
-        domain_id: added.domainId,
-        domain: added.domain,
-        txt_name: added.txtName,
-        txt_value: added.txtValue,
-        verified: added.verified,
-      }
+      return { domain: await readDomain(session.tenant(tenantId), added.domain_id) }
     },
   },
   ...OPERATION_COMMANDS,
@@ -150,11 +106,4 @@ export const COMMANDS: Record<string, Command> = {
     options: {},
     run: (session) => diagnose(session),
   },
-}
-
-function expiryOf(text: Values[string]): Date | undefined {
-  if (text === undefined) return undefined
-  const date = parseTimestamp(String(text), 'end')
-  if (!date) throw new ServiceError(400, 'invalid_option', '--expires must be an ISO 8601 timestamp or a date.')
-  return date
 }

@@ -1,9 +1,14 @@
+import { DOMAIN_OPERATIONS, type DomainServices } from '../access/domain-operations.ts'
+import { KEY_OPERATIONS } from '../access/key-operations.ts'
 import { SCOPES } from '../access/scopes.ts'
+import { TENANT_OPERATIONS, type TenantServices } from '../access/settings-operations.ts'
+import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import { optionsOf, readOptions } from '../operations/command-line.ts'
 import type { Operation } from '../operations/declare.ts'
 import { perform } from '../operations/perform.ts'
 import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import { createOutbound } from '../platform/outbound/client.ts'
+import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
 import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
@@ -15,6 +20,10 @@ type Open<Services> = <Answer>(session: Session, use: (services: Services) => Pr
 
 /** The commands that perform operations. */
 export const OPERATION_COMMANDS: Record<string, Command> = {
+  ...commandsOf(TENANT_OPERATIONS, withTenantServices),
+  ...commandsOf(KEY_OPERATIONS, withoutServices),
+  ...commandsOf(DOMAIN_OPERATIONS, withDomainServices),
+  ...commandsOf(AUDIT_OPERATIONS, withoutServices),
   ...commandsOf(SEGMENT_OPERATIONS, withoutServices),
   ...commandsOf(WEBHOOK_OPERATIONS, withWebhookServices),
   ...commandsOf(DELIVERY_OPERATIONS, withoutServices),
@@ -44,6 +53,17 @@ function commandOf<Services>(operation: Operation<Services>, open: Open<Services
 
 function withoutServices<Answer>(_session: Session, use: (services: object) => Promise<Answer>): Promise<Answer> {
   return use({})
+}
+
+function withDomainServices<Answer>(_session: Session, use: (services: DomainServices) => Promise<Answer>) {
+  return use({ lookUpTxt: createTxtLookup() })
+}
+
+async function withTenantServices<Answer>(
+  { stores, config }: Session,
+  use: (services: TenantServices) => Promise<Answer>,
+): Promise<Answer> {
+  return use({ stores, secrets: await openSecretBox(config) })
 }
 
 async function withWebhookServices<Answer>(

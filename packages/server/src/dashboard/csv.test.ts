@@ -127,7 +127,7 @@ test('the audit log records every CSV download, with its columns and the names o
     headers: { authorization: `Bearer ${exporting.key}` },
   })
   expect([refused.status, head.status]).toEqual([400, 405])
-  const { body } = await admin.call('GET', '/api/audit?subject_kind=export')
+  const { body } = await admin.call('GET', '/v1/audit-log?subject_kind=export')
   const entries = (body.entries as AuditLogEntry[]).map(({ actor, action, details }) => [actor.kind, action, details])
   expect(entries).toEqual([
     [
@@ -153,7 +153,7 @@ test.each([
   answer.resume()
   expect(answer.statusCode).toBe(200)
   const admin = await signedIn(service, exporting.id, 'admin')
-  const { body } = await admin.call('GET', '/api/audit?subject_kind=export')
+  const { body } = await admin.call('GET', '/v1/audit-log?subject_kind=export')
   expect(body.entries[0].details).toEqual({ name: 'events', columns, filters: ['event_type'] })
 })
 

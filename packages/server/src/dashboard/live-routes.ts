@@ -1,4 +1,4 @@
-import type { FindApiKey } from '../access/api-keys.ts'
+import type { FindApiKey } from '../access/api-key-lookup.ts'
 import { isStillAllowed, personOf } from '../access/authentication.ts'
 import type { SignedIn } from '../access/sessions.ts'
 import type { LiveFeed } from '../live/feed.ts'

@@ -52,7 +52,7 @@ test('an action is approved with the text that a person wrote instead, and the a
   const params = { subject: 'Better', message: 'Written by a person.' }
   const { status, body } = await member.call('POST', `${path}/approve`, { params })
   expect([status, body.action.status, body.action.params]).toEqual([200, 'approved', params])
-  const { entries } = (await admin.call('GET', '/api/audit?subject_kind=action')).body
+  const { entries } = (await admin.call('GET', '/v1/audit-log?subject_kind=action')).body
   const entry = entries.find(({ details }: { details: { run_id?: string } }) => details.run_id === place.run_id)
   expect(entry ?? entries[0]).toMatchObject({ actor: { kind: 'user', name: 'The member' } })
 })

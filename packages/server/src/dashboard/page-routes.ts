@@ -5,29 +5,21 @@ import type { App } from '../platform/http/app-types.ts'
 import { agentPageRoutes } from './agent-routes.ts'
 import { agentSettingsRoutes } from './agent-settings-routes.ts'
 import { approvalRoutes } from './approval-routes.ts'
-import { auditRoutes } from './audit-routes.ts'
 import { companyEventRoutes } from './company-routes.ts'
 import { csvRoutes } from './csv-routes.ts'
-import { type DomainDependencies, domainRoutes } from './domain-routes.ts'
 import { type ErasureDependencies, erasureRoutes } from './erasure-routes.ts'
 import { type ExportRouteDependencies, exportRoutes } from './export-routes.ts'
 import { type IdentityPageDependencies, identityPageRoutes } from './identity-routes.ts'
-import { keyRoutes } from './key-routes.ts'
-import { type LimitDependencies, limitRoutes } from './limit-routes.ts'
 import { type LiveDependencies, liveRoutes } from './live-routes.ts'
 import { overviewRoutes } from './overview-routes.ts'
 import { playbookRoutes } from './playbook-routes.ts'
 import { propertyRoutes } from './property-routes.ts'
-import { type TrackerDependencies, trackerRoutes } from './tracker-routes.ts'
 import { viewRoutes } from './view-routes.ts'
 
 export interface PageDependencies
-  extends DomainDependencies,
-    LiveDependencies,
+  extends LiveDependencies,
     ErasureDependencies,
     Omit<ExportRouteDependencies, 'config'>,
-    Omit<LimitDependencies, 'config'>,
-    Omit<TrackerDependencies, 'config'>,
     IdentityPageDependencies {
   config: Config
   jobs: DecisionDependencies['jobs'] & ConfigurationDependencies['jobs'] & ExportRouteDependencies['jobs']
@@ -46,11 +38,6 @@ export function pageRoutes(app: App, dependencies: PageDependencies): void {
   approvalRoutes(app, dependencies)
   identityPageRoutes(app, dependencies)
   playbookRoutes(app, dependencies)
-  keyRoutes(app, dependencies)
-  domainRoutes(app, dependencies)
-  trackerRoutes(app, dependencies)
-  limitRoutes(app, dependencies)
-  auditRoutes(app)
   erasureRoutes(app, dependencies)
   exportRoutes(app, dependencies)
 }

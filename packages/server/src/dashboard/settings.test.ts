@@ -23,22 +23,22 @@ afterAll(async () => {
 })
 
 test('a key is shown once, works with its scopes, and stops when it is revoked', async () => {
-  const made = await admin.call('POST', '/api/keys', { name: 'CRM', scopes: ['contacts:read'] })
+  const made = await admin.call('POST', '/v1/api-keys', { name: 'CRM', scopes: ['contacts:read'] })
   expect([made.status, made.body.api_key]).toEqual([201, expect.stringMatching(/^cds_/)])
   const key = made.body.api_key
   expect((await tenant.call('GET', '/v1/contacts', undefined, key)).status).toBe(200)
   expect((await tenant.call('GET', '/v1/events', undefined, key)).status).toBe(403)
-  const { keys } = (await admin.call('GET', '/api/keys')).body
+  const { keys } = (await admin.call('GET', '/v1/api-keys')).body
   expect(keys[0]).toMatchObject({ name: 'CRM', scopes: ['contacts:read'], revoked_at: null, expires_at: null })
   expect(JSON.stringify(keys)).not.toContain(key.slice(4, 20))
-  const path = `/api/keys/${made.body.key_id}`
+  const path = `/v1/api-keys/${made.body.key_id}`
   expect((await admin.call('DELETE', path)).body).toMatchObject({ revoked: true })
   await until(async () => expect((await tenant.call('GET', '/v1/contacts', undefined, key)).status).toBe(401))
   expect((await admin.call('DELETE', path)).status).toBe(404)
-  const { entries } = (await admin.call('GET', '/api/audit?subject_kind=api_key')).body
+  const { entries } = (await admin.call('GET', '/v1/audit-log?subject_kind=api_key')).body
   expect(entries.map(({ action }: { action: string }) => action)).toEqual(['api_key.revoked', 'api_key.created'])
   expect(JSON.stringify(entries)).not.toContain(key.slice(4, 20))
-  expect((await admin.call('GET', '/api/scopes')).body.scopes).toContain('agents:approve')
+  expect((await admin.call('GET', '/v1/api-keys/scopes')).body.scopes).toContain('agents:approve')
 })
 
 test('a tenant has two hundred live keys at most, however many are asked for at once', async () => {
@@ -54,24 +54,24 @@ test('a tenant has two hundred live keys at most, however many are asked for at 
     expires_at: index === 2 ? new Date() : null,
   }))
   await crowded.handle.db.insertInto('api_keys').values(rows).execute()
-  const make = () => owner.call('POST', '/api/keys', { name: 'x', scopes: ['all'] })
+  const make = () => owner.call('POST', '/v1/api-keys', { name: 'x', scopes: ['all'] })
   const made = await Promise.all(Array.from({ length: 8 }, make))
   expect(made.filter(({ status }) => status === 201)).toHaveLength(3)
   expect(made.filter(({ body }) => body.error?.code === 'too_many_api_keys')).toHaveLength(5)
-  await owner.call('DELETE', `/api/keys/${rows[3]?.key_id}`)
+  await owner.call('DELETE', `/v1/api-keys/${rows[3]?.key_id}`)
   expect((await make()).status).toBe(201)
 })
 
 test('keys and domains come page by page', async () => {
   const crowded = await createTestTenant(service)
   const owner = await signedIn(service, crowded.id, 'owner')
-  for (const name of ['one', 'two']) await owner.call('POST', '/api/keys', { name, scopes: ['all'] })
-  const keys = (await owner.call('GET', '/api/keys?limit=1&page=2')).body
+  for (const name of ['one', 'two']) await owner.call('POST', '/v1/api-keys', { name, scopes: ['all'] })
+  const keys = (await owner.call('GET', '/v1/api-keys?limit=1&page=2')).body
   expect(keys.keys).toMatchObject([{ name: 'one' }])
   expect(keys.pagination).toMatchObject({ page: 2, limit: 1 })
-  for (const domain of ['b.example', 'a.example']) await owner.call('POST', '/api/domains', { domain })
+  for (const domain of ['b.example', 'a.example']) await owner.call('POST', '/v1/domains', { domain })
   const names = async (query: string) => {
-    const { body } = await owner.call('GET', `/api/domains?${query}`)
+    const { body } = await owner.call('GET', `/v1/domains?${query}`)
     return [body.domains.map(({ domain }: { domain: string }) => domain), body.pagination.total_items]
   }
   expect(await names('limit=2')).toEqual([['a.example', 'b.example'], 3])
@@ -86,18 +86,18 @@ test.each([
   [{ name: 'x', scopes: ['all'], expires_at: '2020-01-01' }, 'validation_error'],
   [{ name: 'x', scopes: ['all'], expires_at: 'soon' }, 'validation_error'],
 ])('the key %j is 400', async (body, code) => {
-  const answer = await admin.call('POST', '/api/keys', body)
+  const answer = await admin.call('POST', '/v1/api-keys', body)
   expect([answer.status, answer.body.error.code]).toEqual([400, code])
 })
 
 test('a domain is verified once DNS shows its record, and events of its pages are taken from then on', async () => {
-  const claimed = await admin.call('POST', '/api/domains', { domain: 'Shop.Example.org' })
+  const claimed = await admin.call('POST', '/v1/domains', { domain: 'Shop.Example.org' })
   const { domain } = claimed.body
   expect([claimed.status, domain.domain, domain.verified_at]).toEqual([201, 'shop.example.org', null])
   expect(domain.txt_name).toBe('_cds-verification.shop.example.org')
-  const again = await admin.call('POST', '/api/domains', { domain: 'shop.example.org' })
+  const again = await admin.call('POST', '/v1/domains', { domain: 'shop.example.org' })
   expect(again.body.domain).toEqual(domain)
-  const check = () => admin.call('POST', `/api/domains/${domain.domain_id}/check`)
+  const check = () => admin.call('POST', `/v1/domains/${domain.domain_id}/check`)
   expect((await check()).body.check).toEqual({ verified: false, problem: 'no_record', found: [] })
   dns.texts.set(domain.txt_name, ['v=spf1 -all', 'x'.repeat(700)])
   expect((await check()).body.check).toMatchObject({
@@ -114,45 +114,45 @@ test('a domain is verified once DNS shows its record, and events of its pages ar
     expect((await tenant.track({ visitor_id: 'v', events: [{ event: 'e' }] }, page)).status).toBe(200),
   )
   const stranger = await signedIn(service, (await createTestTenant(service)).id, 'admin')
-  const theirs = await stranger.call('POST', '/api/domains', { domain: 'shop.example.org' })
+  const theirs = await stranger.call('POST', '/v1/domains', { domain: 'shop.example.org' })
   expect(theirs.body.domain.txt_value).not.toBe(domain.txt_value)
   dns.texts.set(domain.txt_name, [theirs.body.domain.txt_value])
-  const taken = await stranger.call('POST', `/api/domains/${theirs.body.domain.domain_id}/check`)
+  const taken = await stranger.call('POST', `/v1/domains/${theirs.body.domain.domain_id}/check`)
   expect([taken.status, taken.body.error.code]).toEqual([409, 'domain_taken'])
-  expect((await admin.call('DELETE', `/api/domains/${domain.domain_id}`)).status).toBe(200)
-  const free = await stranger.call('POST', `/api/domains/${theirs.body.domain.domain_id}/check`)
+  expect((await admin.call('DELETE', `/v1/domains/${domain.domain_id}`)).status).toBe(200)
+  const free = await stranger.call('POST', `/v1/domains/${theirs.body.domain.domain_id}/check`)
   expect(free.body.check.verified).toBe(true)
 })
 
 test.each([[''], ['https://example.com'], ['exa mple.com'], ['x'.repeat(501)]])(
   'the domain %j is 400',
   async (domain) => {
-    expect((await admin.call('POST', '/api/domains', { domain })).status).toBe(400)
+    expect((await admin.call('POST', '/v1/domains', { domain })).status).toBe(400)
   },
 )
 
 test('the tracker page gives the snippet and sees the first event', async () => {
   const fresh = await createTestTenant(service)
   const viewer = await signedIn(service, fresh.id, 'viewer')
-  const before = (await viewer.call('GET', '/api/tracker')).body
+  const before = (await viewer.call('GET', '/v1/tracker')).body
   expect(before).toMatchObject({ first_event: null, last_event: null })
   expect(before.snippet).toBe(`<script async src="${before.script_url}"></script>`)
   await fresh.contact('system-event@example.com')
-  expect((await viewer.call('GET', '/api/tracker')).body.first_event).toBeNull()
+  expect((await viewer.call('GET', '/v1/tracker')).body.first_event).toBeNull()
   const url = `https://${fresh.site}/first`
   await fresh.track({
     visitor_id: 'v',
     events: [{ event: 'page_view', url, timestamp: new Date(Date.now() - 60_000).toISOString() }],
   })
   await fresh.track({ visitor_id: 'v', events: [{ event: 'page_view', url: `${url}?2` }] })
-  const after = (await viewer.call('GET', '/api/tracker')).body
+  const after = (await viewer.call('GET', '/v1/tracker')).body
   expect([after.first_event.url, after.last_event.url]).toEqual([url, `${url}?2`])
 })
 
 test('the limits in force are shown with what the tenant used of them', async () => {
   const { apiPerMinute } = service.config.rateLimits ?? { apiPerMinute: 0 }
   await tenant.call('GET', '/v1/contacts')
-  const { body } = await admin.call('GET', '/api/limits')
+  const { body } = await admin.call('GET', '/v1/limits')
   expect(body.enabled).toBe(true)
   expect(body.limits).toContainEqual({ name: 'apiPerMinute', label: expect.any(String), per_minute: apiPerMinute })
   const used = body.requests.keys.map(({ requests }: { requests: number }) => requests)
@@ -161,15 +161,28 @@ test('the limits in force are shown with what the tenant used of them', async ()
 })
 
 test('the audit log is paged, filtered, and for administrators', async () => {
-  const { body } = await admin.call('GET', '/api/audit?limit=1')
+  const { body } = await admin.call('GET', '/v1/audit-log?limit=1')
   expect(body.entries).toHaveLength(1)
   expect(body.pagination.total_items).toBeGreaterThan(2)
-  expect((await admin.call('GET', '/api/audit?actor=agent')).body.entries).toEqual([])
-  expect((await admin.call('GET', '/api/audit?actor=user')).body.pagination.total_items).toBe(
+  expect((await admin.call('GET', '/v1/audit-log?actor=agent')).body.entries).toEqual([])
+  expect((await admin.call('GET', '/v1/audit-log?actor=user')).body.pagination.total_items).toBe(
     body.pagination.total_items,
   )
   const member = await signedIn(service, tenant.id, 'member')
-  expect((await member.call('GET', '/api/audit')).body.error.code).toBe('insufficient_role')
-  const byKey = await tenant.call('GET', '/api/audit')
-  expect(byKey.status).toBe(401)
+  expect((await member.call('GET', '/v1/audit-log')).body.error.code).toBe('insufficient_role')
+  const byKey = await tenant.call('GET', '/v1/audit-log', undefined, await tenant.keyWith('settings:read'))
+  expect([byKey.status, byKey.body.error.code]).toEqual([403, 'insufficient_scope'])
+})
+
+test('a key creates keys with its own scopes at most', async () => {
+  const key = await tenant.keyWith('keys:write', 'contacts:read')
+  const create = (scopes: string[]) => tenant.call('POST', '/v1/api-keys', { name: 'k', scopes }, key)
+  for (const scopes of [['contacts:write'], ['contacts:read', 'data:erase']]) {
+    const { status, body } = await create(scopes)
+    expect([status, body.error.code, body.error.details[0].path]).toEqual([403, 'insufficient_scope', 'scopes'])
+  }
+  expect((await create(['contacts:read'])).status).toBe(201)
+  const { body } = await create(['all'])
+  const { keys } = (await tenant.call('GET', '/v1/api-keys?limit=1', undefined, key)).body
+  expect([keys[0].key_id, keys[0].scopes.sort()]).toEqual([body.key_id, ['contacts:read', 'keys:write']])
 })

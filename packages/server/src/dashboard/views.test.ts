@@ -32,7 +32,7 @@ test('a view is saved, listed for everybody, replaced and deleted', async () => 
   expect((await member.call('DELETE', path)).body).toMatchObject({ deleted: true })
   expect((await member.call('DELETE', path)).status).toBe(404)
   const owner = await signedIn(service, tenant.id, 'owner')
-  const { body } = await owner.call('GET', '/api/audit?subject_kind=view')
+  const { body } = await owner.call('GET', '/v1/audit-log?subject_kind=view')
   expect(body.entries.map(({ action }: { action: string }) => action)).toEqual([
     'view.deleted',
     'view.updated',

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { ensureBuilt } from '../../../dashboard/ensure-built.ts'
 import { createApiKey } from '../access/api-keys.ts'
-import { addDomain } from '../access/domains.ts'
+import { addVerifiedDomain } from '../access/domains.ts'
 import { createTenant } from '../access/tenants.ts'
 import { createTenantUser } from '../access/users.ts'
 import { runService } from '../assembly/run.ts'
@@ -105,7 +105,7 @@ async function makeDemo(service: Service, file: string): Promise<Demo> {
   const now = systemClock()
   const tenantId = await createTenant(stores.database, 'Demo', now)
   await writeFile(file, JSON.stringify({ tenantId }), { mode: 0o600 })
-  for (const domain of DOMAINS) await addDomain(stores.database, tenantId, domain, true, now)
+  for (const domain of DOMAINS) await addVerifiedDomain(stores.database, tenantId, domain, now)
   await seedTenant(openTenant(stores, tenantId), {
     contacts: 500,
     companies: 80,
@@ -120,7 +120,7 @@ async function makeDemo(service: Service, file: string): Promise<Demo> {
   for (const segment of SEGMENTS) await createSegment(openTenant(stores, tenantId), segment, now)
   await createTenantUser(stores, tenantId, { ...DEMO_PERSON, role: 'owner' }, now)
   await makeDemoAgents(openTenant(stores, tenantId), service, now)
-  const { apiKey } = await createApiKey(stores.database, tenantId, { name: 'Demo', scopes: ['all'] }, now)
+  const { apiKey } = await createApiKey(openTenant(stores, tenantId), { name: 'Demo', scopes: ['all'] }, now)
   await writeFile(file, JSON.stringify({ tenantId, apiKey }), { mode: 0o600 })
   return { tenantId, apiKey }
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { HAS_BROWSER, sharedChromium } from '../../test/chromium.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
-import { addDomain } from '../access/domains.ts'
+import { addVerifiedDomain } from '../access/domains.ts'
 import { serveDemoSite } from './site.ts'
 
 describe.skipIf(!HAS_BROWSER)('the shop of the demo', () => {
@@ -11,7 +11,7 @@ describe.skipIf(!HAS_BROWSER)('the shop of the demo', () => {
   beforeAll(async () => {
     service = await startTestService({ HOST: 'localhost' }, { beforeListen: serveDemoSite })
     tenant = await createTestTenant(service)
-    await addDomain(service.stores.database, tenant.id, 'localhost', true, new Date())
+    await addVerifiedDomain(service.stores.database, tenant.id, 'localhost', new Date())
   })
   afterAll(() => service.close())
 

@@ -100,7 +100,7 @@ test('a form and a message are shown when they are committed, and a mail of last
 
 test('a feed ends when its key is revoked, its session ends, or its person leaves the tenant', async () => {
   const admin = await signedIn(service, tenant.id, 'admin')
-  const { body } = await admin.call('POST', '/api/keys', { name: 'live', scopes: ['events:read'] })
+  const { body } = await admin.call('POST', '/v1/api-keys', { name: 'live', scopes: ['events:read'] })
   const leaver = await signedIn(service, tenant.id, 'viewer')
   const signedOut = await signedIn(service, tenant.id, 'viewer')
   const [byKey, left, out, stays] = await Promise.all([
@@ -109,7 +109,7 @@ test('a feed ends when its key is revoked, its session ends, or its person leave
     watch(service, { cookie: signedOut.cookie }),
     watch(service, { cookie: viewer.cookie }),
   ])
-  await admin.call('DELETE', `/api/keys/${body.key_id}`)
+  await admin.call('DELETE', `/v1/api-keys/${body.key_id}`)
   await service.stores.database.deleteFrom('tenant_users').where('user_id', '=', leaver.userId).execute()
   await signedOut.call('POST', '/api/auth/sign-out')
   await until(() => expect([byKey.ended, left.ended, out.ended]).toEqual([true, true, true]))

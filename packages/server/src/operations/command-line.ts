@@ -54,7 +54,7 @@ function readFields(operation: Declaration, given: Values): Parsed {
     if (value === undefined) continue
     const sent = unlessNull(schema)
     const read = operation.options?.[name]?.read ?? ((text: string) => readText(option, sent.items ?? sent, text))
-    values[name] = Array.isArray(value) ? value.map((each) => read(String(each))) : read(String(value))
+    values[name] = Array.isArray(value) ? value.flatMap((each) => read(String(each))) : read(String(value))
   }
   const details = compileBodyCheck(Type.Object(asBodyFields(operation.input)))(values)
   return details.length > 0 ? { values, details } : parseBounds(operation.input, values, '')
@@ -84,6 +84,7 @@ function hintOf(name: string, { type, enum: words, 'x-bound': bound }: JsonSchem
   if (words) return words.join('|')
   if (bound) return 'TIMESTAMP'
   if (type === 'string') return name.toUpperCase()
+  if (type === 'boolean') return 'true|false'
   return type === 'integer' ? 'NUMBER' : 'JSON'
 }
 

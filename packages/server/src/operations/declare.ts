@@ -61,7 +61,7 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
    * The audit entry; null if nothing changed. `own`: `run` starts the transaction and writes the entry. Absent where
    * nothing changes, or where the change is recorded as an event.
    */
-  audit?: ((output: Output, input: Input) => Omit<AuditEntry, 'actor'> | null) | 'own'
+  audit?: ((output: Output, input: Input, context: Context) => Omit<AuditEntry, 'actor'> | null) | 'own'
 }
 
 /** What an operation says of itself, without what it does. */

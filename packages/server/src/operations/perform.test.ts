@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { OPERATIONS, type Services } from '../assembly/all-operations.ts'
 import { listAudit } from '../audit/list.ts'
+import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
 import type { Operation } from './declare.ts'
 import { perform } from './perform.ts'
 
@@ -17,8 +17,10 @@ beforeAll(async () => {
 })
 
 /** Pauses the subscription as declared, but for some of it. */
-function pause(otherwise: (declared: Operation<Services>) => Partial<Operation<Services>>): Promise<unknown> {
-  const declared = OPERATIONS.find(({ name }) => name === 'pauseWebhook')
+function pause(
+  otherwise: (declared: Operation<WebhookServices>) => Partial<Operation<WebhookServices>>,
+): Promise<unknown> {
+  const declared = WEBHOOK_OPERATIONS.find(({ name }) => name === 'pauseWebhook')
   if (!declared) throw new Error('There is no operation pauseWebhook.')
   const caller = {
     actor: { kind: 'service' },

@@ -24,7 +24,7 @@ export async function perform<Services>(
   }
   const change = async (tenant: Tenant) => {
     const output = await run({ ...context, tenant }, input)
-    const entry = entryOf(output, input)
+    const entry = entryOf(output, input, context)
     if (entry) await audit(tenant, { actor: context.actor, ...entry }, context.now)
     await finish?.(tenant, output)
     return output

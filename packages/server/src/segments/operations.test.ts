@@ -67,7 +67,7 @@ test('a segment is defined, changed and deleted, and the audit log tells by whom
   expect((await member.call('DELETE', path)).status).toBe(200)
   expect((await member.call('DELETE', path)).status).toBe(404)
   const owner = await signedIn(service, tenant.id, 'owner')
-  const { body } = await owner.call('GET', '/api/audit?subject_kind=segment')
+  const { body } = await owner.call('GET', '/v1/audit-log?subject_kind=segment')
   expect(body.entries.map(({ action }: { action: string }) => action)).toEqual([
     'segment.deleted',
     'segment.updated',

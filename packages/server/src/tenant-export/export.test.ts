@@ -108,7 +108,7 @@ test('a file is for administrators of its tenant, and for a day', async () => {
   const late = await admin.call('GET', path)
   shift = 0
   expect([late.status, late.body.error.code]).toEqual([410, 'export_expired'])
-  const { entries } = (await admin.call('GET', `/api/audit?subject_id=${id}`)).body
+  const { entries } = (await admin.call('GET', `/v1/audit-log?subject_id=${id}`)).body
   expect(entries.map(({ action }: { action: string }) => action)).toEqual(['export.fetched', 'export.ordered'])
 })
 

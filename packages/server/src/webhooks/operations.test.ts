@@ -50,13 +50,13 @@ test('a subscription is made, changed, paused, resumed, rotated and deleted; no 
   const shown = JSON.stringify([
     (await viewer.call('GET', '/v1/webhooks')).body,
     (await viewer.call('GET', made.path)).body,
-    (await admin.call('GET', '/api/audit')).body,
+    (await admin.call('GET', '/v1/audit-log')).body,
   ])
   for (const secret of [made.signing_secret, rotated.body.signing_secret, 'the-header-value'])
     expect(shown).not.toContain(secret)
   expect((await admin.call('DELETE', made.path)).body).toMatchObject({ deleted: true })
   expect((await admin.call('GET', made.path)).status).toBe(404)
-  const { entries } = (await admin.call('GET', `/api/audit?subject_id=${made.webhook.subscription_id}`)).body
+  const { entries } = (await admin.call('GET', `/v1/audit-log?subject_id=${made.webhook.subscription_id}`)).body
   expect(entries.map(({ action }: { action: string }) => action)).toEqual([
     'webhook.deleted',
     'webhook.secret_rotated',
@@ -141,14 +141,14 @@ test('a key does what it has the scope for, and the audit log names it', async (
   expect((await tenant.call('GET', path, undefined, reader)).body.webhook).toEqual(made.body.webhook)
   const refused = await tenant.call('GET', path, undefined, writer)
   expect([refused.status, refused.body.error.details]).toEqual([403, [{ path: 'scope', message: 'webhooks:read' }]])
-  const { entries } = (await admin.call('GET', `/api/audit?subject_id=${made.body.subscription_id}`)).body
+  const { entries } = (await admin.call('GET', `/v1/audit-log?subject_id=${made.body.subscription_id}`)).body
   expect(entries).toMatchObject([{ action: 'webhook.created', actor: { kind: 'api_key', name: 'some' } }])
 })
 
 test('what is no body, or holds an unknown field, changes nothing', async () => {
   const { path, webhook: made } = await webhook()
   const writes = OPERATIONS.filter(({ tag, http }) => tag === 'Webhooks' && !/^(GET|DELETE) /.test(http))
-  const log = async () => (await admin.call('GET', `/api/audit?subject_id=${made.subscription_id}`)).body.entries
+  const log = async () => (await admin.call('GET', `/v1/audit-log?subject_id=${made.subscription_id}`)).body.entries
   const before = await log()
   for (const { http } of writes) {
     const [method = '', pattern = ''] = http.split(' ')

@@ -70,7 +70,7 @@ async function everythingAbout(email: string) {
   const fresh = new Browser(service)
   await call('accept again', fresh, 'POST', `/api/invitations/${again}/accept`, { name: 'Y', password: PASSWORD })
   await call('look at the new account', fresh, 'GET', '/api/me')
-  await call('read the audit log', owner, 'GET', '/api/audit')
+  await call('read the audit log', owner, 'GET', '/v1/audit-log')
   return seen
 }
 

@@ -102,7 +102,7 @@ test('a new link ends the one before, and belongs to whoever made it', async () 
   for (const none of [newId(), 'x']) {
     expect((await owner.call('POST', `/api/invitations/${none}/link`)).status).toBe(404)
   }
-  const { entries } = (await owner.call('GET', '/api/audit?subject_kind=invitation')).body
+  const { entries } = (await owner.call('GET', '/v1/audit-log?subject_kind=invitation')).body
   expect(entries.map(({ action }: { action: string }) => action)).toContain('invitation.renewed')
   expect(JSON.stringify(entries)).not.toContain(fresh)
 })

@@ -16,6 +16,7 @@ import { startGateway, type TestGateway } from '../../../test/social-gateway.ts'
 import { createApiKey } from '../../access/api-keys.ts'
 import { QUEUES } from '../../assembly/service.ts'
 import { openJobs } from '../../platform/jobs/jobs.ts'
+import { openTenant } from '../../platform/tenant.ts'
 import { openConnector, startSocialLogins } from './open.ts'
 import { SOCIAL_LOGINS, startLogin } from './sessions.ts'
 import { takeStep } from './steps.ts'
@@ -70,7 +71,7 @@ async function newInstallation() {
 
 /** The same tenant, seen through another process. */
 async function seenBy(service: TestService, { id, site }: TestTenant): Promise<TestTenant> {
-  const { apiKey } = await createApiKey(service.stores.database, id, { name: 'other', scopes: ['all'] }, new Date())
+  const { apiKey } = await createApiKey(openTenant(service.stores, id), { name: 'other', scopes: ['all'] }, new Date())
   return new TestTenant(service, id, apiKey, site)
 }
 

@@ -169,12 +169,13 @@ describe('the tenant follows from the page', () => {
 
   test('a domain that is not verified yet does not count, and counts from the moment it is', async () => {
     await fresh()
-    const { addDomain } = await import('../../access/domains.ts')
+    const { addVerifiedDomain } = await import('../../access/domains.ts')
+    const { addDomain } = await import('../../access/domains-of-tenant.ts')
     const domain = `new-${newId()}.example`
-    await addDomain(service.stores.database, tenant.id, domain, false, new Date())
+    await addDomain(tenant.handle, domain, new Date())
     const send = () => tenant.track({ events: [{ event: 'x' }] }, { origin: `https://${domain}` })
     expect((await send()).status).toBe(403)
-    await addDomain(service.stores.database, tenant.id, domain, true, new Date())
+    await addVerifiedDomain(service.stores.database, tenant.id, domain, new Date())
     await expect.poll(async () => (await send()).status).toBe(200)
   })
 })

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import { cached } from '../platform/cache.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import type { Invalidation } from '../platform/postgres/invalidation.ts'
+import type { Clock } from '../platform/time.ts'
+
+const LAST_USE_EVERY_MS = 60_000
+
+/** A key that a request was made with. */
+export interface ApiKey {
+  tenantId: string
+  keyId: string
+  name: string
+  scopes: ReadonlySet<string>
+}
+
+/** Finds the tenant and scopes of a key as callers send it; null for a key that is unknown, expired or revoked. */
+export type FindApiKey = (
+  apiKey: string,
+  /** Called, and may throw, before the database is asked about a key that this process has not accepted before. */
+  beforeUnknown?: () => void,
+) => Promise<ApiKey | null>
+
+export function createKeyLookup(database: Database, invalidation: Invalidation, clock: Clock): FindApiKey {
+  // Unknown keys are not cached: callers can make up any number of them and would evict the valid ones.
+  const byHash = cached(
+    invalidation,
+    (hash) => findByHash(database, hash),
+    (key) => key !== null,
+  )
+  /** When keys that this process has accepted were last noted as used, by their hashes. */
+  const lastUse = new Map<string, number>()
+
+  return async (apiKey, beforeUnknown) => {
+    const hash = hashOf(apiKey).toString('hex')
+    if (!lastUse.has(hash)) beforeUnknown?.()
+    const found = await byHash(hash)
+    const now = clock()
+    if (!found || (found.expiresAt && found.expiresAt <= now)) {
+      lastUse.delete(hash)
+      return null
+    }
+    if (now.getTime() - (lastUse.get(hash) ?? 0) > LAST_USE_EVERY_MS) {
+      lastUse.set(hash, now.getTime())
+      // Of interest to people only: it must neither delay nor fail a request.
+      noteUse(database, found, now).catch(() => lastUse.set(hash, 0))
+    }
+    return found
+  }
+}
+
+async function findByHash(database: Database, hash: string): Promise<(ApiKey & { expiresAt: Date | null }) | null> {
+  const row = await database
+    .selectFrom('api_keys')
+    .select(['tenant_id', 'key_id', 'name', 'scopes', 'expires_at'])
+    .where('key_hash', '=', Buffer.from(hash, 'hex'))
+    .where('revoked_at', 'is', null)
+    .executeTakeFirst()
+  if (!row) return null
+  const { tenant_id: tenantId, key_id: keyId, name, expires_at: expiresAt } = row
+  return { tenantId, keyId, name, scopes: new Set(row.scopes), expiresAt }
+}
+
+async function noteUse(database: Database, { tenantId, keyId }: ApiKey, now: Date): Promise<void> {
+  await database
+    .updateTable('api_keys')
+    .set({ last_used_at: now })
+    .where('tenant_id', '=', tenantId)
+    .where('key_id', '=', keyId)
+    .execute()
+}
+
+/** The SHA-256 of a key, which is all that is stored of it. */
+export function hashOf(apiKey: string): Buffer {
+  return createHash('sha256').update(apiKey).digest()
+}

@@ -1,0 +1,105 @@
+import Type from 'typebox'
+import { idInPath, operation } from '../operations/declare.ts'
+import { ServiceError } from '../platform/errors.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { timestampBound } from '../platform/http/query-parameters.ts'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
+import { SCOPES } from './scopes.ts'
+
+const tag = 'API keys'
+
+export const Key = Type.Object(
+  {
+    key_id: Id,
+    name: Type.String(),
+    scopes: Type.Array(Type.String()),
+    created_at: Timestamp,
+    expires_at: Nullable(Timestamp),
+    last_used_at: Nullable(Timestamp),
+    revoked_at: Nullable(Timestamp),
+  },
+  { title: 'ApiKey' },
+)
+
+function entryOf(action: string, keyId: string, details: Record<string, unknown> = {}) {
+  return { action, subjectKind: 'api_key', subjectId: keyId, details }
+}
+
+export const KEY_OPERATIONS = [
+  operation({
+    name: 'listApiKeys',
+    tag,
+    http: 'GET /v1/api-keys',
+    command: 'key list',
+    scope: 'keys:write',
+    summary: 'List the API keys, newest first, with those that are revoked or expired',
+    input: pageParameters(50, 100),
+    output: { keys: Type.Array(Key), pagination: Pagination },
+    async run({ tenant }, { page = 1, limit = 50 }) {
+      const { keys, total } = await listApiKeys(tenant, { page, limit })
+      return { keys, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'listScopes',
+    tag,
+    http: 'GET /v1/api-keys/scopes',
+    command: 'key scopes',
+    scope: 'settings:read',
+    summary: 'List the scopes that an API key can have',
+    input: {},
+    output: { scopes: Type.Array(Type.String()) },
+    run: async () => ({ scopes: [...SCOPES] }),
+  }),
+  operation({
+    name: 'createApiKey',
+    tag,
+    http: 'POST /v1/api-keys',
+    command: 'key create',
+    scope: 'keys:write',
+    summary: 'Create an API key, which is shown this once',
+    input: {
+      name: Type.String({ minLength: 1, maxLength: 200 }),
+      scopes: Type.Array(Type.String({ maxLength: 100 }), {
+        minItems: 1,
+        maxItems: 50,
+        description: 'Some of your own scopes, or `all` for all of them.',
+      }),
+      expires_at: timestampBound('upper', 'When the key expires. Default: never.'),
+    },
+    output: { key_id: Id, api_key: Type.String({ description: 'Returned this once.' }) },
+    status: 201,
+    example: { name: 'CRM', scopes: ['all'] },
+    errors: ['400 invalid_scope', '409 too_many_api_keys'],
+    options: {
+      scopes: { name: 'scopes', hint: 'a,b|all', read: (text) => text.split(',').map((word) => word.trim()) },
+    },
+    async run({ tenant, now, scopes: own }, { name, scopes, expires_at }) {
+      const granted = scopes.length === 1 && scopes[0] === 'all' ? SCOPES.filter((scope) => own.has(scope)) : scopes
+      const { keyId, apiKey } = await createApiKey(tenant, { name, scopes: granted, expiresAt: expires_at }, now)
+      const missing = granted.find((scope) => !own.has(scope))
+      if (missing !== undefined) {
+        const message = `You cannot grant the scope ${missing}, because you do not have it.`
+        throw new ServiceError(403, 'insufficient_scope', message, { details: [{ path: 'scopes', message: missing }] })
+      }
+      return { key_id: keyId, api_key: apiKey }
+    },
+    audit: ({ key_id }, { name, scopes }) => entryOf('api_key.created', key_id, { name, scopes }),
+  }),
+  operation({
+    name: 'revokeApiKey',
+    tag,
+    http: 'DELETE /v1/api-keys/:key_id',
+    command: 'key revoke',
+    scope: 'keys:write',
+    summary: 'Revoke an API key: no process accepts it any more',
+    input: { key_id: idInPath('API key') },
+    output: { revoked: Type.Literal(true), key_id: Id },
+    async run({ tenant, now }, { key_id }) {
+      await revokeApiKey(tenant, key_id, now)
+      return { revoked: true as const, key_id }
+    },
+    audit: ({ key_id }) => entryOf('api_key.revoked', key_id),
+  }),
+]

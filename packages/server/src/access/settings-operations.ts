@@ -1,0 +1,181 @@
+import Type from 'typebox'
+import type { Config, RateLimits } from '../config.ts'
+import { firstAndLastEvent } from '../events/first-and-last.ts'
+import { operationsWith } from '../operations/declare.ts'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import type { RateLimiter } from '../platform/http/rate-limits.ts'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { Stores } from '../platform/tenant.ts'
+import { liveApiKeys } from './api-keys.ts'
+import { requireSignature, rotateIdentitySecret } from './identification-settings.ts'
+import { readTenantObject, TenantObject } from './tenant-object.ts'
+
+const tag = 'Settings'
+/** The busiest keys are shown: a tenant may have hundreds. */
+const KEYS_SHOWN = 50
+
+/** The services that the operations on the tenant need. */
+export interface TenantServices {
+  stores: Pick<Stores, 'database'>
+  secrets: SecretBox
+}
+
+/** The services that the operations on limits and the tracker need. */
+export interface SettingsServices {
+  config: Pick<Config, 'publicUrl' | 'trackerScriptPath' | 'trackerCollectPath' | 'rateLimits'>
+  rateLimiter: Pick<RateLimiter, 'usedByApiKey' | 'usedByTenant'>
+}
+
+const ofTenant = operationsWith<TenantServices>()
+const ofService = operationsWith<SettingsServices>()
+
+function entryOf(action: string, tenantId: string, details: Record<string, unknown> = {}) {
+  return { action, subjectKind: 'tenant', subjectId: tenantId, details }
+}
+
+/** The tenant of the caller: its name, and how its pages prove who a visitor is. */
+export const TENANT_OPERATIONS = [
+  ofTenant({
+    name: 'getTenant',
+    tag,
+    http: 'GET /v1/tenant',
+    command: 'tenant get',
+    scope: 'settings:read',
+    summary: 'Get the tenant',
+    input: {},
+    output: { tenant: TenantObject },
+    run: async ({ tenant, stores, now }) => ({ tenant: await readTenantObject(stores.database, tenant, now) }),
+  }),
+  ofTenant({
+    name: 'updateTenant',
+    tag,
+    http: 'PATCH /v1/tenant',
+    command: 'tenant update',
+    scope: 'settings:write',
+    summary: "Change the tenant's settings",
+    input: {
+      require_signed_identification: Type.Optional(
+        Type.Boolean({
+          description: 'Whether to leave out identifications that pages send without a valid user_hash.',
+        }),
+      ),
+    },
+    output: { tenant: TenantObject },
+    example: { require_signed_identification: true },
+    async run({ tenant, stores, now }, { require_signed_identification: isRequired }) {
+      if (isRequired !== undefined) await requireSignature(tenant, isRequired)
+      return { tenant: await readTenantObject(stores.database, tenant, now) }
+    },
+    audit: ({ tenant }, { require_signed_identification }) =>
+      require_signed_identification === undefined
+        ? null
+        : entryOf('tenant.updated', tenant.tenant_id, { require_signed_identification }),
+  }),
+  ofTenant({
+    name: 'rotateIdentitySecret',
+    tag,
+    http: 'POST /v1/tenant/identity-secret',
+    command: 'tenant identity-secret',
+    scope: 'settings:write',
+    summary: 'Create or rotate the identity secret',
+    description:
+      'Returns the secret, which is never shown again. The previous secret stays valid for 24 hours; the one before it stops working. To invalidate a leaked secret at once, rotate twice.',
+    input: {},
+    output: {
+      identity_secret: Type.String({ description: 'The HMAC-SHA256 key that computes a user_hash.' }),
+      previous_valid_until: Nullable(Timestamp),
+    },
+    status: 201,
+    async run({ tenant, secrets, now }) {
+      const { secret, previousUntil } = await rotateIdentitySecret(tenant, secrets, now)
+      const previous_valid_until = previousUntil?.toISOString() ?? null
+      return { identity_secret: secret, previous_valid_until }
+    },
+    audit: (_output, _input, { tenant }) => entryOf('tenant.identity_secret_rotated', tenant.id),
+  }),
+]
+
+const LABELS: Record<keyof RateLimits, string> = {
+  apiPerMinute: 'API requests of one key',
+  invalidKeyPerIpPerMinute: 'Invalid API keys from one address',
+  trackPerIpPerMinute: 'Tracking requests of one address',
+  trackPerTenantPerMinute: 'Tracking requests of all visitors',
+  scriptPerIpPerMinute: 'Loads of the tracker script by one address',
+  formPerIpPerMinute: 'Submissions of one form by one address',
+  formPerPersonPerMinute: 'Form submissions that name one person',
+  formPerTenantPerMinute: 'Form submissions of all people',
+  signInPerIpPerMinute: 'Sign-ins from one address',
+  signInPerPersonPerMinute: 'Sign-ins of one person from one address',
+  signInElsewherePerMinute: 'Sign-ins of one person from all new networks',
+}
+
+const Limits = {
+  enabled: Type.Boolean(),
+  limits: Type.Array(Type.Object({ name: Type.String(), label: Type.String(), per_minute: Type.Integer() })),
+  requests: Type.Object(
+    {
+      tracking: Nullable(Type.Integer()),
+      forms: Nullable(Type.Integer()),
+      keys: Type.Array(Type.Object({ key_id: Id, name: Type.String(), requests: Nullable(Type.Integer()) })),
+    },
+    { description: 'Requests of the last minute, as this process counted them; null where it counts none.' },
+  ),
+}
+export type Limits = Type.Static<Type.TObject<typeof Limits>>
+
+const SeenEvent = Nullable(Type.Object({ timestamp: Timestamp, url: Nullable(Type.String()) }))
+
+/** Facts about the running service that a tenant needs. */
+export const SETTINGS_OPERATIONS = [
+  ofService({
+    name: 'getLimits',
+    tag,
+    http: 'GET /v1/limits',
+    scope: 'settings:read',
+    summary: 'Get the rate limits, and how much of them the tenant uses',
+    input: {},
+    output: Limits,
+    async run({ tenant, config, rateLimiter }) {
+      const keys = (await liveApiKeys(tenant))
+        .map((key) => ({ ...key, requests: rateLimiter.usedByApiKey(key.key_id) }))
+        .sort((one, other) => (other.requests ?? 0) - (one.requests ?? 0))
+      const limits = Object.entries(config.rateLimits ?? {}) as [keyof RateLimits, number][]
+      return {
+        enabled: config.rateLimits !== null,
+        limits: limits.map(([name, perMinute]) => ({ name, label: LABELS[name], per_minute: perMinute })),
+        requests: { ...rateLimiter.usedByTenant(tenant.id), keys: keys.slice(0, KEYS_SHOWN) },
+      }
+    },
+  }),
+  ofService({
+    name: 'getTracker',
+    tag,
+    http: 'GET /v1/tracker',
+    scope: 'settings:read',
+    summary: 'Get the snippet for the pages of a site, and the first and the last event from them',
+    input: {},
+    output: {
+      snippet: Type.String(),
+      script_url: Type.String(),
+      collect_url: Type.String(),
+      first_event: SeenEvent,
+      last_event: SeenEvent,
+    },
+    async run({ tenant, config: { publicUrl, trackerScriptPath, trackerCollectPath } }) {
+      const { first, last } = await firstAndLastEvent(tenant)
+      const scriptUrl = `${publicUrl}${trackerScriptPath}`
+      return {
+        // The script is built with the path that events go to.
+        snippet: `<script async src="${escapeAttribute(scriptUrl)}"></script>`,
+        script_url: scriptUrl,
+        collect_url: `${publicUrl}${trackerCollectPath}`,
+        first_event: first,
+        last_event: last,
+      }
+    },
+  }),
+]
+
+function escapeAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+}
