@@ -8,7 +8,7 @@ import { MAIL, propose } from './actions.ts'
 import { type Browser, signedIn } from './people.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 import { socialOf } from './social.ts'
-import { addDelivery } from './webhooks.ts'
+import { addDelivery, until } from './webhooks.ts'
 
 /**
  * Every route is walked without a key, with a bad one, without its scope, and as another tenant that knows the ids.
@@ -255,6 +255,10 @@ beforeAll(async () => {
     id: agent_id,
     runId: run.body.job_id,
   }
+  await until(async () => {
+    const { body: counted } = await owner.call('GET', `/v1/segments/${ids.segment_id}`)
+    expect(counted.segment.contact_count).toBe(1)
+  })
   settingsAtFirst = await settings()
   const { body: openapi } = await call(service, 'GET', '/openapi.json')
   for (const [path, methods] of Object.entries(openapi.paths as Record<string, object>)) {

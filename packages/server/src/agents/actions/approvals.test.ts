@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { insertIdentity, MAIL, NOTE, propose } from '../../test/actions.ts'
-import { type MailBench, settingsOf, startMailBench, TESTER } from '../../test/mail.ts'
-import { type Browser, signedIn } from '../../test/people.ts'
-import { startReceiver } from '../../test/receiver.ts'
-import { createTestTenant, type TestTenant } from '../../test/service.ts'
-import { setEmailAccount } from '../identities/email-accounts.ts'
+import { insertIdentity, MAIL, NOTE, propose } from '../../../test/actions.ts'
+import { type MailBench, settingsOf, startMailBench, TESTER } from '../../../test/mail.ts'
+import { type Browser, signedIn } from '../../../test/people.ts'
+import { startReceiver } from '../../../test/receiver.ts'
+import { createTestTenant, type TestTenant } from '../../../test/service.ts'
+import { setEmailAccount } from '../../identities/email-accounts.ts'
 
 let bench: MailBench
 let tenant: TestTenant
