@@ -27,7 +27,7 @@ export async function measureGrouping(target: Target): Promise<void> {
       connections: 1,
       seconds: size.seconds,
       headers: isDashboard ? { cookie } : withKey(raw.apiKey),
-      next: () => (isDashboard ? { path: '/api/overview' } : requestOf(name)),
+      next: () => (isDashboard ? { path: '/v1/overview' } : requestOf(name)),
     })
     const bare = raw.byOne[name]?.p50Ms ?? 0
     report({

@@ -15,7 +15,7 @@ const LINKS: [name: string, data: string, shows: string][] = [
   ['Identities', '/api/identities', 'No identities yet'],
   ['Webhooks', '/v1/webhooks', 'No webhooks yet'],
   ['Settings', '', 'Your name'],
-  ['Home', '/api/overview', 'Top pages'],
+  ['Home', '/v1/overview', 'Top pages'],
 ]
 
 const QUIET_MS = 400

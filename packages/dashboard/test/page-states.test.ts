@@ -94,7 +94,7 @@ let isRefused = (_path: string) => false
 /** The path of what a page shows; who is signed in, what happens live and what waits belong to the frame. */
 function dataPath(url: string): string | null {
   const { pathname, search } = new URL(url, service.url)
-  const isFrame = /^\/api\/(me|live|auth\/.*)$/.test(pathname) || pathname + search === '/api/approvals?limit=1'
+  const isFrame = /^\/(api\/(me|auth\/.*)|v1\/live)$/.test(pathname) || pathname + search === '/api/approvals?limit=1'
   return /^\/(api|v1)\//.test(pathname) && !isFrame ? pathname : null
 }
 
@@ -212,7 +212,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
     const found = (what: string) => page.getByRole('list', { name: `${what} found` }).waitFor()
 
     const views = () => page.getByRole('button', { name: 'Views' }).click()
-    await fails('/api/views', async () => {
+    await fails('/v1/views', async () => {
       await openWithin(page, '/contacts')
       await views()
     })

@@ -28,7 +28,7 @@ const NAMED = [
     id: 'identity_id',
   },
   { path: '/v1/segments', field: 'name', more: { filter: FILTER }, in: 'segment', change: 'PATCH', id: 'segment_id' },
-  { path: '/api/views', field: 'name', more: VIEW, same: VIEW, in: 'view', change: 'PUT', id: 'view_id' },
+  { path: '/v1/views', field: 'name', more: VIEW, same: VIEW, in: 'view', change: 'PUT', id: 'view_id' },
   { path: '/v1/api-keys', field: 'name', more: { scopes: ['events:read'] } },
   { path: '/api/tenants', field: 'name' },
 ] as const

@@ -155,9 +155,9 @@ test('an erasure removes events and links from every shard', async () => {
   await elsewhere.track({ visitor_id: 'grace', events: [{ event: 'left', url: `https://${tenant.site}/grace` }] })
   expect(await countOf(tenant, `&contact_id=${id}`)).toBe(1)
   const admin = await signedIn(service, tenant.id, 'admin')
-  const { body } = await admin.call('POST', `/api/contacts/${id}/erase`)
+  const { body } = await admin.call('POST', '/v1/erasures', { contact_id: id })
   const receipt = await until(async () => {
-    const now = (await admin.call('GET', `/api/erasures/${body.receipt.erasure_id}`)).body.receipt
+    const now = (await admin.call('GET', `/v1/erasures/${body.receipt.erasure_id}`)).body.receipt
     expect(now.status).not.toBe('running')
     return now
   })

@@ -89,7 +89,7 @@ describe('a PostgreSQL that has gone silent', () => {
       'sign-in': () => person.call('POST', '/api/auth/sign-in/email', { email: 'admin1@example.com', password: 'x' }),
       session: () => person.call('GET', '/api/me'),
       dashboard: () => person.call('GET', '/v1/audit-log'),
-      live: () => person.call('GET', '/api/live'),
+      live: () => person.call('GET', '/v1/live'),
     }
     const ask = async () => {
       const asked = Object.entries(requests).map(async ([name, request]) => [name, await inTime(request())])

@@ -1,14 +1,19 @@
 import type { TSchema } from 'typebox'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { listApiKeys } from '../src/access/api-keys.ts'
 import { listWaitingActions } from '../src/agents/actions/waiting.ts'
 import { OPERATIONS } from '../src/assembly/all-operations.ts'
 import { type Declaration, routeOf } from '../src/operations/declare.ts'
 import { createSegment } from '../src/segments/segments.ts'
+import { orderExport } from '../src/tenant-export/exports.ts'
 import { MAIL, propose } from './actions.ts'
 import { type Browser, signedIn } from './people.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 import { socialOf } from './social.ts'
 import { addDelivery, until } from './webhooks.ts'
+
+/** Operations whose scope follows from their input: that of their example. */
+const SCOPE_OF_EXAMPLE: Record<string, string> = { listProperties: 'contacts:read' }
 
 /**
  * Every route is walked without a key, with a bad one, without its scope, and as another tenant that knows the ids.
@@ -141,6 +146,15 @@ const ROUTES: Route[] = [
   { method: 'PUT', path: '/v1/identities/:identity_id', scope: 'identities:write', body: { firstName: 'hacked' } },
   { method: 'DELETE', path: '/v1/identities/:identity_id', scope: 'identities:write' },
 ]
+/** Routes of /v1 that are no operations, because their answers are files. */
+const DOWNLOADS: Route[] = [
+  { method: 'GET', path: '/v1/contacts/export.csv', scope: 'contacts:read' },
+  { method: 'GET', path: '/v1/companies/export.csv', scope: 'companies:read' },
+  { method: 'GET', path: '/v1/events/export.csv', scope: 'events:read' },
+  { method: 'GET', path: '/v1/exports/:export_id/file', scope: 'data:export' },
+]
+/** The feed of events, which never ends: live.test.ts. */
+const ENDLESS = 'GET /v1/live'
 const PUBLIC = [
   'GET /v1/health',
   'GET /health/ready',
@@ -168,7 +182,8 @@ interface Route {
 
 /** What an operation is sent: its example, or the examples of its schemas. */
 function walkOf(operation: Declaration): Route {
-  const { scope, input, example = examplesOf(operation) } = operation
+  const { name: operationName, input, example = examplesOf(operation) } = operation
+  const scope = SCOPE_OF_EXAMPLE[operationName] ?? operation.scope
   const { method, url, hasBody } = routeOf(operation)
   const route = { method, path: url, scope, ids: Object.keys(input).filter((name) => url.includes(`:${name}`)) }
   const query = new URLSearchParams(Object.entries(example).map(([name, value]) => [name, String(value)]))
@@ -236,9 +251,17 @@ beforeAll(async () => {
     (await owner.call('GET', `${url}/deliveries`)).body.deliveries,
   ]
   webhookAtFirst = await webhook()
+  const erased = await owner.contact('erased@example.com')
+  // Never made, so that it stays as it is.
+  const { exportId } = await owner.handle.transaction((tx) =>
+    orderExport(tx, { ...service.jobs, send: async () => null }, { kind: 'service' }, new Date()),
+  )
   const make = async (path: string, body?: unknown) => (await ownersBrowser.call('POST', path, body)).body
   ids = {
     key_id: (await make('/v1/api-keys', { name: SECRET, scopes: ['all'] })).key_id,
+    view_id: (await make('/v1/views', { name: SECRET, page: 'contacts', query: {}, columns: [] })).view.view_id,
+    erasure_id: (await make('/v1/erasures', { contact_id: erased })).receipt.erasure_id,
+    export_id: exportId,
     domain_id: (await make('/v1/domains', { domain: `${SECRET}.example` })).domain.domain_id,
     subscription_id,
     delivery_id,
@@ -267,12 +290,28 @@ beforeAll(async () => {
   }
 })
 
+const keys = new Map<string, Promise<string>>()
+/** A key with some scopes, made once: a tenant has a limited number of them. */
+function keyOf(tenant: TestTenant, ...scopes: string[]): Promise<string> {
+  const name = [tenant.id, ...scopes].join(' ')
+  const key = keys.get(name) ?? tenant.keyWith(...scopes)
+  keys.set(name, key)
+  return key
+}
+
 /** The owner's settings and lists, without the last use of the keys that the walk makes. */
 async function settings(): Promise<unknown[]> {
-  const paths = ['/v1/tenant', '/v1/domains', `/v1/segments/${ids.segment_id}`]
+  const paths = [
+    '/v1/tenant',
+    '/v1/domains',
+    '/v1/views',
+    '/v1/erasures?limit=1&page=9',
+    '/v1/exports?limit=1',
+    `/v1/segments/${ids.segment_id}`,
+  ]
   const answers = await Promise.all(paths.map((path) => owner.call('GET', path)))
-  const { keys } = (await owner.call('GET', '/v1/api-keys?limit=100')).body
-  const key = keys.find(({ key_id }: { key_id: string }) => key_id === ids.key_id)
+  const keys = await listApiKeys(owner.handle, { page: 1, limit: 1_000 })
+  const key = keys.keys.find(({ key_id }) => key_id === ids.key_id)
   return [...answers.map(({ body }) => body), key]
 }
 
@@ -281,10 +320,15 @@ const fill = (path: string) => path.replace(/:(\w+)/g, (_, name: string) => ids[
 const fillBody = (body: unknown) =>
   JSON.stringify(body, (_, value) => (typeof value === 'string' && value.startsWith(':') ? fill(value) : value))
 
-test('every documented route is walked or public', () => {
-  const walked = ROUTES.map(({ method, path }) => `${method} ${path}`)
+test('every route is walked or public', () => {
+  const walked = [...ROUTES, ...DOWNLOADS].map(({ method, path }) => `${method} ${path}`)
+  const guarded = service.app.accessOfRoutes
+    .filter(({ method, url, access }) => method !== 'HEAD' && access !== 'public' && url.startsWith('/v1/'))
+    .map(({ method, url }) => `${method} ${url}`)
+  expect([...new Set([...walked, ENDLESS])].sort()).toEqual(guarded.sort())
   expect(routes.filter((route) => !walked.includes(route) && !PUBLIC.includes(route))).toEqual([])
-  expect(walked.filter((route) => !routes.includes(route))).toEqual([])
+  const downloads = DOWNLOADS.map(({ method, path }) => `${method} ${path}`)
+  expect(walked.filter((route) => !routes.includes(route) && !downloads.includes(route))).toEqual([])
 })
 
 /** Operations that are sent a body and leave no audit entry, and why. */
@@ -302,71 +346,74 @@ test('no two operations share a name, a route or a command', () => {
   }
 })
 
-describe.each(ROUTES)('$method $path $scope', ({ method, path, scope, body, brokenBody, query = '' }) => {
-  const request = (headers: Record<string, string>) =>
-    call(service, method, fill(path) + query, { headers, ...(body ? { body: fillBody(body) } : {}) })
+describe.each([...ROUTES, ...DOWNLOADS])(
+  '$method $path $scope',
+  ({ method, path, scope, body, brokenBody, query = '' }) => {
+    const request = (headers: Record<string, string>) =>
+      call(service, method, fill(path) + query, { headers, ...(body ? { body: fillBody(body) } : {}) })
 
-  test('needs a key', async () => {
-    const answer = await request({})
-    expect([answer.status, answer.body.error.code]).toEqual([401, 'missing_api_key'])
-    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
-  })
-
-  test.each([['Bearer cds_wrong'], ['Bearer'], ['Basic eDp5'], ['cds_wrong'], [`Bearer ${'x'.repeat(5_000)}`]])(
-    'refuses the authorization %.20s',
-    async (authorization) => {
-      const answer = await request({ authorization })
-      expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_api_key'])
-    },
-  )
-
-  test('needs its scope, and says which', async () => {
-    const others = [
-      'contacts:read',
-      'contacts:write',
-      'companies:read',
-      'companies:write',
-      'events:read',
-      'segments:read',
-    ].filter((other) => other !== scope)
-    const key = await owner.keyWith(...others)
-    // Scope comes before validation: a broken body changes nothing.
-    const answer = await call(service, method, `${fill(path)}?limit=x`, {
-      headers: { authorization: `Bearer ${key}` },
-      ...(body ? { body: brokenBody ? fillBody(brokenBody) : '{' } : {}),
+    test('needs a key', async () => {
+      const answer = await request({})
+      expect([answer.status, answer.body.error.code]).toEqual([401, 'missing_api_key'])
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/)
     })
-    expect([answer.status, answer.body.error.code]).toEqual([403, 'insufficient_scope'])
-    expect(answer.body.error.message).toContain(scope)
-    const fitting = await call(service, method, fill(path) + query, {
-      headers: { authorization: `Bearer ${await stranger.keyWith(scope)}` },
-      ...(body ? { body: fillBody(body) } : {}),
-    })
-    expect([200, 201, 202, 404]).toContain(fitting.status)
-  })
 
-  test('shows another tenant nothing and lets it change nothing', async () => {
-    const answer = await request({ authorization: `Bearer ${stranger.key}` })
-    expect(JSON.stringify(answer.body)).not.toContain(SECRET)
-    // A source is a name that every tenant may use.
-    if (path.includes(':') && !path.includes(':source'))
-      expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
-    const contact = await owner.call('GET', `/v1/contacts/${ids.contact_id}`)
-    expect(contact.body.contact.properties).toMatchObject({ email: 'owner@example.com', firstname: SECRET })
-    expect(contact.body.contact.properties).not.toHaveProperty('hacked')
-    expect(contact.body.contact.notes.map(({ content }: { content: string }) => content)).toEqual([SECRET])
-    expect(contact.body.total_events).toBe(1)
-    const company = await owner.call('GET', `/v1/companies/${ids.company_id}`)
-    expect(company.body.company.name).toBe(SECRET)
-    const agent = await owner.call('GET', `/v1/agents/${ids.id}`)
-    expect(agent.body.agent.name).toBe(SECRET)
-    expect((await owner.call('GET', `/v1/agents/${ids.id}/runs`)).body.total).toBe(1)
-    expect((await listWaitingActions(owner.handle, { limit: 1, offset: 0 })).total).toBe(1)
-    expect(await webhook()).toEqual(webhookAtFirst)
-    expect(await settings()).toEqual(settingsAtFirst)
-    const identity = await owner.call('GET', `/v1/identities/${ids.identity_id}`)
-    expect(identity.body.identity.firstName).toBe(SECRET)
-  })
-})
+    test.each([['Bearer cds_wrong'], ['Bearer'], ['Basic eDp5'], ['cds_wrong'], [`Bearer ${'x'.repeat(5_000)}`]])(
+      'refuses the authorization %.20s',
+      async (authorization) => {
+        const answer = await request({ authorization })
+        expect([answer.status, answer.body.error.code]).toEqual([401, 'invalid_api_key'])
+      },
+    )
+
+    test('needs its scope, and says which', async () => {
+      const others = [
+        'contacts:read',
+        'contacts:write',
+        'companies:read',
+        'companies:write',
+        'events:read',
+        'segments:read',
+      ].filter((other) => other !== scope)
+      const key = await keyOf(owner, ...others)
+      // Scope comes before validation: a broken body changes nothing.
+      const answer = await call(service, method, `${fill(path)}?limit=x`, {
+        headers: { authorization: `Bearer ${key}` },
+        ...(body ? { body: brokenBody ? fillBody(brokenBody) : '{' } : {}),
+      })
+      expect([answer.status, answer.body.error.code]).toEqual([403, 'insufficient_scope'])
+      expect(answer.body.error.message).toContain(scope)
+      const fitting = await call(service, method, fill(path) + query, {
+        headers: { authorization: `Bearer ${await keyOf(stranger, scope)}` },
+        ...(body ? { body: fillBody(body) } : {}),
+      })
+      expect([200, 201, 202, 404]).toContain(fitting.status)
+    })
+
+    test('shows another tenant nothing and lets it change nothing', async () => {
+      const answer = await request({ authorization: `Bearer ${stranger.key}` })
+      expect(JSON.stringify(answer.body)).not.toContain(SECRET)
+      // A source is a name that every tenant may use.
+      if (path.includes(':') && !path.includes(':source'))
+        expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+      const contact = await owner.call('GET', `/v1/contacts/${ids.contact_id}`)
+      expect(contact.body.contact.properties).toMatchObject({ email: 'owner@example.com', firstname: SECRET })
+      expect(contact.body.contact.properties).not.toHaveProperty('hacked')
+      expect(contact.body.contact.notes.map(({ content }: { content: string }) => content)).toEqual([SECRET])
+      expect(contact.body.total_events).toBe(1)
+      const company = await owner.call('GET', `/v1/companies/${ids.company_id}`)
+      expect(company.body.company.name).toBe(SECRET)
+      const agent = await owner.call('GET', `/v1/agents/${ids.id}`)
+      expect(agent.body.agent.name).toBe(SECRET)
+      expect((await owner.call('GET', `/v1/agents/${ids.id}/runs`)).body.total).toBe(1)
+      expect((await listWaitingActions(owner.handle, { limit: 1, offset: 0 })).total).toBe(1)
+      expect(await webhook()).toEqual(webhookAtFirst)
+      expect(await settings()).toEqual(settingsAtFirst)
+      const identity = await owner.call('GET', `/v1/identities/${ids.identity_id}`)
+      expect(identity.body.identity.firstName).toBe(SECRET)
+    })
+  },
+)
 
 describe.each(OPERATIONS.map(walkOf))(
   'the operation $method $path',

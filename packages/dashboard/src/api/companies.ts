@@ -49,7 +49,7 @@ export function deleteCompany(companyId: string) {
 
 export function companiesCsv(filters: Query, columns: readonly string[]): string {
   const { page: _page, limit: _limit, ...rest } = filters
-  return `/api/companies/export.csv${queryString({ ...rest, columns })}`
+  return `/v1/companies/export.csv${queryString({ ...rest, columns })}`
 }
 
 /** Shows a change before the service has answered. @returns how to take it back. */

@@ -62,7 +62,7 @@ export function deleteContact(contactId: string) {
 
 /** Removes every trace of a contact, everywhere; it cannot be undone. What takes long goes on by itself. */
 export function eraseContact(contactId: string) {
-  return send<{ receipt: Receipt }>('POST', `/api/contacts/${encodeURIComponent(contactId)}/erase`)
+  return send<{ receipt: Receipt }>('POST', '/v1/erasures', { contact_id: contactId })
 }
 
 /** The receipt of an erasure, read again until all is removed. */
@@ -70,7 +70,7 @@ export const erasureQuery = (erasureId: string) =>
   queryOptions({
     queryKey: ['erasures', erasureId],
     queryFn: ({ signal }) =>
-      get<{ receipt: Receipt }>(`/api/erasures/${encodeURIComponent(erasureId)}`, {}, signal).then(
+      get<{ receipt: Receipt }>(`/v1/erasures/${encodeURIComponent(erasureId)}`, {}, signal).then(
         ({ receipt }) => receipt,
       ),
     refetchInterval: ({ state }) => (state.data && state.data.status !== 'running' ? false : 1_000),
@@ -79,7 +79,7 @@ export const erasureQuery = (erasureId: string) =>
 /** Where the contacts that match can be downloaded as CSV. */
 export function contactsCsv(filters: Query, columns: readonly string[]): string {
   const { page: _page, limit: _limit, ...rest } = filters
-  return `/api/contacts/export.csv${queryString({ ...rest, columns })}`
+  return `/v1/contacts/export.csv${queryString({ ...rest, columns })}`
 }
 
 /** Shows a change before the service has answered. @returns how to take it back. */

@@ -22,7 +22,7 @@ export const eventsQuery = (filters: Query) =>
 /** Where the whole list is as a table of comma-separated values, with the columns that are shown. */
 export function eventsCsv(filters: Query, columns: readonly string[]): string {
   const { page: _page, limit: _limit, ...rest } = filters
-  return `/api/events/export.csv${queryString({ ...rest, columns })}`
+  return `/v1/events/export.csv${queryString({ ...rest, columns })}`
 }
 
 export const eventQuery = (eventId: string) =>

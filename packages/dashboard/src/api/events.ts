@@ -40,7 +40,7 @@ export const timelineQuery = (subject: TimelineSubject, eventType?: string) =>
     queryFn: async ({ pageParam: { page, until }, signal }) => {
       const query = { limit: TIMELINE_PAGE, page, date_before: until, event_type: eventType }
       const answer = await ('companyId' in subject
-        ? get<EventPage>(`/api/companies/${encodeURIComponent(subject.companyId)}/events`, query, signal)
+        ? get<EventPage>(`/v1/companies/${encodeURIComponent(subject.companyId)}/events`, query, signal)
         : get<EventPage>('/v1/events', { ...query, contact_id: subject.contactId, include: 'system' }, signal))
       return { ...answer, until }
     },

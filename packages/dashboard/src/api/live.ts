@@ -24,7 +24,7 @@ export function watchEvents(onEvent: (event: LiveEvent) => void, onConnected: (i
   let source: EventSource
   let again: ReturnType<typeof setTimeout> | undefined
   const open = () => {
-    source = new EventSource('/api/live')
+    source = new EventSource('/v1/live')
     source.addEventListener('open', () => onConnected(true))
     source.addEventListener('error', () => {
       onConnected(false)

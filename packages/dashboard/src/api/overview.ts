@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { Overview } from '../../../server/src/dashboard/overview-schema.ts'
+import type { Overview } from '../../../server/src/overview/overview-schema.ts'
 import { get } from './client.ts'
 
 export type { Overview }
@@ -8,7 +8,7 @@ export type { Overview }
 export const overviewQuery = (range: { from: string; to: string }) =>
   queryOptions({
     queryKey: ['overview', range],
-    queryFn: ({ signal }) => get<Overview>('/api/overview', range, signal),
+    queryFn: ({ signal }) => get<Overview>('/v1/overview', range, signal),
     placeholderData: keepPreviousData,
     // The figures follow the live feed beside them, if a little later.
     refetchInterval: 60_000,

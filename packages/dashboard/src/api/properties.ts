@@ -11,6 +11,6 @@ export interface Property {
 export const propertiesQuery = (entity: 'contacts' | 'companies' | 'events') =>
   queryOptions({
     queryKey: ['properties', entity],
-    queryFn: ({ signal }) => get<{ properties: Property[] }>('/api/properties', { entity }, signal),
+    queryFn: ({ signal }) => get<{ properties: Property[] }>('/v1/properties', { entity }, signal),
     staleTime: 5 * 60_000,
   })

@@ -10,7 +10,7 @@ export type { Export, Receipt }
 /** The latest exports of all data. */
 export const exportsQuery = queryOptions({
   queryKey: ['exports'],
-  queryFn: ({ signal }) => get<{ exports: Export[] }>('/api/export', {}, signal),
+  queryFn: ({ signal }) => get<{ exports: Export[] }>('/v1/exports', {}, signal),
   select: ({ exports }) => exports,
 })
 
@@ -19,17 +19,13 @@ export const erasuresQuery = (page: number, limit: number) =>
   queryOptions({
     queryKey: ['erasures', page, limit],
     queryFn: ({ signal }) =>
-      get<{ erasures: Receipt[]; pagination: Type.Static<typeof Pagination> }>(
-        '/api/erasures',
-        { page, limit },
-        signal,
-      ),
+      get<{ erasures: Receipt[]; pagination: Type.Static<typeof Pagination> }>('/v1/erasures', { page, limit }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.erasures.some(({ status }) => status === 'running') ? 2_000 : false),
   })
 
 export function orderExport() {
-  return send<{ export_id: string }>('POST', '/api/export')
+  return send<{ export_id: string }>('POST', '/v1/exports')
 }
 
 export function refreshExports(queryClient: QueryClient): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { SavedView, ViewBody } from '../../../server/src/dashboard/view-schema.ts'
+import type { SavedView, ViewBody } from '../../../server/src/overview/view-schema.ts'
 import { get, send } from './client.ts'
 
 export type { SavedView, ViewBody }
@@ -8,19 +8,19 @@ export type ViewPage = ViewBody['page']
 /** The saved views of the whole tenant. */
 export const viewsQuery = queryOptions({
   queryKey: ['views'],
-  queryFn: ({ signal }) => get<{ views: SavedView[] }>('/api/views', {}, signal),
+  queryFn: ({ signal }) => get<{ views: SavedView[] }>('/v1/views', {}, signal),
 })
 
 export function createView(view: ViewBody) {
-  return send<{ view: SavedView }>('POST', '/api/views', view)
+  return send<{ view: SavedView }>('POST', '/v1/views', view)
 }
 
 export function replaceView(viewId: string, view: ViewBody) {
-  return send<{ view: SavedView }>('PUT', `/api/views/${viewId}`, view)
+  return send<{ view: SavedView }>('PUT', `/v1/views/${viewId}`, view)
 }
 
 export function deleteView(viewId: string) {
-  return send('DELETE', `/api/views/${viewId}`)
+  return send('DELETE', `/v1/views/${viewId}`)
 }
 
 export function refreshViews(queryClient: QueryClient): Promise<unknown> {

@@ -25,6 +25,7 @@ const add = (domain: string, verified: boolean) => {
     stores,
     config,
     serviceRuns: true,
+    address: service.postgres.address,
     tenant: (id: string) => openTenant(stores, id),
     writing: () => writing,
     close: async () => {},

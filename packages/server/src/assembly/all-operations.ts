@@ -7,13 +7,22 @@ import {
   type TenantServices,
 } from '../access/settings-operations.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
+import { ERASURE_OPERATIONS, type ErasureServices } from '../erasure/operations.ts'
 import type { Operation } from '../operations/declare.ts'
+import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
+import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
+import { EXPORT_OPERATIONS, type ExportServices } from '../tenant-export/operations.ts'
 import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
 
 /** What operations need besides the context. */
-export type Services = DomainServices & SettingsServices & TenantServices & WebhookServices
+export type Services = DomainServices &
+  ErasureServices &
+  ExportServices &
+  SettingsServices &
+  TenantServices &
+  WebhookServices
 
 /** Every operation: the routes under /v1, openapi.json and the tests that walk every route are derived from this list. */
 export const OPERATIONS: readonly Operation<Services>[] = [
@@ -22,6 +31,10 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...DOMAIN_OPERATIONS,
   ...SETTINGS_OPERATIONS,
   ...AUDIT_OPERATIONS,
+  ...OVERVIEW_OPERATIONS,
+  ...VIEW_OPERATIONS,
+  ...ERASURE_OPERATIONS,
+  ...EXPORT_OPERATIONS,
   ...SEGMENT_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...DELIVERY_OPERATIONS,

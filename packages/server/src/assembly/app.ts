@@ -24,8 +24,11 @@ import type { SocialConnector } from '../identities/social/connector.ts'
 import { socialRoutes } from '../identities/social/routes.ts'
 import { unsubscribeRoutes } from '../identities/unsubscribe/routes.ts'
 import type { GroupCommit } from '../journal/group-commit.ts'
+import type { LiveFeed } from '../live/feed.ts'
+import { liveRoutes } from '../live/routes.ts'
 import { noteRoutes } from '../notes/routes.ts'
 import { mountOperations } from '../operations/http.ts'
+import { csvRoutes } from '../overview/csv-routes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { App } from '../platform/http/app-types.ts'
 import { answerClientError } from '../platform/http/client-errors.ts'
@@ -56,12 +59,14 @@ import { collectorRoutes } from '../sites/track/routes.ts'
 import { makeTrackerScript } from '../sites/track/script.ts'
 import { scriptRoutes } from '../sites/track/script-routes.ts'
 import { sourceRoutes } from '../sources/routes.ts'
+import { exportFileRoute } from '../tenant-export/routes.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
 const REQUEST_TIMEOUT_MS = 60_000
 
 export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimiter'> {
+  live: LiveFeed
   config: Config
   stores: Stores
   secrets: SecretBox
@@ -140,6 +145,9 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
   mountOperations<Services>(app, OPERATIONS, { ...dependencies, rateLimiter })
+  liveRoutes(app, dependencies)
+  csvRoutes(app, dependencies)
+  exportFileRoute(app, dependencies)
   await dashboardRoutes(app, { ...dependencies, rateLimiter })
   actionRoutes(app, dependencies)
   agentRoutes(app, dependencies)

@@ -21,6 +21,7 @@ beforeAll(async () => {
     stores,
     config,
     serviceRuns: true,
+    address: service.postgres.address,
     tenant: (id) => openTenant(stores, id),
     writing: () => writing,
     close: async () => {},

@@ -2,14 +2,21 @@ import { DOMAIN_OPERATIONS, type DomainServices } from '../access/domain-operati
 import { KEY_OPERATIONS } from '../access/key-operations.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { TENANT_OPERATIONS, type TenantServices } from '../access/settings-operations.ts'
+import { QUEUES } from '../assembly/service.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
+import { ERASURE_OPERATIONS } from '../erasure/operations.ts'
 import { optionsOf, readOptions } from '../operations/command-line.ts'
 import type { Operation } from '../operations/declare.ts'
 import { perform } from '../operations/perform.ts'
+import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
+import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
 import { openSecretBox } from '../platform/crypto/secret-key.ts'
+import { type Jobs, openJobs } from '../platform/jobs/jobs.ts'
+import { createLog } from '../platform/log.ts'
 import { createOutbound } from '../platform/outbound/client.ts'
 import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
+import { EXPORT_OPERATIONS } from '../tenant-export/operations.ts'
 import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
 import { type Command, existingTenant, tenant } from './command.ts'
@@ -24,9 +31,21 @@ export const OPERATION_COMMANDS: Record<string, Command> = {
   ...commandsOf(KEY_OPERATIONS, withoutServices),
   ...commandsOf(DOMAIN_OPERATIONS, withDomainServices),
   ...commandsOf(AUDIT_OPERATIONS, withoutServices),
+  ...commandsOf(OVERVIEW_OPERATIONS, withoutServices),
+  ...commandsOf(VIEW_OPERATIONS, withoutServices),
+  ...commandsOf(ERASURE_OPERATIONS, withJobs),
+  ...commandsOf(EXPORT_OPERATIONS, withJobs),
   ...commandsOf(SEGMENT_OPERATIONS, withoutServices),
   ...commandsOf(WEBHOOK_OPERATIONS, withWebhookServices),
   ...commandsOf(DELIVERY_OPERATIONS, withoutServices),
+}
+
+/** Whoever can run a command has the databases, and so may do everything. */
+const OPERATOR = {
+  actor: { kind: 'command_line' } as const,
+  scopes: new Set<string>(SCOPES),
+  requireScope: () => {},
+  requireMatch: () => {},
 }
 
 function commandsOf<Services>(operations: readonly Operation<Services>[], open: Open<Services>) {
@@ -43,8 +62,7 @@ function commandOf<Services>(operation: Operation<Services>, open: Open<Services
     run: async (session, values, now) => {
       const input = readOptions(operation, values)
       const warn = (text: string) => console.error(`cdsctl: ${text}`)
-      const requireMatch = () => {}
-      const caller = { actor: { kind: 'command_line' }, scopes: new Set<string>(SCOPES), warn, requireMatch } as const
+      const caller = { ...OPERATOR, warn }
       const context = { ...caller, tenant: session.tenant(await existingTenant(session.stores, values)), now }
       return open(session, (services) => perform(operation, { ...services, ...context }, input))
     },
@@ -64,6 +82,15 @@ async function withTenantServices<Answer>(
   use: (services: TenantServices) => Promise<Answer>,
 ): Promise<Answer> {
   return use({ stores, secrets: await openSecretBox(config) })
+}
+
+async function withJobs<Answer>(session: Session, use: (services: { jobs: Jobs }) => Promise<Answer>): Promise<Answer> {
+  const jobs = await openJobs(session.address, QUEUES, createLog('silent'), false)
+  try {
+    return await use({ jobs })
+  } finally {
+    await jobs.stop()
+  }
 }
 
 async function withWebhookServices<Answer>(

@@ -22,6 +22,7 @@ beforeAll(async () => {
   session = {
     stores: service.stores,
     serviceRuns: true,
+    address: service.postgres.address,
     config: service.config,
     tenant: (tenantId) => openTenant(service.stores, tenantId),
     writing: () => service.writing,

@@ -19,6 +19,8 @@ export interface Session {
   /** ClickHouse is missing while a service runs on the same data directory: it alone may open the embedded engine. */
   stores: Stores
   serviceRuns: boolean
+  /** Of PostgreSQL, for the queue of jobs. */
+  address: PostgresAddress
   config: Config
   tenant(tenantId: string): Tenant
   /** What changes of contacts need. */
@@ -32,7 +34,7 @@ export interface Session {
  */
 export async function openSession(config: Config): Promise<Session> {
   try {
-    const { stores, projector, close } = await openEngines({
+    const { stores, postgres, projector, close } = await openEngines({
       config,
       log,
       onProgress: (text) => console.error(`· ${text}`),
@@ -40,6 +42,7 @@ export async function openSession(config: Config): Promise<Session> {
     return {
       stores,
       serviceRuns: false,
+      address: postgres.address,
       config,
       tenant: (tenantId) => openTenant(stores, tenantId),
       writing: () => ({ clock: systemClock, segments: follower(), live: UNWATCHED, log }),
@@ -67,7 +70,8 @@ function follower(): SegmentFollower {
 }
 
 async function besideService(config: Config, inUse: unknown): Promise<Session> {
-  const postgres = connectPostgres<DB>(await addressBesideService(config, inUse), CONNECTIONS)
+  const address = await addressBesideService(config, inUse)
+  const postgres = connectPostgres<DB>(address, CONNECTIONS)
   const unavailable = () => {
     throw new ServiceError(503, 'clickhouse_in_use', 'The running service alone can read its embedded ClickHouse.')
   }
@@ -88,6 +92,7 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
   return {
     stores,
     serviceRuns: true,
+    address,
     config,
     tenant: (tenantId) => openTenant(stores, tenantId),
     writing: () => ({ clock: systemClock, segments: follower(), live: UNWATCHED, log }),

@@ -24,6 +24,7 @@ async function run(name: string, values: Values) {
     stores,
     config,
     serviceRuns: true,
+    address: service.postgres.address,
     tenant: () => tenant.handle,
     writing: () => service.writing,
     close: async () => {},

@@ -67,10 +67,10 @@ async function placesOf(text: string): Promise<string[]> {
 
 /** Has a contact erased. @returns the receipt once it is: an erasure that takes its time goes on after the answer. */
 async function erase(contactId: string) {
-  const { status, body } = await admin.call('POST', `/api/contacts/${contactId}/erase`)
-  expect([status, body.receipt.status === 'running']).toEqual(status === 202 ? [202, true] : [200, false])
+  const { status, body } = await admin.call('POST', '/v1/erasures', { contact_id: contactId })
+  expect(status).toBe(202)
   return until(async () => {
-    const { receipt } = (await admin.call('GET', `/api/erasures/${body.receipt.erasure_id}`)).body
+    const { receipt } = (await admin.call('GET', `/v1/erasures/${body.receipt.erasure_id}`)).body
     expect(receipt.status).not.toBe('running')
     return receipt
   })
@@ -149,9 +149,9 @@ test('a contact is erased from every table of both stores, with a receipt that n
   await lastLook(receipt.erasure_id)
   expect(await places()).toEqual([])
   expect(await placesOf('555-0199')).toEqual([])
-  const after = (await admin.call('GET', `/api/erasures/${receipt.erasure_id}`)).body.receipt
+  const after = (await admin.call('GET', `/v1/erasures/${receipt.erasure_id}`)).body.receipt
   expect(after).toMatchObject({ status: 'verified', removed: receipt.removed })
-  expect((await admin.call('GET', '/api/erasures')).body.erasures).toContainEqual(after)
+  expect((await admin.call('GET', '/v1/erasures')).body.erasures).toContainEqual(after)
   expect((await tenant.call('GET', `/v1/contacts/${id}`)).status).toBe(404)
   // The order is on record, once.
   const ordered = await sql<{ n: number }>`SELECT count(*) AS n FROM audit_log WHERE subject_id = ${id}`.execute(
@@ -178,14 +178,14 @@ test('the contacts that were merged into an erased one are erased with it, each 
   const other = await tenant.contact('knows@example.com')
   await tenant.call('POST', `/v1/contacts/${other}/notes`, { content: `Knows ${old}` })
   expect((await tenant.call('POST', `/v1/contacts/${merged}/merge`, { into: survivor })).status).toBe(200)
-  const gone = await admin.call('POST', `/api/contacts/${merged}/erase`)
+  const gone = await admin.call('POST', '/v1/erasures', { contact_id: merged })
   expect([gone.status, gone.body.error.code]).toEqual([404, 'contact_merged'])
 
   await lastLook((await erase(survivor)).erasure_id)
-  const { erasures } = (await admin.call('GET', '/api/erasures')).body
+  const { erasures } = (await admin.call('GET', '/v1/erasures')).body
   const ofMerged = erasures.find(({ contact_id }: { contact_id: string }) => contact_id === merged)
   await until(async () => {
-    const { receipt } = (await admin.call('GET', `/api/erasures/${ofMerged.erasure_id}`)).body
+    const { receipt } = (await admin.call('GET', `/v1/erasures/${ofMerged.erasure_id}`)).body
     expect([receipt.status, receipt.removed.mentions_in_notes]).toEqual(['erased', 1])
   })
   await lastLook(ofMerged.erasure_id)
@@ -212,11 +212,11 @@ test('a merge is refused while one of the contacts is being erased', async () =>
 
 test('a second order is the first one, and a contact that never was is 404', async () => {
   const id = await tenant.contact('twice@example.com')
-  const [first, second] = await Promise.all([1, 2].map(() => admin.call('POST', `/api/contacts/${id}/erase`)))
+  const [first, second] = await Promise.all([1, 2].map(() => admin.call('POST', '/v1/erasures', { contact_id: id })))
   expect(first?.body.receipt.erasure_id).toBe(second?.body.receipt.erasure_id)
   expect(await erase(id)).toMatchObject({ erasure_id: first?.body.receipt.erasure_id, status: 'erased' })
   for (const unknown of [newId(), 'no-id', '%00'])
-    expect((await admin.call('POST', `/api/contacts/${unknown}/erase`)).status).toBe(404)
+    expect((await admin.call('POST', '/v1/erasures', { contact_id: unknown })).status).toBe(404)
 })
 
 test('a contact that was deleted before is erased by its id', async () => {
@@ -243,7 +243,7 @@ test('an erasure that is cut off anywhere goes on where it was', async () => {
     const crashing = { ...dependencies, [step]: step === 'events' ? { erase: broken, forgetLinks: broken } : broken }
     await expect(runErasure(tenant.handle, { ...crashing, jobs: held }, erasureId)).rejects.toThrow('crashed')
   }
-  const status = () => admin.call('GET', `/api/erasures/${erasureId}`).then(({ body }) => body.receipt)
+  const status = () => admin.call('GET', `/v1/erasures/${erasureId}`).then(({ body }) => body.receipt)
   expect((await status()).status).toBe('running')
   await runErasure(tenant.handle, { ...dependencies, jobs: held }, erasureId)
   expect(await status()).toMatchObject({ status: 'erased', removed: { contacts: 1 } })
@@ -313,7 +313,7 @@ test('the last look finds what arrived after the first, and comes by itself', as
   const line = serializeEvents([{ ...record, timestamp: Date.now(), received_at: Date.now() }])
   await bench.service.stores.clickhouse.insert('events', 'JSONCompactEachRowWithNames', line, newId())
   await lastLook(receipt.erasure_id)
-  const after = (await admin.call('GET', `/api/erasures/${receipt.erasure_id}`)).body.receipt
+  const after = (await admin.call('GET', `/v1/erasures/${receipt.erasure_id}`)).body.receipt
   expect(after.status).toBe('verified')
   expect(after.removed.events).toBe(receipt.removed.events + 1)
   await until(async () => expect(await placesOf(id)).not.toContain('events'))
@@ -322,10 +322,13 @@ test('the last look finds what arrived after the first, and comes by itself', as
 test('only an administrator erases, and only in their own tenant', async () => {
   const id = await tenant.contact('safe@example.com')
   const member = await signedIn(bench.service, tenant.id, 'member')
-  expect((await member.call('POST', `/api/contacts/${id}/erase`)).body.error.code).toBe('insufficient_role')
+  expect((await member.call('POST', '/v1/erasures', { contact_id: id })).body.error.code).toBe('insufficient_role')
   const stranger = await signedIn(bench.service, (await createTestTenant(bench.service)).id, 'owner')
-  expect((await stranger.call('POST', `/api/contacts/${id}/erase`)).status).toBe(404)
-  expect((await tenant.call('POST', `/api/contacts/${id}/erase`)).status).toBe(401)
+  expect((await stranger.call('POST', '/v1/erasures', { contact_id: id })).status).toBe(404)
+  const key = await tenant.keyWith('contacts:write', 'data:export')
+  expect((await tenant.call('POST', '/v1/erasures', { contact_id: id }, key)).body.error.code).toBe(
+    'insufficient_scope',
+  )
   expect((await tenant.call('GET', `/v1/contacts/${id}`)).status).toBe(200)
 })
 

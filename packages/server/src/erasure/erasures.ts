@@ -50,7 +50,7 @@ export type Receipt = Type.Static<typeof Receipt>
  */
 export async function orderErasure(
   tx: Tenant,
-  jobs: Jobs,
+  jobs: Pick<Jobs, 'send'>,
   contactId: string,
   actor: Actor,
   now: Date,
@@ -67,7 +67,7 @@ export async function orderErasure(
   return insertErasure(tx, jobs, subject, actor, now)
 }
 
-async function insertErasure(tx: Tenant, jobs: Jobs, subject: ErasureSubject, actor: Actor, now: Date) {
+async function insertErasure(tx: Tenant, jobs: Pick<Jobs, 'send'>, subject: ErasureSubject, actor: Actor, now: Date) {
   const { contactId, email } = subject
   const hashed = email === null ? null : saltedHash(email)
   const row = await tx.db

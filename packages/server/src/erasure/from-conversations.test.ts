@@ -100,9 +100,9 @@ test('conversations with others, mails sent and social messages hold nothing of 
   await insertAction(grace, key)
   await suppress(tenant.handle, { address: EMAIL, reason: 'unsubscribed', details: `by ${EMAIL}` }, now)
 
-  const { body } = await admin.call('POST', `/api/contacts/${grace}/erase`)
+  const { body } = await admin.call('POST', '/v1/erasures', { contact_id: grace })
   const receipt = await until(async () => {
-    const { body: read } = await admin.call('GET', `/api/erasures/${body.receipt.erasure_id}`)
+    const { body: read } = await admin.call('GET', `/v1/erasures/${body.receipt.erasure_id}`)
     expect(read.receipt.status).toBe('erased')
     return read.receipt
   })

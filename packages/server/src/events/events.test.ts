@@ -128,7 +128,7 @@ test('the user id of an analytics tool is in every form of the event, groups eve
   })
   expect((await group({ analytics_user_id: 'GA1.2.7' })).body.total).toBe(2)
   const admin = await signedIn(service, other.id, 'admin')
-  const file = await admin.call('GET', '/api/events/export.csv?analytics_user_id=GA1.2.7&columns=analytics_user_id')
+  const file = await admin.call('GET', '/v1/events/export.csv?analytics_user_id=GA1.2.7&columns=analytics_user_id')
   expect(String(file.body).trim().split('\r\n').slice(1)).toEqual(['GA1.2.7', 'GA1.2.7'])
 })
 

@@ -3,7 +3,7 @@ import { createTestTenant, startTestService, type TestService } from '../../test
 import { summariseEvents } from '../agents/reasoning/events-summary.ts'
 import { EVENT_DIMENSIONS } from '../aggregate/event-dimensions.ts'
 import { aggregateEvents } from '../aggregate/events.ts'
-import { readFigures } from '../dashboard/figures.ts'
+import { readFigures } from '../overview/figures.ts'
 import type { QueryBounds } from '../platform/clickhouse/connect.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { rangeBefore } from '../platform/http/days.ts'

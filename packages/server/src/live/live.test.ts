@@ -27,7 +27,7 @@ beforeAll(async () => {
 /** Opens the feed and keeps what comes. */
 async function watch({ url }: { url: string }, headers: Record<string, string>) {
   const ending = new AbortController()
-  const response = await fetch(`${url}/api/live`, { headers, signal: ending.signal })
+  const response = await fetch(`${url}/v1/live`, { headers, signal: ending.signal })
   const events: LiveEvent[] = []
   const feed = { status: response.status, headers: response.headers, events, ended: false, end: () => ending.abort() }
   const read = async () => {
@@ -132,7 +132,7 @@ test("one key or person can hold only some of its tenant's feeds; closing one ma
   const headers = { authorization: `Bearer ${busy.key}` }
   const { feeds, refused } = await watchAll(headers)
   expect([feeds.length, refused.status, refused.headers.get('retry-after')]).toEqual([10, 429, '60'])
-  const answer = await busy.call('GET', '/api/live')
+  const answer = await busy.call('GET', '/v1/live')
   expect(answer.body.error.code).toBe('too_many_live_readers')
   const person = await signedIn(service, busy.id, 'viewer')
   const ofPerson = await watchAll({ cookie: person.cookie })
@@ -175,7 +175,7 @@ test('a HEAD opens no feed', async () => {
   const busy = await createTestTenant(service)
   const headers = { authorization: `Bearer ${busy.key}` }
   for (let count = 0; count < 20; count++) {
-    expect((await fetch(`${service.url}/api/live`, { method: 'HEAD', headers })).status).toBe(405)
+    expect((await fetch(`${service.url}/v1/live`, { method: 'HEAD', headers })).status).toBe(405)
   }
   const feed = await watch(service, headers)
   expect(feed.status).toBe(200)

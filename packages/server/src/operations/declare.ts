@@ -11,6 +11,8 @@ export interface Context {
   actor: Actor
   /** What the caller may do in the tenant. */
   scopes: ReadonlySet<string>
+  /** Checks a scope that follows from the input. @throws ServiceError 403 naming the scope */
+  requireScope(scope: Scope): void
   /** Adds to the response's `warnings`. */
   warn(text: string): void
   /**

@@ -1,5 +1,7 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import Type, { type TProperties } from 'typebox'
+import { requireScopeOf } from '../access/authentication.ts'
+import type { Scope } from '../access/scopes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
@@ -78,9 +80,11 @@ function headersOf(method: string, { ifMatch: matches }: Pick<Operation, 'ifMatc
   return Object.keys(headers).length === 0 ? {} : { headers: Type.Object(headers) }
 }
 
-function contextOf({ tenant, actor, scopes, warnings, headers }: FastifyRequest): Omit<Context, 'now'> {
+function contextOf(request: FastifyRequest): Omit<Context, 'now'> {
+  const { tenant, actor, scopes, warnings, headers } = request
+  const requireScope = (scope: Scope) => requireScopeOf(request, scope)
   const warn = (text: string) => void warnings.push(text)
-  return { tenant, actor, scopes, warn, requireMatch: ifMatch(headers['if-match']) }
+  return { tenant, actor, scopes, requireScope, warn, requireMatch: ifMatch(headers['if-match']) }
 }
 
 /** Performs a request with an Idempotency-Key, or repeats the answer that it had. */

@@ -22,12 +22,8 @@ function pause(
 ): Promise<unknown> {
   const declared = WEBHOOK_OPERATIONS.find(({ name }) => name === 'pauseWebhook')
   if (!declared) throw new Error('There is no operation pauseWebhook.')
-  const caller = {
-    actor: { kind: 'service' },
-    scopes: new Set<string>(),
-    warn: () => {},
-    requireMatch: () => {},
-  } as const
+  const allowed = { scopes: new Set<string>(), requireScope: () => {}, warn: () => {}, requireMatch: () => {} }
+  const caller = { actor: { kind: 'service' } as const, ...allowed }
   const { secrets, outbound } = service
   const context = { ...caller, tenant: tenant.handle, now: new Date(), secrets, outbound }
   return perform({ ...declared, ...otherwise(declared) }, context, { subscription_id })

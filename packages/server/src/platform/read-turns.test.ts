@@ -67,12 +67,12 @@ test.each(['light', 'heavy', 'export', 'postgres', 'postgres_export'] as const)(
 const HEAVY = '/v1/events?url_contains=x'
 
 test.each([
-  ['heavy', HEAVY, ['/v1/events', '/v1/contacts?search=ada', '/api/events/export.csv']],
+  ['heavy', HEAVY, ['/v1/events', '/v1/contacts?search=ada', '/v1/events/export.csv']],
   ['heavy', '/v1/events/stats?identified_only=true', ['/v1/events?contact_id=x', '/v1/events/stats']],
   ['heavy', '/v1/contacts?has_event_type=bought', ['/v1/contacts']],
   ['heavy', '/v1/events?sort_by=event', ['/v1/events?date_after=2020-01-01']],
   ['heavy', '/v1/events?page=1000', ['/v1/events?page=2']],
-  ['export', '/api/events/export.csv', ['/v1/events', HEAVY]],
+  ['export', '/v1/events/export.csv', ['/v1/events', HEAVY]],
   ['postgres', '/v1/contacts?search=ada', ['/v1/contacts?city=Rome', '/v1/events', HEAVY]],
   ['postgres', '/v1/companies?search=ada', ['/v1/companies']],
   ['postgres', '/v1/contacts?status=not_enriched', ['/v1/contacts?sort_by=email']],
@@ -81,8 +81,8 @@ test.each([
   ['postgres', '/v1/contacts?page=101&limit=100', ['/v1/contacts?page=100&limit=100']],
   ['postgres', '/v1/companies?created_before=2040-01-01', ['/v1/companies?country=Italy']],
   ['postgres', '/v1/companies?page=101&limit=100', ['/v1/companies?page=2']],
-  ['postgres_export', '/api/contacts/export.csv', ['/v1/contacts?search=ada', '/api/events/export.csv']],
-  ['postgres_export', '/api/companies/export.csv', ['/v1/companies?search=ada']],
+  ['postgres_export', '/v1/contacts/export.csv', ['/v1/contacts?search=ada', '/v1/events/export.csv']],
+  ['postgres_export', '/v1/companies/export.csv', ['/v1/companies?search=ada']],
   ['light', '/v1/events', [HEAVY, '/v1/contacts?search=ada']],
 ] as const)('in the lane %s %s waits, and nothing of another lane waits with it', async (lane, waits, answered) => {
   const giveBack = await fill(lane)
@@ -159,10 +159,10 @@ test('a client that disconnects leaves the queue', async () => {
 
 test('a tenant can download at most four files at once; more are 429 before anything is sent', async () => {
   const giveBack = await fill('export')
-  const file = (who: TestTenant) => who.call('GET', '/api/events/export.csv?columns=event')
+  const file = (who: TestTenant) => who.call('GET', '/v1/events/export.csv?columns=event')
   const files = Array.from({ length: 4 }, () => file(tenant))
   await expect.poll(() => counts('export').waiting).toBe(5)
-  for (const path of ['/api/events/export.csv', '/api/contacts/export.csv', '/api/companies/export.csv']) {
+  for (const path of ['/v1/events/export.csv', '/v1/contacts/export.csv', '/v1/companies/export.csv']) {
     const refused = await tenant.call('GET', path)
     expect([refused.status, refused.body.error.code]).toEqual([429, 'too_many_exports'])
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
@@ -180,12 +180,12 @@ test('an abandoned download makes room for another', async () => {
   const leaving = new AbortController()
   const headers = { authorization: `Bearer ${tenant.key}` }
   const files = Array.from({ length: 4 }, () =>
-    fetch(`${service.url}/api/events/export.csv`, { headers, signal: leaving.signal }).catch(() => 'gone'),
+    fetch(`${service.url}/v1/events/export.csv`, { headers, signal: leaving.signal }).catch(() => 'gone'),
   )
   await expect.poll(() => counts('export').waiting).toBe(5)
   leaving.abort()
   await Promise.all(files)
-  const again = () => tenant.call('GET', '/api/contacts/export.csv').then(({ status }) => status)
+  const again = () => tenant.call('GET', '/v1/contacts/export.csv').then(({ status }) => status)
   await expect.poll(again).toBe(200)
   giveBack()
 })

@@ -7,9 +7,9 @@ test.each([
   '/v1/contacts?count_only=true&',
   '/v1/companies?',
   '/v1/events?',
-  '/api/contacts/export.csv?',
-  '/api/companies/export.csv?',
-  '/api/events/export.csv?',
+  '/v1/contacts/export.csv?',
+  '/v1/companies/export.csv?',
+  '/v1/events/export.csv?',
   '/api/identities?',
 ])('%s takes a search of ten words and refuses one of eleven', async (path) => {
   const service = await sharedService()

@@ -48,7 +48,7 @@ export type Export = Type.Static<typeof Export>
 /** Orders an export, in the caller's transaction; one that is under way is not joined by another. */
 export async function orderExport(
   tx: Tenant,
-  jobs: Jobs,
+  jobs: Pick<Jobs, 'send'>,
   actor: Actor,
   now: Date,
 ): Promise<{ exportId: string; isNew: boolean }> {
@@ -142,7 +142,7 @@ function toExport(row: Selectable<TenantTables['exports']>, now: Date): Export {
     export_id: row.export_id,
     status,
     progress: row.progress,
-    url: status === 'ready' ? `/api/export/${row.export_id}/file` : null,
+    url: status === 'ready' ? `/v1/exports/${row.export_id}/file` : null,
     size_bytes: row.size_bytes === null ? null : Number(row.size_bytes),
     counts: row.counts as Export['counts'],
     error: row.error,

@@ -78,7 +78,7 @@ test('lists, counts, aggregation and CSV files filter by it, not by data of that
   const wrong = await own.call('GET', '/v1/events?origin_mismatch=maybe')
   expect([wrong.status, wrong.body.error.code]).toEqual([400, 'validation_error'])
   const admin = await signedIn(service, own.id, 'admin')
-  const file = await admin.call('GET', '/api/events/export.csv?origin_mismatch=true&columns=domain,origin_mismatch')
+  const file = await admin.call('GET', '/v1/events/export.csv?origin_mismatch=true&columns=domain,origin_mismatch')
   expect(String(file.body).trim().split('\r\n').slice(1)).toEqual(['evil.example,true', 'evil.example,true'])
 })
 

@@ -71,43 +71,43 @@ test('contacts come by the filters of the list, with the columns asked for', asy
   const identified = await tenant.contact('csv2@example.com', { city: 'Rome' }, { visitor_id: 'csv2' })
   await tenant.contact('csv3@example.com', { city: 'Oslo' })
   await tenant.track({ visitor_id: 'csv1', events: [{ event: 'bought' }] })
-  const rows = await rowsOf('/api/contacts/export.csv?city=Rome&columns=email,firstname,a%20key,constructor,toString')
+  const rows = await rowsOf('/v1/contacts/export.csv?city=Rome&columns=email,firstname,a%20key,constructor,toString')
   expect(rows).toEqual([
     { email: 'csv1@example.com', firstname: "'=cmd|calc", 'a key': 'b\r\nc', constructor: 'x', toString: '' },
     { email: 'csv2@example.com', firstname: '', 'a key': '', constructor: '', toString: '' },
   ])
-  expect(await rowsOf('/api/contacts/export.csv?has_event_type=bought&columns=email')).toEqual([
+  expect(await rowsOf('/v1/contacts/export.csv?has_event_type=bought&columns=email')).toEqual([
     { email: 'csv1@example.com' },
   ])
   // Before its visitor was identified.
-  expect(await rowsOf('/api/contacts/export.csv?has_event_type=sold&columns=email')).toEqual([
+  expect(await rowsOf('/v1/contacts/export.csv?has_event_type=sold&columns=email')).toEqual([
     { email: 'csv2@example.com' },
   ])
-  expect(await rowsOf('/api/events/export.csv?event_type=sold&columns=internal_contact_id')).toEqual([
+  expect(await rowsOf('/v1/events/export.csv?event_type=sold&columns=internal_contact_id')).toEqual([
     { internal_contact_id: identified },
   ])
-  expect(await rowsOf('/api/contacts/export.csv?city=Nowhere')).toEqual([])
-  expect(await rowsOf('/api/contacts/export.csv?company_id=none')).toEqual([])
-  expect((await rowsOf('/api/contacts/export.csv'))[0]).toHaveProperty('lifecyclestage')
+  expect(await rowsOf('/v1/contacts/export.csv?city=Nowhere')).toEqual([])
+  expect(await rowsOf('/v1/contacts/export.csv?company_id=none')).toEqual([])
+  expect((await rowsOf('/v1/contacts/export.csv'))[0]).toHaveProperty('lifecyclestage')
 })
 
 describe('scopes', () => {
   test('a key needs the scope of the list, and that of events for a filter by events', async () => {
     const key = await tenant.keyWith('contacts:read')
-    expect((await tenant.call('GET', '/api/contacts/export.csv', undefined, key)).status).toBe(200)
-    const asked = await tenant.call('GET', '/api/contacts/export.csv?has_event_type=x', undefined, key)
+    expect((await tenant.call('GET', '/v1/contacts/export.csv', undefined, key)).status).toBe(200)
+    const asked = await tenant.call('GET', '/v1/contacts/export.csv?has_event_type=x', undefined, key)
     expect([asked.status, asked.body.error.code]).toEqual([403, 'insufficient_scope'])
-    expect((await tenant.call('GET', '/api/events/export.csv', undefined, key)).status).toBe(403)
-    expect((await tenant.call('GET', '/api/companies/export.csv', undefined, key)).status).toBe(403)
+    expect((await tenant.call('GET', '/v1/events/export.csv', undefined, key)).status).toBe(403)
+    expect((await tenant.call('GET', '/v1/companies/export.csv', undefined, key)).status).toBe(403)
   })
 
   test.each([
-    '/api/contacts/export.csv?created_after=soon',
-    '/api/contacts/export.csv?has_event_after=soon',
-    '/api/companies/export.csv?min_employees=x',
-    '/api/events/export.csv?date_before=never',
-    `/api/events/export.csv?columns=${'x'.repeat(8_001)}`,
-    '/api/events/export.csv?columns=%00',
+    '/v1/contacts/export.csv?created_after=soon',
+    '/v1/contacts/export.csv?has_event_after=soon',
+    '/v1/companies/export.csv?min_employees=x',
+    '/v1/events/export.csv?date_before=never',
+    `/v1/events/export.csv?columns=${'x'.repeat(8_001)}`,
+    '/v1/events/export.csv?columns=%00',
   ])('%.80s is 400', async (path) => {
     const { status, body } = await viewer.call('GET', path)
     expect([status, body.error.code]).toEqual([400, 'validation_error'])
@@ -118,11 +118,11 @@ test('the audit log records every CSV download, with its columns and the names o
   const exporting = await createTestTenant(service)
   await exporting.contact('secret@example.com')
   const admin = await signedIn(service, exporting.id, 'admin')
-  await admin.call('GET', '/api/contacts/export.csv?search=secret&country=Italy&sort_by=email&columns=email,city')
-  await exporting.call('GET', '/api/companies/export.csv')
-  await exporting.call('GET', '/api/events/export.csv?event_type=bought')
-  const refused = await admin.call('GET', '/api/events/export.csv?date_before=never')
-  const head = await fetch(`${service.url}/api/contacts/export.csv`, {
+  await admin.call('GET', '/v1/contacts/export.csv?search=secret&country=Italy&sort_by=email&columns=email,city')
+  await exporting.call('GET', '/v1/companies/export.csv')
+  await exporting.call('GET', '/v1/events/export.csv?event_type=bought')
+  const refused = await admin.call('GET', '/v1/events/export.csv?date_before=never')
+  const head = await fetch(`${service.url}/v1/contacts/export.csv`, {
     method: 'HEAD',
     headers: { authorization: `Bearer ${exporting.key}` },
   })
@@ -149,7 +149,7 @@ test.each([
   const { hostname, port } = new URL(service.url)
   const headers = { authorization: `Bearer ${exporting.key}` }
   // Other clients would send nothing of what follows a hash.
-  const [answer] = await once(get({ hostname, port, path: `/api/events/export.csv${query}`, headers }), 'response')
+  const [answer] = await once(get({ hostname, port, path: `/v1/events/export.csv${query}`, headers }), 'response')
   answer.resume()
   expect(answer.statusCode).toBe(200)
   const admin = await signedIn(service, exporting.id, 'admin')
@@ -160,7 +160,7 @@ test.each([
 test('companies come with their properties', async () => {
   await tenant.call('POST', '/v1/companies', { name: '@Acme', domain: 'acme.com', properties: { industry: 'Steel' } })
   await tenant.call('POST', '/v1/companies', { name: 'Other', domain: 'other.com' })
-  expect(await rowsOf('/api/companies/export.csv?industry=Steel&columns=name,domain,industry')).toEqual([
+  expect(await rowsOf('/v1/companies/export.csv?industry=Steel&columns=name,domain,industry')).toEqual([
     { name: "'@Acme", domain: 'acme.com', industry: 'Steel' },
   ])
 })
@@ -181,22 +181,22 @@ test('every event comes once, newest first, over many pages, those of one moment
     return JSON.stringify({ ...row, timestamp, received_at: timestamp, visitor_id: 'v', data: '{"n":1}' })
   })
   await service.stores.clickhouse.insert('events', 'JSONEachRow', lines.join('\n'), newId())
-  const { body } = await reader.call('GET', '/api/events/export.csv?columns=event_id,timestamp,url,data.n')
+  const { body } = await reader.call('GET', '/v1/events/export.csv?columns=event_id,timestamp,url,data.n')
   const rows: Record<string, string>[] = parse(body, { columns: true, bom: true })
   expect(new Set(rows.map(({ event_id }) => event_id)).size).toBe(21_000)
   expect(rows).toHaveLength(21_000)
   const times = rows.map(({ timestamp = '' }) => timestamp)
   expect(times).toEqual([...times].sort().reverse())
   expect(rows[0]?.['data.n']).toBe('1')
-  const odd = await reader.call('GET', '/api/events/export.csv?event_type=odd&columns=event')
+  const odd = await reader.call('GET', '/v1/events/export.csv?event_type=odd&columns=event')
   expect(parse(odd.body, { columns: true, bom: true })).toHaveLength(10_500)
-  expect(parse((await viewer.call('GET', '/api/events/export.csv?event_type=odd')).body)).toHaveLength(1)
+  expect(parse((await viewer.call('GET', '/v1/events/export.csv?event_type=odd')).body)).toHaveLength(1)
 })
 
 test('a contact joined to its events brings its address', async () => {
   await tenant.contact('joined@example.com', {}, { visitor_id: 'joined' })
   await tenant.track({ visitor_id: 'joined', events: [{ event: 'seen_by_csv', data: { plan: '=1' } }] })
-  const rows = await rowsOf('/api/events/export.csv?event_type=seen_by_csv&columns=contact_email,data.plan')
+  const rows = await rowsOf('/v1/events/export.csv?event_type=seen_by_csv&columns=contact_email,data.plan')
   expect(rows).toEqual([{ contact_email: 'joined@example.com', 'data.plan': "'=1" }])
 })
 
@@ -209,7 +209,7 @@ test('records that are too large for a page of the usual length come in shorter 
     SELECT ${many.id}, gen_random_uuid(), 'c' || n || '@example.com', filler, '{}', 'manual', now(), now(), now()
     FROM generate_series(1, 350) AS n, (SELECT jsonb_object_agg('k' || k, repeat('x', 60000)) AS filler
       FROM generate_series(1, 4) AS k) AS fillers`.execute(database)
-  const contacts = await reader.call('GET', '/api/contacts/export.csv?columns=email')
+  const contacts = await reader.call('GET', '/v1/contacts/export.csv?columns=email')
   expect(new Set(parse(contacts.body)).size).toBe(351)
 
   const url = `https://x.example/${'x'.repeat(16_000)}`
@@ -219,7 +219,7 @@ test('records that are too large for a page of the usual length come in shorter 
     return JSON.stringify({ ...event, received_at: timestamp, visitor_id: 'v', data: '{}' })
   })
   await clickhouse.insert('events', 'JSONEachRow', lines.join('\n'), newId())
-  const events = await reader.call('GET', '/api/events/export.csv?columns=event_id')
+  const events = await reader.call('GET', '/v1/events/export.csv?columns=event_id')
   const ids: string[][] = parse(events.body)
   expect([ids.length, new Set(ids.flat()).size]).toEqual([2_501, 2_501])
 })

@@ -20,12 +20,12 @@ beforeAll(async () => {
 })
 
 test('a view is saved, listed for everybody, replaced and deleted', async () => {
-  const made = await member.call('POST', '/api/views', VIEW)
+  const made = await member.call('POST', '/v1/views', VIEW)
   expect(made.status).toBe(201)
   expect(made.body.view).toMatchObject({ ...VIEW, created_by: { name: 'The member' } })
   const viewer = await signedIn(service, tenant.id, 'viewer')
-  expect((await viewer.call('GET', '/api/views')).body.views).toEqual([made.body.view])
-  const path = `/api/views/${made.body.view.view_id}`
+  expect((await viewer.call('GET', '/v1/views')).body.views).toEqual([made.body.view])
+  const path = `/v1/views/${made.body.view.view_id}`
   const changed = await member.call('PUT', path, { ...VIEW, name: 'Hot leads', query: {} })
   expect(changed.body.view).toMatchObject({ name: 'Hot leads', query: {} })
   expect((await viewer.call('DELETE', path)).status).toBe(403)
@@ -43,17 +43,17 @@ test('a view is saved, listed for everybody, replaced and deleted', async () => 
 
 test('a name is taken once a page, also when two people take it at once', async () => {
   const taken = { ...VIEW, name: 'Taken' }
-  const answers = await Promise.all([1, 2, 3].map(() => member.call('POST', '/api/views', taken)))
+  const answers = await Promise.all([1, 2, 3].map(() => member.call('POST', '/v1/views', taken)))
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
-  const other = await member.call('POST', '/api/views', { ...VIEW, name: 'Other' })
-  const renamed = await member.call('PUT', `/api/views/${other.body.view.view_id}`, taken)
+  const other = await member.call('POST', '/v1/views', { ...VIEW, name: 'Other' })
+  const renamed = await member.call('PUT', `/v1/views/${other.body.view.view_id}`, taken)
   expect([renamed.status, renamed.body.error.code]).toEqual([409, 'view_name_taken'])
-  expect((await member.call('POST', '/api/views', { ...taken, page: 'events' })).status).toBe(201)
+  expect((await member.call('POST', '/v1/views', { ...taken, page: 'events' })).status).toBe(201)
 })
 
 test('a view of more than 64 KiB is 413, so that all views fit into one answer', async () => {
   const query = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`k${n}`, 'x'.repeat(2_000)]))
-  const { status, body } = await member.call('POST', '/api/views', { ...VIEW, name: 'Large', query })
+  const { status, body } = await member.call('POST', '/v1/views', { ...VIEW, name: 'Large', query })
   expect([status, body.error.code]).toEqual([413, 'body_too_large'])
 })
 
@@ -70,7 +70,7 @@ test.each([
   [{ ...VIEW, more: 1 }, 'more'],
   [{}, 'name'],
 ])('the view %j is 400 and names %s', async (body, path) => {
-  const answer = await member.call('POST', '/api/views', body)
+  const answer = await member.call('POST', '/v1/views', body)
   expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error'])
   expect(answer.body.error.details[0].path).toMatch(new RegExp(`^${path}`))
 })

@@ -15,7 +15,7 @@ beforeAll(async () => {
 test("a company's events are those of its contacts, and of nobody else's", async () => {
   const { body } = await tenant.call('POST', '/v1/companies', { name: 'Engines', domain: 'engines.example' })
   const { company_id } = body.company
-  const events = `/api/companies/${company_id}/events`
+  const events = `/v1/companies/${company_id}/events`
   expect((await viewer.call('GET', events)).body).toMatchObject({ events: [], pagination: { total_items: 0 } })
   await tenant.contact('ada@engines.example', {}, { visitor_id: 'ada', company_id })
   await tenant.contact('bob@engines.example', {}, { visitor_id: 'bob', company_id })
@@ -36,5 +36,5 @@ test("a company's events are those of its contacts, and of nobody else's", async
   const other = await createTestTenant(service)
   const stranger = await signedIn(service, other.id, 'owner')
   expect((await stranger.call('GET', events)).body.error.code).toBe('not_found')
-  expect((await viewer.call('GET', '/api/companies/none/events')).status).toBe(404)
+  expect((await viewer.call('GET', '/v1/companies/none/events')).status).toBe(404)
 })

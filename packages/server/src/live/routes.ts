@@ -1,9 +1,9 @@
 import type { FindApiKey } from '../access/api-key-lookup.ts'
 import { isStillAllowed, personOf } from '../access/authentication.ts'
 import type { SignedIn } from '../access/sessions.ts'
-import type { LiveFeed } from '../live/feed.ts'
-import { type EventStream, openEventStream } from '../live/stream.ts'
 import type { App } from '../platform/http/app-types.ts'
+import type { LiveFeed } from './feed.ts'
+import { type EventStream, openEventStream } from './stream.ts'
 
 const SCOPE = 'events:read'
 const HEARTBEAT_EVERY_MS = 15_000
@@ -24,7 +24,7 @@ export function liveRoutes(app: App, { live, ...dependencies }: LiveDependencies
   })
 
   app.get(
-    '/api/live',
+    '/v1/live',
     {
       config: { access: SCOPE },
       // A HEAD would open a feed that nobody reads and that never ends.

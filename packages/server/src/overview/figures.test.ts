@@ -99,7 +99,7 @@ test.each([
 ])('%s: figures are those of the events themselves', async (_name, first, last) => {
   const [from, to] = [Math.round(START + first * DAY_MS), Math.round(START + last * DAY_MS)]
   const query = new URLSearchParams({ from: new Date(from).toISOString(), to: new Date(to).toISOString() })
-  const { status, body } = await viewer.call('GET', `/api/overview?${query}`)
+  const { status, body } = await viewer.call('GET', `/v1/overview?${query}`)
   expect(status, JSON.stringify(body)).toBe(200)
   expect(body).toMatchObject(expected(from, to))
   expect(body.previous).toMatchObject(expected(from - (to - from + 1), from - 1))
@@ -109,7 +109,7 @@ test.each([
   ['1900-01-01', '1900-02-01'],
   ['2400-01-01', '2401-01-01'],
 ])('from %s to %s, beyond what ClickHouse can hold, has no events', async (from, to) => {
-  const { status, body } = await viewer.call('GET', `/api/overview?from=${from}&to=${to}`)
+  const { status, body } = await viewer.call('GET', `/v1/overview?from=${from}&to=${to}`)
   expect(status, JSON.stringify(body)).toBe(200)
   expect([status, body.events, body.visitors, body.previous.events]).toEqual([200, 0, 0, 0])
 })

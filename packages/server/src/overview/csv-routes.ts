@@ -84,7 +84,7 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
   }
 
   app.get(
-    '/api/contacts/export.csv',
+    '/v1/contacts/export.csv',
     {
       exposeHeadRoute: false,
       config: { access: 'contacts:read' },
@@ -116,7 +116,7 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
   )
 
   app.get(
-    '/api/companies/export.csv',
+    '/v1/companies/export.csv',
     {
       exposeHeadRoute: false,
       config: { access: 'companies:read' },
@@ -142,7 +142,7 @@ export function csvRoutes(app: App, { clock, config }: CsvDependencies): void {
   )
 
   app.get(
-    '/api/events/export.csv',
+    '/v1/events/export.csv',
     {
       exposeHeadRoute: false,
       config: { access: 'events:read' },

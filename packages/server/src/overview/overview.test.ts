@@ -40,7 +40,7 @@ test('figures count people and not bots, by day and against the range before', a
   await tenant.track({ visitor_id: 'old', events: [page('/a', daysAgo(4))] })
   const bot = { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' }
   await tenant.track({ visitor_id: 'bot', events: [page('/a', daysAgo(1))] }, bot)
-  const { status, body } = await viewer.call('GET', `/api/overview?from=${dateOf(2)}&to=${dateOf(0)}`)
+  const { status, body } = await viewer.call('GET', `/v1/overview?from=${dateOf(2)}&to=${dateOf(0)}`)
   expect(status).toBe(200)
   const bots = await service.stores.clickhouse.query<{ n: number }>('SELECT count() AS n FROM events WHERE is_bot')
   expect(Number(bots[0]?.n)).toBe(1)
@@ -65,7 +65,7 @@ test('figures count people and not bots, by day and against the range before', a
 
 test('without bounds it is the last 28 days, and a tenant without events has zeros', async () => {
   const empty = await signedIn(service, (await createTestTenant(service)).id, 'viewer')
-  const { body } = await empty.call('GET', '/api/overview')
+  const { body } = await empty.call('GET', '/v1/overview')
   expect(body).toMatchObject({ visitors: 0, events: 0, top_pages: [], sources: [], previous: { events: 0 } })
   expect(body.by_day).toHaveLength(28)
   expect(body.by_day.at(-1).date).toBe(dateOf(0))
@@ -77,7 +77,7 @@ test.each([
   ['from=soon', 'from'],
   ['to=%00', 'to'],
 ])('the range %s is 400', async (query, path) => {
-  const { status, body } = await viewer.call('GET', `/api/overview?${query}`)
+  const { status, body } = await viewer.call('GET', `/v1/overview?${query}`)
   expect([status, body.error.details[0].path]).toEqual([400, path])
 })
 
@@ -90,7 +90,7 @@ test('the properties that can be filtered come with their types', async () => {
     tags: ['a', 'b'],
     favourite_colour: 'red',
   })
-  const { body } = await viewer.call('GET', '/api/properties')
+  const { body } = await viewer.call('GET', '/v1/properties')
   const types = Object.fromEntries(
     body.properties.map(({ name, type }: { name: string; type: string }) => [name, type]),
   )
@@ -106,8 +106,8 @@ test('the properties that can be filtered come with their types', async () => {
   })
   expect(body.properties).toContainEqual({ name: 'favourite_colour', label: 'Favourite colour', type: 'text' })
   await tenant.track({ visitor_id: 'x', events: [{ event: 'custom', data: { plan_size: 'big' } }] })
-  const events = await viewer.call('GET', '/api/properties?entity=events')
+  const events = await viewer.call('GET', '/v1/properties?entity=events')
   expect(events.body.properties).toContainEqual({ name: 'data.plan_size', label: 'Plan size', type: 'text' })
-  expect((await viewer.call('GET', '/api/properties?entity=companies')).body.properties[0].name).toBe('name')
-  expect((await viewer.call('GET', '/api/properties?entity=secrets')).status).toBe(400)
+  expect((await viewer.call('GET', '/v1/properties?entity=companies')).body.properties[0].name).toBe('name')
+  expect((await viewer.call('GET', '/v1/properties?entity=secrets')).status).toBe(400)
 })

@@ -1,4 +1,6 @@
-import type { PropertyType } from '../contacts/property-catalogue.ts'
+import { findProperties, type PropertyType } from '../contacts/property-catalogue.ts'
+import { dataKeys } from '../events/data-keys.ts'
+import type { Tenant } from '../platform/tenant.ts'
 
 export const ENTITIES = ['contacts', 'companies', 'events'] as const
 export type Entity = (typeof ENTITIES)[number]
@@ -23,8 +25,8 @@ const OF_SIZE: Property[] = [
   { name: 'annualrevenue', label: 'Annual revenue', type: 'number' },
 ]
 
-/** What every record of a kind has, or the service itself knows; the order is the one in which people are offered it. */
-export const BUILT_IN: Record<Entity, Property[]> = {
+/** The built-in properties, in the order of the dashboard's menus. */
+const BUILT_IN: Record<Entity, Property[]> = {
   contacts: [
     text('email', 'E-mail'),
     text('firstname', 'First name'),
@@ -75,8 +77,22 @@ export const BUILT_IN: Record<Entity, Property[]> = {
   ],
 }
 
-/** A key as people would write it: `favourite_colour` is "Favourite colour". */
-export function labelOf(name: string): string {
+/** The built-in properties of an entity, then those that records of the tenant have. */
+export async function listProperties(tenant: Tenant, entity: Entity, now: Date): Promise<Property[]> {
+  const builtIn = BUILT_IN[entity]
+  const known = new Set(builtIn.map(({ name }) => name))
+  const others = (await customProperties(tenant, entity, now)).filter(({ name }) => !known.has(name))
+  return [...builtIn, ...others.map((each) => ({ ...each, label: labelOf(each.name) }))]
+}
+
+async function customProperties(tenant: Tenant, entity: Entity, now: Date): Promise<Omit<Property, 'label'>[]> {
+  if (entity !== 'events') return findProperties(tenant, entity)
+  const keys = await dataKeys(tenant, now)
+  return keys.map((key) => ({ name: `data.${key}`, type: 'text' as const }))
+}
+
+/** A key as a label: `favourite_colour` is "Favourite colour". */
+function labelOf(name: string): string {
   const words = name
     .replace(/^data\./, '')
     .replaceAll(/[_-]+/g, ' ')

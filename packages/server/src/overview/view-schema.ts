@@ -13,7 +13,7 @@ const Value = Type.Union([
   Type.Array(Type.String({ maxLength: VALUE_LENGTH_MAX }), { maxItems: 100 }),
 ])
 
-/** Body of POST /api/views and PUT /api/views/:view_id. */
+/** A view as it is sent. */
 export const ViewBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX }),
@@ -31,15 +31,18 @@ export const ViewBody = Type.Object(
 )
 export type ViewBody = Type.Static<typeof ViewBody>
 
-/** A list of the dashboard as somebody has arranged it, for everybody of the tenant. */
-export const SavedView = Type.Object({
-  view_id: Id,
-  name: Type.String(),
-  page: ViewBody.properties.page,
-  query: ViewBody.properties.query,
-  columns: Type.Array(Type.String()),
-  created_by: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+/** A list of the dashboard with filters and columns, saved for all members of the tenant. */
+export const SavedView = Type.Object(
+  {
+    view_id: Id,
+    name: Type.String(),
+    page: ViewBody.properties.page,
+    query: ViewBody.properties.query,
+    columns: Type.Array(Type.String()),
+    created_by: Nullable(Type.Object({ id: Type.String(), name: Type.String() })),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { title: 'SavedView' },
+)
 export type SavedView = Type.Static<typeof SavedView>

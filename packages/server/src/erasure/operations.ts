@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import Type from 'typebox'
+import { audit } from '../audit/log.ts'
+import { idInPath, operation, operationsWith } from '../operations/declare.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { pathId } from '../platform/http/responses.ts'
+import type { Jobs } from '../platform/jobs/jobs.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { listReceipts, orderErasure, Receipt, readReceipt } from './erasures.ts'
+
+/** The services that the operations on erasures need. */
+export interface ErasureServices {
+  jobs: Pick<Jobs, 'send'>
+}
+
+const tag = 'Erasure'
+/** Most erasures end within this time, so that the answer is the final receipt. */
+const WAIT_MS_MAX = 8_000
+const READ_EVERY_MS = 100
+
+export const ERASURE_OPERATIONS = [
+  operation({
+    name: 'listErasures',
+    tag,
+    http: 'GET /v1/erasures',
+    command: 'erasure list',
+    scope: 'data:erase',
+    summary: 'List the receipts of erasures, newest first',
+    input: pageParameters(20, 100),
+    output: { erasures: Type.Array(Receipt), pagination: Pagination },
+    async run({ tenant }, { page = 1, limit = 20 }) {
+      const { erasures, total } = await listReceipts(tenant, { page, limit })
+      return { erasures, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operationsWith<ErasureServices>()({
+    name: 'eraseContact',
+    tag,
+    http: 'POST /v1/erasures',
+    command: 'erasure create',
+    scope: 'data:erase',
+    summary: 'Erase a contact and everything about it, which cannot be undone',
+    description:
+      'Also erases the contacts that were merged into it. The receipt is `running` if the erasure takes more than a few seconds; read it again until it is `verified`. A repeated request returns the same receipt.',
+    input: { contact_id: Type.String({ minLength: 1, maxLength: 200 }) },
+    output: { receipt: Receipt },
+    status: 202,
+    example: { contact_id: ':contact_id' },
+    errors: ['404 contact_merged', '404 not_found'],
+    // The erasure is ordered in a transaction; the answer waits for its end outside of it.
+    audit: 'own',
+    async run({ tenant, actor, now, jobs }, input) {
+      const contactId = pathId(input.contact_id, 'contact')
+      const erasureId = await tenant.transaction(async (tx) => {
+        const ordered = await orderErasure(tx, jobs, contactId, actor, now)
+        const action = ordered.isNew ? 'contact.erasure_ordered' : 'contact.erasure_ordered_again'
+        const details = { erasure_id: ordered.erasureId }
+        await audit(tx, { actor, action, subjectKind: 'contact', subjectId: contactId, details }, now)
+        return ordered.erasureId
+      })
+      return { receipt: await finalReceipt(tenant, erasureId) }
+    },
+  }),
+  operation({
+    name: 'getErasure',
+    tag,
+    http: 'GET /v1/erasures/:erasure_id',
+    command: 'erasure get',
+    scope: 'data:erase',
+    summary: 'Get the receipt of an erasure',
+    input: { erasure_id: idInPath('erasure') },
+    output: { receipt: Receipt },
+    run: async ({ tenant }, { erasure_id }) => ({ receipt: await readReceipt(tenant, erasure_id) }),
+  }),
+]
+
+/** The receipt once the erasure has ended, or the current one after some seconds. */
+async function finalReceipt(tenant: Tenant, erasureId: string): Promise<Receipt> {
+  const endsAt = performance.now() + WAIT_MS_MAX
+  for (;;) {
+    const receipt = await readReceipt(tenant, erasureId)
+    if (receipt.status !== 'running' || performance.now() > endsAt) return receipt
+    await sleep(READ_EVERY_MS)
+  }
+}

@@ -1,0 +1,79 @@
+import Type from 'typebox'
+import { readCompany } from '../companies/list.ts'
+import { EnrichedEvent } from '../events/event-object.ts'
+import { eventFilterSchemas } from '../events/filters.ts'
+import { countEvents, listEvents } from '../events/list.ts'
+import { idInPath, operation } from '../operations/declare.ts'
+import { rangeOf, rangeParameters } from '../platform/http/days.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { oneOf } from '../platform/http/query-parameters.ts'
+import { latestContactsOf } from './company-contacts.ts'
+import { readOverview } from './overview.ts'
+import { Overview } from './overview-schema.ts'
+import { ENTITIES, listProperties, PROPERTY_TYPES, type Property } from './properties.ts'
+
+/** What the dashboard's pages ask across contacts, companies and events. */
+export const OVERVIEW_OPERATIONS = [
+  operation({
+    name: 'getOverview',
+    tag: 'Events',
+    http: 'GET /v1/overview',
+    command: 'overview get',
+    scope: 'events:read',
+    summary: 'Get the figures of a range of days, and of the same number of days before it',
+    description: 'Events of bots are not counted.',
+    input: rangeParameters,
+    output: Overview,
+    run: ({ tenant, now }, range) => readOverview(tenant, rangeOf(range, now)),
+  }),
+  operation({
+    name: 'listProperties',
+    tag: 'Contacts',
+    http: 'GET /v1/properties',
+    command: 'property list',
+    scope: 'any-key',
+    summary: 'List the properties of contacts, companies or events that filters can compare and lists can show',
+    description: 'Needs the scope `contacts:read`, `companies:read` or `events:read`, as `entity` says.',
+    input: { entity: oneOf(ENTITIES, 'What the properties are of.', 'contacts') },
+    output: {
+      properties: Type.Array(
+        Type.Object(
+          {
+            name: Type.String(),
+            label: Type.String(),
+            type: Type.Unsafe<Property['type']>({ type: 'string', enum: PROPERTY_TYPES }),
+          },
+          { title: 'Property' },
+        ),
+      ),
+    },
+    async run({ tenant, now, requireScope }, { entity = 'contacts' }) {
+      requireScope(`${entity}:read`)
+      return { properties: await listProperties(tenant, entity, now) }
+    },
+  }),
+  operation({
+    name: 'listCompanyEvents',
+    tag: 'Companies',
+    http: 'GET /v1/companies/:company_id/events',
+    command: 'company events',
+    scope: 'events:read',
+    summary: "List the events of a company's contacts, newest first",
+    description: 'Of a company with more than 1,000 contacts, the events of the newest 1,000.',
+    input: {
+      company_id: idInPath('company'),
+      ...pageParameters(20, 100),
+      ...eventFilterSchemas('event_type', 'date_before'),
+    },
+    output: { events: Type.Array(EnrichedEvent), pagination: Pagination },
+    async run({ tenant }, { company_id, page = 1, limit = 20, ...rest }) {
+      await readCompany(tenant, company_id)
+      const filters = { ...rest, contact_ids: await latestContactsOf(tenant, company_id) }
+      const [events, total] = await Promise.all([
+        listEvents(tenant, filters, { sortBy: 'timestamp', direction: 'desc' }, { page, limit }),
+        countEvents(tenant, filters),
+      ])
+      return { events, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+]

@@ -1,0 +1,52 @@
+import Type from 'typebox'
+import { idInPath, operation, operationsWith } from '../operations/declare.ts'
+import { Id } from '../platform/http/responses.ts'
+import type { Jobs } from '../platform/jobs/jobs.ts'
+import { Export, listExports, orderExport, readExport } from './exports.ts'
+
+/** The services that the operations on exports need. */
+export interface ExportServices {
+  jobs: Pick<Jobs, 'send'>
+}
+
+const tag = 'Exports'
+
+export const EXPORT_OPERATIONS = [
+  operation({
+    name: 'listExports',
+    tag,
+    http: 'GET /v1/exports',
+    command: 'export list',
+    scope: 'data:export',
+    summary: "List the exports of the tenant's data, newest first",
+    input: {},
+    output: { exports: Type.Array(Export) },
+    run: async ({ tenant, now }) => ({ exports: await listExports(tenant, now) }),
+  }),
+  operationsWith<ExportServices>()({
+    name: 'createExport',
+    tag,
+    http: 'POST /v1/exports',
+    command: 'export create',
+    scope: 'data:export',
+    summary: 'Order a file with all data of the tenant; while one is being made, its id is returned',
+    input: {},
+    output: { export_id: Id },
+    status: 202,
+    run: async ({ tenant, actor, now, jobs }) => ({
+      export_id: (await orderExport(tenant, jobs, actor, now)).exportId,
+    }),
+    audit: ({ export_id }) => ({ action: 'export.ordered', subjectKind: 'export', subjectId: export_id }),
+  }),
+  operation({
+    name: 'getExport',
+    tag,
+    http: 'GET /v1/exports/:export_id',
+    command: 'export get',
+    scope: 'data:export',
+    summary: 'Get the progress of an export and, once it is ready, the URL of its file',
+    input: { export_id: idInPath('export') },
+    output: { export: Export },
+    run: async ({ tenant, now }, { export_id }) => ({ export: await readExport(tenant, export_id, now) }),
+  }),
+]

@@ -1,0 +1,47 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import Type from 'typebox'
+import { audit } from '../audit/log.ts'
+import type { Config } from '../config.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { App } from '../platform/http/app-types.ts'
+import { pathId } from '../platform/http/responses.ts'
+import type { Clock } from '../platform/time.ts'
+import { exportDirectory, fileOfExport } from './exports.ts'
+
+interface Dependencies {
+  clock: Clock
+  config: Pick<Config, 'dataDirectory'>
+}
+
+/** The file of an export, which is no operation because it is streamed. */
+export function exportFileRoute(app: App, { clock, config }: Dependencies): void {
+  const directory = exportDirectory(config.dataDirectory)
+  app.get(
+    '/v1/exports/:export_id/file',
+    {
+      exposeHeadRoute: false,
+      config: { access: 'data:export' },
+      schema: { hide: true, params: Type.Object({ export_id: Type.String() }) },
+    },
+    async ({ tenant, actor, params }, reply) => {
+      const now = clock()
+      const exportId = pathId(params.export_id, 'export')
+      const { path } = await fileOfExport(tenant, directory, exportId, now)
+      const found = await stat(path).catch(() => null)
+      if (!found) {
+        const message = 'The file is not on this server: processes of one service must share their data directory.'
+        throw new ServiceError(404, 'export_file_missing', message)
+      }
+      await audit(tenant, { actor, action: 'export.fetched', subjectKind: 'export', subjectId: exportId }, now)
+      return reply
+        .type('application/x-tar')
+        .headers({
+          'content-length': found.size,
+          'content-disposition': `attachment; filename="export-${exportId}.tar"`,
+          'cache-control': 'no-store',
+        })
+        .send(createReadStream(path))
+    },
+  )
+}
