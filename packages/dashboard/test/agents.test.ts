@@ -220,7 +220,7 @@ describe.skipIf(!HAS_BROWSER)('the agents', () => {
     expect(await lookAt(page, 'agent-settings')).toEqual([])
     await page.getByRole('combobox', { name: 'Time zone' }).fill('Mars')
     await page.getByRole('button', { name: 'Save the rules' }).click()
-    await page.getByRole('alert').getByText('must be the name of a time zone').waitFor()
+    await page.getByRole('alert').getByText('must be an IANA time zone').waitFor()
     const { getAgentSettings } = await import('../../server/src/agents/actions/settings.ts')
     expect(await getAgentSettings(tenant.handle)).toMatchObject({
       outreach_interval_days: 14,

@@ -75,11 +75,11 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     const card = page.getByRole('article', { name: 'Late Lovelace' })
     await card.waitFor()
     const actor = { kind: 'user', id: '00000000-0000-4000-8000-000000000001', name: 'Mary Quick' } as const
-    await approveAction(tenant.handle, { jobs: service.jobs, clock: () => new Date() }, ref, { actor })
+    await approveAction(tenant.handle, { jobs: service.jobs }, ref, { actor }, new Date())
     await card.getByRole('button', { name: 'Approve' }).click()
     await card
       .getByRole('alert')
-      .getByText(/Mary Quick approved this action already/)
+      .getByText(/Mary Quick already approved this action/)
       .waitFor()
     await screenshot(page, 'approvals-second')
   })
@@ -150,13 +150,13 @@ describe.skipIf(!HAS_BROWSER)('the inbox of approvals', () => {
     const gone = proposed[0]
     if (!gone) throw new Error('nothing was proposed')
     const actor = { kind: 'user', id: '00000000-0000-4000-8000-000000000001', name: 'Mary Quick' } as const
-    await approveAction(tenant.handle, { jobs: service.jobs, clock: () => new Date() }, gone.ref, { actor })
+    await approveAction(tenant.handle, { jobs: service.jobs }, gone.ref, { actor }, new Date())
     await page.getByRole('button', { name: 'Reject selected' }).click()
     await page.getByLabel('Reason').fill('Not now')
     await page.getByRole('button', { name: 'Reject 3' }).click()
     await page
       .getByRole('article', { name: 'First Lovelace' })
-      .getByText(/Mary Quick approved/)
+      .getByText(/Mary Quick already approved/)
       .waitFor()
     await page
       .getByRole('article', { name: 'Second Lovelace' })

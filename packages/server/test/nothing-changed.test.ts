@@ -62,10 +62,10 @@ test.each(CHANGEABLE)('$method $path/:id with nothing, or nothing new, leaves no
 
 test('settings that are sent as they are, or not at all, leave no trace', async () => {
   const changes = { outreach_interval_days: 3, quiet_hours: { from: '22:00', to: '07:00' } }
-  expect((await owner.call('PUT', '/api/agent-settings', changes)).status).toBe(200)
+  expect((await owner.call('PATCH', '/v1/agent-settings', changes)).status).toBe(200)
   const audited = async () => (await owner.call('GET', '/v1/audit-log')).body.entries
   const before = await audited()
-  for (const sent of [{}, changes]) expect((await owner.call('PUT', '/api/agent-settings', sent)).status).toBe(200)
+  for (const sent of [{}, changes]) expect((await owner.call('PATCH', '/v1/agent-settings', sent)).status).toBe(200)
   expect((await tenant.call('PATCH', '/v1/tenant', {})).status).toBe(200)
   expect(await audited()).toEqual(before)
 })

@@ -79,24 +79,6 @@ const ROUTES: Route[] = [
     scope: 'contacts:write',
     body: { records: [{ external_id: 'walk', email: 'owner@example.com', properties: { hacked: true } }] },
   },
-  { method: 'GET', path: '/v1/agents', scope: 'agents:read' },
-  { method: 'POST', path: '/v1/agents', scope: 'agents:write', body: { name: 'walk' } },
-  { method: 'GET', path: '/v1/agents/:id', scope: 'agents:read' },
-  { method: 'PATCH', path: '/v1/agents/:id', scope: 'agents:write', body: { name: 'hacked' } },
-  {
-    method: 'POST',
-    path: '/v1/agents/:id/trigger',
-    scope: 'agents:trigger',
-    body: { contact_ids: [':contact_id'] },
-  },
-  { method: 'GET', path: '/v1/agents/:id/runs', scope: 'agents:read' },
-  { method: 'GET', path: '/v1/agents/runs/:runId', scope: 'agents:read' },
-  ...['approve', 'reject'].map((verb) => ({
-    method: 'POST',
-    path: `/v1/agents/runs/:runId/contacts/:contactId/actions/:actionIndex/${verb}`,
-    scope: 'agents:approve',
-  })),
-  { method: 'DELETE', path: '/v1/agents/:id', scope: 'agents:write' },
   { method: 'GET', path: '/v1/contacts/:contact_id/conversations', scope: 'contacts:read' },
   { method: 'GET', path: '/v1/contacts/:contact_id/email-threads', scope: 'contacts:read' },
   {
@@ -271,12 +253,11 @@ beforeAll(async () => {
     company_id: company.body.company.company_id,
     segment_id: segment.segmentId,
     note_id: note.body.note.note_id,
-    contactId: contact_id,
-    actionIndex: '99',
+    action_index: '99',
     event_id: body.events[0].event_id,
     source: 'walk',
-    id: agent_id,
-    runId: run.body.job_id,
+    agent_id,
+    run_id: run.body.job_id,
   }
   await until(async () => {
     const { body: counted } = await owner.call('GET', `/v1/segments/${ids.segment_id}`)
@@ -332,7 +313,10 @@ test('every route is walked or public', () => {
 })
 
 /** Operations that are sent a body and leave no audit entry, and why. */
-const NOT_AUDITED: Record<string, string> = { previewSegment: 'counts and keeps nothing' }
+const NOT_AUDITED: Record<string, string> = {
+  checkPlaybook: 'checks and keeps nothing',
+  previewSegment: 'counts and keeps nothing',
+}
 
 test('every operation that changes something says so in the audit log', () => {
   const silent = OPERATIONS.filter(({ http, audit }) => http.startsWith('GET ') === (audit !== undefined))
@@ -403,9 +387,9 @@ describe.each([...ROUTES, ...DOWNLOADS])(
       expect(contact.body.total_events).toBe(1)
       const company = await owner.call('GET', `/v1/companies/${ids.company_id}`)
       expect(company.body.company.name).toBe(SECRET)
-      const agent = await owner.call('GET', `/v1/agents/${ids.id}`)
+      const agent = await owner.call('GET', `/v1/agents/${ids.agent_id}`)
       expect(agent.body.agent.name).toBe(SECRET)
-      expect((await owner.call('GET', `/v1/agents/${ids.id}/runs`)).body.total).toBe(1)
+      expect((await owner.call('GET', `/v1/agents/${ids.agent_id}/runs`)).body.total).toBe(1)
       expect((await listWaitingActions(owner.handle, { limit: 1, offset: 0 })).total).toBe(1)
       expect(await webhook()).toEqual(webhookAtFirst)
       expect(await settings()).toEqual(settingsAtFirst)

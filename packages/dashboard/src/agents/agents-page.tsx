@@ -19,7 +19,9 @@ export function AgentsPage() {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
   const isAdmin = useIsAtLeast('admin')
-  const { data, error, isPlaceholderData, refetch } = useQuery(agentsQuery({ page, limit: PAGE_LENGTH }))
+  const { data, error, isPlaceholderData, refetch } = useQuery(
+    agentsQuery({ limit: PAGE_LENGTH, offset: (page - 1) * PAGE_LENGTH }),
+  )
   const { data: playbooks } = useQuery(playbooksQuery)
   const titles = new Map(playbooks?.templates.map(({ name, title }) => [name, title]))
   const create = isAdmin ? (
@@ -65,7 +67,7 @@ export function AgentsPage() {
         paging={{
           page,
           limit: PAGE_LENGTH,
-          total: data?.pagination.total_items ?? 0,
+          total: data?.total ?? 0,
           onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
         }}
       />
@@ -106,7 +108,7 @@ function columnsWith(titles: ReadonlyMap<string, string>): Column<ListedAgent>[]
       header: 'Last run',
       visibleFrom: 'sm',
       cell: ({ last_run: run }) =>
-        run === null ? (
+        !run ? (
           <Text c="dimmed">never</Text>
         ) : (
           <Group gap={8} wrap="nowrap">

@@ -22,7 +22,7 @@ const list = createRoute({
   validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
   loader: ({ context, deps: { page = 1 } }) =>
-    void context.queryClient.prefetchQuery(agentsQuery({ page, limit: PAGE_LENGTH })),
+    void context.queryClient.prefetchQuery(agentsQuery({ limit: PAGE_LENGTH, offset: (page - 1) * PAGE_LENGTH })),
   component: lazyPage(() => import('./agents-page.tsx'), 'AgentsPage'),
 })
 

@@ -2,10 +2,10 @@ import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/reac
 import type Type from 'typebox'
 import type { AgentSettings } from '../../../server/src/agents/actions/settings.ts'
 import type { Agent as AgentSchema } from '../../../server/src/agents/agent.ts'
+import type { ListedAgent } from '../../../server/src/agents/operations.ts'
+import type { Playbooks } from '../../../server/src/agents/playbooks/operations.ts'
 import type { AgentInput } from '../../../server/src/agents/requests.ts'
 import type { ContactResultObject, RunObject } from '../../../server/src/agents/runs/run-object.ts'
-import type { ListedAgent } from '../../../server/src/dashboard/agent-routes.ts'
-import type { Playbooks } from '../../../server/src/dashboard/playbook-routes.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, send } from './client.ts'
 
@@ -15,10 +15,11 @@ export type Run = RunObject
 export type RunContact = ContactResultObject
 type Page = { pagination: Type.Static<typeof Pagination> }
 
-export const agentsQuery = (query: { page: number; limit: number; enabled?: boolean | undefined }) =>
+export const agentsQuery = (query: { limit: number; offset: number; enabled?: boolean | undefined }) =>
   queryOptions({
     queryKey: ['agents', 'list', query],
-    queryFn: ({ signal }) => get<{ agents: ListedAgent[] } & Page>('/api/agents', query, signal),
+    queryFn: ({ signal }) =>
+      get<{ agents: ListedAgent[]; total: number }>('/v1/agents', { ...query, include: 'last_run' }, signal),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => (state.data?.agents.some(({ last_run }) => isOpen(last_run)) ? 2_500 : false),
   })
@@ -55,7 +56,7 @@ export const runContactsQuery = (runId: string, query: { page: number; limit: nu
     queryKey: ['agents', 'run', runId, 'contacts', query, isUnderWay],
     queryFn: ({ signal }) =>
       get<{ contacts: RunContact[]; done: number } & Page>(
-        `/api/agents/runs/${encodeURIComponent(runId)}/contacts`,
+        `/v1/agents/runs/${encodeURIComponent(runId)}/contacts`,
         query,
         signal,
       ),
@@ -67,7 +68,7 @@ export const runContactsQuery = (runId: string, query: { page: number; limit: nu
 
 export const playbooksQuery = queryOptions({
   queryKey: ['playbooks'],
-  queryFn: ({ signal }) => get<{ playbooks: Playbooks }>('/api/playbooks', {}, signal),
+  queryFn: ({ signal }) => get<{ playbooks: Playbooks }>('/v1/playbooks', {}, signal),
   select: ({ playbooks }) => playbooks,
   staleTime: 5 * 60_000,
 })
@@ -80,7 +81,7 @@ export const unknownVariablesQuery = (playbook: {
 }) =>
   queryOptions({
     queryKey: ['playbooks', 'check', playbook],
-    queryFn: ({ signal }) => send<{ unknown: string[] }>('POST', '/api/playbooks/check', playbook, signal),
+    queryFn: ({ signal }) => send<{ unknown: string[] }>('POST', '/v1/playbooks/check', playbook, signal),
     select: ({ unknown }) => unknown,
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,
@@ -90,7 +91,7 @@ export const unknownVariablesQuery = (playbook: {
 export const scheduleQuery = (cron: string, timeZone: string) =>
   queryOptions({
     queryKey: ['schedules', cron, timeZone],
-    queryFn: ({ signal }) => get<{ times: string[] }>('/api/schedules', { cron, time_zone: timeZone }, signal),
+    queryFn: ({ signal }) => get<{ times: string[] }>('/v1/schedules', { cron, time_zone: timeZone }, signal),
     select: ({ times }) => times,
     retry: false,
   })
@@ -98,7 +99,7 @@ export const scheduleQuery = (cron: string, timeZone: string) =>
 export const agentSettingsQuery = queryOptions({
   queryKey: ['agent-settings'],
   queryFn: ({ signal }) =>
-    get<{ settings: AgentSettings; cost_this_month_usd: number }>('/api/agent-settings', {}, signal),
+    get<{ settings: AgentSettings; cost_this_month_usd: number }>('/v1/agent-settings', {}, signal),
 })
 
 export function createAgent(agent: AgentInput & { name: string }) {
@@ -120,11 +121,11 @@ export function triggerAgent(agentId: string, contactIds: string[] | null) {
 }
 
 export function cancelRun(runId: string) {
-  return send<{ run: Run }>('POST', `/api/agents/runs/${encodeURIComponent(runId)}/cancel`)
+  return send<{ run: Run }>('POST', `/v1/agents/runs/${encodeURIComponent(runId)}/cancel`)
 }
 
 export function saveAgentSettings(settings: Partial<AgentSettings>) {
-  return send('PUT', '/api/agent-settings', settings)
+  return send('PATCH', '/v1/agent-settings', settings)
 }
 
 export function refreshAgents(queryClient: QueryClient): Promise<unknown> {
@@ -132,6 +133,6 @@ export function refreshAgents(queryClient: QueryClient): Promise<unknown> {
 }
 
 /** Whether a run waits or is under way. */
-export function isOpen(run: Pick<Run, 'status'> | null): boolean {
+export function isOpen(run: Pick<Run, 'status'> | null | undefined): boolean {
   return run?.status === 'queued' || run?.status === 'running'
 }

@@ -1,8 +1,8 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type Type from 'typebox'
 import type { ActionObject } from '../../../server/src/agents/actions/action-object.ts'
+import type { Decision } from '../../../server/src/agents/actions/operations.ts'
 import type { ListedActionObject } from '../../../server/src/agents/actions/waiting.ts'
-import type { Decision } from '../../../server/src/dashboard/approval-routes.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, send } from './client.ts'
 
@@ -21,14 +21,14 @@ interface WaitingPage {
 export const approvalsQuery = (filters: { page: number; limit: number; agent_id?: string | undefined }) =>
   queryOptions({
     queryKey: ['approvals', 'list', filters],
-    queryFn: ({ signal }) => get<WaitingPage>('/api/approvals', filters, signal),
+    queryFn: ({ signal }) => get<WaitingPage>('/v1/approvals', filters, signal),
     placeholderData: keepPreviousData,
   })
 
 /** How many actions wait; asked again and again, because agents work while nobody looks. */
 export const waitingCountQuery = queryOptions({
   queryKey: ['approvals', 'count'],
-  queryFn: ({ signal }) => get<WaitingPage>('/api/approvals', { limit: 1 }, signal),
+  queryFn: ({ signal }) => get<WaitingPage>('/v1/approvals', { limit: 1 }, signal),
   select: ({ pagination }) => pagination.total_items,
   refetchInterval: 30_000,
 })
@@ -45,7 +45,7 @@ export function rejectAction(place: ActionPlace, reason: string) {
 export async function decideAll(verb: 'approve' | 'reject', places: ActionPlace[], reason: string) {
   const actions = places.map(({ run_id, contact_id, action_index }) => ({ run_id, contact_id, action_index }))
   const body = verb === 'reject' && reason !== '' ? { actions, reason } : { actions }
-  const { decisions } = await send<{ decisions: Decision[] }>('POST', `/api/approvals/${verb}`, body)
+  const { decisions } = await send<{ decisions: Decision[] }>('POST', `/v1/approvals/${verb}`, body)
   return decisions
 }
 
@@ -61,6 +61,6 @@ export function refreshApprovals(queryClient: QueryClient): Promise<unknown> {
   ])
 }
 
-function path(place: ActionPlace): string {
-  return `/api/approvals/${actionKey(place)}`
+function path({ run_id, contact_id, action_index }: ActionPlace): string {
+  return `/v1/agents/runs/${run_id}/contacts/${contact_id}/actions/${action_index}`
 }

@@ -1,10 +1,10 @@
 import Type, { type TSchema } from 'typebox'
-import { filterText, flag, oneOf } from '../platform/http/query-parameters.ts'
 import { CAPABILITY_NAMES, type Capability } from './action-types.ts'
 import { type LlmConfig, MAX_CONTACTS, type Monitoring, type Playbook, PROVIDERS, type Provider } from './agent.ts'
-import { RUN_STATUSES } from './runs/run-object.ts'
 
 const OFFSET_MAX = 2_147_483_647
+/** Characters. */
+export const PLAYBOOK_LENGTH_MAX = 50_000
 
 /** A field of a PATCH that null takes away. */
 function Removable<const Schema extends TSchema>(schema: Schema, expected: string) {
@@ -23,10 +23,10 @@ const PlaybookInput = Type.Unsafe<{ [Key in keyof Playbook]: Playbook[Key] | nul
       playbook_md: Removable(
         Type.String({
           minLength: 1,
-          maxLength: 50_000,
+          maxLength: PLAYBOOK_LENGTH_MAX,
           description: 'What the agent is told, in Markdown; {{contact.firstname | there}} stands for a value.',
         }),
-        'a text of 1 to 50000 characters',
+        `a text of 1 to ${PLAYBOOK_LENGTH_MAX} characters`,
       ),
       require_approval: Removable(
         Type.Boolean({ description: 'Whether outbound actions wait for a person. Default true.' }),
@@ -95,7 +95,8 @@ const LlmConfigInput = Type.Unsafe<{ [Key in keyof LlmConfig]: LlmConfig[Key] | 
   ),
 )
 
-const FIELDS = {
+/** What can be set of an agent, besides its name. */
+export const AGENT_FIELDS = {
   description: Removable(Type.String({ maxLength: 5_000 }), 'a text of at most 5000 characters'),
   playbook_template: Removable(
     Type.String({ minLength: 1, maxLength: 200, examples: ['cold_outreach'] }),
@@ -109,51 +110,15 @@ const FIELDS = {
   enabled: Type.Optional(Type.Boolean({ description: 'Whether its schedule runs. Default false.' })),
 }
 
-const Name = Type.String({ minLength: 1, maxLength: 200, examples: ['Pricing follow-up'] })
+export const AgentName = Type.String({ minLength: 1, maxLength: 200, examples: ['Pricing follow-up'] })
 
-/** Body of POST /v1/agents. */
-export const CreateAgentBody = Type.Object({ name: Name, ...FIELDS }, { additionalProperties: false })
+const AgentInput = Type.Object({ name: Type.Optional(AgentName), ...AGENT_FIELDS })
+export type AgentInput = Type.Static<typeof AgentInput>
 
-/** Body of PATCH /v1/agents/:id. */
-export const UpdateAgentBody = Type.Object({ name: Type.Optional(Name), ...FIELDS }, { additionalProperties: false })
-
-export type AgentInput = Type.Static<typeof UpdateAgentBody>
-
-const offsetParameters = {
+/** The `limit` and `offset` parameters of a list. */
+export const windowParameters = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Records per page.' })),
   offset: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0, description: 'Records to pass over.' }),
+    Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0, description: 'How many records to skip.' }),
   ),
 }
-
-/** Query of GET /v1/agents. */
-export const ListAgentsQuery = Type.Object({
-  enabled: flag('Only enabled, or only disabled agents.'),
-  playbook_template: filterText('Only agents with this playbook template.', 200),
-  ...offsetParameters,
-})
-
-/** Query of GET /v1/agents/:id/runs. */
-export const ListRunsQuery = Type.Object({
-  ...offsetParameters,
-  status: oneOf(RUN_STATUSES, 'Only runs in this status.'),
-})
-
-/** Query of GET /v1/agents/runs/:runId. */
-export const ReadRunQuery = Type.Object({
-  mode: oneOf(['summary', 'full'], 'Counts and status alone, or with the results of at most 25 contacts.', 'full'),
-})
-
-/** Body of POST /v1/agents/:id/trigger; it may be missing. */
-export const TriggerBody = Type.Object(
-  {
-    contact_ids: Type.Optional(
-      Type.Array(Type.String({ maxLength: 200 }), {
-        minItems: 1,
-        maxItems: MAX_CONTACTS.max,
-        description: "The contacts to evaluate, in this order; without them the agent's monitoring filter chooses.",
-      }),
-    ),
-  },
-  { additionalProperties: false, 'x-optional': true },
-)

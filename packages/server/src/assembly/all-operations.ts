@@ -6,6 +6,10 @@ import {
   TENANT_OPERATIONS,
   type TenantServices,
 } from '../access/settings-operations.ts'
+import { ACTION_OPERATIONS, type ActionServices } from '../agents/actions/operations.ts'
+import { AGENT_OPERATIONS, type AgentServices } from '../agents/operations.ts'
+import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/operations.ts'
+import { RUN_OPERATIONS, type RunServices } from '../agents/runs/operations.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import { ERASURE_OPERATIONS, type ErasureServices } from '../erasure/operations.ts'
 import type { Operation } from '../operations/declare.ts'
@@ -17,9 +21,13 @@ import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
 
 /** What operations need besides the context. */
-export type Services = DomainServices &
+export type Services = ActionServices &
+  AgentServices &
+  DomainServices &
   ErasureServices &
   ExportServices &
+  PlaybookServices &
+  RunServices &
   SettingsServices &
   TenantServices &
   WebhookServices
@@ -35,6 +43,10 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...VIEW_OPERATIONS,
   ...ERASURE_OPERATIONS,
   ...EXPORT_OPERATIONS,
+  ...AGENT_OPERATIONS,
+  ...RUN_OPERATIONS,
+  ...ACTION_OPERATIONS,
+  ...PLAYBOOK_OPERATIONS,
   ...SEGMENT_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...DELIVERY_OPERATIONS,

@@ -6,8 +6,6 @@ import Fastify, { LogController } from 'fastify'
 import type { FindApiKey } from '../access/api-key-lookup.ts'
 import { requireCallers } from '../access/authentication.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
-import { actionRoutes } from '../agents/actions/routes.ts'
-import { agentRoutes } from '../agents/routes.ts'
 import { aggregateRoutes } from '../aggregate/routes.ts'
 import { batchRoutes } from '../batch/routes.ts'
 import { companyRoutes } from '../companies/routes.ts'
@@ -149,8 +147,6 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   csvRoutes(app, dependencies)
   exportFileRoute(app, dependencies)
   await dashboardRoutes(app, { ...dependencies, rateLimiter })
-  actionRoutes(app, dependencies)
-  agentRoutes(app, dependencies)
   identityRoutes(app, dependencies)
   conversationRoutes(app, dependencies)
   socialRoutes(app, { ...dependencies, isClosing })

@@ -123,7 +123,7 @@ describe('the command line', () => {
     await run('webhook resend-failed', { ...named, from: '2020-01-01' })
     await run('webhook delete', named)
     await run('user reset-password', { email: `${tenant.id}@example.com` })
-    await run('agent settings', { 'outreach-interval-days': '3', 'quiet-hours': '20:00-08:00' })
+    await run('agent-settings update', { 'outreach-interval-days': '3', 'quiet-hours': '20:00-08:00' })
     await run('tenant update', { 'require-signed-identification': 'true' })
     const identity = await run('tenant identity-secret', {})
     const entries = (await all()).reverse()
@@ -163,7 +163,6 @@ describe('the command line', () => {
   test('has no command of which nobody has said whether it leaves a line', () => {
     const lines = [
       ...['tenant create', 'user create', 'user reset-password', 'domain add'],
-      ...['agent settings'],
       // These are looked at in receiving-commands.test.ts and identities/cli.test.ts.
       ...['mailbox reread', 'source connect-intercom', 'source sync', 'source disconnect'],
       ...['identity create', 'identity delete', 'identity email-set', 'identity email-remove'],
@@ -197,12 +196,12 @@ describe('the command line', () => {
       ['segment create', { name: '', filter: '{"match":"all","conditions":[]}' }],
       ['webhook create', { event: 'x', url: 'http://example.com' }],
       ['webhook delete', { webhook: tenant.id }],
-      ['agent settings', { 'outreach-interval-days': '400' }],
-      ['agent settings', { 'outreach-interval-days': '-1' }],
-      ['agent settings', { 'quiet-hours': '20:00' }],
-      ['agent settings', { 'quiet-hours': '20:00-08:00-10:00' }],
-      ['agent settings', { 'time-zone': 'Mars' }],
-      ['agent settings', { 'monthly-cost-cap-usd': 'much' }],
+      ['agent-settings update', { 'outreach-interval-days': '400' }],
+      ['agent-settings update', { 'outreach-interval-days': '-1' }],
+      ['agent-settings update', { 'quiet-hours': '20:00' }],
+      ['agent-settings update', { 'quiet-hours': '20:00-08:00-10:00' }],
+      ['agent-settings update', { 'time-zone': 'Mars' }],
+      ['agent-settings update', { 'monthly-cost-cap-usd': 'much' }],
       ['tenant update', { 'require-signed-identification': 'yes' }],
     ]
     for (const [name, values] of refused)
@@ -217,9 +216,15 @@ describe('the command line', () => {
       time_zone: 'Europe/Berlin',
       monthly_cost_cap_usd: 12.5,
     }
-    expect(await run('agent settings', given)).toMatchObject({ ...settings, outreach_interval_days: 7 })
-    expect(await run('agent settings', {})).toMatchObject(settings)
-    const cleared = await run('agent settings', { 'quiet-hours': 'none', 'monthly-cost-cap-usd': 'none' })
-    expect(cleared).toMatchObject({ quiet_hours: null, monthly_cost_cap_usd: null, time_zone: 'Europe/Berlin' })
+    expect(await run('agent-settings update', given)).toMatchObject({
+      settings: { ...settings, outreach_interval_days: 7 },
+    })
+    expect(await run('agent-settings get', {})).toMatchObject({ settings })
+    const cleared = await run('agent-settings update', { 'quiet-hours': 'none', 'monthly-cost-cap-usd': 'none' })
+    expect(cleared.settings).toMatchObject({
+      quiet_hours: null,
+      monthly_cost_cap_usd: null,
+      time_zone: 'Europe/Berlin',
+    })
   })
 })

@@ -5,7 +5,6 @@ import { failedRowsOf, type ImportSummary, importContacts } from '../imports/imp
 import { countRows } from '../journal/batches.ts'
 import { retryRefused } from '../journal/refused.ts'
 import { seedTenant } from '../seed/seed.ts'
-import { AGENT_SETTINGS_COMMANDS } from './agent-settings-commands.ts'
 import { audited } from './audited.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant } from './command.ts'
 import { diagnose } from './doctor.ts'
@@ -41,7 +40,6 @@ export const COMMANDS: Record<string, Command> = {
     },
   },
   ...OPERATION_COMMANDS,
-  ...AGENT_SETTINGS_COMMANDS,
   ...SOURCE_COMMANDS,
   ...MAILBOX_COMMANDS,
   ...IDENTITY_COMMANDS,

@@ -2,6 +2,10 @@ import { DOMAIN_OPERATIONS, type DomainServices } from '../access/domain-operati
 import { KEY_OPERATIONS } from '../access/key-operations.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { TENANT_OPERATIONS, type TenantServices } from '../access/settings-operations.ts'
+import { ACTION_OPERATIONS } from '../agents/actions/operations.ts'
+import { AGENT_OPERATIONS, type AgentServices } from '../agents/operations.ts'
+import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/operations.ts'
+import { RUN_OPERATIONS } from '../agents/runs/operations.ts'
 import { QUEUES } from '../assembly/service.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import { ERASURE_OPERATIONS } from '../erasure/operations.ts'
@@ -13,6 +17,7 @@ import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
 import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import { type Jobs, openJobs } from '../platform/jobs/jobs.ts'
 import { createLog } from '../platform/log.ts'
+import { createApiFetch } from '../platform/outbound/api-fetch.ts'
 import { createOutbound } from '../platform/outbound/client.ts'
 import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
@@ -35,6 +40,10 @@ export const OPERATION_COMMANDS: Record<string, Command> = {
   ...commandsOf(VIEW_OPERATIONS, withoutServices),
   ...commandsOf(ERASURE_OPERATIONS, withJobs),
   ...commandsOf(EXPORT_OPERATIONS, withJobs),
+  ...commandsOf(AGENT_OPERATIONS, withAgentServices),
+  ...commandsOf(RUN_OPERATIONS, withJobs),
+  ...commandsOf(ACTION_OPERATIONS, withJobs),
+  ...commandsOf(PLAYBOOK_OPERATIONS, withAgentServices),
   ...commandsOf(SEGMENT_OPERATIONS, withoutServices),
   ...commandsOf(WEBHOOK_OPERATIONS, withWebhookServices),
   ...commandsOf(DELIVERY_OPERATIONS, withoutServices),
@@ -90,6 +99,19 @@ async function withJobs<Answer>(session: Session, use: (services: { jobs: Jobs }
     return await use({ jobs })
   } finally {
     await jobs.stop()
+  }
+}
+
+async function withAgentServices<Answer>(
+  session: Session,
+  use: (services: AgentServices & PlaybookServices) => Promise<Answer>,
+): Promise<Answer> {
+  const { config } = session
+  const llmOutbound = createApiFetch({ allowPrivate: config.llm.allowPrivate, allowHttp: config.llm.allowPrivate })
+  try {
+    return await withJobs(session, ({ jobs }) => use({ jobs, llmOutbound, config }))
+  } finally {
+    await llmOutbound.close()
   }
 }
 

@@ -3,5 +3,4 @@
  * sees (views, segments), an administrator decides where data goes and who may have it.
  */
 export const VIEWER = { role: 'viewer' } as const
-export const MEMBER = { role: 'member' } as const
 export const ADMIN = { role: 'admin' } as const

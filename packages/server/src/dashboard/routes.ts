@@ -8,9 +8,9 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { App } from '../platform/http/app-types.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { servePages } from '../static/pages.ts'
-import { type PageDependencies, pageRoutes } from './page-routes.ts'
+import { type IdentityPageDependencies, identityPageRoutes } from './identity-routes.ts'
 
-export interface DashboardDependencies extends TeamDependencies, PageDependencies {
+export interface DashboardDependencies extends TeamDependencies, IdentityPageDependencies {
   auth: () => Promise<Auth>
   findSession(cookies: string | undefined): Promise<SignedIn | null>
   findChallenged(cookies: string | undefined): Promise<string | null>
@@ -24,6 +24,6 @@ export async function dashboardRoutes(app: App, dependencies: DashboardDependenc
   sessionRoutes(app, dependencies)
   invitationRoutes(app, dependencies)
   teamRoutes(app, dependencies)
-  pageRoutes(app, dependencies)
+  identityPageRoutes(app, dependencies)
   await servePages(app)
 }

@@ -24,7 +24,8 @@ export function optionsOf(operation: Declaration) {
   const options = Object.entries(operation.input).map(([name, schema]) => {
     const sent = unlessNull(schema)
     const { items } = sent
-    const hint = operation.options?.[name]?.hint ?? hintOf(name, items ?? sent)
+    const value = operation.options?.[name]?.hint ?? hintOf(name, items ?? sent)
+    const hint = canBeNone(schema) ? `${value}|${NONE}` : value
     const option = { type: 'string', required: !Type.IsOptional(schema), multiple: items !== undefined, hint } as const
     return [optionOf(operation, name), option] as const
   })
@@ -53,6 +54,10 @@ function readFields(operation: Declaration, given: Values): Parsed {
     const value = given[option]
     if (value === undefined) continue
     const sent = unlessNull(schema)
+    if (value === NONE && canBeNone(schema)) {
+      values[name] = null
+      continue
+    }
     const read = operation.options?.[name]?.read ?? ((text: string) => readText(option, sent.items ?? sent, text))
     values[name] = Array.isArray(value) ? value.flatMap((each) => read(String(each))) : read(String(value))
   }
@@ -75,7 +80,14 @@ function optionOf({ options }: Declaration, name: string): string {
   return options?.[name]?.name ?? name.replaceAll('_', '-')
 }
 
-/** The schema of a field's value other than null, which no option can give. */
+/** Stands for null where text is not expected. */
+const NONE = 'none'
+
+function canBeNone(schema: JsonSchema): boolean {
+  return unlessNull(schema) !== schema && unlessNull(schema).type !== 'string'
+}
+
+/** The schema of a field's value other than null. */
 function unlessNull(schema: JsonSchema): JsonSchema {
   return schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
 }
@@ -85,12 +97,12 @@ function hintOf(name: string, { type, enum: words, 'x-bound': bound }: JsonSchem
   if (bound) return 'TIMESTAMP'
   if (type === 'string') return name.toUpperCase()
   if (type === 'boolean') return 'true|false'
-  return type === 'integer' ? 'NUMBER' : 'JSON'
+  return type === 'integer' || type === 'number' ? 'NUMBER' : 'JSON'
 }
 
 function readText(option: string, { type }: JsonSchema, text: string): unknown {
   if (type === 'string') return text
-  if (type !== 'integer') return readJson(option, text)
+  if (type !== 'integer' && type !== 'number') return readJson(option, text)
   // Anything else stays a text, which the schema rejects with a suitable message.
-  return /^\d{1,15}$/.test(text) ? Number(text) : text
+  return /^\d{1,15}(\.\d{1,6})?$/.test(text) ? Number(text) : text
 }

@@ -26,12 +26,12 @@ async function waiting(more: object = {}) {
   const proposed = await propose(tenant.handle, bench.service.jobs, { contactId, identityId, ...MAIL, ...more })
   const { runId, actionIndex } = proposed.ref
   const place = { run_id: runId, contact_id: contactId, action_index: actionIndex }
-  return { ...proposed, place, path: `/api/approvals/${runId}/${contactId}/${actionIndex}` }
+  return { ...proposed, place, path: `/v1/agents/runs/${runId}/contacts/${contactId}/actions/${actionIndex}` }
 }
 
 test('what waits is listed with contact, agent, sender and reasoning, page by page', async () => {
   const { place } = await waiting()
-  const { body } = await member.call('GET', '/api/approvals?limit=1')
+  const { body } = await member.call('GET', '/v1/approvals?limit=1')
   expect(body.actions).toMatchObject([
     {
       ...place,
@@ -43,7 +43,7 @@ test('what waits is listed with contact, agent, sender and reasoning, page by pa
     },
   ])
   expect(body.pagination).toMatchObject({ page: 1, limit: 1 })
-  const { body: none } = await member.call('GET', `/api/approvals?contact_id=${place.run_id}`)
+  const { body: none } = await member.call('GET', `/v1/approvals?contact_id=${place.run_id}`)
   expect([none.actions, none.pagination.total_items]).toEqual([[], 0])
 })
 
@@ -69,7 +69,7 @@ test('whoever decides second is told who was first and when', async () => {
   expect((await admin.call('POST', `${path}/reject`, { reason: 'Too soon.' })).body.action.status).toBe('rejected')
   const late = await member.call('POST', `${path}/approve`)
   expect([late.status, late.body.error.code]).toEqual([409, 'invalid_action_state'])
-  expect(late.body.error.message).toMatch(/^The admin rejected this action already, at 20\d\d-.* UTC\.$/)
+  expect(late.body.error.message).toMatch(/^The admin already rejected this action, at 20\d\d-.* UTC\.$/)
   expect((await admin.call('POST', `${path}/reject`)).body.error.message).toMatch(/^You rejected/)
 })
 
@@ -78,17 +78,17 @@ test('several are decided at once, each for itself', async () => {
   await admin.call('POST', `${gone.path}/approve`)
   const unknown = { ...first.place, action_index: 7 }
   const actions = [first.place, unknown, gone.place]
-  const { body } = await member.call('POST', '/api/approvals/approve', { actions })
+  const { body } = await member.call('POST', '/v1/approvals/approve', { actions })
   expect(
     body.decisions.map(
       ({ error, action }: { error: null | { code: string }; action: { status: string } }) =>
         error?.code ?? action.status,
     ),
   ).toEqual(['approved', 'not_found', 'invalid_action_state'])
-  const rejected = await member.call('POST', '/api/approvals/reject', { actions: [second.place], reason: 'No.' })
+  const rejected = await member.call('POST', '/v1/approvals/reject', { actions: [second.place], reason: 'No.' })
   expect(rejected.body.decisions[0].action.status).toBe('rejected')
   const many = Array.from({ length: 101 }, () => first.place)
-  expect((await member.call('POST', '/api/approvals/reject', { actions: many })).status).toBe(400)
+  expect((await member.call('POST', '/v1/approvals/reject', { actions: many })).status).toBe(400)
 })
 
 test('agents are listed with how they last ran; a run is read page by page and ended', async () => {
@@ -102,43 +102,43 @@ test('agents are listed with how they last ran; a run is read page by page and e
   })
   const { runId } = one.ref
   await propose(tenant.handle, bench.service.jobs, { agentId: agent_id, runId, contactId: contacts[1] ?? '', ...NOTE })
-  const { agents } = (await member.call('GET', '/api/agents?limit=100')).body
+  const { agents } = (await member.call('GET', '/v1/agents?limit=100&include=last_run')).body
   const listed = agents.find((each: { agent_id: string }) => each.agent_id === agent_id)
   expect(listed.last_run).toMatchObject({ run_id: runId })
-  const page = (await member.call('GET', `/api/agents/runs/${runId}/contacts?limit=1&page=2`)).body
+  const page = (await member.call('GET', `/v1/agents/runs/${runId}/contacts?limit=1&page=2`)).body
   expect([page.contacts.length, page.pagination.total_items]).toEqual([1, 2])
   const wait = tenant.handle.db.updateTable('agent_run_contacts').set({ status: 'pending' }).where('run_id', '=', runId)
   await wait.where('contact_id', '=', contacts[1] ?? '').execute()
-  expect((await member.call('GET', `/api/agents/runs/${runId}/contacts?limit=1`)).body.done).toBe(page.done - 1)
+  expect((await member.call('GET', `/v1/agents/runs/${runId}/contacts?limit=1`)).body.done).toBe(page.done - 1)
   await tenant.handle.db.updateTable('agent_runs').set({ status: 'running' }).where('run_id', '=', runId).execute()
-  const ended = await member.call('POST', `/api/agents/runs/${runId}/cancel`)
+  const ended = await member.call('POST', `/v1/agents/runs/${runId}/cancel`)
   expect([ended.status, ended.body.run.status]).toEqual([200, 'cancelled'])
-  expect((await member.call('POST', `/api/agents/runs/${runId}/cancel`)).body.error.code).toBe('run_ended')
+  expect((await member.call('POST', `/v1/agents/runs/${runId}/cancel`)).body.error.code).toBe('run_ended')
 })
 
 test('the rules for all agents are read by everybody and set by administrators', async () => {
-  const { body } = await member.call('GET', '/api/agent-settings')
+  const { body } = await member.call('GET', '/v1/agent-settings')
   expect(body).toMatchObject({ settings: { outreach_interval_days: 7, quiet_hours: null }, cost_this_month_usd: 0 })
   const quiet_hours = { from: '20:00', to: '08:00' }
-  const set = await admin.call('PUT', '/api/agent-settings', { quiet_hours, monthly_cost_cap_usd: 20 })
+  const set = await admin.call('PATCH', '/v1/agent-settings', { quiet_hours, monthly_cost_cap_usd: 20 })
   expect(set.body.settings).toMatchObject({ quiet_hours, monthly_cost_cap_usd: 20, outreach_interval_days: 7 })
-  const wrong = await admin.call('PUT', '/api/agent-settings', { time_zone: 'Mars', nonsense: 1 })
+  const wrong = await admin.call('PATCH', '/v1/agent-settings', { reply_pause_days: -1, nonsense: 1 })
   expect([wrong.status, wrong.body.error.details.length]).toEqual([400, 2])
-  expect((await member.call('PUT', '/api/agent-settings', {})).status).toBe(403)
+  expect((await member.call('PATCH', '/v1/agent-settings', {})).status).toBe(403)
 })
 
 test('templates, variables and schedules are there to choose from', async () => {
-  const { playbooks } = (await member.call('GET', '/api/playbooks')).body
+  const { playbooks } = (await member.call('GET', '/v1/playbooks')).body
   expect(playbooks.templates.map(({ name }: { name: string }) => name)).toContain('cold_outreach')
   expect(playbooks).toMatchObject({ default_model: null, configured_providers: [] })
   const check = { playbook_md: '{{contact.firstname}} {{contcat.x}} {{variables.mine}} {{variables.none}}' }
-  const checked = await admin.call('POST', '/api/playbooks/check', { ...check, variables: ['mine'] })
+  const checked = await admin.call('POST', '/v1/playbooks/check', { ...check, variables: ['mine'] })
   expect(checked.body.unknown).toEqual(['contcat.x', 'variables.none'])
-  const next = await member.call('GET', '/api/schedules?cron=0+9+*+*+1&time_zone=Europe/Berlin')
+  const next = await member.call('GET', '/v1/schedules?cron=0+9+*+*+1&time_zone=Europe/Berlin')
   expect(next.body.times).toHaveLength(5)
   expect(next.body.times.every((time: string) => new Date(time).getUTCDay() === 1)).toBe(true)
   for (const query of ['', 'cron=nonsense', 'cron=0+9+*+*+1&time_zone=Mars', 'cron=0+0+30+2+*']) {
-    expect((await member.call('GET', `/api/schedules?${query}`)).status, query).toBe(400)
+    expect((await member.call('GET', `/v1/schedules?${query}`)).status, query).toBe(400)
   }
 })
 

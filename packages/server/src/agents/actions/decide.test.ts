@@ -14,11 +14,11 @@ let service: TestService
 let tenant: TestTenant
 let contactId: string
 let identityId: string
-let deciding: { jobs: TestService['jobs']; clock: TestService['writing']['clock'] }
+let deciding: { jobs: TestService['jobs'] }
 
 beforeAll(async () => {
   service = await sharedService()
-  deciding = { jobs: service.jobs, clock: service.writing.clock }
+  deciding = { jobs: service.jobs }
 })
 beforeEach(async () => {
   tenant = await createTestTenant(service)
@@ -102,7 +102,7 @@ test('a NUL character in a reason is 400', async () => {
   const { path } = await waiting()
   const { status } = await tenant.call('POST', `${path}/reject`, { reason: 'a\u0000b' })
   expect(status).toBe(400)
-  const typed = rejectAction(tenant.handle, deciding, (await waiting()).ref, { actor: ADA, reason: '\ud800' })
+  const typed = rejectAction(tenant.handle, (await waiting()).ref, { actor: ADA, reason: '\ud800' }, new Date())
   await expect(typed).rejects.toMatchObject({ status: 400 })
 })
 
@@ -192,7 +192,7 @@ describe('edits', () => {
   test('an approval can carry other params, which are checked, and the log says which, without their text', async () => {
     const { ref } = await waiting()
     const params = { ...MAIL.params, message: 'Edited' }
-    const action = await approveAction(tenant.handle, deciding, ref, { actor: ADA, params })
+    const action = await approveAction(tenant.handle, deciding, ref, { actor: ADA, params }, new Date())
     expect(action).toMatchObject({ params, status: 'approved', decided_by: ADA })
     expect((await actionOf(tenant.handle, ref)).params_hash).toBe(hashOfParams(params))
     const { entries } = await listAudit(tenant.handle, { actor: ADA.id }, { page: 1, limit: 10 })
@@ -211,7 +211,7 @@ describe('edits', () => {
     ['text'],
   ])('params %j are refused and nothing is decided', async (params) => {
     const { ref } = await waiting()
-    const approval = approveAction(tenant.handle, deciding, ref, { actor: ADA, params })
+    const approval = approveAction(tenant.handle, deciding, ref, { actor: ADA, params }, new Date())
     await expect(approval).rejects.toMatchObject({ status: 400, code: 'validation_error' })
     expect((await actionOf(tenant.handle, ref)).status).toBe('pending_approval')
   })
@@ -223,7 +223,7 @@ test('several are approved at once, each for itself', async () => {
   await tenant.call('POST', `${second.path}/reject`)
   const unknown = { ...first.ref, runId: newId() }
   const decided = await decideMany([first.ref, second.ref, unknown], (ref) =>
-    approveAction(tenant.handle, deciding, ref, { actor: ADA }),
+    approveAction(tenant.handle, deciding, ref, { actor: ADA }, new Date()),
   )
   expect(decided.map((each) => ('action' in each ? each.action.status : each.error.code))).toEqual([
     'approved',

@@ -4,7 +4,6 @@ import { conflict, notFound, ServiceError, validationError } from '../../platfor
 import { isStorableText } from '../../platform/http/json-body.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import type { Clock } from '../../platform/time.ts'
 import { type ActionType, checkActionParams, isOutbound } from '../action-types.ts'
 import { ACTION_COLUMNS, type ActionObject, type ActionRow, toActionObject } from './action-object.ts'
 import { auditAction } from './audit.ts'
@@ -13,14 +12,13 @@ import { hashOfParams } from './params-hash.ts'
 import { existingIdentity } from './propose.ts'
 import { type ActionRef, queueAction } from './queue.ts'
 
-export interface DecisionDependencies {
+export interface DecisionServices {
   jobs: Pick<Jobs, 'send'>
-  clock: Clock
 }
 
 export interface Approval {
   actor: Actor
-  /** What is to be executed instead of what the agent proposed; undefined leaves that as it is. */
+  /** Executed in place of what the agent proposed. */
   params?: unknown
 }
 
@@ -29,7 +27,7 @@ export interface Rejection {
   reason?: string
 }
 
-/** What became of one of several decisions. */
+/** The result of one of several decisions. */
 export type Decided = { ref: ActionRef; action: ActionObject } | { ref: ActionRef; error: ServiceError }
 
 const REASON_LENGTH_MAX = 1_000
@@ -42,13 +40,13 @@ const DECIDED_AT_ONCE_MAX = 100
  */
 export async function approveAction(
   tenant: Tenant,
-  { jobs, clock }: DecisionDependencies,
+  { jobs }: DecisionServices,
   ref: ActionRef,
   { actor, params: edited }: Approval,
+  now: Date,
 ): Promise<ActionObject> {
-  const now = clock()
   return tenant.transaction(async (tx) => {
-    const row = await lockPending(tx, ref)
+    const row = await lockPending(tx, ref, actor)
     const type = row.type as ActionType
     const details = edited === undefined ? [] : checkActionParams(type, edited)
     if (details.length > 0) throw validationError(details)
@@ -86,17 +84,16 @@ function editOf(proposed: Params, approved: Params) {
  */
 export async function rejectAction(
   tenant: Tenant,
-  { clock }: Pick<DecisionDependencies, 'clock'>,
   ref: ActionRef,
   { actor, reason }: Rejection,
+  now: Date,
 ): Promise<ActionObject> {
   if (reason !== undefined && (hasMoreCharacters(reason, REASON_LENGTH_MAX) || !isStorableText(reason))) {
     const message = `must be a text of at most ${REASON_LENGTH_MAX} characters`
     throw validationError([{ path: 'reason', message }])
   }
-  const now = clock()
   return tenant.transaction(async (tx) => {
-    const row = await lockPending(tx, ref)
+    const row = await lockPending(tx, ref, actor)
     const rejected = await decide(tx, ref, { status: 'rejected' }, actor, now)
     await auditAction(tx, 'rejected', ref, actor, { type: row.type, ...(reason ? { reason } : {}) }, now)
     return toActionObject(rejected)
@@ -104,7 +101,7 @@ export async function rejectAction(
 }
 
 /**
- * Decides about several actions, each for itself: one that cannot be decided does not hold up the others.
+ * Decides about several actions, each for itself: one that cannot be decided does not stop the others.
  * @throws ServiceError 400 for too many at once.
  */
 export async function decideMany(
@@ -126,8 +123,8 @@ export async function decideMany(
   return decided
 }
 
-/** The action, held until the decision is stored. @throws ServiceError 404, 409 `invalid_action_state`. */
-async function lockPending(tx: Tenant, { runId, contactId, actionIndex }: ActionRef): Promise<ActionRow> {
+/** The action, locked until the decision is stored. @throws ServiceError 404, 409 `invalid_action_state`. */
+async function lockPending(tx: Tenant, { runId, contactId, actionIndex }: ActionRef, actor: Actor): Promise<ActionRow> {
   const row = await tx.db
     .selectFrom('agent_actions')
     .select(ACTION_COLUMNS)
@@ -138,10 +135,23 @@ async function lockPending(tx: Tenant, { runId, contactId, actionIndex }: Action
     .executeTakeFirst()
   if (!row) throw notFound('proposed action')
   if (row.status !== 'pending_approval') {
-    const message = `The action is ${row.status}; only one that is pending_approval can be approved or rejected.`
-    throw conflict('invalid_action_state', message, [{ path: 'status', message: row.status }])
+    throw conflict('invalid_action_state', whoDecided(row, actor), [{ path: 'status', message: row.status }])
   }
   return row
+}
+
+/** Tells the later of two people who decide about an action who the other was. */
+function whoDecided({ status, decided_by, decided_at }: ActionRow, actor: Actor): string {
+  if (!decided_at) return `The action is ${status}; only one that is pending_approval can be approved or rejected.`
+  const by = nameOf(decided_by as Actor | null, actor)
+  const at = `${decided_at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  return `${by} already ${status === 'rejected' ? 'rejected' : 'approved'} this action, at ${at}.`
+}
+
+function nameOf(first: Actor | null, actor: Actor): string {
+  if (first === null || !('name' in first)) return first?.kind === 'command_line' ? 'The command line' : 'The service'
+  if ('id' in actor && actor.id === first.id) return 'You'
+  return first.kind === 'api_key' ? `The API key ${first.name}` : first.name
 }
 
 interface Decision {

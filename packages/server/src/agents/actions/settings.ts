@@ -1,23 +1,61 @@
 import { isDeepStrictEqual } from 'node:util'
+import Type from 'typebox'
 import { type Actor, audit } from '../../audit/log.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
+import { Nullable } from '../../platform/http/responses.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { isTimeZone, minuteOf, type QuietHours } from './local-time.ts'
+import { isTimeZone, minuteOf } from './local-time.ts'
 
-/** A tenant's rules for what its agents may do, beside each agent's own. */
-export interface AgentSettings {
-  /** One outreach per contact in so many days, whichever agent it is from; 0 for no such rule. */
-  outreach_interval_days: number
-  /** When no outreach leaves; null for never. */
-  quiet_hours: QuietHours | null
-  /** Of the quiet hours where a contact has no `timezone` of its own, and of the days that limits count. */
-  time_zone: string
-  /** Outreach actions a day through one identity. */
-  daily_limit_per_identity: number
-  /** After a reply agents stay silent for so many days; 0 for no such rule. */
-  reply_pause_days: number
-  /** What models may cost in a calendar month (UTC); null for no cap. */
-  monthly_cost_cap_usd: number | null
+const DAYS_MAX = 365
+const DAILY_LIMIT_MAX = 10_000
+const COST_CAP_MAX = 1_000_000
+const QUIET_HOURS_FORM = 'must be {"from": "HH:MM", "to": "HH:MM"} with two different times, or null'
+
+const days = (description: string) =>
+  Type.Integer({
+    minimum: 0,
+    maximum: DAYS_MAX,
+    description,
+    'x-expected': `a whole number from 0 to ${DAYS_MAX}`,
+  })
+
+const FIELDS = {
+  outreach_interval_days: days('A contact gets at most one outreach in so many days, from all agents; 0: no limit.'),
+  quiet_hours: Nullable(
+    Type.Object({ from: Type.String(), to: Type.String() }, { additionalProperties: false }),
+    'When no outreach is sent, as HH:MM; null: never.',
+  ),
+  time_zone: Type.String({
+    description: 'An IANA name: for contacts without a `timezone` property, and for daily limits.',
+    examples: ['Europe/Berlin'],
+  }),
+  daily_limit_per_identity: Type.Integer({
+    minimum: 1,
+    maximum: DAILY_LIMIT_MAX,
+    description: 'Outreach actions a day through one identity.',
+  }),
+  reply_pause_days: days('After a reply, agents send nothing for so many days; 0: no pause.'),
+  monthly_cost_cap_usd: Nullable(
+    Type.Number({ minimum: 0, maximum: COST_CAP_MAX }),
+    'What models may cost in a calendar month (UTC); null: no cap.',
+  ),
+}
+
+/** A tenant's rules for all its agents, beside each agent's own. */
+export const AgentSettingsObject = Type.Object(FIELDS, { title: 'AgentSettings' })
+export type AgentSettings = Type.Static<typeof AgentSettingsObject>
+
+/** The settings as fields of a change. */
+export const AGENT_SETTINGS_FIELDS = {
+  outreach_interval_days: Type.Optional(FIELDS.outreach_interval_days),
+  quiet_hours: Type.Optional({ ...FIELDS.quiet_hours, 'x-expected': QUIET_HOURS_FORM.slice('must be '.length) }),
+  time_zone: Type.Optional(FIELDS.time_zone),
+  daily_limit_per_identity: Type.Optional(FIELDS.daily_limit_per_identity),
+  reply_pause_days: Type.Optional(FIELDS.reply_pause_days),
+  monthly_cost_cap_usd: Type.Optional({
+    ...FIELDS.monthly_cost_cap_usd,
+    'x-expected': `a number from 0 to ${COST_CAP_MAX}, or null`,
+  }),
 }
 
 export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
@@ -29,18 +67,14 @@ export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
   monthly_cost_cap_usd: null,
 }
 
-const DAYS_MAX = 365
-const DAILY_LIMIT_MAX = 10_000
-const COST_CAP_MAX = 1_000_000
-
 export async function getAgentSettings(tenant: Tenant): Promise<AgentSettings> {
   const row = await tenant.db.selectFrom('agent_settings').select('settings').executeTakeFirst()
   return { ...DEFAULT_AGENT_SETTINGS, ...(row?.settings as Partial<AgentSettings> | undefined) }
 }
 
 /**
- * Changes the settings that are given; the others stay. What waits for its execution is judged by the new ones.
- * @throws ServiceError 400 naming every wrong place.
+ * Changes the given settings; the others stay. The new ones also apply to approved actions that are not executed yet.
+ * @throws ServiceError 400 naming every invalid field.
  */
 export async function setAgentSettings(
   tenant: Tenant,
@@ -51,7 +85,7 @@ export async function setAgentSettings(
   const details = problemsOf(changes)
   if (details.length > 0) throw validationError(details)
   return tenant.transaction(async (tx) => {
-    // Made first, so that there is a row to lock: two changes at once must both be kept.
+    // Inserted first, so that there is a row to lock: of two concurrent changes both must be kept.
     await tx.db
       .insertInto('agent_settings')
       .values({ settings: '{}', updated_at: now })
@@ -71,36 +105,14 @@ export async function setAgentSettings(
   })
 }
 
-function problemsOf(changes: Partial<AgentSettings>): ErrorDetail[] {
-  return Object.entries(changes).flatMap(([name, value]) => {
-    const message = Object.hasOwn(RULES, name) ? RULES[name as keyof AgentSettings](value) : 'is no setting'
-    return message === null ? [] : [{ path: name.slice(0, 100), message }]
-  })
-}
-
-const RULES: { [Name in keyof AgentSettings]: (value: unknown) => string | null } = {
-  outreach_interval_days: wholeNumber(0, DAYS_MAX),
-  quiet_hours: (value) => {
-    const { from, to } = Object(value) as Partial<QuietHours>
-    const isSpan = typeof from === 'string' && typeof to === 'string' && from !== to
-    const isRight =
-      isSpan && minuteOf(from) !== null && minuteOf(to) !== null && Object.keys(Object(value)).length === 2
-    return value === null || isRight
-      ? null
-      : 'must be null or {"from": "HH:MM", "to": "HH:MM"} with two different times'
-  },
-  time_zone: (value) => (isTimeZone(value) ? null : 'must be the name of a time zone, such as Europe/Berlin'),
-  daily_limit_per_identity: wholeNumber(1, DAILY_LIMIT_MAX),
-  reply_pause_days: wholeNumber(0, DAYS_MAX),
-  monthly_cost_cap_usd: (value) => {
-    const isAmount = typeof value === 'number' && value >= 0 && value <= COST_CAP_MAX
-    return value === null || isAmount ? null : `must be null or a number from 0 to ${COST_CAP_MAX}`
-  },
-}
-
-function wholeNumber(min: number, max: number) {
-  return (value: unknown) =>
-    Number.isInteger(value) && Number(value) >= min && Number(value) <= max
-      ? null
-      : `must be a whole number from ${min} to ${max}`
+/** What the schema of the settings cannot express. */
+function problemsOf({ quiet_hours: quiet, time_zone: zone }: Partial<AgentSettings>): ErrorDetail[] {
+  const details: ErrorDetail[] = []
+  if (quiet && (quiet.from === quiet.to || minuteOf(quiet.from) === null || minuteOf(quiet.to) === null)) {
+    details.push({ path: 'quiet_hours', message: QUIET_HOURS_FORM })
+  }
+  if (zone !== undefined && !isTimeZone(zone)) {
+    details.push({ path: 'time_zone', message: 'must be an IANA time zone such as Europe/Berlin' })
+  }
+  return details
 }

@@ -9,8 +9,8 @@ export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-
 export const Id = Type.String({ format: 'uuid', examples: ['019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'] })
 
 /** A value that may be missing. */
-export function Nullable<const Schema extends TSchema>(schema: Schema) {
-  return Type.Union([schema, Type.Null()])
+export function Nullable<const Schema extends TSchema>(schema: Schema, description?: string) {
+  return Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
 }
 
 /** A success answer: `status` and the given fields. */

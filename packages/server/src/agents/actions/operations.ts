@@ -1,0 +1,221 @@
+import Type from 'typebox'
+import { idInPath, operationsWith } from '../../operations/declare.ts'
+import { notFound } from '../../platform/errors.ts'
+import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
+import { filterText } from '../../platform/http/query-parameters.ts'
+import { Id, Nullable, pathId } from '../../platform/http/responses.ts'
+import { costOfMonth } from '../runs/costs.ts'
+import { Action } from './action-object.ts'
+import { approveAction, type Decided, type DecisionServices, decideMany, rejectAction } from './decide.ts'
+import type { ActionRef } from './queue.ts'
+import { AGENT_SETTINGS_FIELDS, AgentSettingsObject, getAgentSettings, setAgentSettings } from './settings.ts'
+import { ListedAction, listWaitingActions } from './waiting.ts'
+
+export type ActionServices = DecisionServices
+
+const tag = 'Agents'
+const ACTION_PATH = '/v1/agents/runs/:run_id/contacts/:contact_id/actions/:action_index'
+const INDEX_MAX = 2_147_483_647
+const OFFSET_MAX = 1_000_000_000
+const NOWHERE = '00000000-0000-4000-8000-000000000000'
+
+const ActionPath = {
+  run_id: idInPath('run'),
+  contact_id: idInPath('contact'),
+  action_index: Type.String({ description: 'The position of the action among those of its contact, from 0.' }),
+}
+const Reason = Type.Optional(
+  Type.String({ maxLength: 1_000, description: 'Kept in the audit log.', examples: ['We spoke yesterday.'] }),
+)
+const Places = Type.Array(
+  Type.Object(
+    {
+      run_id: Type.String({ maxLength: 200 }),
+      contact_id: Type.String({ maxLength: 200 }),
+      action_index: Type.Integer({ minimum: 0, maximum: INDEX_MAX }),
+    },
+    { additionalProperties: false },
+  ),
+  { minItems: 1, maxItems: 100, examples: [[{ run_id: NOWHERE, contact_id: NOWHERE, action_index: 0 }]] },
+)
+
+const Decision = Type.Object(
+  {
+    run_id: Id,
+    contact_id: Id,
+    action_index: Type.Integer(),
+    action: Nullable(Action, 'As decided; null if it could not be.'),
+    error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+  },
+  { title: 'Decision' },
+)
+export type Decision = Type.Static<typeof Decision>
+
+const SettingsOutput = {
+  settings: AgentSettingsObject,
+  cost_this_month_usd: Type.Number({ description: 'What models have cost since the month began (UTC).' }),
+}
+
+const actionOperation = operationsWith<ActionServices>()
+
+/** What agents propose and people decide about. */
+export const ACTION_OPERATIONS = [
+  actionOperation({
+    name: 'approveAction',
+    tag,
+    http: `POST ${ACTION_PATH}/approve`,
+    command: 'action approve',
+    scope: 'agents:approve',
+    summary: 'Approve a proposed action; it is then queued for execution',
+    input: {
+      ...ActionPath,
+      params: Type.Optional(
+        Type.Unsafe<Record<string, unknown>>({
+          type: 'object',
+          description: 'Executed in place of the proposed params; the fields follow from the type of the action.',
+        }),
+      ),
+    },
+    output: { action: Action },
+    errors: ['409 invalid_action_state', '409 identity_required'],
+    async run({ tenant, jobs, actor, now }, { params, ...path }) {
+      const approval = { actor, ...(params === undefined ? {} : { params }) }
+      return { action: await approveAction(tenant, { jobs }, refOf(path), approval, now) }
+    },
+    audit: 'own',
+  }),
+  actionOperation({
+    name: 'rejectAction',
+    tag,
+    http: `POST ${ACTION_PATH}/reject`,
+    command: 'action reject',
+    scope: 'agents:approve',
+    summary: 'Reject a proposed action; it never executes',
+    input: { ...ActionPath, reason: Reason },
+    output: { action: Action },
+    errors: ['409 invalid_action_state'],
+    async run({ tenant, actor, now }, { reason, ...path }) {
+      const rejection = { actor, ...(reason === undefined ? {} : { reason }) }
+      return { action: await rejectAction(tenant, refOf(path), rejection, now) }
+    },
+    audit: 'own',
+  }),
+  actionOperation({
+    name: 'listApprovals',
+    tag,
+    http: 'GET /v1/approvals',
+    command: 'approval list',
+    scope: 'agents:read',
+    summary: 'List the actions that wait for approval, newest first',
+    input: {
+      ...pageParameters(20, 100),
+      agent_id: filterText('Only of this agent.', 200),
+      contact_id: filterText('Only about this contact.', 200),
+    },
+    output: { actions: Type.Array(ListedAction), pagination: Pagination },
+    async run({ tenant }, { page = 1, limit = 20, agent_id, contact_id }) {
+      const filters = {
+        ...(agent_id === undefined ? {} : { agentId: pathId(agent_id, 'agent') }),
+        ...(contact_id === undefined ? {} : { contactId: pathId(contact_id, 'contact') }),
+      }
+      const offset = Math.min(offsetOf({ page, limit }), OFFSET_MAX)
+      const { actions, total } = await listWaitingActions(tenant, { limit, offset, ...filters })
+      return { actions, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  actionOperation({
+    name: 'approveActions',
+    tag,
+    http: 'POST /v1/approvals/approve',
+    command: 'approval approve',
+    scope: 'agents:approve',
+    summary: 'Approve several proposed actions, each for itself',
+    description: 'An action that cannot be approved does not stop the others: its decision has an `error`.',
+    input: { actions: Places },
+    output: { decisions: Type.Array(Decision) },
+    async run({ tenant, jobs, actor, now }, { actions }) {
+      const approve = (ref: ActionRef) => approveAction(tenant, { jobs }, ref, { actor }, now)
+      return { decisions: (await decideMany(refsOf(actions), approve)).map(toDecision) }
+    },
+    audit: 'own',
+  }),
+  actionOperation({
+    name: 'rejectActions',
+    tag,
+    http: 'POST /v1/approvals/reject',
+    command: 'approval reject',
+    scope: 'agents:approve',
+    summary: 'Reject several proposed actions, each for itself',
+    description: 'An action that cannot be rejected does not stop the others: its decision has an `error`.',
+    input: { actions: Places, reason: Reason },
+    output: { decisions: Type.Array(Decision) },
+    async run({ tenant, actor, now }, { actions, reason }) {
+      const rejection = { actor, ...(reason === undefined ? {} : { reason }) }
+      const reject = (ref: ActionRef) => rejectAction(tenant, ref, rejection, now)
+      return { decisions: (await decideMany(refsOf(actions), reject)).map(toDecision) }
+    },
+    audit: 'own',
+  }),
+  actionOperation({
+    name: 'getAgentSettings',
+    tag,
+    http: 'GET /v1/agent-settings',
+    command: 'agent-settings get',
+    scope: 'agents:read',
+    summary: "Get the tenant's rules for all its agents",
+    input: {},
+    output: SettingsOutput,
+    async run({ tenant, now }) {
+      const [settings, cost] = await Promise.all([getAgentSettings(tenant), costOfMonth(tenant, now)])
+      return { settings, cost_this_month_usd: cost }
+    },
+  }),
+  actionOperation({
+    name: 'updateAgentSettings',
+    tag,
+    http: 'PATCH /v1/agent-settings',
+    command: 'agent-settings update',
+    scope: 'agents:write',
+    summary: "Change the tenant's rules for all its agents; what is not sent stays",
+    input: AGENT_SETTINGS_FIELDS,
+    output: SettingsOutput,
+    example: { reply_pause_days: 90 },
+    options: { quiet_hours: { name: 'quiet-hours', hint: 'HH:MM-HH:MM', read: readQuietHours } },
+    async run({ tenant, actor, now }, changes) {
+      const settings = await setAgentSettings(tenant, changes, actor, now)
+      return { settings, cost_this_month_usd: await costOfMonth(tenant, now) }
+    },
+    audit: 'own',
+  }),
+]
+
+/** `20:00-08:00` as an object; anything else stays a text, which the schema rejects. */
+function readQuietHours(text: string): unknown {
+  const [from, to, ...rest] = text.split('-')
+  return to === undefined || rest.length > 0 ? text : { from, to }
+}
+
+interface Place {
+  run_id: string
+  contact_id: string
+  action_index: string | number
+}
+
+/** @throws ServiceError 404 for what cannot be the place of an action. */
+function refOf({ run_id, contact_id, action_index }: Place): ActionRef {
+  const index = /^\d{1,10}$/.test(String(action_index)) ? Number(action_index) : Number.NaN
+  if (!(index <= INDEX_MAX)) throw notFound('proposed action')
+  return { runId: pathId(run_id, 'run'), contactId: pathId(contact_id, 'contact'), actionIndex: index }
+}
+
+function refsOf(places: readonly Place[]): ActionRef[] {
+  return places.map(refOf)
+}
+
+function toDecision(decided: Decided): Decision {
+  const { runId, contactId, actionIndex } = decided.ref
+  const place = { run_id: runId, contact_id: contactId, action_index: actionIndex }
+  if ('action' in decided) return { ...place, action: decided.action, error: null }
+  const { code, message } = decided.error
+  return { ...place, action: null, error: { code, message } }
+}

@@ -1,0 +1,118 @@
+import Type from 'typebox'
+import { idInPath, operationsWith } from '../operations/declare.ts'
+import { filterText, flag, oneOf } from '../platform/http/query-parameters.ts'
+import { Id, Nullable } from '../platform/http/responses.ts'
+import { Agent, toAgentObject } from './agent.ts'
+import { createAgent, deleteAgent, listAgents, readAgent, updateAgent } from './agents.ts'
+import type { ConfigurationDependencies } from './configuration.ts'
+import { AGENT_FIELDS, AgentName, windowParameters } from './requests.ts'
+import { lastRuns } from './runs/read.ts'
+import { Run } from './runs/run-object.ts'
+
+export type AgentServices = ConfigurationDependencies
+
+const tag = 'Agents'
+const AgentPath = { agent_id: idInPath('agent') }
+const ListedAgent = Type.Intersect([
+  Agent,
+  Type.Object({ last_run: Type.Optional(Nullable(Run, 'Only with `include=last_run`; null if it never ran.')) }),
+])
+export type ListedAgent = Type.Static<typeof ListedAgent>
+
+const agentOperation = operationsWith<AgentServices>()
+
+export const AGENT_OPERATIONS = [
+  agentOperation({
+    name: 'listAgents',
+    tag,
+    http: 'GET /v1/agents',
+    command: 'agent list',
+    scope: 'agents:read',
+    summary: 'List agents, newest first',
+    input: {
+      enabled: flag('Only enabled, or only disabled agents.'),
+      playbook_template: filterText('Only agents with this playbook template.', 200),
+      include: oneOf(['last_run'], 'What to return beside each agent: its latest run.'),
+      ...windowParameters,
+    },
+    output: {
+      agents: Type.Array(ListedAgent),
+      total: Type.Integer(),
+      limit: Type.Integer(),
+      offset: Type.Integer(),
+    },
+    async run({ tenant }, { limit = 20, offset = 0, enabled, playbook_template: playbookTemplate, include }) {
+      const filters = {
+        ...(enabled === undefined ? {} : { enabled }),
+        ...(playbookTemplate === undefined ? {} : { playbookTemplate }),
+      }
+      const { rows, total } = await listAgents(tenant, filters, { limit, offset })
+      const agents = rows.map(toAgentObject)
+      if (include === undefined) return { agents, total, limit, offset }
+      const ids = rows.map((row) => row.agent_id)
+      const runs = await lastRuns(tenant, ids)
+      const listed = agents.map((agent) => ({ ...agent, last_run: runs.get(agent.agent_id) ?? null }))
+      return { agents: listed, total, limit, offset }
+    },
+  }),
+  agentOperation({
+    name: 'createAgent',
+    tag,
+    http: 'POST /v1/agents',
+    command: 'agent create',
+    scope: 'agents:write',
+    summary: 'Create an agent',
+    input: { name: AgentName, ...AGENT_FIELDS },
+    output: { agent: Agent },
+    status: 201,
+    example: { name: 'Pricing follow-up', playbook_template: 'pricing_visitor_followup' },
+    errors: ['409 too_many_agents'],
+    async run({ tenant, actor, now, ...services }, input) {
+      return { agent: toAgentObject(await createAgent(tenant, services, input, actor, now)) }
+    },
+    audit: 'own',
+  }),
+  agentOperation({
+    name: 'getAgent',
+    tag,
+    http: 'GET /v1/agents/:agent_id',
+    command: 'agent get',
+    scope: 'agents:read',
+    summary: 'Get an agent',
+    input: AgentPath,
+    output: { agent: Agent },
+    run: async ({ tenant }, { agent_id }) => ({ agent: toAgentObject(await readAgent(tenant, agent_id)) }),
+  }),
+  agentOperation({
+    name: 'updateAgent',
+    tag,
+    http: 'PATCH /v1/agents/:agent_id',
+    command: 'agent update',
+    scope: 'agents:write',
+    summary: 'Change an agent; what is not sent stays, and null removes a setting',
+    description:
+      'Inside playbook, monitoring and llm_config, too, only what is sent changes. Runs that are under way keep the settings they began with.',
+    input: { ...AgentPath, name: Type.Optional(AgentName), ...AGENT_FIELDS },
+    output: { agent: Agent },
+    example: { name: 'Pricing page follow-up' },
+    async run({ tenant, actor, now, ...services }, { agent_id, ...input }) {
+      return { agent: toAgentObject(await updateAgent(tenant, services, agent_id, input, actor, now)) }
+    },
+    audit: 'own',
+  }),
+  agentOperation({
+    name: 'deleteAgent',
+    tag,
+    http: 'DELETE /v1/agents/:agent_id',
+    command: 'agent delete',
+    scope: 'agents:write',
+    summary: 'Delete an agent with its runs',
+    input: AgentPath,
+    output: { deleted: Type.Literal(true), agent_id: Id },
+    async run({ tenant, actor, now }, { agent_id }) {
+      await deleteAgent(tenant, agent_id, actor, now)
+      return { deleted: true as const, agent_id }
+    },
+    audit: 'own',
+  }),
+]

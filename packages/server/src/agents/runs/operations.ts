@@ -1,0 +1,111 @@
+import Type from 'typebox'
+import { idInPath, operationsWith } from '../../operations/declare.ts'
+import { offsetOf, Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
+import { oneOf } from '../../platform/http/query-parameters.ts'
+import type { Jobs } from '../../platform/jobs/jobs.ts'
+import { MAX_CONTACTS } from '../agent.ts'
+import { windowParameters } from '../requests.ts'
+import { cancelRun } from './cancel.ts'
+import { listRunContacts, listRuns, readRun } from './read.ts'
+import { ContactResult, RUN_STATUSES, Run, RunDetail } from './run-object.ts'
+import { triggerRun } from './trigger.ts'
+
+export interface RunServices {
+  jobs: Pick<Jobs, 'send'>
+}
+
+const tag = 'Agents'
+const AgentPath = { agent_id: idInPath('agent') }
+const RunPath = { run_id: idInPath('run') }
+const runOperation = operationsWith<RunServices>()
+
+export const RUN_OPERATIONS = [
+  runOperation({
+    name: 'triggerAgent',
+    tag,
+    http: 'POST /v1/agents/:agent_id/trigger',
+    command: 'agent trigger',
+    scope: 'agents:trigger',
+    summary: 'Queue a run of an agent, enabled or not',
+    input: {
+      ...AgentPath,
+      contact_ids: Type.Optional(
+        Type.Array(Type.String({ maxLength: 200 }), {
+          minItems: 1,
+          maxItems: MAX_CONTACTS.max,
+          description: "The contacts to evaluate, in this order; without them the agent's monitoring filter chooses.",
+        }),
+      ),
+    },
+    output: {
+      job_id: Type.String({ format: 'uuid', description: 'The id of the run, readable at once.' }),
+    },
+    errors: ['409 too_many_runs'],
+    async run({ tenant, actor, now, jobs }, { agent_id, contact_ids: contactIds = null }) {
+      return { job_id: await triggerRun(tenant, { jobs }, agent_id, contactIds, actor, now) }
+    },
+    audit: 'own',
+  }),
+  runOperation({
+    name: 'listAgentRuns',
+    tag,
+    http: 'GET /v1/agents/:agent_id/runs',
+    command: 'agent runs',
+    scope: 'agents:read',
+    summary: 'List the runs of an agent, newest first',
+    input: { ...AgentPath, ...windowParameters, status: oneOf(RUN_STATUSES, 'Only runs in this status.') },
+    output: { runs: Type.Array(Run), total: Type.Integer(), limit: Type.Integer(), offset: Type.Integer() },
+    async run({ tenant }, { agent_id, limit = 20, offset = 0, status }) {
+      return { ...(await listRuns(tenant, agent_id, status, { limit, offset })), limit, offset }
+    },
+  }),
+  runOperation({
+    name: 'getAgentRun',
+    tag,
+    http: 'GET /v1/agents/runs/:run_id',
+    command: 'run get',
+    scope: 'agents:read',
+    summary: 'Get a run with the results of its first 25 contacts',
+    input: {
+      ...RunPath,
+      mode: oneOf(['summary', 'full'], 'Counts and status alone, or with the results of at most 25 contacts.', 'full'),
+    },
+    output: { run: RunDetail },
+    run: async ({ tenant }, { run_id, mode = 'full' }) => ({ run: await readRun(tenant, run_id, mode) }),
+  }),
+  runOperation({
+    name: 'listRunContacts',
+    tag,
+    http: 'GET /v1/agents/runs/:run_id/contacts',
+    command: 'run contacts',
+    scope: 'agents:read',
+    summary: 'List the contacts of a run with their results, in the order of the run',
+    input: { ...RunPath, ...pageParameters(10, 100) },
+    output: {
+      contacts: Type.Array(ContactResult),
+      done: Type.Integer({ description: 'How many contacts the run has evaluated or skipped so far.' }),
+      pagination: Pagination,
+    },
+    async run({ tenant }, { run_id, page = 1, limit = 10 }) {
+      const window = { limit, offset: offsetOf({ page, limit }) }
+      const { contacts, total, done } = await listRunContacts(tenant, run_id, window)
+      return { contacts, done, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  runOperation({
+    name: 'cancelRun',
+    tag,
+    http: 'POST /v1/agents/runs/:run_id/cancel',
+    command: 'run cancel',
+    scope: 'agents:trigger',
+    summary: 'Cancel a run that is queued or running; its proposed actions stay',
+    input: RunPath,
+    output: { run: Run },
+    errors: ['409 run_ended'],
+    async run({ tenant, actor, now }, { run_id }) {
+      await cancelRun(tenant, run_id, actor, now)
+      return { run: await readRun(tenant, run_id, 'summary') }
+    },
+    audit: 'own',
+  }),
+]
