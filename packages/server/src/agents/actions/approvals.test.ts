@@ -70,7 +70,7 @@ test('whoever decides second is told who was first and when', async () => {
   const late = await member.call('POST', `${path}/approve`)
   expect([late.status, late.body.error.code]).toEqual([409, 'invalid_action_state'])
   expect(late.body.error.message).toMatch(/^The admin already rejected this action, at 20\d\d-.* UTC\.$/)
-  expect((await admin.call('POST', `${path}/reject`)).body.error.message).toMatch(/^You rejected/)
+  expect((await admin.call('POST', `${path}/reject`)).body.error.message).toMatch(/^You already rejected/)
 })
 
 test('several are decided at once, each for itself', async () => {
