@@ -1,13 +1,10 @@
-import { sql } from 'kysely'
 import type { Database } from '../platform/postgres/database.ts'
+import { lock } from '../platform/postgres/locks.ts'
 import { hashPassword, isSameHash, newSalt, saltOf } from './passwords.ts'
-
-/** Distinguishes these locks from others. */
-const LOCK = 25
 
 /** Waits for whoever else creates or verifies an account of this address. @param transaction holds the lock. */
 export async function lockAddress(transaction: Database, email: string): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${email}, ${LOCK}))`.execute(transaction)
+  await lock(transaction, 'account', email)
 }
 
 /** The verified account of an address. @returns its id; null for none. */

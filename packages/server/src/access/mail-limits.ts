@@ -1,12 +1,9 @@
-import { sql } from 'kysely'
 import type { MailLimits } from '../config.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { lock } from '../platform/postgres/locks.ts'
 
 const HOUR_MS = 60 * 60_000
-/** Distinguishes these locks from others. */
-const LOCK = 20
-
 /** Of an address's invitations, those that one tenant, or one person, can use up. The others are left to others. */
 const SHARE_OF_ADDRESS = 0.6
 
@@ -60,7 +57,7 @@ async function countMail(
   const hourAgo = new Date(now.getTime() - HOUR_MS)
   // Locked in one order, so that no two wait for each other.
   for (const [name, limit] of counted.toSorted(([one], [other]) => (one < other ? -1 : 1))) {
-    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, ${LOCK}))`.execute(transaction)
+    await lock(transaction, 'sent_mails', name)
     const rows = await transaction
       .selectFrom('sent_mails')
       .select('sent_at')

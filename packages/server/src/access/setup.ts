@@ -1,16 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { sql } from 'kysely'
 import { audit } from '../audit/log.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
+import { lock } from '../platform/postgres/locks.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { keepServiceSecret, readServiceSecret, removeServiceSecret } from './service-secrets.ts'
 import { createTenant } from './tenants.ts'
 import { addMember, createUser } from './users.ts'
 
-/** Any number that no other program would choose: whoever sets the service up first holds it. */
-const SETUP_LOCK = 7_300_417_202_612
 const TOKEN = 'setup'
 
 /** Whether nobody can sign in yet. */
@@ -25,7 +23,7 @@ export async function isSetupNeeded(database: Database): Promise<boolean> {
  */
 export async function setupToken(database: Database, secrets: SecretBox, now: Date): Promise<string | null> {
   return database.transaction().execute(async (transaction) => {
-    await holdSetup(transaction)
+    await lock(transaction, 'setup')
     if (await isSetupNeeded(transaction)) return keepServiceSecret(transaction, secrets, TOKEN, now)
     // Users were created on the command line: a link on some console must never work later.
     await removeServiceSecret(transaction, TOKEN)
@@ -45,7 +43,7 @@ export async function setUp(
   now: Date,
 ): Promise<string> {
   return stores.database.transaction().execute(async (transaction) => {
-    await holdSetup(transaction)
+    await lock(transaction, 'setup')
     if (!(await isSetupNeeded(transaction))) {
       throw conflict('setup_done', 'The service is set up already. Sign in, or ask for an invitation.')
     }
@@ -73,10 +71,6 @@ interface Setup {
   email: string
   password: string
   tenant_name: string
-}
-
-async function holdSetup(transaction: Database): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(${SETUP_LOCK})`.execute(transaction)
 }
 
 function isSame(token: string, sent: string): boolean {

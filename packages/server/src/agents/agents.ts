@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { sql } from 'kysely'
 import { type Actor, audit } from '../audit/log.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
+import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { getAgentSettings } from './actions/settings.ts'
 import { AGENT_COLUMNS, type AgentConfiguration, type AgentRow, configurationOf } from './agent.ts'
@@ -12,8 +12,6 @@ import { playbookTemplates } from './playbooks/templates.ts'
 import type { AgentInput } from './requests.ts'
 
 const AGENTS_MAX = 500
-/** Distinguishes this lock from others of the same tenant. */
-const LIMIT_LOCK = 7
 
 /** @throws ServiceError 400 naming every invalid field, 409 `too_many_agents`. */
 export async function createAgent(
@@ -172,7 +170,7 @@ function columnsOf({ playbook, monitoring, llm_config, ...plain }: AgentConfigur
 
 /** Waits for concurrent creations of the tenant, then counts. */
 async function requireRoom(tx: Tenant): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
+  await lock(tx.db, 'agents', tx.id)
   const { count } = await tx.db
     .selectFrom('agents')
     .select(({ fn }) => fn.countAll().as('count'))

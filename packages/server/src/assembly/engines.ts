@@ -15,7 +15,8 @@ import { type Cleanup, undoAll } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
 import { connectPostgres, openPool, type Postgres } from '../platform/postgres/connect.ts'
 import type { DB } from '../platform/postgres/generated/tables.ts'
-import { migratePostgres, withMigrationLock } from '../platform/postgres/migrate.ts'
+import { withSessionLock } from '../platform/postgres/locks.ts'
+import { migratePostgres } from '../platform/postgres/migrate.ts'
 import { openReadTurns } from '../platform/read-turns.ts'
 import type { Stores } from '../platform/tenant.ts'
 
@@ -85,7 +86,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
   const server = embedded?.connection ?? { connectionString: config.databaseUrl ?? '' }
   const postgres = connectPostgres<DB>(server, config.postgresPoolSize, options.log)
   cleanup.push(() => postgres.close())
-  const clickhouse = await withMigrationLock(postgres.db, async () => {
+  const clickhouse = await withSessionLock(postgres.db, 'migration', async () => {
     await migratePostgres(postgres.db)
     return migrateClickHouse(postgres, found, options)
   })

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { newId } from '../platform/ids.ts'
+import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CleanMessage, EMAIL_DIRECTORY, keysOf } from './clean.ts'
 import type { Participant } from './message.ts'
@@ -13,7 +14,7 @@ const SHOWN_PARTICIPANTS_MAX = 100
 
 /** Makes all recording of a tenant's messages happen in turn, so that two of one thread find the same thread. */
 export async function takeConversations(tx: Tenant): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`conversations ${tx.id}`}, 0))`.execute(tx.db)
+  await lock(tx.db, 'conversations', tx.id)
 }
 
 /** The threads that a mail's own id and its references lead to, the nearest reference first. */

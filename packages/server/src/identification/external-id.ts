@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
 import { EXTERNAL_ID, lockSurvivor, survivorOf, survivorOfContact } from '../contacts/aliases.ts'
 import { findContact, lockContact } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow } from '../contacts/contact-row.ts'
 import { isUuid } from '../platform/ids.ts'
+import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { linkVisitorsThatFit, registerVisitors } from './link.ts'
 
@@ -115,5 +115,5 @@ export async function linkClaimants(
  * would not see each other.
  */
 export async function lockExternalId(tx: Tenant, externalId: string): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`${tx.id}/${externalId}`}, 0))`.execute(tx.db)
+  await lock(tx.db, 'external_id', tx.id, externalId)
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type EventMatch, eventsOf, propertiesOf, type SegmentFilter } from './filter.ts'
 
@@ -45,7 +46,7 @@ export function rememberDefinitions(): Definitions {
 
 /** Locks the segments of a tenant until the transaction that changes them ends. */
 export async function lockDefinitions(tx: Tenant): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended('segments/' || ${tx.id}::text, 0))`.execute(tx.db)
+  await lock(tx.db, 'segments', tx.id)
 }
 
 async function readDefinitions(tx: Tenant): Promise<Definition[]> {

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { SystemEvent } from '../../journal/append.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
+import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionType } from '../action-types.ts'
 import type { ActionError, ActionStatus } from './action-object.ts'
@@ -10,8 +11,6 @@ import { hashOfParams } from './params-hash.ts'
 import { type ActionRef, queueAction } from './queue.ts'
 import { finish } from './record.ts'
 
-/** Distinguishes this lock from others of the same tenant. */
-const OUTREACH_LOCK = 11
 /** How long a claim holds unless it is renewed; after a crash the action rests for so long. */
 export const LEASE_MS = 30_000
 /** What could not be sent for so long is not sent any more: nobody expects it now. */
@@ -62,7 +61,7 @@ export async function claimAction(
   { jobs, now, keyOf }: Dependencies,
 ): Promise<ClaimedAction | null> {
   // One claim of a tenant at a time: each sees what the others are about to send.
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${OUTREACH_LOCK}))`.execute(tx.db)
+  await lock(tx.db, 'action_claims', tx.id)
   const row = await lockApproved(tx, ref)
   if (!row) return null
   const action: GuardedAction = { ...ref, agentId: row.agent_id, identityId: row.identity_id, type: row.type }

@@ -1,9 +1,6 @@
-import { sql } from 'kysely'
+import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionType } from '../action-types.ts'
-
-/** Distinguishes this lock from others of the same tenant. */
-const PROPOSAL_LOCK = 31
 
 /** An action that a run did not propose, and the one that waits in its place. */
 export interface SkippedAction {
@@ -22,8 +19,7 @@ export async function waitingOf(
   { agentId, runId }: { agentId: string; runId: string },
   contactId: string,
 ): Promise<Map<string, SkippedAction>> {
-  const subject = `${tx.id}/${agentId}/${contactId}`
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${subject}, ${PROPOSAL_LOCK}))`.execute(tx.db)
+  await lock(tx.db, 'proposals', tx.id, agentId, contactId)
   const rows = await tx.db
     .selectFrom('agent_actions')
     .select(['type', 'run_id', 'action_index'])

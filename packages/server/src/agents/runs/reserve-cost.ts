@@ -1,13 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
+import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { CapReached, type ReserveCost } from '../reasoning/reasoner.ts'
 import { type ClaimedRun, NotOurs, ours } from './claim.ts'
 import { type CostCaps, costOfMonth } from './costs.ts'
 
-/** Distinguishes this lock from others of the same tenant. */
-const COST_LOCK = 16
 const PAUSE_MS = 200
 
 /** What is reserved for one contact of a run. */
@@ -59,7 +58,7 @@ async function tryToReserve(
   now: Date,
 ): Promise<boolean> {
   return tenant.transaction(async (tx) => {
-    await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${COST_LOCK}))`.execute(tx.db)
+    await lock(tx.db, 'model_costs', tx.id)
     const own = await tx.db
       .selectFrom('agent_runs')
       .select(['cost_usd', 'held_usd'])

@@ -1,9 +1,9 @@
-import { sql } from 'kysely'
 import { type Actor, audit } from '../../audit/log.ts'
 import { knownContacts } from '../../contacts/read.ts'
 import { conflict, notFound, validationError } from '../../platform/errors.ts'
 import { isUuid, newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
+import { lock } from '../../platform/postgres/locks.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { AGENT_COLUMNS, type AgentRow, configurationOf } from '../agent.ts'
 import { RUN_QUEUE } from './queue.ts'
@@ -11,8 +11,6 @@ import { RUN_QUEUE } from './queue.ts'
 const NAMED_MAX = 20
 /** Queued and running runs of a tenant. */
 const OPEN_MAX = 100
-/** Distinguishes this lock from others of the same tenant. */
-const OPEN_LOCK = 17
 
 /**
  * Queues a run of an agent, enabled or not.
@@ -79,7 +77,7 @@ export async function queueRun(
 
 /** Waits for concurrent triggers of the tenant, then counts. */
 async function requireFewOpen(tx: Tenant): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${OPEN_LOCK}))`.execute(tx.db)
+  await lock(tx.db, 'agent_runs', tx.id)
   const { count } = await tx.db
     .selectFrom('agent_runs')
     .select(({ fn }) => fn.countAll().as('count'))

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { databaseUrl } from '../../../test/service.ts'
 import { newId } from '../ids.ts'
 import { connectPostgres } from './connect.ts'
-import { migratePostgres, withMigrationLock } from './migrate.ts'
+import { withSessionLock } from './locks.ts'
+import { migratePostgres } from './migrate.ts'
 import * as foundation from './migrations/0001-foundation.ts'
 import * as webhooks from './migrations/0005-webhooks.ts'
 import * as webhookQueue from './migrations/0017-webhook-queue.ts'
@@ -26,7 +27,7 @@ test('processes that start at once on an empty database migrate it once, and a l
     let inside = 0
     const ran = await Promise.all(
       processes.map(({ db }) =>
-        withMigrationLock(db, async () => {
+        withSessionLock(db, 'migration', async () => {
           expect(++inside).toBe(1)
           const names = await migratePostgres(db)
           inside--
@@ -39,7 +40,7 @@ test('processes that start at once on an empty database migrate it once, and a l
     const schema = async () => (await first?.pool.query(SCHEMA))?.rows
     const before = await schema()
     expect(before?.length).toBeGreaterThan(50)
-    if (first) expect(await withMigrationLock(first.db, () => migratePostgres(first.db))).toEqual([])
+    if (first) expect(await withSessionLock(first.db, 'migration', () => migratePostgres(first.db))).toEqual([])
     expect(await schema()).toEqual(before)
   } finally {
     for (const { close } of processes) await close()

@@ -1,4 +1,4 @@
-import { type Kysely, type Migration, Migrator, sql } from 'kysely'
+import { type Kysely, type Migration, Migrator } from 'kysely'
 import * as foundation from './migrations/0001-foundation.ts'
 import * as identification from './migrations/0002-identification.ts'
 import * as companiesAndSources from './migrations/0003-companies-and-sources.ts'
@@ -63,23 +63,6 @@ const MIGRATIONS: Record<string, Migration> = {
   '0035-merges': merges,
   '0036-batches': batches,
   '0037-idempotency-keys': idempotencyKeys,
-}
-
-/** An arbitrary number that no other program uses; both databases are migrated under this lock. */
-const MIGRATION_LOCK = 7_300_417_202_611
-
-/**
- * Runs `work` under the migration lock; other processes wait. It is PostgreSQL's session lock, so a crash releases it.
- */
-export async function withMigrationLock<T, Tables>(db: Kysely<Tables>, work: () => Promise<T>): Promise<T> {
-  return db.connection().execute(async (connection) => {
-    await sql`SELECT pg_advisory_lock(${MIGRATION_LOCK})`.execute(connection)
-    try {
-      return await work()
-    } finally {
-      await sql`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`.execute(connection)
-    }
-  })
 }
 
 /** Runs pending migrations of PostgreSQL. @returns their names. */

@@ -1,0 +1,45 @@
+import { type Kysely, sql } from 'kysely'
+
+/**
+ * Everything that is locked by name, because no single row stands for it. What follows the name distinguishes one lock
+ * from the next: a tenant, or something of a tenant.
+ */
+export type LockName =
+  | 'account'
+  | 'action_claims'
+  | 'agent_runs'
+  | 'agents'
+  | 'api_keys'
+  | 'conversations'
+  | 'external_id'
+  | 'identities'
+  | 'invitations'
+  | 'migration'
+  | 'model_costs'
+  | 'proposals'
+  | 'segments'
+  | 'sent_mails'
+  | 'setup'
+  | 'webhook_subscriptions'
+
+/** Waits until no other transaction has this lock, and keeps it until the caller's transaction ends. */
+export async function lock<Tables>(transaction: Kysely<Tables>, name: LockName, ...of: string[]): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${[name, ...of].join('/')}, 0))`.execute(transaction)
+}
+
+/** Runs `work` while its session has a lock; other processes wait. A crash ends the session and releases the lock. */
+export async function withSessionLock<T, Tables>(
+  db: Kysely<Tables>,
+  name: LockName,
+  work: () => Promise<T>,
+): Promise<T> {
+  const key = sql`hashtextextended(${name}, 0)`
+  return db.connection().execute(async (connection) => {
+    await sql`SELECT pg_advisory_lock(${key})`.execute(connection)
+    try {
+      return await work()
+    } finally {
+      await sql`SELECT pg_advisory_unlock(${key})`.execute(connection)
+    }
+  })
+}
