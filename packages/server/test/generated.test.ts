@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
+import { MIGRATIONS } from '../src/assembly/migrations.ts'
 import { readConfig } from '../src/config.ts'
 import { EVENTS_TABLE } from '../src/events/table.ts'
 import { createTableStatements } from '../src/platform/clickhouse/tables.ts'
@@ -53,7 +54,7 @@ test("the tables' types are what the migrations make", () => {
 })
 
 test('migrations that have run do nothing when they run again', async () => {
-  expect(await migratePostgres(service.stores.database)).toEqual([])
+  expect(await migratePostgres(service.stores.database, MIGRATIONS)).toEqual([])
   for (const statement of createTableStatements(EVENTS_TABLE, null)) await service.stores.clickhouse.command(statement)
 })
 

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { MIGRATIONS } from '../src/assembly/migrations.ts'
 import { startEmbeddedPostgres } from '../src/platform/embedded/postgres.ts'
 import { openJobs } from '../src/platform/jobs/jobs.ts'
 import { createLog } from '../src/platform/log.ts'
@@ -30,7 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await admin.pool.query('CREATE DATABASE template_cds')
   await admin.close()
   const template = connectPostgres<object>({ ...server.connection, database: 'template_cds' }, 2)
-  await migratePostgres(template.db)
+  await migratePostgres(template.db, MIGRATIONS)
   await template.close()
   // The job queue keeps its own tables; made here, no test file waits for them.
   const jobs = await openJobs({ ...server.connection, database: 'template_cds' }, [], createLog('silent'), false)

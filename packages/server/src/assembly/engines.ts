@@ -19,6 +19,7 @@ import { withSessionLock } from '../platform/postgres/locks.ts'
 import { migratePostgres } from '../platform/postgres/migrate.ts'
 import { openReadTurns } from '../platform/read-turns.ts'
 import type { Stores } from '../platform/tenant.ts'
+import { MIGRATIONS } from './migrations.ts'
 
 export interface EngineOptions {
   config: Config
@@ -87,7 +88,7 @@ async function open(options: EngineOptions, dataDirectory: string, cleanup: Clea
   const postgres = connectPostgres<DB>(server, config.postgresPoolSize, options.log)
   cleanup.push(() => postgres.close())
   const clickhouse = await withSessionLock(postgres.db, 'migration', async () => {
-    await migratePostgres(postgres.db)
+    await migratePostgres(postgres.db, MIGRATIONS)
     return migrateClickHouse(postgres, found, options)
   })
   const reads = await openReadTurns(found, config)

@@ -7,7 +7,7 @@ const DAY_MS = 86_400_000
 /** An id whose time is further away may be older than the ids in the tables, which are kept for at least a day. */
 const MOMENT_AWAY_MS_MAX = DAY_MS / 2
 
-/** One of three tables that rotate daily: see the migrations. */
+/** One of three tables that rotate daily: see tables.sql. */
 export interface EventIdTable {
   turn: number
   /** Days since 1970. */

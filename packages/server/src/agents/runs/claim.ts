@@ -36,7 +36,7 @@ export async function claimRun(tenant: Tenant, runId: string, now: Date): Promis
       progressed_at: sql`now()`,
       started_at: sql`coalesce(started_at, ${now}::timestamptz)`,
       // Reservations of the process that worked on it before.
-      held_usd: 0,
+      reserved_usd: 0,
     })
     .where('run_id', '=', runId)
     .where('status', 'in', ['queued', 'running'])

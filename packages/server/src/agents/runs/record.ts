@@ -95,7 +95,7 @@ async function record(
       input_tokens: sql`input_tokens + ${usage.inputTokens}::bigint`,
       output_tokens: sql`output_tokens + ${usage.outputTokens}::bigint`,
       cost_usd: sql`cost_usd + ${usage.costUsd}::numeric`,
-      held_usd: sql`greatest(0, held_usd - ${reserved.usd}::numeric)`,
+      reserved_usd: sql`greatest(0, reserved_usd - ${reserved.usd}::numeric)`,
     })
     .executeTakeFirst()
   if (counted.numUpdatedRows === 0n) throw new NotOurs()

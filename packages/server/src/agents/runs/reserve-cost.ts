@@ -61,7 +61,7 @@ async function tryToReserve(
     await lock(tx.db, 'model_costs', tx.id)
     const own = await tx.db
       .selectFrom('agent_runs')
-      .select(['cost_usd', 'held_usd'])
+      .select(['cost_usd', 'reserved_usd'])
       .where('run_id', '=', run.runId)
       .where('claim', '=', run.claim)
       .where('status', '=', 'running')
@@ -71,7 +71,7 @@ async function tryToReserve(
     const caps: Cap[] = []
     if (perRun !== null) {
       const spent = Number(own.cost_usd)
-      caps.push({ name: "The run's", usd: perRun, spent, reserved: Number(own.held_usd) - reserved.usd })
+      caps.push({ name: "The run's", usd: perRun, spent, reserved: Number(own.reserved_usd) - reserved.usd })
     }
     if (perMonth !== null) {
       // Reservations are read first: an answer that arrives in between counts twice, which is better than not at all.
@@ -82,7 +82,7 @@ async function tryToReserve(
     if (reached) throw new CapReached(noticeOf(reached, usd))
     if (caps.some((cap) => cap.spent + cap.reserved + usd > cap.usd)) return false
     await ours(tx, run)
-      .set({ held_usd: sql`held_usd + ${usd - reserved.usd}::numeric` })
+      .set({ reserved_usd: sql`reserved_usd + ${usd - reserved.usd}::numeric` })
       .execute()
     return true
   })
@@ -92,7 +92,7 @@ async function tryToReserve(
 async function reservedByAll(tx: Tenant): Promise<number> {
   const { usd } = await tx.db
     .selectFrom('agent_runs')
-    .select(({ fn }) => fn.sum('held_usd').as('usd'))
+    .select(({ fn }) => fn.sum('reserved_usd').as('usd'))
     .where('status', '=', 'running')
     .where('claim', 'is not', null)
     .executeTakeFirstOrThrow()

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { firstCharacters, hasFewerCharacters } from '../characters.ts'
 
-/** A facet contains the beginning of a value; see the migrations. */
+/** A facet contains the beginning of a value; see `facets` in contacts/tables.sql. */
 const FACET_VALUE_LENGTH = 200
 
 /** Whether folded text contains a text, ignoring case and spelling, like ClickHouse's `containsFolded`. */

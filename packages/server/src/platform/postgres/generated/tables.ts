@@ -97,7 +97,6 @@ export interface AgentRuns {
   error: string | null;
   errors: Generated<number>;
   heartbeat_at: Timestamp | null;
-  held_usd: Generated<Numeric>;
   input_tokens: Generated<Int8>;
   model: string | null;
   notices: Generated<Json>;
@@ -106,6 +105,7 @@ export interface AgentRuns {
   provider: string | null;
   requested_by: Json;
   requested_contact_ids: string[] | null;
+  reserved_usd: Generated<Numeric>;
   restarts: Generated<number>;
   run_id: string;
   started_at: Timestamp | null;

@@ -1,0 +1,200 @@
+-- Every tenant table's primary key starts with tenant_id and every foreign key contains it, so the database itself
+-- rejects references across tenants.
+CREATE TABLE tenants (
+  tenant_id uuid PRIMARY KEY,
+  name text NOT NULL,
+  created_at timestamptz NOT NULL
+);
+
+-- People. The key is named id because the sign-in library requires that in every table. An address has one verified
+-- account, plus one for each tenant that vouches for it.
+CREATE TABLE users (
+  id uuid PRIMARY KEY,
+  email text NOT NULL,
+  name text NOT NULL,
+  email_verified boolean NOT NULL,
+  image text,
+  two_factor_enabled boolean NOT NULL DEFAULT false,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  -- The tenant whose invitation created an account with an unverified address. No other tenant accepts it.
+  vouched_by uuid REFERENCES tenants ON DELETE SET NULL,
+  -- The e-mail address for the sign-in library, which expects unique addresses and finds the account of a provider's
+  -- profile by them: it must only find the verified one.
+  sign_in_email text NOT NULL UNIQUE
+    GENERATED ALWAYS AS (CASE WHEN email_verified THEN email ELSE id::text || '@unverified.invalid' END) STORED,
+  UNIQUE (email, vouched_by)
+);
+CREATE INDEX users_vouched_by ON users (vouched_by);
+
+CREATE TABLE tenant_users (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+  role text NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+  created_at timestamptz NOT NULL,
+  -- When the person last switched to this tenant: their next session starts there.
+  chosen_at timestamptz,
+  PRIMARY KEY (tenant_id, user_id)
+);
+CREATE INDEX tenant_users_user ON tenant_users (user_id);
+
+-- An invitation is found by the SHA-256 of its link's token.
+CREATE TABLE invitations (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  invitation_id uuid NOT NULL,
+  email text NOT NULL,
+  role text NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+  token_hash bytea NOT NULL UNIQUE,
+  invited_by uuid REFERENCES users ON DELETE SET NULL,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  -- Whether the link was only mailed, so that opening it verifies the address.
+  proves_address boolean NOT NULL,
+  PRIMARY KEY (tenant_id, invitation_id),
+  UNIQUE (tenant_id, email)
+);
+
+-- A way to sign in: a password (provider_id credential), or an account at the OpenID provider.
+CREATE TABLE user_accounts (
+  id uuid PRIMARY KEY,
+  user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+  provider_id text NOT NULL,
+  account_id text NOT NULL,
+  password text,
+  access_token text,
+  refresh_token text,
+  id_token text,
+  access_token_expires_at timestamptz,
+  refresh_token_expires_at timestamptz,
+  scope text,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  UNIQUE (provider_id, account_id)
+);
+CREATE INDEX user_accounts_user ON user_accounts (user_id);
+
+-- Without an active tenant, a session can only choose one: it is never switched automatically.
+CREATE TABLE user_sessions (
+  id uuid PRIMARY KEY,
+  user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+  token text NOT NULL UNIQUE,
+  active_tenant_id uuid REFERENCES tenants ON DELETE SET NULL,
+  expires_at timestamptz NOT NULL,
+  ip_address text,
+  user_agent text,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+CREATE INDEX user_sessions_user ON user_sessions (user_id);
+CREATE INDEX user_sessions_tenant ON user_sessions (active_tenant_id);
+CREATE INDEX user_sessions_expiry ON user_sessions (expires_at);
+
+-- Short-lived state: password resets, second steps of a sign-in, OpenID flows. The identifier is hashed, so that the
+-- table alone gives no access.
+CREATE TABLE user_verifications (
+  id uuid PRIMARY KEY,
+  identifier text NOT NULL,
+  value text NOT NULL,
+  expires_at timestamptz NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+CREATE INDEX user_verifications_identifier ON user_verifications (identifier);
+CREATE INDEX user_verifications_expiry ON user_verifications (expires_at);
+
+-- Secret and backup codes are encrypted with the sign-in secret.
+CREATE TABLE user_two_factors (
+  id uuid PRIMARY KEY,
+  user_id uuid NOT NULL UNIQUE REFERENCES users ON DELETE CASCADE,
+  secret text NOT NULL,
+  backup_codes text NOT NULL,
+  verified boolean NOT NULL,
+  failed_verification_count integer NOT NULL DEFAULT 0,
+  locked_until timestamptz
+);
+
+-- Used second-factor codes, kept longer than they would be accepted.
+CREATE TABLE user_used_codes (
+  user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+  code text NOT NULL,
+  expires_at timestamptz NOT NULL,
+  PRIMARY KEY (user_id, code)
+);
+CREATE INDEX user_used_codes_expiry ON user_used_codes (expires_at);
+
+-- The networks that a person has signed in from, and the wrong codes from each. All other networks share one row with
+-- the network 0.0.0.0/0.
+CREATE TABLE user_networks (
+  user_id uuid NOT NULL REFERENCES users ON DELETE CASCADE,
+  network cidr NOT NULL,
+  wrong_codes integer NOT NULL DEFAULT 0,
+  locked_until timestamptz,
+  seen_at timestamptz NOT NULL,
+  PRIMARY KEY (user_id, network)
+);
+CREATE INDEX user_networks_seen ON user_networks (seen_at);
+
+-- The service's own mail of the last hour, counted by address, sender and tenant.
+CREATE TABLE sent_mails (
+  counted_for text NOT NULL,
+  sent_at timestamptz NOT NULL
+);
+CREATE INDEX sent_mails_counted ON sent_mails (counted_for, sent_at);
+CREATE INDEX sent_mails_sent ON sent_mails (sent_at);
+
+-- Secrets that the service generates for itself, encrypted with CDS_SECRET_KEY and shared by all processes.
+CREATE TABLE service_secrets (
+  name text PRIMARY KEY,
+  sealed text NOT NULL,
+  created_at timestamptz NOT NULL
+);
+
+CREATE TABLE api_keys (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  key_id uuid NOT NULL,
+  name text NOT NULL,
+  key_hash bytea NOT NULL UNIQUE,
+  scopes text[] NOT NULL,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz,
+  last_used_at timestamptz,
+  revoked_at timestamptz,
+  PRIMARY KEY (tenant_id, key_id)
+);
+
+CREATE TABLE domains (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  domain_id uuid NOT NULL,
+  domain text NOT NULL,
+  txt_value text NOT NULL,
+  verified_at timestamptz,
+  created_at timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, domain_id),
+  UNIQUE (tenant_id, domain)
+);
+-- Any tenant may add a domain; only one can have it verified.
+CREATE UNIQUE INDEX domains_verified ON domains (domain) WHERE verified_at IS NOT NULL;
+
+-- A tenant's settings for signed identification. A tenant without a row has no secret and does not require signatures.
+CREATE TABLE identification_settings (
+  tenant_id uuid PRIMARY KEY REFERENCES tenants ON DELETE CASCADE,
+  requires_signature boolean NOT NULL DEFAULT false,
+  secret_sealed text,
+  secret_created_at timestamptz,
+  previous_secret_sealed text,
+  -- The previous secret is accepted until then.
+  previous_until timestamptz
+);
+
+-- Every process caches keys, domains and settings; a change sends a notification at commit.
+CREATE FUNCTION announce_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    PERFORM pg_notify('cds_changed', TG_TABLE_NAME);
+    RETURN NULL;
+  END $$;
+CREATE TRIGGER api_keys_changed AFTER INSERT OR DELETE OR UPDATE OF key_hash, scopes, expires_at, revoked_at ON api_keys
+  FOR EACH STATEMENT EXECUTE FUNCTION announce_change();
+CREATE TRIGGER domains_changed AFTER INSERT OR UPDATE OR DELETE ON domains
+  FOR EACH STATEMENT EXECUTE FUNCTION announce_change();
+CREATE TRIGGER identification_settings_changed AFTER INSERT OR UPDATE OR DELETE ON identification_settings
+  FOR EACH STATEMENT EXECUTE FUNCTION announce_change();

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { type Kysely, type Migration, sql } from 'kysely'
+
+/** The files of the baseline: each has the tables of its folder, after those that it refers to. */
+const BASELINE = [
+  'platform/postgres/functions.sql',
+  'journal/tables.sql',
+  'access/tables.sql',
+  'operations/tables.sql',
+  'audit/tables.sql',
+  'companies/tables.sql',
+  'contacts/tables.sql',
+  'sources/tables.sql',
+  'notes/tables.sql',
+  'identification/tables.sql',
+  'segments/tables.sql',
+  'webhooks/tables.sql',
+  'identities/tables.sql',
+  'conversations/tables.sql',
+  'agents/tables.sql',
+  'overview/tables.sql',
+  'erasure/tables.sql',
+  'tenant-export/tables.sql',
+]
+
+/**
+ * The schema of PostgreSQL, step by step. Nothing was released yet, so the first step is the tables as they are; a step
+ * that was released never changes: see docs/decisions/0021-one-baseline.md.
+ */
+export const MIGRATIONS: Record<string, Migration> = {
+  '0001-baseline': { up: createTables },
+}
+
+async function createTables(db: Kysely<unknown>): Promise<void> {
+  for (const file of BASELINE) {
+    const statements = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
+    await sql.raw(statements).execute(db)
+  }
+}

@@ -1,0 +1,25 @@
+CREATE TABLE companies (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  company_id uuid NOT NULL,
+  domain text,
+  name text,
+  properties jsonb NOT NULL DEFAULT '{}',
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  facets text[] GENERATED ALWAYS AS (array_remove(ARRAY[
+    'industry=' || left(properties ->> 'industry', 200),
+    'country=' || left(properties ->> 'country', 200),
+    'state=' || left(properties ->> 'state', 200)
+  ], NULL)) STORED,
+  sort_name text GENERATED ALWAYS AS (left(lower(name), 200)) STORED,
+  -- Property keys, and `name`, whose values only forms have written so far: forms may replace those.
+  said_by_forms text[] NOT NULL DEFAULT '{}',
+  search_text text GENERATED ALWAYS AS (fold_text(coalesce(name, '') || E'\n' || coalesce(domain, ''))) STORED,
+  PRIMARY KEY (tenant_id, company_id),
+  UNIQUE (tenant_id, domain),
+  -- contacts/size.ts checks the size and reports an error to the caller; this is the last line of defence.
+  CONSTRAINT companies_size CHECK (octet_length(properties::text) <= 264 * 1024)
+);
+CREATE INDEX companies_newest ON companies (tenant_id, created_at, company_id);
+CREATE INDEX companies_name ON companies (tenant_id, sort_name, company_id);
+CREATE INDEX companies_search ON companies USING gin (tenant_id, facets, search_text gin_trgm_ops);

@@ -1,0 +1,137 @@
+CREATE TABLE contacts (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  contact_id uuid NOT NULL,
+  email text,
+  external_id text,
+  properties jsonb NOT NULL DEFAULT '{}',
+  properties_provenance jsonb NOT NULL DEFAULT '{}',
+  company_id uuid,
+  creation_source text NOT NULL,
+  first_seen_at timestamptz NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  enriched_at timestamptz,
+  facets text[] GENERATED ALWAYS AS (array_remove(ARRAY[
+    'lifecyclestage=' || left(properties ->> 'lifecyclestage', 200),
+    'lead_status=' || left(properties ->> 'lead_status', 200),
+    'industry=' || left(properties ->> 'industry', 200),
+    'country=' || left(properties ->> 'country', 200),
+    'state=' || left(properties ->> 'state', 200),
+    'city=' || left(properties ->> 'city', 200),
+    CASE WHEN coalesce(properties ->> 'linkedin_url', '') NOT IN ('', '[]')
+      OR coalesce(properties ->> 'social_profile_url', '') NOT IN ('', '[]') THEN 'has_social_profile' END
+  ], NULL)) STORED,
+  -- A btree entry must fit into a third of a page, so sort keys are truncated; ties are broken by id anyway.
+  sort_firstname text GENERATED ALWAYS AS (left(lower(properties ->> 'firstname'), 200)) STORED,
+  sort_lastname text GENERATED ALWAYS AS (left(lower(properties ->> 'lastname'), 200)) STORED,
+  sort_company text GENERATED ALWAYS AS (left(lower(properties ->> 'company'), 200)) STORED,
+  -- Only a page claimed the external id for this contact: a verified identification may take it.
+  external_id_provisional boolean NOT NULL DEFAULT false,
+  search_text text GENERATED ALWAYS AS (fold_text(
+    coalesce(email, '') || E'\n' || coalesce(properties ->> 'firstname', '') || E'\n'
+    || coalesce(properties ->> 'lastname', '') || E'\n' || coalesce(properties ->> 'company', '') || E'\n'
+    || coalesce(properties ->> 'jobtitle', ''))) STORED,
+  PRIMARY KEY (tenant_id, contact_id),
+  UNIQUE (tenant_id, email),
+  UNIQUE (tenant_id, external_id),
+  FOREIGN KEY (tenant_id, company_id) REFERENCES companies ON DELETE SET NULL (company_id),
+  -- contacts/size.ts checks the whole contact and reports an error to the caller; this is the last line of defence. A
+  -- little more than it accepts: consent is stored even on a full contact.
+  CONSTRAINT contacts_size CHECK (octet_length(properties::text) <= 264 * 1024)
+);
+CREATE INDEX contacts_newest ON contacts (tenant_id, created_at, contact_id);
+CREATE INDEX contacts_company ON contacts (tenant_id, company_id, created_at) WHERE company_id IS NOT NULL;
+CREATE INDEX contacts_enriched ON contacts (tenant_id, enriched_at) WHERE enriched_at IS NOT NULL;
+-- One GIN answers every combination of exact filters and search words, for one tenant.
+CREATE INDEX contacts_search ON contacts USING gin (tenant_id, facets, search_text gin_trgm_ops);
+-- Lists read these indexes, and the unique index of email, in both directions.
+CREATE INDEX contacts_by_firstname ON contacts (tenant_id, sort_firstname, contact_id);
+CREATE INDEX contacts_by_lastname ON contacts (tenant_id, sort_lastname, contact_id);
+CREATE INDEX contacts_by_company ON contacts (tenant_id, sort_company, contact_id);
+
+-- The exact number of a tenant's contacts without counting, maintained by triggers. Sixteen counters per tenant,
+-- because with one, every writer of the tenant would wait for the previous one.
+CREATE TABLE contact_counts (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  counter smallint NOT NULL,
+  contacts bigint NOT NULL,
+  PRIMARY KEY (tenant_id, counter)
+) WITH (fillfactor = 50);
+CREATE FUNCTION count_contacts() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO contact_counts (tenant_id, counter, contacts)
+      SELECT tenant_id, pg_backend_pid() % 16, CASE WHEN TG_OP = 'INSERT' THEN count(*) ELSE -count(*) END
+      FROM changed
+      -- A cascade from a deleted tenant must not give it a counter again.
+      WHERE EXISTS (SELECT FROM tenants WHERE tenants.tenant_id = changed.tenant_id)
+      GROUP BY tenant_id
+      ORDER BY tenant_id
+    ON CONFLICT (tenant_id, counter) DO UPDATE SET contacts = contact_counts.contacts + excluded.contacts;
+    RETURN NULL;
+  END $$;
+CREATE TRIGGER contacts_inserted AFTER INSERT ON contacts REFERENCING NEW TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION count_contacts();
+CREATE TRIGGER contacts_deleted AFTER DELETE ON contacts REFERENCING OLD TABLE AS changed
+  FOR EACH STATEMENT EXECUTE FUNCTION count_contacts();
+
+-- Each source's own latest record of a contact: fields is {key: {value, updated_at}}.
+CREATE TABLE contact_sources (
+  tenant_id uuid NOT NULL,
+  contact_id uuid NOT NULL,
+  source text NOT NULL,
+  kind text NOT NULL,
+  external_id text,
+  fields jsonb NOT NULL DEFAULT '{}',
+  raw json,
+  first_seen_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  synced_at timestamptz,
+  enriched_at timestamptz,
+  PRIMARY KEY (tenant_id, contact_id, source),
+  FOREIGN KEY (tenant_id, contact_id) REFERENCES contacts ON DELETE CASCADE,
+  CONSTRAINT contact_sources_size
+    CHECK (octet_length(fields::text) + coalesce(octet_length(raw::text), 0) <= 264 * 1024)
+);
+CREATE UNIQUE INDEX contact_sources_external ON contact_sources (tenant_id, source, external_id)
+  WHERE external_id IS NOT NULL;
+
+-- One row per merged contact, until it is unmerged: the data to restore it. `survivor_id` is its current survivor: when
+-- that is itself merged, the row follows. Deleting the survivor deletes the row, so an erasure leaves no copy.
+CREATE TABLE contact_merges (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  contact_id uuid NOT NULL,
+  into_contact_id uuid NOT NULL,
+  survivor_id uuid NOT NULL,
+  position bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+  merged_at timestamptz NOT NULL,
+  merged_by jsonb NOT NULL,
+  merged jsonb NOT NULL,
+  survivor_before jsonb NOT NULL,
+  survivor_after jsonb NOT NULL,
+  moved jsonb NOT NULL,
+  PRIMARY KEY (tenant_id, contact_id),
+  FOREIGN KEY (tenant_id, survivor_id) REFERENCES contacts ON DELETE CASCADE
+);
+CREATE INDEX contact_merges_survivor ON contact_merges (tenant_id, survivor_id);
+
+-- The keys of merged contacts, which lead to the survivor.
+CREATE TABLE contact_aliases (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  kind text NOT NULL CHECK (kind IN ('email', 'external_id', 'source')),
+  -- The source whose id for the contact the key is; empty for the other kinds.
+  source text NOT NULL,
+  key text NOT NULL,
+  contact_id uuid NOT NULL,
+  PRIMARY KEY (tenant_id, kind, source, key),
+  FOREIGN KEY (tenant_id, contact_id) REFERENCES contact_merges ON DELETE CASCADE
+);
+CREATE INDEX contact_aliases_contact ON contact_aliases (tenant_id, contact_id);
+
+-- A property as a number: a number, or the text of one; null for anything else. The white space is what a cast to a
+-- number ignores; \s includes more: a no-break space would match, and fail in the cast.
+CREATE FUNCTION numeric_property(properties jsonb, key text) RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN CASE
+    WHEN jsonb_typeof(properties -> key) = 'number' THEN (properties ->> key)::numeric
+    WHEN properties ->> key ~ '^[ \t\n\r\f\v]*[+-]?([0-9]{1,30}(\.[0-9]{0,30})?|\.[0-9]{1,30})[ \t\n\r\f\v]*$'
+      THEN (properties ->> key)::numeric
+  END;
