@@ -1,9 +1,9 @@
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { startErasures } from '../erasure/erase.ts'
+import { createEventEraser } from '../erasure/erase-events.ts'
 import { ERASE } from '../erasure/erasures.ts'
 import type { JournalTable } from '../journal/append.ts'
-import { createEventEraser } from '../journal/erase-events.ts'
 import type { Projector } from '../journal/projector.ts'
 import { forgetJobs } from '../platform/jobs/forget.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
@@ -11,6 +11,7 @@ import type { Logger } from '../platform/log.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { EXPIRE, EXPORT, expireExports, exportDirectory } from '../tenant-export/exports.ts'
 import { startExports } from '../tenant-export/run.ts'
+import { COUNTERS, ERASERS } from './erasers.ts'
 
 /** The queues of the long tasks that people start in the dashboard. */
 export const TASK_QUEUES = [ERASE, EXPORT, EXPIRE]
@@ -39,6 +40,8 @@ export async function startTasks({
   const directory = exportDirectory(config.dataDirectory)
   await startExports({ stores, jobs, clock: writing.clock, log, directory })
   await startErasures({
+    erasers: ERASERS,
+    counters: COUNTERS,
     stores,
     jobs,
     writing,

@@ -1,13 +1,12 @@
 import { sql } from 'kysely'
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import { deleteContact } from '../contacts/write.ts'
-import type { EventEraser } from '../journal/erase-events.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
-import { ERASERS } from './erasers.ts'
+import type { EventEraser } from './erase-events.ts'
 import { ERASE } from './erasures.ts'
-import type { ErasureSubject } from './subject.ts'
 
 /**
  * When the last look is taken. A flush that still took a visitor for the contact began before the deletion's commit and
@@ -18,7 +17,19 @@ const VERIFY_AFTER_SECONDS = 60
 /** ClickHouse removes the events of all people whose erasure waits in one go: what that costs hardly depends on how many they are. */
 const ERASURES_AT_ONCE = 8
 
+/**
+ * Removes what one part of the service keeps of a person, in the given transaction. It is called repeatedly, also after
+ * the contact itself is deleted, and removes what is left each time.
+ * @returns how many rows it removed or changed, by what they were.
+ */
+export type Eraser = (tx: Tenant, subject: ErasureSubject) => Promise<Record<string, number>>
+
+/** Counts the rows of one part of the service that are deleted with a contact. */
+export type Counter = (tenant: Tenant, contactId: string) => Promise<Record<string, number>>
+
 export interface ErasureDependencies {
+  erasers: readonly Eraser[]
+  counters: readonly Counter[]
   stores: Stores
   jobs: Jobs
   writing: WriteDependencies
@@ -51,7 +62,7 @@ export async function runErasure(tenant: Tenant, dependencies: ErasureDependenci
   const subject = row.subject as unknown as ErasureSubject
   await eraseContact(tenant, dependencies, erasureId, subject)
   await tenant.transaction(async (tx) => {
-    for (const erase of ERASERS) await addCounts(tx, erasureId, await erase(tx, subject))
+    for (const erase of dependencies.erasers) await addCounts(tx, erasureId, await erase(tx, subject))
   })
   const now = dependencies.writing.clock()
   const refused = await dependencies.events.erase(tenant, subject, (events) => addCounts(tenant, erasureId, { events }))
@@ -65,26 +76,16 @@ export async function runErasure(tenant: Tenant, dependencies: ErasureDependenci
   else await finishLast(tenant, dependencies, erasureId, subject, now)
 }
 
-/** The contact with all that goes with its row. Its deletion is told to webhooks, as every other is. */
+/** Deletes the contact and what is deleted with its row. Webhooks are told, as of any deletion. */
 async function eraseContact(
   tenant: Tenant,
-  { writing }: ErasureDependencies,
+  { writing, counters }: ErasureDependencies,
   erasureId: string,
   { contactId }: ErasureSubject,
 ): Promise<void> {
-  const count = async (table: 'contacts' | 'notes' | 'contact_sources' | 'segment_members') => {
-    const rows = tenant.db.selectFrom(table).where('contact_id', '=', contactId)
-    const { count } = await rows.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
-    return count
-  }
-  const contacts = await count('contacts')
-  if (contacts === 0) return
-  const found = {
-    contacts,
-    notes: await count('notes'),
-    contact_sources: await count('contact_sources'),
-    segment_memberships: await count('segment_members'),
-  }
+  const counts = await Promise.all(counters.map((count) => count(tenant, contactId)))
+  const found: Record<string, number> = Object.assign({}, ...counts)
+  if (found.contacts === 0) return
   try {
     await deleteContact(tenant, writing, contactId)
   } catch (error) {

@@ -3,15 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { arrived, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
+import { COUNTERS, ERASERS } from '../assembly/erasers.ts'
+import { mentionPattern } from '../contacts/erasure-subject.ts'
 import { episodeId } from '../journal/episodes.ts'
-import { createEventEraser } from '../journal/erase-events.ts'
 import { EMPTY_RECORD, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
 import { forgetJobs } from '../platform/jobs/forget.ts'
 import { createSegment } from '../segments/segments.ts'
 import { expireExports, exportDirectory } from '../tenant-export/exports.ts'
 import { type ErasureDependencies, runErasure } from './erase.ts'
-import { hashOf, mentionPattern } from './subject.ts'
+import { createEventEraser } from './erase-events.ts'
+import { hashOf } from './salted-hash.ts'
 
 let bench: WebhookBench
 let tenant: TestTenant
@@ -29,6 +31,8 @@ beforeAll(async () => {
   admin = await signedIn(service, tenant.id, 'admin')
   dependencies = {
     ...service,
+    erasers: ERASERS,
+    counters: COUNTERS,
     events: createEventEraser({
       ...service.stores,
       storage: { events: 'events', owner_links: 'owner_links' },

@@ -1,9 +1,13 @@
 import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
 import type { Actor } from '../audit/log.ts'
-import { aliasesOf, missingContact } from '../contacts/aliases.ts'
+import { missingContact } from '../contacts/aliases.ts'
+import { lockContact } from '../contacts/change.ts'
+import { mergedContacts } from '../contacts/erase.ts'
+import type { ErasureSubject } from '../contacts/erasure-subject.ts'
 import { keysOfAlias, keysOfContact } from '../conversations/participants.ts'
 import { countEvents } from '../events/list.ts'
+import { visitorsOf } from '../identification/erase.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
@@ -11,7 +15,7 @@ import { newId } from '../platform/ids.ts'
 import { type Jobs, jobQueue } from '../platform/jobs/jobs.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type ErasureSubject, saltedHash } from './subject.ts'
+import { saltedHash } from './salted-hash.ts'
 
 /** Tried until it is done, with ClickHouse away for days as well; after a crash another process goes on. */
 export const ERASE = jobQueue<{ erasureId: string }>('erase-contact', {
@@ -89,39 +93,22 @@ async function insertErasure(tx: Tenant, jobs: Pick<Jobs, 'send'>, subject: Eras
   return { erasureId: row.erasure_id, isNew: row.is_new }
 }
 
-/**
- * The contacts that were merged into this one, whose copies go with its row. Everything else that names them is looked
- * for as if each were erased on its own; their visitors are the survivor's.
- */
+/** Each merged contact is erased as if it were one of its own; its visitors are the survivor's. */
 async function mergedSubjects(tx: Tenant, contactId: string): Promise<ErasureSubject[]> {
-  const merges = await tx.db
-    .selectFrom('contact_merges')
-    .select(['contact_id', sql<string | null>`merged #>> '{row,email}'`.as('email')])
-    .where('survivor_id', '=', contactId)
-    .execute()
-  const aliases = Map.groupBy(await aliasesOf(tx, contactId), ({ mergedId }) => mergedId)
-  return merges.map(({ contact_id, email }) => {
-    const keys = (aliases.get(contact_id) ?? []).flatMap(keysOfAlias)
-    return { contactId: contact_id, email, visitorIds: [], keys }
-  })
+  const merged = await mergedContacts(tx, contactId)
+  return merged.map(({ aliases, ...contact }) => ({ ...contact, visitorIds: [], keys: aliases.flatMap(keysOfAlias) }))
 }
 
 /** The contact may have been deleted before, with its events left behind. */
 async function subjectOf(tx: Tenant, contactId: string): Promise<ErasureSubject | null> {
-  const contact = await tx.db
-    .selectFrom('contacts')
-    .select('email')
-    .where('contact_id', '=', contactId)
-    // A merge that is under way must be over, or see this order.
-    .forUpdate()
-    .executeTakeFirst()
+  // Locked, so that a concurrent merge either ends first or sees this erasure.
+  const contact = await lockContact(tx, contactId)
   const events = contact ? 1 : await countEvents(tx, { contact_id: contactId, includeSystem: true })
   if (events === 0) return null
-  const visitors = await tx.db.selectFrom('visitors').select('visitor_id').where('contact_id', '=', contactId).execute()
   return {
     contactId,
     email: contact?.email ?? null,
-    visitorIds: visitors.map(({ visitor_id }) => visitor_id),
+    visitorIds: await visitorsOf(tx, contactId),
     keys: await keysOfContact(tx, contactId),
   }
 }

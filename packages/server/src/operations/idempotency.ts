@@ -76,6 +76,12 @@ export async function forgetIdempotencyKeys(database: Database, now: Date): Prom
   await database.deleteFrom('idempotency_keys').where('claimed_at', '<', before).execute()
 }
 
+/** Deletes a tenant's answers: being encrypted, they cannot be searched for the person who is erased. */
+export async function eraseAnswers(tx: Tenant): Promise<Record<string, number>> {
+  await tx.db.deleteFrom('idempotency_keys').where('answer_sealed', 'is not', null).execute()
+  return {}
+}
+
 interface Row {
   caller: string
   key: string

@@ -10,8 +10,8 @@ import {
   type TestService,
   type TestTenant,
 } from '../../../test/service.ts'
-import { eraseFromRuns } from '../../erasure/from-runs.ts'
 import { newId } from '../../platform/ids.ts'
+import { eraseFromRuns } from '../erase.ts'
 import { cancelRun } from './cancel.ts'
 import { claimRun, NotOurs, RESTARTS_MAX, releaseAfterFailure } from './claim.ts'
 import { costOfMonth } from './costs.ts'

@@ -208,10 +208,12 @@ test('the command line works with and without a running service', async () => {
   cleanup.push(() => commandLine.close())
   const { tenant_id } = cds('tenant', 'create', '--name', 'Alone')
   expect(await commandLine.json('domain', 'add', '--tenant', tenant_id, '--domain', 'Example.COM')).toMatchObject({
-    domain: 'example.com',
-    txt_name: '_cds-verification.example.com',
-    txt_value: expect.stringMatching(/^cds-verify=/),
-    verified: false,
+    domain: {
+      domain: 'example.com',
+      txt_name: '_cds-verification.example.com',
+      txt_value: expect.stringMatching(/^cds-verify=/),
+      verified_at: null,
+    },
   })
   expect(
     await commandLine.json(

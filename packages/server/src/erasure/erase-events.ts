@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
-import { type ErasureSubject, mentionHint, mentionPattern } from '../erasure/subject.ts'
+import { type ErasureSubject, mentionHint, mentionPattern } from '../contacts/erasure-subject.ts'
 import { forgetLinks } from '../identification/link-owners.ts'
 import { ownersOf } from '../identification/owners.ts'
+import type { JournalTable } from '../journal/append.ts'
+import type { Projector } from '../journal/projector.ts'
 import type { ClickHouse } from '../platform/clickhouse/connect.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { storeUnavailable } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { JournalTable } from './append.ts'
-import type { Projector } from './projector.ts'
 
 /** Events of others that mention the address are removed by id, this many at a time. */
 const EVENTS_A_DELETE = 1_000

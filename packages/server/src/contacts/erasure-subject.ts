@@ -1,15 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto'
-import type { ParticipantKey } from '../conversations/clean.ts'
-
-/** What an erasure looks for. It is stored while the erasure runs, and forgotten with it. */
+/** What an erasure searches for. It is stored while the erasure runs, and deleted when it is verified. */
 export interface ErasureSubject {
   contactId: string
-  /** null when the contact was deleted before it was to be erased: nobody knows the address any more. */
+  /** null if the contact was deleted earlier, so that its address is not known any more. */
   email: string | null
   /** The visitors that belonged to the contact. */
   visitorIds: string[]
-  /** By what the contact was known in conversations: its address, and the ids that messaging tools have for it. */
-  keys: ParticipantKey[]
+  /** How conversations know the contact: its address, and the ids that messaging tools have for it. */
+  keys: { directory: string; key: string }[]
 }
 
 /** What may stand before an address, and what after it: else it is part of a longer one, which is somebody else's. */
@@ -42,14 +39,4 @@ function addressPattern(email: string): string {
 /** Parts of the address without which no text mentions it: looking for them first is several times faster. */
 export function mentionHint(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1)
-}
-
-/** By these an address that is known can be recognised later; the address itself cannot be read from them. */
-export function saltedHash(email: string): { salt: string; hash: string } {
-  const salt = randomBytes(16).toString('hex')
-  return { salt, hash: hashOf(salt, email) }
-}
-
-export function hashOf(salt: string, email: string): string {
-  return createHash('sha256').update(`${salt}:${email}`).digest('hex')
 }

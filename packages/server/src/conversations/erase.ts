@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
-import { takeConversations } from '../conversations/threads.ts'
+import { type ErasureSubject, mentionPattern, replacedPattern } from '../contacts/erasure-subject.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type ErasureSubject, mentionPattern, replacedPattern } from './subject.ts'
+import { takeConversations } from './threads.ts'
 
 /**
  * Conversations that the contact had alone go with it. Of those with others, what it wrote is emptied and its names are

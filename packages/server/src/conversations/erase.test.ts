@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
 import { until } from '../../test/webhooks.ts'
-import type { IncomingMessage } from '../conversations/message.ts'
-import { recordMessages } from '../conversations/record.ts'
 import { suppress, suppressionOf } from '../identities/suppressions.ts'
 import { newId } from '../platform/ids.ts'
+import type { IncomingMessage } from './message.ts'
+import { recordMessages } from './record.ts'
 
 let service: TestService
 let tenant: TestTenant

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
+import { type ErasureSubject, mentionPattern } from '../contacts/erasure-subject.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type ErasureSubject, mentionPattern } from './subject.ts'
 
 /**
  * Copies of events in webhook deliveries, sent or waiting. The news that the contact was deleted stays: it holds nothing

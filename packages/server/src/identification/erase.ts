@@ -1,10 +1,16 @@
 import { sql } from 'kysely'
+import { type ErasureSubject, mentionHint, mentionPattern } from '../contacts/erasure-subject.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type ErasureSubject, mentionHint, mentionPattern } from './subject.ts'
+
+/** The visitors that belong to a contact. */
+export async function visitorsOf(tx: Tenant, contactId: string): Promise<string[]> {
+  const rows = await tx.db.selectFrom('visitors').select('visitor_id').where('contact_id', '=', contactId).execute()
+  return rows.map(({ visitor_id }) => visitor_id)
+}
 
 /**
- * Who the visitors were, by which devices they were known, and where they were seen. The visitors themselves stay, anonymous: without their
- * rows a collector that still takes them for the contact would not notice that they are not.
+ * Who the visitors were, their devices, and the networks they were seen from. The visitors themselves stay, anonymous:
+ * without their rows, a collector that still has them cached as the contact's would not notice the change.
  */
 export async function eraseFromVisitors(tx: Tenant, { contactId, email, visitorIds }: ErasureSubject) {
   const links = await tx.db
@@ -41,7 +47,7 @@ export async function eraseFromVisitors(tx: Tenant, { contactId, email, visitorI
   }
 }
 
-/** First pages of other visitors that mention the address: the events that they were taken from go too. */
+/** First pages of other visitors that mention the address; the events they come from are deleted too. */
 async function eraseFirstPages(tx: Tenant, email: string): Promise<number> {
   const page = sql`concat(first_url, E'\\n', first_referrer)`
   const { numUpdatedRows } = await tx.db

@@ -1,0 +1,24 @@
+import { eraseFromRuns } from '../agents/erase.ts'
+import { countContactRows } from '../contacts/erase.ts'
+import { eraseFromConversations } from '../conversations/erase.ts'
+import type { Counter, Eraser } from '../erasure/erase.ts'
+import { eraseFromVisitors } from '../identification/erase.ts'
+import { countNotes, eraseFromNotes } from '../notes/erase.ts'
+import { eraseAnswers } from '../operations/idempotency.ts'
+import { countMemberships, eraseFromSegments } from '../segments/erase.ts'
+import { eraseFromDeliveries } from '../webhooks/erase.ts'
+
+/** Everything in PostgreSQL that has personal data beside the contact's own row. A feature with some adds itself. */
+export const ERASERS: readonly Eraser[] = [
+  eraseFromVisitors,
+  eraseFromNotes,
+  eraseFromSegments,
+  eraseFromConversations,
+  eraseFromRuns,
+  eraseAnswers,
+  // Last: it locks rows that delivery workers wait for.
+  eraseFromDeliveries,
+]
+
+/** What is deleted with the contact's row, for the receipt. */
+export const COUNTERS: readonly Counter[] = [countContactRows, countNotes, countMemberships]
