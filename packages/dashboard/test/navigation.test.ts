@@ -12,7 +12,7 @@ const LINKS: [name: string, data: string, shows: string][] = [
   ['Events', '/v1/events', 'Pricing'],
   ['Approvals', '/v1/approvals', 'Nothing waits for you'],
   ['Agents', '/v1/agents', 'No agents yet'],
-  ['Identities', '/api/identities', 'No identities yet'],
+  ['Identities', '/v1/identities', 'No identities yet'],
   ['Webhooks', '/v1/webhooks', 'No webhooks yet'],
   ['Settings', '', 'Your name'],
   ['Home', '/v1/overview', 'Top pages'],

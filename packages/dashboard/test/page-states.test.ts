@@ -240,7 +240,7 @@ describe.skipIf(!HAS_BROWSER)('every page', () => {
     await tryAgain()
     await page.getByRole('combobox', { name: 'Segment' }).selectOption(ids.segment)
 
-    await fails('/api/identities', () => openWithin(page, '/agents/new'))
+    await fails('/v1/identities', () => openWithin(page, '/agents/new'))
     await tryAgain()
     await found('Identities')
   })

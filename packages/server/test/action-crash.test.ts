@@ -65,7 +65,7 @@ describe.skipIf(!hasDovecot)('killed while it executes actions', () => {
         tenantId,
       )
       const person = { firstName: 'Grace', lastName: 'Hopper', role: 'Sales' }
-      const { identity_id: identityId } = await createIdentity(tenant, TESTER, person, new Date())
+      const { identity_id: identityId } = await createIdentity(tenant, person, new Date())
       const mailbox = await servers.addMailbox('grace@mail.example')
       const secrets = await openSecretBox(readConfig(environment))
       const rules = { allowPrivate: true, ca: servers.certificate.certificate }

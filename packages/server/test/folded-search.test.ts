@@ -68,7 +68,7 @@ describe.each(PAIRS)('%s is found as %s', (stored, searched, n) => {
   test('among companies and identities', async () => {
     const { companies } = await ask(`/v1/companies?search=${encodeURIComponent(searched)}`)
     expect(companies.map(({ domain }: { domain: string }) => domain)).toEqual([`c${n}.example`])
-    const { body } = await admin.call('GET', `/api/identities?${new URLSearchParams({ search: searched })}`)
+    const { body } = await admin.call('GET', `/v1/identities?${new URLSearchParams({ search: searched })}`)
     expect(body.identities.map(({ lastName }: { lastName: string }) => lastName)).toEqual([`i${n}`])
   })
 

@@ -46,7 +46,7 @@ export async function startMailBench(environment: Record<string, string> = {}): 
     addSender: async (tenant, settings = {}) => {
       const mailbox = await servers.addMailbox(`sender${++senders}@mail.example`)
       const names = { firstName: 'Ada', lastName: 'Lovelace', role: 'sales' }
-      const { identity_id: identityId } = await createIdentity(tenant.handle, TESTER, names, now())
+      const { identity_id: identityId } = await createIdentity(tenant.handle, names, now())
       const wanted = { ...settingsOf(servers, mailbox), spacingSeconds: 0, ...settings }
       await setEmailAccount(tenant.handle, service.mail, TESTER, identityId, wanted, now())
       return { identityId, mailbox }

@@ -79,54 +79,10 @@ const ROUTES: Route[] = [
     scope: 'contacts:write',
     body: { records: [{ external_id: 'walk', email: 'owner@example.com', properties: { hacked: true } }] },
   },
-  { method: 'GET', path: '/v1/contacts/:contact_id/conversations', scope: 'contacts:read' },
-  { method: 'GET', path: '/v1/contacts/:contact_id/email-threads', scope: 'contacts:read' },
-  {
-    method: 'POST',
-    path: '/v1/sources/:source/conversations',
-    scope: 'contacts:write',
-    body: {
-      records: [
-        {
-          thread_key: 'walk',
-          messages: [
-            {
-              message_id: 'walk',
-              direction: 'inbound',
-              from: { address: 'owner@example.com' },
-              to: [],
-              sent_at: '2026-01-31T08:00:00Z',
-              text: 'hacked',
-            },
-          ],
-        },
-      ],
-    },
-  },
-  ...['social', 'linkedin'].flatMap((network) => {
-    const base = `/v1/identities/:identity_id/${network}`
-    const scope = 'identities:write'
-    return [
-      { method: 'POST', path: `${base}/login`, scope, body: { username: 'walk@example.com', password: 'hacked' } },
-      { method: 'GET', path: `${base}/status/:session_id`, scope },
-      { method: 'POST', path: `${base}/code/:session_id`, scope, body: { code: '123456' } },
-      { method: 'GET', path: `${base}/check`, scope },
-    ]
-  }),
   { method: 'GET', path: '/v1/events', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/stats', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/types', scope: 'events:read' },
   { method: 'GET', path: '/v1/events/:event_id', scope: 'events:read' },
-  { method: 'GET', path: '/v1/identities', scope: 'identities:read' },
-  {
-    method: 'POST',
-    path: '/v1/identities',
-    scope: 'identities:write',
-    body: { firstName: 'Wal', lastName: 'King', role: 'none' },
-  },
-  { method: 'GET', path: '/v1/identities/:identity_id', scope: 'identities:read' },
-  { method: 'PUT', path: '/v1/identities/:identity_id', scope: 'identities:write', body: { firstName: 'hacked' } },
-  { method: 'DELETE', path: '/v1/identities/:identity_id', scope: 'identities:write' },
 ]
 /** Routes of /v1 that are no operations, because their answers are files. */
 const DOWNLOADS: Route[] = [
@@ -167,7 +123,9 @@ function walkOf(operation: Declaration): Route {
   const { name: operationName, input, example = examplesOf(operation) } = operation
   const scope = SCOPE_OF_EXAMPLE[operationName] ?? operation.scope
   const { method, url, hasBody } = routeOf(operation)
-  const route = { method, path: url, scope, ids: Object.keys(input).filter((name) => url.includes(`:${name}`)) }
+  // A source is a name that every tenant may use.
+  const ids = Object.keys(input).filter((name) => name !== 'source' && url.includes(`:${name}`))
+  const route = { method, path: url, scope, ids }
   const query = new URLSearchParams(Object.entries(example).map(([name, value]) => [name, String(value)]))
   if (!hasBody) return { ...route, query: query.size === 0 ? '' : `?${query}` }
   return Object.keys(example).length === 0 ? route : { ...route, body: example }
@@ -233,6 +191,7 @@ beforeAll(async () => {
     (await owner.call('GET', `${url}/deliveries`)).body.deliveries,
   ]
   webhookAtFirst = await webhook()
+  await owner.call('POST', '/v1/suppressions', { address: 'owner@example.com', details: SECRET })
   const erased = await owner.contact('erased@example.com')
   // Never made, so that it stays as it is.
   const { exportId } = await owner.handle.transaction((tx) =>
@@ -249,6 +208,7 @@ beforeAll(async () => {
     delivery_id,
     identity_id,
     session_id,
+    address: 'owner@example.com',
     contact_id,
     company_id: company.body.company.company_id,
     segment_id: segment.segmentId,
@@ -288,6 +248,7 @@ async function settings(): Promise<unknown[]> {
     '/v1/views',
     '/v1/erasures?limit=1&page=9',
     '/v1/exports?limit=1',
+    '/v1/suppressions',
     `/v1/segments/${ids.segment_id}`,
   ]
   const answers = await Promise.all(paths.map((path) => owner.call('GET', path)))
@@ -316,6 +277,10 @@ test('every route is walked or public', () => {
 const NOT_AUDITED: Record<string, string> = {
   checkPlaybook: 'checks and keeps nothing',
   previewSegment: 'counts and keeps nothing',
+  pushSourceConversations: 'data, which the conversations themselves show',
+  checkEmailAccount: 'logs in at the servers and sends nothing',
+  socialLoginCode: 'the end of the login has an entry',
+  linkedinLoginCode: 'the end of the login has an entry',
 }
 
 test('every operation that changes something says so in the audit log', () => {
@@ -394,7 +359,7 @@ describe.each([...ROUTES, ...DOWNLOADS])(
       expect(await webhook()).toEqual(webhookAtFirst)
       expect(await settings()).toEqual(settingsAtFirst)
       const identity = await owner.call('GET', `/v1/identities/${ids.identity_id}`)
-      expect(identity.body.identity.firstName).toBe(SECRET)
+      expect(identity.body.identity).toMatchObject({ firstName: SECRET, email_account: { address: null } })
     })
   },
 )

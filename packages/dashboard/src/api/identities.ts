@@ -1,8 +1,9 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import type Type from 'typebox'
-import type { EmailAccountInput, IdentityConnections } from '../../../server/src/dashboard/identity-routes.ts'
+import type { IdentityConnections } from '../../../server/src/identities/connections.ts'
+import type { EmailAccountInput } from '../../../server/src/identities/email-account-input.ts'
 import type { IdentityObject } from '../../../server/src/identities/identity-object.ts'
-import type { CheckAnswer, LoginAnswer, StatusAnswer } from '../../../server/src/identities/social/requests.ts'
+import type { Check, LoginStatus } from '../../../server/src/identities/social/requests.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, send } from './client.ts'
 
@@ -10,7 +11,6 @@ export type { EmailAccountInput, IdentityConnections }
 export type Identity = IdentityObject
 type Page = { pagination: Type.Static<typeof Pagination> }
 export type EmailAccount = NonNullable<IdentityConnections['email_account']>
-export type SocialStatus = Type.Static<typeof StatusAnswer>
 
 export interface SocialLogin {
   username?: string
@@ -22,22 +22,21 @@ export interface SocialLogin {
 export const identitiesQuery = (query: { page?: number; limit: number; search?: string | undefined }) =>
   queryOptions({
     queryKey: ['identities', 'list', query],
-    queryFn: ({ signal }) => get<{ identities: Identity[] } & Page>('/api/identities', query, signal),
+    queryFn: ({ signal }) => get<{ identities: Identity[] } & Page>('/v1/identities', query, signal),
     placeholderData: keepPreviousData,
   })
 
 export const identityQuery = (identityId: string) =>
   queryOptions({
     queryKey: ['identities', 'one', identityId],
-    queryFn: ({ signal }) => get<{ identity: Identity }>(path('v1', identityId), {}, signal),
+    queryFn: ({ signal }) => get<{ identity: Identity }>(path(identityId), {}, signal),
     select: ({ identity }) => identity,
   })
 
 export const connectionsQuery = (identityId: string) =>
   queryOptions({
     queryKey: ['identities', 'connections', identityId],
-    queryFn: ({ signal }) =>
-      get<{ connections: IdentityConnections }>(`${path('api', identityId)}/connections`, {}, signal),
+    queryFn: ({ signal }) => get<{ connections: IdentityConnections }>(`${path(identityId)}/connections`, {}, signal),
     select: ({ connections }) => connections,
   })
 
@@ -46,7 +45,7 @@ export const socialStatusQuery = (identityId: string, sessionId: string) =>
   queryOptions({
     queryKey: ['identities', 'social-status', identityId, sessionId],
     queryFn: ({ signal }) =>
-      get<SocialStatus>(`${path('v1', identityId)}/social/status/${encodeURIComponent(sessionId)}`, {}, signal),
+      get<LoginStatus>(`${path(identityId)}/social/status/${encodeURIComponent(sessionId)}`, {}, signal),
     refetchInterval: ({ state }) => (state.data && isEnded(state.data.status) ? false : 2_500),
   })
 
@@ -55,36 +54,36 @@ export function createIdentity(identity: { firstName: string; lastName: string; 
 }
 
 export function updateIdentity(identityId: string, changes: Record<string, string>) {
-  return send<{ identity: Identity }>('PUT', path('v1', identityId), changes)
+  return send<{ identity: Identity }>('PUT', path(identityId), changes)
 }
 
 export function deleteIdentity(identityId: string) {
-  return send('DELETE', path('v1', identityId))
+  return send('DELETE', path(identityId))
 }
 
 /** Sets the mailbox, after the service has logged in at both servers. */
 export function setEmailAccount(identityId: string, account: EmailAccountInput) {
-  return send<{ email_account: EmailAccount }>('PUT', `${path('api', identityId)}/email-account`, account)
+  return send<{ email_account: EmailAccount }>('PUT', `${path(identityId)}/email-account`, account)
 }
 
 export function checkEmailAccount(identityId: string) {
-  return send<{ email_account: EmailAccount }>('POST', `${path('api', identityId)}/email-account/check`)
+  return send<{ email_account: EmailAccount }>('POST', `${path(identityId)}/email-account/check`)
 }
 
 export function removeEmailAccount(identityId: string) {
-  return send('DELETE', `${path('api', identityId)}/email-account`)
+  return send('DELETE', `${path(identityId)}/email-account`)
 }
 
 export function startSocialLogin(identityId: string, login: SocialLogin) {
-  return send<Type.Static<typeof LoginAnswer>>('POST', `${path('v1', identityId)}/social/login`, login)
+  return send<Pick<LoginStatus, 'login_result'>>('POST', `${path(identityId)}/social/login`, login)
 }
 
 export function sendSocialCode(identityId: string, sessionId: string, code: string) {
-  return send('POST', `${path('v1', identityId)}/social/code/${encodeURIComponent(sessionId)}`, { code })
+  return send('POST', `${path(identityId)}/social/code/${encodeURIComponent(sessionId)}`, { code })
 }
 
 export function checkSocial(identityId: string) {
-  return get<Type.Static<typeof CheckAnswer>>(`${path('v1', identityId)}/social/check`)
+  return get<Check>(`${path(identityId)}/social/check`)
 }
 
 export function isEnded(status: string): boolean {
@@ -99,6 +98,6 @@ export function refreshIdentities(queryClient: QueryClient): Promise<unknown> {
   return queryClient.invalidateQueries({ queryKey: ['identities'] })
 }
 
-function path(api: 'v1' | 'api', identityId: string): string {
-  return `/${api}/identities/${encodeURIComponent(identityId)}`
+function path(identityId: string): string {
+  return `/v1/identities/${encodeURIComponent(identityId)}`
 }

@@ -11,7 +11,14 @@ import { AGENT_OPERATIONS, type AgentServices } from '../agents/operations.ts'
 import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/operations.ts'
 import { RUN_OPERATIONS, type RunServices } from '../agents/runs/operations.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
+import { CONVERSATION_OPERATIONS, CONVERSATION_PUSH_OPERATIONS } from '../conversations/operations.ts'
 import { ERASURE_OPERATIONS, type ErasureServices } from '../erasure/operations.ts'
+import { CONNECTION_OPERATIONS, type ConnectionServices } from '../identities/connection-operations.ts'
+import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
+import { SOCIAL_OPERATIONS, type SocialServices } from '../identities/social/operations.ts'
+import { SUPPRESSION_OPERATIONS } from '../identities/suppression-operations.ts'
 import type { Operation } from '../operations/declare.ts'
 import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
 import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
@@ -23,14 +30,17 @@ import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations
 /** What operations need besides the context. */
 export type Services = ActionServices &
   AgentServices &
+  ConnectionServices &
   DomainServices &
   ErasureServices &
   ExportServices &
   PlaybookServices &
   RunServices &
   SettingsServices &
+  SocialServices &
   TenantServices &
-  WebhookServices
+  WebhookServices &
+  WriteDependencies
 
 /** Every operation: the routes under /v1, openapi.json and the tests that walk every route are derived from this list. */
 export const OPERATIONS: readonly Operation<Services>[] = [
@@ -50,4 +60,11 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...SEGMENT_OPERATIONS,
   ...WEBHOOK_OPERATIONS,
   ...DELIVERY_OPERATIONS,
+  ...CONVERSATION_OPERATIONS,
+  ...CONVERSATION_PUSH_OPERATIONS,
+  ...IDENTITY_OPERATIONS,
+  ...CONNECTION_OPERATIONS,
+  ...SOCIAL_OPERATIONS,
+  ...MAILBOX_OPERATIONS,
+  ...SUPPRESSION_OPERATIONS,
 ]

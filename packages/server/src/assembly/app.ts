@@ -12,14 +12,11 @@ import { companyRoutes } from '../companies/routes.ts'
 import type { Config } from '../config.ts'
 import { mergeRoutes } from '../contacts/merge-routes.ts'
 import { contactRoutes } from '../contacts/routes.ts'
-import { conversationRoutes } from '../conversations/routes.ts'
 import { type DashboardDependencies, dashboardRoutes } from '../dashboard/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { identifyRoutes } from '../identification/routes.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
-import { identityRoutes } from '../identities/routes.ts'
 import type { SocialConnector } from '../identities/social/connector.ts'
-import { socialRoutes } from '../identities/social/routes.ts'
 import { unsubscribeRoutes } from '../identities/unsubscribe/routes.ts'
 import type { GroupCommit } from '../journal/group-commit.ts'
 import type { LiveFeed } from '../live/feed.ts'
@@ -142,14 +139,11 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   batchRoutes(app)
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
-  mountOperations<Services>(app, OPERATIONS, { ...dependencies, rateLimiter })
+  mountOperations<Services>(app, OPERATIONS, { ...dependencies, rateLimiter, isClosing })
   liveRoutes(app, dependencies)
   csvRoutes(app, dependencies)
   exportFileRoute(app, dependencies)
   await dashboardRoutes(app, { ...dependencies, rateLimiter })
-  identityRoutes(app, dependencies)
-  conversationRoutes(app, dependencies)
-  socialRoutes(app, { ...dependencies, isClosing })
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))

@@ -8,12 +8,10 @@ import { seedTenant } from '../seed/seed.ts'
 import { audited } from './audited.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant } from './command.ts'
 import { diagnose } from './doctor.ts'
-import { IDENTITY_COMMANDS } from './identity-commands.ts'
-import { MAILBOX_COMMANDS } from './mailbox-commands.ts'
+import { EMAIL_ACCOUNT_COMMAND } from './email-account-command.ts'
 import { OPERATION_COMMANDS } from './operation-commands.ts'
 import { SECRET_COMMANDS } from './secret-commands.ts'
 import { SOURCE_COMMANDS } from './source-commands.ts'
-import { SUPPRESSION_COMMANDS } from './suppression-commands.ts'
 import { TENANT_COMMANDS } from './tenant-commands.ts'
 import { USER_COMMANDS } from './user-commands.ts'
 
@@ -41,9 +39,7 @@ export const COMMANDS: Record<string, Command> = {
   },
   ...OPERATION_COMMANDS,
   ...SOURCE_COMMANDS,
-  ...MAILBOX_COMMANDS,
-  ...IDENTITY_COMMANDS,
-  ...SUPPRESSION_COMMANDS,
+  ...EMAIL_ACCOUNT_COMMAND,
   ...SECRET_COMMANDS,
   seed: {
     summary: 'Fill a tenant with sample data',

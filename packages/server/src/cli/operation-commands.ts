@@ -8,7 +8,14 @@ import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/
 import { RUN_OPERATIONS } from '../agents/runs/operations.ts'
 import { QUEUES } from '../assembly/service.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
+import { CONVERSATION_OPERATIONS } from '../conversations/operations.ts'
 import { ERASURE_OPERATIONS } from '../erasure/operations.ts'
+import { CONNECTION_OPERATIONS, type ConnectionServices } from '../identities/connection-operations.ts'
+import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
+import { openConnector } from '../identities/social/open.ts'
+import { SUPPRESSION_OPERATIONS } from '../identities/suppression-operations.ts'
 import { optionsOf, readOptions } from '../operations/command-line.ts'
 import type { Operation } from '../operations/declare.ts'
 import { perform } from '../operations/perform.ts'
@@ -20,11 +27,13 @@ import { createLog } from '../platform/log.ts'
 import { createApiFetch } from '../platform/outbound/api-fetch.ts'
 import { createOutbound } from '../platform/outbound/client.ts'
 import { createTxtLookup } from '../platform/outbound/txt-records.ts'
+import { systemClock } from '../platform/time.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
 import { EXPORT_OPERATIONS } from '../tenant-export/operations.ts'
 import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
 import { type Command, existingTenant, tenant } from './command.ts'
+import { withMail } from './email-account-command.ts'
 import type { Session } from './session.ts'
 
 /** Opens the services of a feature for one call, and closes them. */
@@ -47,6 +56,11 @@ export const OPERATION_COMMANDS: Record<string, Command> = {
   ...commandsOf(SEGMENT_OPERATIONS, withoutServices),
   ...commandsOf(WEBHOOK_OPERATIONS, withWebhookServices),
   ...commandsOf(DELIVERY_OPERATIONS, withoutServices),
+  ...commandsOf(CONVERSATION_OPERATIONS, withoutServices),
+  ...commandsOf(IDENTITY_OPERATIONS, withoutServices),
+  ...commandsOf(CONNECTION_OPERATIONS, withConnectionServices),
+  ...commandsOf(MAILBOX_OPERATIONS, withoutServices),
+  ...commandsOf(SUPPRESSION_OPERATIONS, withWriting),
 }
 
 /** Whoever can run a command has the databases, and so may do everything. */
@@ -55,6 +69,7 @@ const OPERATOR = {
   scopes: new Set<string>(SCOPES),
   requireScope: () => {},
   requireMatch: () => {},
+  isGivenUp: () => false,
 }
 
 function commandsOf<Services>(operations: readonly Operation<Services>[], open: Open<Services>) {
@@ -91,6 +106,22 @@ async function withTenantServices<Answer>(
   use: (services: TenantServices) => Promise<Answer>,
 ): Promise<Answer> {
   return use({ stores, secrets: await openSecretBox(config) })
+}
+
+function withWriting<Answer>(session: Session, use: (services: WriteDependencies) => Promise<Answer>) {
+  return use(session.writing())
+}
+
+async function withConnectionServices<Answer>(
+  session: Session,
+  use: (services: ConnectionServices) => Promise<Answer>,
+): Promise<Answer> {
+  const { social, close } = openConnector(session.config, systemClock)
+  try {
+    return await withMail(session, (mail) => use({ mail, social }))
+  } finally {
+    await close()
+  }
 }
 
 async function withJobs<Answer>(session: Session, use: (services: { jobs: Jobs }) => Promise<Answer>): Promise<Answer> {

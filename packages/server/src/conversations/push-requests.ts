@@ -8,7 +8,8 @@ import { parseSourceName } from '../sources/requests.ts'
 import { EMAIL_DIRECTORY } from './clean.ts'
 import type { IncomingMessage, Participant } from './message.ts'
 
-const EXAMPLE = {
+/** A conversation as a tool sends it. */
+export const EXAMPLE = {
   thread_key: '4711',
   subject: 'Cannot log in',
   contact: { external_id: '701', email: 'ada@example.com' },
@@ -67,11 +68,8 @@ const PushedConversation = Type.Object(
   { additionalProperties: false },
 )
 
-/** Body of POST /v1/sources/:source/conversations. */
-export const PushBody = Type.Object(
-  { records: recordList(PushedConversation) },
-  { additionalProperties: false, examples: [{ records: [EXAMPLE] }] },
-)
+/** The conversations of one request. */
+export const PushedRecords = recordList(PushedConversation)
 
 const checkConversation = recordCheck(PushedConversation)
 

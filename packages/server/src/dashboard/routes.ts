@@ -8,9 +8,8 @@ import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { App } from '../platform/http/app-types.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { servePages } from '../static/pages.ts'
-import { type IdentityPageDependencies, identityPageRoutes } from './identity-routes.ts'
 
-export interface DashboardDependencies extends TeamDependencies, IdentityPageDependencies {
+export interface DashboardDependencies extends TeamDependencies {
   auth: () => Promise<Auth>
   findSession(cookies: string | undefined): Promise<SignedIn | null>
   findChallenged(cookies: string | undefined): Promise<string | null>
@@ -18,12 +17,11 @@ export interface DashboardDependencies extends TeamDependencies, IdentityPageDep
   secrets: SecretBox
 }
 
-/** What the dashboard's pages need beside the API: signing in, the team, their own questions, and the pages themselves. */
+/** What the dashboard's pages need beside the API: signing in, the team, and the pages themselves. */
 export async function dashboardRoutes(app: App, dependencies: DashboardDependencies): Promise<void> {
   authRoutes(app, dependencies)
   sessionRoutes(app, dependencies)
   invitationRoutes(app, dependencies)
   teamRoutes(app, dependencies)
-  identityPageRoutes(app, dependencies)
   await servePages(app)
 }

@@ -52,7 +52,7 @@ interface Dependencies {
 
 /** Makes the demo's agents, and has each run once; the running service works on the runs. */
 export async function makeDemoAgents(tenant: Tenant, dependencies: Dependencies, now: Date): Promise<void> {
-  const { identity_id } = await createIdentity(tenant, ACTOR, SENDER, now)
+  const { identity_id } = await createIdentity(tenant, SENDER, now)
   for (const { sends, ...input } of AGENTS) {
     const settings = { ...input, llm_config: LLM_CONFIG, enabled: true, ...(sends ? { identity_id } : {}) }
     const { agent_id } = await createAgent(tenant, dependencies, settings, ACTOR, now)

@@ -47,8 +47,9 @@ test.skipIf(!hasDovecot)(
     const { smtp, imap } = bench.servers
     const mailbox = await bench.servers.addMailbox('grace@mail.example')
     const names = { 'first-name': 'Grace', 'last-name': 'Hopper', role: 'sales' }
-    const { answer: made } = await cds('identity create', names)
-    const identity = { identity: made.identity_id }
+    const { answer: created } = await cds('identity create', names)
+    const made = created.identity
+    const identity = { 'identity-id': made.identity_id }
     expect(made.identity_id).toMatch(/^[0-9a-f-]{36}$/)
 
     const file = join(directory, 'password')
@@ -63,14 +64,14 @@ test.skipIf(!hasDovecot)(
       'daily-limit': '5',
     }
     const set = await cds('identity email-set', { ...account, 'password-file': file })
-    expect(set.answer).toMatchObject({
+    expect(set.answer.email_account).toMatchObject({
       address: mailbox.user,
       connected: true,
       daily_limit: 5,
       imap: { security: 'tls' },
     })
     const check = await cds('identity email-check', identity)
-    expect(check.answer).toMatchObject({ connected: true, error: null })
+    expect(check.answer.email_account).toMatchObject({ connected: true, error: null })
     expect(set.said + check.said).not.toContain(mailbox.password)
     expect((await tenant.call('GET', `/v1/identities/${made.identity_id}`)).body.identity).toMatchObject({
       firstName: 'Grace',
@@ -89,7 +90,8 @@ test.skipIf(!hasDovecot)(
     expect(wrong.said).not.toContain('hunter22')
     const token = { 'token-env': 'MY_SECRET' }
     expect(
-      (await cds('identity email-set', { ...account, ...token }, { MY_SECRET: mailbox.accessToken })).answer,
+      (await cds('identity email-set', { ...account, ...token }, { MY_SECRET: mailbox.accessToken })).answer
+        .email_account,
     ).toMatchObject({
       smtp: { login: 'access_token' },
     })
@@ -100,7 +102,7 @@ test.skipIf(!hasDovecot)(
     const renewed = { ...account, ...client, 'refresh-token-file': file, 'client-secret-env': 'MY_SECRET' }
     const renewing = await cds('identity email-set', renewed, { MY_SECRET: 'hunter22' })
     await endpoint.close()
-    expect(renewing.answer).toMatchObject({
+    expect(renewing.answer.email_account).toMatchObject({
       connected: true,
       renewal: { client_id: 'c', token_url: client['token-url'] },
     })
@@ -114,12 +116,15 @@ test.skipIf(!hasDovecot)(
     ]
     const refused = await Promise.all([
       ...unusable.map((none) => cds('identity email-set', { ...account, ...none })),
-      cds('identity delete', { identity: 'x' }),
+      cds('identity delete', { 'identity-id': 'x' }),
     ])
     const codes = refused.map(({ answer }) => answer.error.code)
     expect(codes).toEqual([...unusable.map(() => 'invalid_option'), 'not_found'])
     const removed = await cds('identity email-remove', identity)
-    expect(removed.answer).toEqual({ identity_id: made.identity_id, removed: true })
+    expect(removed.answer).toEqual({ deleted: true, identity_id: made.identity_id })
+    const titled = await cds('identity update', { ...identity, 'job-title': 'Admiral' })
+    expect(titled.answer.identity.jobTitle).toBe('Admiral')
+    expect((await cds('identity connections', identity)).answer.connections).toMatchObject({ email_account: null })
     const list = await cds('identity list', {})
     expect(list.answer.identities).toMatchObject([{ email_account: { address: null, connected: false } }])
     expect((await cds('identity delete', identity)).answer).toEqual({ identity_id: made.identity_id, deleted: true })
@@ -134,10 +139,11 @@ test.skipIf(!hasDovecot)(
       'identity.email_set',
       'identity.email_set',
       'identity.email_removed',
+      'identity.updated',
       'identity.deleted',
     ])
     expect(new Set(actors.map(({ actor }) => (actor as { kind: string }).kind))).toEqual(new Set(['command_line']))
-    // A process for each of the fifteen commands.
+    // A process for each command.
   },
   300_000,
 )

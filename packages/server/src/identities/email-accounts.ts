@@ -3,7 +3,8 @@ import { type Actor, audit } from '../audit/log.ts'
 import { notFound } from '../platform/errors.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { AccessTokens, EmailAccount, MailLogin, MailSecurity, MailServer } from './email-account.ts'
+import type { AccessTokens, EmailAccount, MailLogin, MailServer } from './email-account.ts'
+import type { EmailAccountDescription, MailServerDescription, RenewalDescription } from './email-account-object.ts'
 import { emailPlace, type StoredSecrets } from './email-secrets.ts'
 import {
   type CheckedEmailSettings,
@@ -19,39 +20,6 @@ import { checkLogin } from './mail/check-login.ts'
 import type { MailDependencies } from './mail/dependencies.ts'
 import { keepTokens } from './stored-tokens.ts'
 
-/** A mail server as it may be shown. */
-export interface MailServerDescription {
-  host: string
-  port: number
-  security: MailSecurity
-  user: string
-  login: 'password' | 'access_token'
-}
-
-interface RenewalDescription {
-  client_id: string
-  token_url: string
-}
-
-/** A mailbox as its owner sees it: no secret. */
-export interface EmailAccountDescription {
-  identity_id: string
-  address: string
-  smtp: MailServerDescription
-  imap: MailServerDescription | null
-  /** Where access tokens are renewed, and as which client; null for a log-in that lasts as long as it does. */
-  renewal: RenewalDescription | null
-  daily_limit: number
-  spacing_seconds: number
-  /** Whether both servers accepted the last log-in that was tried. */
-  connected: boolean
-  verified_at: string | null
-  /** What the servers answered when the last log-in failed. */
-  error: string | null
-  created_at: string
-  updated_at: string
-}
-
 /** What the column `settings` holds. */
 interface StoredSettings {
   smtp: MailServerDescription
@@ -61,7 +29,8 @@ interface StoredSettings {
 
 /** What it takes to open a mailbox's secrets, and to renew its access tokens. */
 export type OpenDependencies = Pick<MailDependencies, 'secrets' | 'tokenApi' | 'clock'>
-type Dependencies = OpenDependencies & Pick<MailDependencies, 'connector'>
+/** The same, and the way to mail servers. */
+export type LoginDependencies = OpenDependencies & Pick<MailDependencies, 'connector'>
 type Row = Selectable<TenantTables['email_accounts']>
 
 /**
@@ -70,7 +39,7 @@ type Row = Selectable<TenantTables['email_accounts']>
  */
 export async function setEmailAccount(
   tenant: Tenant,
-  dependencies: Dependencies,
+  dependencies: LoginDependencies,
   actor: Actor,
   identityId: string,
   settings: EmailAccountSettings,
@@ -107,7 +76,7 @@ export async function setEmailAccount(
 }
 
 /** Gets its first access token by itself, which shows that it can be renewed. */
-function firstTokens(dependencies: Dependencies, { renewal }: CheckedEmailSettings) {
+function firstTokens(dependencies: LoginDependencies, { renewal }: CheckedEmailSettings) {
   if (!renewal) return undefined
   const first = { accessToken: '', expiresAt: null, refreshToken: renewal.refreshToken }
   const nowhere = { store: async (_: Tokens, renewed: Tokens) => renewed, refused: async () => null }
@@ -140,7 +109,7 @@ export async function describeEmailAccount(
 /** Logs in at both servers now, and remembers what came of it. @throws ServiceError 404 for an identity without a mailbox. */
 export async function checkEmailAccount(
   tenant: Tenant,
-  dependencies: Dependencies,
+  dependencies: LoginDependencies,
   identityId: string,
   now: Date,
 ): Promise<EmailAccountDescription> {

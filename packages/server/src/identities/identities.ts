@@ -7,40 +7,18 @@ import { contains } from '../platform/postgres/text-filters.ts'
 import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { IDENTITY_COLUMNS, type IdentityObject, toIdentityObject } from './identity-object.ts'
+import type { IdentityChanges, NewIdentity } from './requests.ts'
 import { socialStates } from './social/states.ts'
 
-/** All of a tenant's identities are answered at once, so there is an end to them. */
 const IDENTITIES_MAX = 10_000
 /** Distinguishes this lock from others of the same tenant. */
 const LIMIT_LOCK = 6
-
-export interface NewIdentity {
-  firstName: string
-  lastName: string
-  role: string
-}
-
-export interface IdentityChanges {
-  firstName?: string
-  lastName?: string
-  /** null removes it. */
-  jobTitle?: string | null
-}
-
-/** All identities, newest first. */
-export async function listIdentities(tenant: Tenant): Promise<IdentityObject[]> {
-  const rows = await selectIdentities(tenant)
-    .orderBy('identities.created_at', 'desc')
-    .orderBy('identities.identity_id', 'desc')
-    .execute()
-  return toObjects(tenant, rows)
-}
 
 /** What a search looks at. */
 const SEARCHED = sql`fold_text(concat_ws(' ', first_name, last_name, role, job_title, address))`
 
 /** One page of the identities in which every word of a search occurs, newest first. */
-export async function searchIdentities(
+export async function listIdentities(
   tenant: Tenant,
   search: string | undefined,
   page: Page,
@@ -73,7 +51,6 @@ export async function readIdentity(tenant: Tenant, identityId: string): Promise<
 /** @throws ServiceError 409 `too_many_identities`. */
 export async function createIdentity(
   tenant: Tenant,
-  actor: Actor,
   { firstName, lastName, role }: NewIdentity,
   now: Date,
 ): Promise<IdentityObject> {
@@ -91,11 +68,6 @@ export async function createIdentity(
         updated_at: now,
       })
       .execute()
-    await audit(
-      tx,
-      { actor, action: 'identity.created', ...subject(identityId), details: { firstName, lastName, role } },
-      now,
-    )
     return readIdentity(tx, identityId)
   })
 }

@@ -4,7 +4,6 @@ import { hasDovecot, type Mailbox } from '../../test/dovecot.ts'
 import { type MailBench, mailTo, settingsOf, startMailBench, TESTER } from '../../test/mail.ts'
 import { type Receiver, startReceiver } from '../../test/receiver.ts'
 import { createTestTenant, type TestTenant } from '../../test/service.ts'
-import { describeMailboxes } from '../conversations/mailbox/position.ts'
 import { newId } from '../platform/ids.ts'
 import { checkEmailAccount, describeEmailAccount, openEmailAccount, setEmailAccount } from './email-accounts.ts'
 import type { EmailAccountSettings } from './email-settings.ts'
@@ -61,7 +60,7 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
   }
   const forms = () => endpoint.received.map(({ body }) => Object.fromEntries(new URLSearchParams(body.toString())))
   const described = () => describeEmailAccount(tenant.handle, identityId)
-  const received = async () => (await describeMailboxes(tenant.handle))[0]
+  const received = async () => (await tenant.call('GET', '/v1/mailboxes')).body.mailboxes[0]
   const watching = (since?: string | null) =>
     expect.poll(received, { timeout: 20_000 }).toSatisfy((mailbox) => {
       return mailbox?.state === 'watching' && mailbox.connected_at !== since

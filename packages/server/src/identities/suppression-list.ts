@@ -1,46 +1,54 @@
+import Type from 'typebox'
 import { type Actor, audit } from '../audit/log.ts'
 import { changeContact, lockContact } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { hasMoreCharacters } from '../platform/characters.ts'
 import { parseEmail } from '../platform/email.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
-import { isStorableText } from '../platform/http/json-body.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import { Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { digestOf, isWish, type Suppression, type SuppressionReason, suppress, suppressionOf } from './suppressions.ts'
 
-const DETAILS_LENGTH_MAX = 500
+const REASONS = ['unsubscribed', 'bounced', 'complained', 'manual'] as const satisfies readonly SuppressionReason[]
 
-/** An address that gets no more mail, as it is shown; that of somebody who was erased is a digest (`sha256:…`). */
-export interface SuppressionDescription {
-  address: string
-  reason: SuppressionReason
-  details: string | null
-  at: string
-}
+/** An address that gets no more mail, as it is shown. */
+export const SuppressionDescription = Type.Object(
+  {
+    address: Type.String({ description: 'A digest (`sha256:…`) if its owner was erased.' }),
+    reason: Type.Enum(REASONS),
+    details: Nullable(
+      Type.String({ description: 'In the words of whoever said it, such as the mail server that refused.' }),
+    ),
+    at: Timestamp,
+  },
+  { title: 'Suppression' },
+)
+export type SuppressionDescription = Type.Static<typeof SuppressionDescription>
 
-/** The latest of a tenant's suppressed addresses, and how many there are in all. */
+/** A page of a tenant's suppressed addresses, the latest first, and how many there are in all. */
 export async function listSuppressions(
   tenant: Tenant,
-  limit: number,
-): Promise<{ suppressions: SuppressionDescription[]; total_items: number }> {
+  page: Page,
+): Promise<{ suppressions: SuppressionDescription[]; total: number }> {
   const rows = await tenant.db
     .selectFrom('email_suppressions')
     .select(['address', 'reason', 'details', 'at'])
     .orderBy('at', 'desc')
     .orderBy('address')
-    .limit(limit)
+    .limit(page.limit)
+    .offset(offsetOf(page))
     .execute()
   const { total } = await tenant.db
     .selectFrom('email_suppressions')
     .select(({ fn }) => fn.countAll().as('total'))
     .executeTakeFirstOrThrow()
   const suppressions = rows.map((row) => toDescription({ ...row, reason: row.reason as SuppressionReason }))
-  return { suppressions, total_items: Number(total) }
+  return { suppressions, total: Number(total) }
 }
 
-/** Why an address gets no more mail. @throws ServiceError 400; 404 when it may be written to. */
+/** Why an address gets no more mail. @throws ServiceError 404 when it may be written to. */
 export async function readSuppression(tenant: Tenant, address: string): Promise<SuppressionDescription> {
-  const known = await suppressionOf(tenant, checkedAddress(address))
+  const known = await suppressionOf(tenant, addressInPath(address))
   if (!known) throw notFound('suppressed address')
   return toDescription(known)
 }
@@ -51,28 +59,22 @@ export async function readSuppression(tenant: Tenant, address: string): Promise<
  */
 export async function addSuppression(
   tenant: Tenant,
-  actor: Actor,
   wanted: { address: string; details: string | null },
   now: Date,
-): Promise<SuppressionDescription & { added: boolean }> {
-  const address = checkedAddress(wanted.address)
-  const { details } = wanted
-  if (details !== null && (hasMoreCharacters(details, DETAILS_LENGTH_MAX) || !isStorableText(details))) {
-    throw validationError([{ path: 'details', message: `must be a text of up to ${DETAILS_LENGTH_MAX} characters` }])
-  }
-  return tenant.transaction(async (tx) => {
-    const before = await suppressionOf(tx, address)
-    if (before) return { ...toDescription(before), added: false }
-    await suppress(tx, { address, reason: 'manual', details }, now)
-    await audit(tx, { actor, action: 'suppression.added', ...subject(tx, address) }, now)
-    return { ...toDescription({ address, reason: 'manual', details, at: now }), added: true }
-  })
+): Promise<{ suppression: SuppressionDescription; added: boolean }> {
+  const address = parseEmail(wanted.address)
+  if (address === null) throw validationError([{ path: 'address', message: 'is not a valid e-mail address' }])
+  const before = await suppressionOf(tenant, address)
+  if (before) return { suppression: toDescription(before), added: false }
+  const suppression = { address, reason: 'manual', details: wanted.details } as const
+  await suppress(tenant, suppression, now)
+  return { suppression: toDescription({ ...suppression, at: now }), added: true }
 }
 
 /**
  * Lets mail go to an address again. Where its owner unsubscribed or complained, only with their consent; their contact
  * then counts as subscribed.
- * @throws ServiceError 400; 404 when it may be written to; 409 `consent_required`.
+ * @throws ServiceError 404 when it may be written to; 409 `consent_required`.
  */
 export async function removeSuppression(
   tenant: Tenant,
@@ -80,7 +82,7 @@ export async function removeSuppression(
   actor: Actor,
   wanted: { address: string; isConsented: boolean },
 ): Promise<SuppressionDescription> {
-  const address = checkedAddress(wanted.address)
+  const address = addressInPath(wanted.address)
   const now = writing.clock()
   return changeContacts(tenant, writing, async (tx, log) => {
     const places = [address, digestOf(tx, address)]
@@ -118,14 +120,15 @@ async function resubscribe(
   await changeContact(tx, log, contact, write, now)
 }
 
-function checkedAddress(address: string): string {
-  const parsed = parseEmail(address)
-  if (parsed === null) throw validationError([{ path: 'address', message: 'is not a valid e-mail address' }])
-  return parsed
+/** An address that a path names. @throws ServiceError 404: a malformed one is not suppressed. */
+function addressInPath(text: string): string {
+  const address = parseEmail(text)
+  if (address === null) throw notFound('suppressed address')
+  return address
 }
 
 /** The audit log is never changed, so an address that may have to be erased is in it as a digest. */
-function subject(tenant: Tenant, address: string) {
+export function subject(tenant: Tenant, address: string) {
   return { subjectKind: 'suppression', subjectId: digestOf(tenant, address) }
 }
 

@@ -24,7 +24,7 @@ export function optionsOf(operation: Declaration) {
   const options = Object.entries(operation.input).map(([name, schema]) => {
     const sent = unlessNull(schema)
     const { items } = sent
-    const value = operation.options?.[name]?.hint ?? hintOf(name, items ?? sent)
+    const value = operation.options?.[name]?.hint ?? hintOf(optionOf(operation, name), items ?? sent)
     const hint = canBeNone(schema) ? `${value}|${NONE}` : value
     const option = { type: 'string', required: !Type.IsOptional(schema), multiple: items !== undefined, hint } as const
     return [optionOf(operation, name), option] as const
@@ -77,7 +77,8 @@ export function readJson(option: string, text: string): unknown {
 }
 
 function optionOf({ options }: Declaration, name: string): string {
-  return options?.[name]?.name ?? name.replaceAll('_', '-')
+  const kebab = (text: string) => text.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  return options?.[name]?.name ?? kebab(name)
 }
 
 /** Stands for null where text is not expected. */
@@ -92,10 +93,10 @@ function unlessNull(schema: JsonSchema): JsonSchema {
   return schema.anyOf?.find(({ type }) => type !== 'null') ?? schema
 }
 
-function hintOf(name: string, { type, enum: words, 'x-bound': bound }: JsonSchema): string {
+function hintOf(option: string, { type, enum: words, 'x-bound': bound }: JsonSchema): string {
   if (words) return words.join('|')
   if (bound) return 'TIMESTAMP'
-  if (type === 'string') return name.toUpperCase()
+  if (type === 'string') return option.replaceAll('-', '_').toUpperCase()
   if (type === 'boolean') return 'true|false'
   return type === 'integer' || type === 'number' ? 'NUMBER' : 'JSON'
 }

@@ -20,6 +20,8 @@ export interface Context {
    * the header it does nothing. @throws ServiceError 412 `changed_meanwhile`
    */
   requireMatch(etag: string): void
+  /** Whether nobody waits for the answer any more: the caller hung up, or the service is stopping. */
+  isGivenUp(): boolean
 }
 
 /** An operation's input or output, by name. */
@@ -40,7 +42,7 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   description?: string
   /** One flat object: the path parameters and the query parameters (GET, DELETE) or the body's fields. */
   input: TProperties
-  /** The response without `status`. */
+  /** The response without `status`, unless that is not `success`. */
   output: TProperties
   /** The response's status code; 200 unless something is created (201) or goes on after the answer (202). */
   status?: 201 | 202

@@ -14,7 +14,7 @@ import { idempotencyKeyOf, performOnce } from './idempotency.ts'
 import { ifMatch } from './if-match.ts'
 import { type Finish, perform } from './perform.ts'
 
-type Dependencies<Services> = Services & { clock: Clock; secrets: SecretBox }
+type Dependencies<Services> = Services & { clock: Clock; secrets: SecretBox; isClosing(): boolean }
 
 /** Adds a route for each operation. */
 export function mountOperations<Services extends object>(
@@ -53,7 +53,7 @@ function mount<Services extends object>(
       const key = method === 'POST' ? idempotencyKeyOf(request.headers['idempotency-key']) : undefined
       const given = hasBody ? withMoments(sent, request.body as Values) : (request.query as Values)
       const input = { ...given, ...(request.params as Values) }
-      const context = { ...dependencies, ...contextOf(request), now: dependencies.clock() }
+      const context = { ...dependencies, ...contextOf(request, dependencies), now: dependencies.clock() }
       const work = (finish?: Finish) => perform(operation, context, input, finish)
       const answer = key === undefined ? await work() : await once(request, reply, key, context, work)
       if (operation.etag) reply.header('etag', `"${operation.etag(answer)}"`)
@@ -80,11 +80,12 @@ function headersOf(method: string, { ifMatch: matches }: Pick<Operation, 'ifMatc
   return Object.keys(headers).length === 0 ? {} : { headers: Type.Object(headers) }
 }
 
-function contextOf(request: FastifyRequest): Omit<Context, 'now'> {
+function contextOf(request: FastifyRequest, { isClosing }: { isClosing(): boolean }): Omit<Context, 'now'> {
   const { tenant, actor, scopes, warnings, headers } = request
   const requireScope = (scope: Scope) => requireScopeOf(request, scope)
   const warn = (text: string) => void warnings.push(text)
-  return { tenant, actor, scopes, requireScope, warn, requireMatch: ifMatch(headers['if-match']) }
+  const isGivenUp = () => isClosing() || request.raw.socket.destroyed
+  return { tenant, actor, scopes, requireScope, warn, requireMatch: ifMatch(headers['if-match']), isGivenUp }
 }
 
 /** Performs a request with an Idempotency-Key, or repeats the answer that it had. */

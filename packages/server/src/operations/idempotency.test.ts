@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { everythingStored } from '../../test/everything.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
@@ -35,6 +36,24 @@ test('a repetition gets the same answer, with the secret that is shown once, and
     audited.total,
   ])
   expect(await everythingStored(service)).not.toContain(first.body.signing_secret)
+})
+
+test('what was sent cannot be guessed from what is stored', async () => {
+  const identity = await tenant.call('POST', '/v1/identities', { firstName: 'Ada', lastName: 'Byron', role: 'sales' })
+  const path = `/v1/identities/${identity.body.identity.identity_id}/social/login`
+  const body = { username: 'ada@example.com', password: 'correct horse' }
+  const key = newKey()
+  expect((await post(path, key, body)).status).toBe(200)
+  const { request_hash } = await tenant.handle.db
+    .selectFrom('idempotency_keys')
+    .select('request_hash')
+    .where('key', '=', key)
+    .executeTakeFirstOrThrow()
+  const plain = createHash('sha256')
+    .update(`POST ${path}\n${JSON.stringify(body)}`)
+    .digest('hex')
+  expect(request_hash.toString('hex')).not.toBe(plain)
+  expect((await post(path, key, body)).headers.get('idempotent-replayed')).toBe('true')
 })
 
 test('a key that was used for another request is 409', async () => {

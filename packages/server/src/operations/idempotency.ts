@@ -1,6 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import type { Actor } from '../audit/log.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import { secretKeyMissing } from '../platform/crypto/secret-key.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -39,14 +40,15 @@ export async function performOnce(
 ): Promise<{ answer: Values; isRepeated: boolean }> {
   const { tenant, now } = caller
   const row = { caller: callerOf(caller.actor), key }
-  const requestHash = createHash('sha256').update(sent).digest()
-  const answer = await claim(tenant, row, requestHash, now)
+  const place = answerPlace(tenant.id, row.caller, key)
+  // Keyed, because a request may contain a password or a code that could be guessed from a plain hash.
+  const answer = await claim(tenant, row, caller.secrets.digests(sent, place), now)
   if (answer !== null) {
-    const opened = caller.secrets.open(answer, answerPlace(tenant.id, row.caller, key))
+    const opened = caller.secrets.open(answer, place)
     return { answer: JSON.parse(opened) as Values, isRepeated: true }
   }
   const finish: Finish = async (tx, output) => {
-    const sealed = caller.secrets.seal(JSON.stringify(output), answerPlace(tenant.id, row.caller, key))
+    const sealed = caller.secrets.seal(JSON.stringify(output), place)
     const { numUpdatedRows } = await whereClaimed(tx, row, now).set({ answer_sealed: sealed }).executeTakeFirst()
     if (numUpdatedRows === 0n) throw inUse()
   }
@@ -88,7 +90,10 @@ interface Row {
 }
 
 /** Claims a key, which has no answer then. @returns the answer of an earlier request, if any. @throws ServiceError 409 */
-async function claim(tenant: Tenant, row: Row, requestHash: Buffer, now: Date): Promise<string | null> {
+async function claim(tenant: Tenant, row: Row, requestHashes: Buffer[], now: Date): Promise<string | null> {
+  const [requestHash] = requestHashes
+  // The answer could not be stored either, which must be said before anything is changed.
+  if (!requestHash) throw secretKeyMissing()
   const since = (ms: number) => new Date(now.getTime() - ms)
   const claimed = await tenant.db
     .insertInto('idempotency_keys')
@@ -116,7 +121,7 @@ async function claim(tenant: Tenant, row: Row, requestHash: Buffer, now: Date): 
     .where('caller', '=', row.caller)
     .where('key', '=', row.key)
     .executeTakeFirst()
-  if (known && !timingSafeEqual(known.request_hash, requestHash)) {
+  if (known && !requestHashes.some((hash) => timingSafeEqual(known.request_hash, hash))) {
     const message = 'This Idempotency-Key was used for another request. Use a new key for each request.'
     throw conflict('idempotency_key_reused', message)
   }

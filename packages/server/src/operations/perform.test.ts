@@ -23,7 +23,7 @@ function pause(
   const declared = WEBHOOK_OPERATIONS.find(({ name }) => name === 'pauseWebhook')
   if (!declared) throw new Error('There is no operation pauseWebhook.')
   const allowed = { scopes: new Set<string>(), requireScope: () => {}, warn: () => {}, requireMatch: () => {} }
-  const caller = { actor: { kind: 'service' } as const, ...allowed }
+  const caller = { actor: { kind: 'service' } as const, ...allowed, isGivenUp: () => false }
   const { secrets, outbound } = service
   const context = { ...caller, tenant: tenant.handle, now: new Date(), secrets, outbound }
   return perform({ ...declared, ...otherwise(declared) }, context, { subscription_id })

@@ -10,7 +10,7 @@ test.each([
   '/v1/contacts/export.csv?',
   '/v1/companies/export.csv?',
   '/v1/events/export.csv?',
-  '/api/identities?',
+  '/v1/identities?',
 ])('%s takes a search of ten words and refuses one of eleven', async (path) => {
   const service = await sharedService()
   const tenant = await createTestTenant(service)

@@ -10,7 +10,8 @@ import { suppressionOf } from '../../identities/suppressions.ts'
 import { newId } from '../../platform/ids.ts'
 import { createLog } from '../../platform/log.ts'
 import { keepMailboxes } from './keep-mailboxes.ts'
-import { describeMailboxes, readPosition, rereadMailbox } from './position.ts'
+import type { MailboxDescription } from './mailboxes.ts'
+import { readPosition } from './position.ts'
 import { syncFolder } from './sync-folder.ts'
 import { watchMailbox } from './watch-mailbox.ts'
 
@@ -55,7 +56,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
 
   async function newIdentity({ handle }: TestTenant): Promise<string> {
     const person = { firstName: 'Sam', lastName: 'Sales', role: 'sales' }
-    return (await createIdentity(handle, ACTOR, person, new Date())).identity_id
+    return (await createIdentity(handle, person, new Date())).identity_id
   }
 
   /** Gives an identity its mailbox, from which moment on it is read. */
@@ -76,7 +77,10 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
   }
   const messages = async () => (await threads()).flatMap((thread) => thread.messages)
   const ids = async () => (await messages()).map(({ message_id }) => message_id).sort()
-  const description = async () => (await describeMailboxes(tenant.handle))[0]
+  const described = async (owner = tenant): Promise<MailboxDescription[]> =>
+    (await owner.call('GET', '/v1/mailboxes')).body.mailboxes
+  const description = async () => (await described())[0]
+  const reread = (identity: string) => tenant.call('POST', `/v1/mailboxes/${identity}/reread`)
   const folderOf = (role: 'inbox' | 'sent') =>
     tenant.handle.db.selectFrom('mailbox_folders').selectAll().where('role', '=', role).executeTakeFirstOrThrow()
   const eventNames = async () => {
@@ -240,10 +244,10 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     const bob = await tenant.contact('bob@example.com')
     const ofBob = async () => (await tenant.call('GET', `/v1/contacts/${bob}/conversations`)).body.total_items
     expect(await ofBob()).toBe(0)
-    await rereadMailbox(tenant.handle, identityId)
+    expect((await reread(identityId)).status).toBe(202)
     await expect.poll(ofBob, WITHIN).toBe(1)
     expect(await ids()).toEqual(['ada@example.com'])
-    await expect(rereadMailbox(tenant.handle, newId())).rejects.toMatchObject({ status: 404 })
+    expect((await reread(newId())).status).toBe(404)
   })
 
   test('that is to be read again while it is being read is read again, and not from where that reading got to', async () => {
@@ -255,7 +259,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
       await servers.imap.deliver(mailbox, plainMail('two@example.com'))
       const search = client.search.bind(client)
       client.search = async (...asked) => {
-        await rereadMailbox(tenant.handle, identityId)
+        await reread(identityId)
         return search(...asked)
       }
       await syncFolder(tenant.handle, dependencies, client, folder)
@@ -381,8 +385,8 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     const other = await createTestTenant(service)
     const owned = [identityId, await newIdentity(tenant), await newIdentity(tenant)]
     const others = await newIdentity(other)
-    const watched = async ({ handle }: TestTenant) =>
-      (await describeMailboxes(handle)).filter(({ state }) => state === 'watching').length
+    const watched = async (owner: TestTenant) =>
+      (await described(owner)).filter(({ state }) => state === 'watching').length
     for (const identity of owned) await connect(tenant, identity)
     await expect.poll(() => watched(tenant), WITHIN).toBe(2)
     await connect(other, others)

@@ -1,4 +1,3 @@
-import { notFound } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { storable } from '../clean.ts'
 
@@ -87,60 +86,4 @@ export async function noteSkipped(tenant: Tenant, place: MailPlace, problem: unk
     })
     .onConflict((row) => row.columns(['identity_id', 'role', 'uid_validity', 'uid']).doUpdateSet({ reason, at: now }))
     .execute()
-}
-
-/**
- * Has a mailbox read from its first day again, as for contacts that were made since: their earlier mails were left out.
- * What is known stays as it is.
- * @throws ServiceError 404 for an identity that receives no mail.
- */
-export async function rereadMailbox(tenant: Tenant, identityId: string): Promise<void> {
-  const mailbox = await tenant.db
-    .selectFrom('mailboxes')
-    .select('identity_id')
-    .where('identity_id', '=', identityId)
-    .executeTakeFirst()
-  if (!mailbox) throw notFound('mailbox')
-  await tenant.db.deleteFrom('mailbox_folders').where('identity_id', '=', identityId).execute()
-}
-
-/** How the receiving of an identity's mail goes. */
-export interface MailboxDescription {
-  identity_id: string
-  /** waiting, connecting, reading, watching, failed. */
-  state: string
-  /** What went wrong the last time; null while all is well. */
-  error: string | null
-  /** When a failed one is tried again at the earliest. */
-  next_attempt_at: string | null
-  connected_at: string | null
-  synced_at: string | null
-  folders: { role: string; path: string; synced_at: string }[]
-  /** Mails that could not be read. */
-  skipped: number
-}
-
-/** The mailboxes of a tenant that receive mail, by the identity that they are of. */
-export async function describeMailboxes(tenant: Tenant): Promise<MailboxDescription[]> {
-  const [mailboxes, folders, skipped] = [
-    await tenant.db.selectFrom('mailboxes').selectAll().orderBy('identity_id').execute(),
-    await tenant.db.selectFrom('mailbox_folders').selectAll().orderBy('role').execute(),
-    await tenant.db
-      .selectFrom('mailbox_skipped')
-      .select(({ fn }) => ['identity_id', fn.countAll().as('mails')])
-      .groupBy('identity_id')
-      .execute(),
-  ]
-  return mailboxes.map((row) => ({
-    identity_id: row.identity_id,
-    state: row.state,
-    error: row.error,
-    next_attempt_at: row.state === 'failed' ? row.next_attempt_at.toISOString() : null,
-    connected_at: row.connected_at?.toISOString() ?? null,
-    synced_at: row.synced_at?.toISOString() ?? null,
-    folders: folders
-      .filter(({ identity_id }) => identity_id === row.identity_id)
-      .map(({ role, path, synced_at }) => ({ role, path, synced_at: synced_at.toISOString() })),
-    skipped: Number(skipped.find(({ identity_id }) => identity_id === row.identity_id)?.mails ?? 0),
-  }))
 }

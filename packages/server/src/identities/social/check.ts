@@ -1,13 +1,7 @@
 import type { Tenant } from '../../platform/tenant.ts'
 import { profileOf, storeCheck } from './profiles.ts'
+import type { Check } from './requests.ts'
 import { requireIdentity, type SendDependencies, toServiceError } from './send.ts'
-
-/** What the network says of an identity's session now. */
-export interface Checked {
-  connected: boolean
-  profile_id: string | null
-  checked_at: string
-}
 
 /**
  * Asks the network whether the identity's session is still good, and remembers the answer.
@@ -17,7 +11,7 @@ export async function checkSocial(
   tenant: Tenant,
   { social, clock }: SendDependencies,
   identityId: string,
-): Promise<Checked> {
+): Promise<Check> {
   await requireIdentity(tenant, identityId)
   const profileId = await profileOf(tenant, identityId)
   // Taken before the question, so that the answer never passes for newer than a login that ends meanwhile.

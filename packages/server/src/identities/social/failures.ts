@@ -43,6 +43,9 @@ const FAILURES: Record<LoginFailure, { status: number; message: string }> = {
   },
 }
 
+/** The errors of a call that meets a failure, as an operation declares them. */
+export const LOGIN_ERRORS = Object.entries(FAILURES).map(([code, { status }]) => `${status} ${code}` as const)
+
 /** A failure as the status call shows it; `http_status` is what a call answers that meets it. */
 export interface FailureObject {
   code: string

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
-import { Id, Nullable, success, Timestamp } from '../../platform/http/responses.ts'
+import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
 import { parseCountry } from './countries.ts'
 import { CODE_REJECTED, failureObject, type LoginFailure } from './failures.ts'
 import type { Login, SessionRow, SessionStatus } from './sessions.ts'
@@ -8,47 +8,39 @@ import type { Login, SessionRow, SessionStatus } from './sessions.ts'
 const WAIT_SECONDS_MAX = 3_600
 const WAIT_SECONDS_DEFAULT = 600
 
-/** Body of the login call; all of it may be missing. */
-export const LoginBody = Type.Object(
-  {
-    username: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Needs `password` beside it.' })),
-    password: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
-    country: Type.Optional(
-      Type.String({
-        maxLength: 10,
-        default: 'US',
-        description: 'Where the login should seem to come from: two letters of ISO 3166-1.',
-      }),
-    ),
-    max_verification_wait_time: Type.Optional(
-      Type.Number({
-        minimum: 1,
-        maximum: WAIT_SECONDS_MAX,
-        default: WAIT_SECONDS_DEFAULT,
-        description: 'Seconds from the login call until it is given up.',
-      }),
-    ),
-  },
-  {
-    additionalProperties: false,
-    examples: [{ username: 'ada@example.com', password: 'correct horse', country: 'GB' }],
-  },
-)
-
-/** Body of the code call. */
-export const CodeBody = Type.Object(
-  {
-    code: Type.String({
-      pattern: '^[A-Za-z0-9]{4,12}$',
-      'x-expected': 'the code as the network sent it, 4 to 12 letters and digits',
-      examples: ['123456'],
+/** What a login is asked for with; all of it may be missing. */
+export const LoginInput = {
+  username: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Needs `password` beside it.' })),
+  password: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
+  country: Type.Optional(
+    Type.String({
+      maxLength: 10,
+      default: 'US',
+      description: 'Where the login should seem to come from: two letters of ISO 3166-1.',
     }),
-  },
-  { additionalProperties: false },
-)
+  ),
+  max_verification_wait_time: Type.Optional(
+    Type.Number({
+      minimum: 1,
+      maximum: WAIT_SECONDS_MAX,
+      default: WAIT_SECONDS_DEFAULT,
+      description: 'Seconds from the login call until it is given up.',
+    }),
+  ),
+}
+export type LoginInput = Type.Static<Type.TObject<typeof LoginInput>>
+
+/** A two-factor code. */
+export const Code = {
+  code: Type.String({
+    pattern: '^[A-Za-z0-9]{4,12}$',
+    'x-expected': 'the code as the network sent it, 4 to 12 letters and digits',
+    examples: ['123456'],
+  }),
+}
 
 /** Checks what a schema cannot. @throws ServiceError 400 naming every wrong place. */
-export function parseLogin(body: Type.Static<typeof LoginBody>): Login {
+export function parseLogin(body: LoginInput): Login {
   const { username, password, max_verification_wait_time: waitSeconds = WAIT_SECONDS_DEFAULT } = body
   const country = parseCountry(body.country ?? 'US')
   const details: ErrorDetail[] = []
@@ -69,16 +61,14 @@ const Status = Type.Enum(['queued', 'running', 'awaiting_2fa', 'awaiting_email',
 
 const LoginResult = Type.Object({ profile_id: Nullable(Type.String()), session_id: Id, status: Status })
 
-export const LoginAnswer = success({ message: Type.String(), identity_id: Id, login_result: LoginResult })
-export const CodeAnswer = success({ session_id: Id, login_result: LoginResult })
-export const CheckAnswer = success({
-  connected: Type.Boolean(),
-  profile_id: Nullable(Type.String()),
-  checked_at: Timestamp,
-})
+export const LoginAnswer = { message: Type.String(), identity_id: Id, login_result: LoginResult }
+export const CodeAnswer = { session_id: Id, login_result: LoginResult }
+/** What the network says of an identity's session now. */
+export const Check = { connected: Type.Boolean(), profile_id: Nullable(Type.String()), checked_at: Timestamp }
+export type Check = Type.Static<Type.TObject<typeof Check>>
 
 /** The one success answer whose `status` is not `success`, but the session's. */
-export const StatusAnswer = Type.Object({
+export const LoginStatus = {
   status: Status,
   session_id: Id,
   identity_id: Id,
@@ -94,15 +84,15 @@ export const StatusAnswer = Type.Object({
     ),
   ),
   login_result: LoginResult,
-  warnings: Type.Optional(Type.Array(Type.String())),
-})
+}
+export type LoginStatus = Type.Static<Type.TObject<typeof LoginStatus>>
 
 export function loginResult({ profile_id, session_id, status }: SessionRow): Type.Static<typeof LoginResult> {
   return { profile_id, session_id, status: status as SessionStatus }
 }
 
 /** The session as the status call answers it. */
-export function statusAnswer(session: SessionRow): Type.Static<typeof StatusAnswer> {
+export function loginStatus(session: SessionRow): LoginStatus {
   const { session_id, identity_id, profile_id } = session
   const error = errorOf(session)
   const result = loginResult(session)

@@ -59,7 +59,12 @@ async function makeKey(file: string): Promise<Buffer> {
 }
 
 function missing(): never {
+  throw secretKeyMissing()
+}
+
+/** 503: nothing can be encrypted. */
+export function secretKeyMissing(): ServiceError {
   const message =
     'There is no key to encrypt secrets with. Set CDS_SECRET_KEY to 32 random bytes in base64 (openssl rand -base64 32), the same for every process.'
-  throw new ServiceError(503, 'secret_key_missing', message)
+  return new ServiceError(503, 'secret_key_missing', message)
 }

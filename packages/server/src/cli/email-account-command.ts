@@ -1,23 +1,17 @@
 import { readFile } from 'node:fs/promises'
-import type { Actor } from '../audit/log.ts'
 import type { MailSecurity, MailServer, TokenRenewal } from '../identities/email-account.ts'
-import { checkEmailAccount, removeEmailAccount, setEmailAccount } from '../identities/email-accounts.ts'
-import { createIdentity, deleteIdentity, listIdentities } from '../identities/identities.ts'
-import { parseNewIdentity } from '../identities/requests.ts'
+import { type LoginDependencies, setEmailAccount } from '../identities/email-accounts.ts'
 import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { pathId } from '../platform/http/responses.ts'
 import { createApiFetch } from '../platform/outbound/api-fetch.ts'
 import { createConnector } from '../platform/outbound/connect.ts'
-import type { Tenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { type Command, existingTenant, numberOf, optional, required, tenant, type Values } from './command.ts'
 import type { Session } from './session.ts'
 
-const COMMAND_LINE: Actor = { kind: 'command_line' }
 const PASSWORD_BYTES_MAX = 16_384
 
-const identity = required('IDENTITY_ID')
 /** A password is read from a file or a variable: a command line can be seen by whoever lists processes. */
 const secretOptions = {
   'password-file': optional('FILE'),
@@ -35,37 +29,16 @@ const renewalOptions = {
   'client-secret-env': optional('VARIABLE'),
 }
 
-/** What `cdsctl identity …` can do. */
-export const IDENTITY_COMMANDS: Record<string, Command> = {
-  'identity create': {
-    summary: 'Create an identity: a sender of mails and messages',
-    options: { tenant, 'first-name': required('NAME'), 'last-name': required('NAME'), role: required('ROLE') },
-    run: async (session, values, now) => {
-      const names = { firstName: String(values['first-name']), lastName: String(values['last-name']) }
-      const wanted = parseNewIdentity({ ...names, role: String(values.role) })
-      const made = await createIdentity(await tenantOf(session, values), COMMAND_LINE, wanted, now)
-      return { identity_id: made.identity_id }
-    },
-  },
-  'identity list': {
-    summary: "List a tenant's identities and what they are connected to",
-    options: { tenant },
-    run: async (session, values) => ({ identities: await listIdentities(await tenantOf(session, values)) }),
-  },
-  'identity delete': {
-    summary: 'Delete an identity with its e-mail account',
-    options: { tenant, identity },
-    run: async (session, values, now) => {
-      const identityId = identityOf(values)
-      await deleteIdentity(await tenantOf(session, values), COMMAND_LINE, identityId, now)
-      return { identity_id: identityId, deleted: true }
-    },
-  },
+/**
+ * Sets an e-mail account. Unlike the operation `setEmailAccount`, it reads secrets from files and variables of the
+ * operator's machine, and takes access tokens.
+ */
+export const EMAIL_ACCOUNT_COMMAND: Record<string, Command> = {
   'identity email-set': {
     summary: 'Give an identity its e-mail account, after logging in at its servers; without --imap-host it only sends',
     options: {
       tenant,
-      identity,
+      'identity-id': required('IDENTITY_ID'),
       address: required('EMAIL'),
       'smtp-host': required('HOST'),
       'smtp-port': optional('587'),
@@ -80,7 +53,8 @@ export const IDENTITY_COMMANDS: Record<string, Command> = {
       'spacing-seconds': optional('NUMBER'),
     },
     run: async (session, values, now) => {
-      const owner = await tenantOf(session, values)
+      const owner = session.tenant(await existingTenant(session.stores, values))
+      const identityId = pathId(String(values['identity-id']), 'identity')
       const { secret, renewal } = await secretOf(values)
       const login = { user: String(values.user ?? values.address), ...secret }
       const settings = {
@@ -91,42 +65,19 @@ export const IDENTITY_COMMANDS: Record<string, Command> = {
         ...(values['daily-limit'] === undefined ? {} : { dailyLimit: numberOf(values, 'daily-limit', 0) }),
         ...(values['spacing-seconds'] === undefined ? {} : { spacingSeconds: numberOf(values, 'spacing-seconds', 0) }),
       }
-      const set = (mail: Mail) => setEmailAccount(owner, mail, COMMAND_LINE, identityOf(values), settings, now)
-      return { ...(await withMail(session, set)) }
-    },
-  },
-  'identity email-check': {
-    summary: "Log in at the servers of an identity's e-mail account",
-    options: { tenant, identity },
-    run: async (session, values, now) => {
-      const owner = await tenantOf(session, values)
-      const check = (mail: Mail) => checkEmailAccount(owner, mail, identityOf(values), now)
-      return { ...(await withMail(session, check)) }
-    },
-  },
-  'identity email-remove': {
-    summary: 'Take the e-mail account away from an identity',
-    options: { tenant, identity },
-    run: async (session, values, now) => {
-      const identityId = identityOf(values)
-      await removeEmailAccount(await tenantOf(session, values), COMMAND_LINE, identityId, now)
-      return { identity_id: identityId, removed: true }
+      const actor = { kind: 'command_line' } as const
+      return withMail(session, async (mail) => ({
+        email_account: await setEmailAccount(owner, mail, actor, identityId, settings, now),
+      }))
     },
   },
 }
 
-async function tenantOf(session: Session, values: Values): Promise<Tenant> {
-  return session.tenant(await existingTenant(session.stores, values))
-}
-
-function identityOf(values: Values): string {
-  return pathId(String(values.identity), 'identity')
-}
-
-type Mail = Parameters<typeof setEmailAccount>[1]
-
-/** Does something that asks mail servers, and token endpoints for what they want. */
-async function withMail<T>({ config }: Session, work: (mail: Mail) => Promise<T>): Promise<T> {
+/** Lends the ways to mail servers and token endpoints. */
+export async function withMail<Answer>(
+  { config }: Session,
+  work: (mail: LoginDependencies) => Promise<Answer>,
+): Promise<Answer> {
   const rules = { allowPrivate: config.mailAllowPrivate }
   const tokenApi = createApiFetch(rules)
   try {

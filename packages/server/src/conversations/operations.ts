@@ -1,0 +1,110 @@
+import Type from 'typebox'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { idInPath, operation, operationsWith } from '../operations/declare.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { flag } from '../platform/http/query-parameters.ts'
+import { keyOf } from '../platform/http/records.ts'
+import { Id, Nullable } from '../platform/http/responses.ts'
+import { Conversation, EmailThread } from './conversation-object.ts'
+import { pushConversations } from './push.ts'
+import { EXAMPLE, PushedRecords, parseConversation, parseConversationSource } from './push-requests.ts'
+import { conversationsOf, emailThreadsOf } from './read.ts'
+
+const tag = 'Conversations'
+const ContactPath = { contact_id: idInPath('contact') }
+const LIMIT = 20
+const MESSAGES_PER_THREAD = 5
+
+const Result = Type.Object({
+  index: Type.Integer({ description: 'Place of the record in the request.' }),
+  thread_key: Nullable(Type.String({ description: 'As it was sent; null where it is no text.' })),
+  status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
+  thread_id: Type.Optional(Id),
+  recorded: Type.Optional(Type.Integer({ description: 'Messages that are new.' })),
+  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+})
+
+/** Conversations of contacts. */
+export const CONVERSATION_OPERATIONS = [
+  operation({
+    name: 'listConversations',
+    tag,
+    http: 'GET /v1/contacts/:contact_id/conversations',
+    command: 'conversation list',
+    scope: 'contacts:read',
+    summary: 'List the e-mail and messaging conversations of a contact, the latest first',
+    input: {
+      ...ContactPath,
+      include_messages: flag('Include the messages, not only the threads.', false),
+      messages_per_thread: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 50,
+          default: MESSAGES_PER_THREAD,
+          description: 'The newest messages of each thread; applies with include_messages=true.',
+        }),
+      ),
+      ...pageParameters(LIMIT, 100),
+    },
+    output: {
+      conversations: Type.Array(Conversation),
+      total_items: Type.Integer(),
+      returned: Type.Integer(),
+      pagination: Pagination,
+    },
+    async run({ tenant }, { contact_id, ...query }) {
+      const page = { page: query.page ?? 1, limit: query.limit ?? LIMIT }
+      const { conversations, total } = await conversationsOf(tenant, contact_id, {
+        includeMessages: query.include_messages ?? false,
+        messagesPerThread: query.messages_per_thread ?? MESSAGES_PER_THREAD,
+        page,
+      })
+      const pagination = paginationOf(page, total)
+      return { conversations, total_items: total, returned: conversations.length, pagination }
+    },
+  }),
+  operation({
+    name: 'listEmailThreads',
+    tag,
+    http: 'GET /v1/contacts/:contact_id/email-threads',
+    command: 'conversation email-threads',
+    scope: 'contacts:read',
+    summary: 'List the e-mail threads of a contact in brief, the latest first',
+    input: { ...ContactPath, ...pageParameters(1_000, 1_000) },
+    output: { email_threads: Type.Array(EmailThread), total_items: Type.Integer(), pagination: Pagination },
+    async run({ tenant }, { contact_id, page = 1, limit = 1_000 }) {
+      const { emailThreads, total } = await emailThreadsOf(tenant, contact_id, { page, limit })
+      return { email_threads: emailThreads, total_items: total, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+]
+
+/** What messaging tools push. */
+export const CONVERSATION_PUSH_OPERATIONS = [
+  operationsWith<WriteDependencies>()({
+    name: 'pushSourceConversations',
+    tag: 'Sources',
+    http: 'POST /v1/sources/:source/conversations',
+    scope: 'contacts:write',
+    summary: 'Add conversations of a messaging tool',
+    description:
+      'A thread is found by its thread_key, a message by its message_id: what was sent before changes nothing. One bad record fails alone.',
+    input: { source: Type.String({ examples: ['helpdesk'] }), records: PushedRecords },
+    output: { results: Type.Array(Result), failed: Type.Integer({ description: 'How many records failed.' }) },
+    example: { records: [EXAMPLE] },
+    async run({ tenant, ...writing }, input) {
+      const source = parseConversationSource(input.source)
+      const records = input.records.map((record) => parseConversation(record, source))
+      const pushed = await pushConversations(tenant, writing, source, records)
+      const results = pushed.map((result, index) => ({
+        index,
+        thread_key: keyOf(input.records[index], 'thread_key'),
+        status: result.status,
+        ...(result.status === 'failed'
+          ? { error: result.error }
+          : { thread_id: result.threadId, recorded: result.recorded }),
+      }))
+      return { results, failed: results.filter(({ status }) => status === 'failed').length }
+    },
+  }),
+]

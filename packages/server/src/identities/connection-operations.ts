@@ -1,0 +1,98 @@
+import Type from 'typebox'
+import { operationsWith } from '../operations/declare.ts'
+import { Id } from '../platform/http/responses.ts'
+import { Connections, readConnections } from './connections.ts'
+import { EmailAccountInput, settingsOf } from './email-account-input.ts'
+import { EmailAccount } from './email-account-object.ts'
+import {
+  checkEmailAccount,
+  type LoginDependencies,
+  openEmailAccount,
+  removeEmailAccount,
+  setEmailAccount,
+} from './email-accounts.ts'
+import { readIdentity } from './identities.ts'
+import { IdentityPath } from './operations.ts'
+import type { SocialConnector } from './social/connector.ts'
+
+/** The services that the operations on the connections of identities need. */
+export interface ConnectionServices {
+  mail: LoginDependencies
+  social: Pick<SocialConnector, 'name'>
+}
+
+const operation = operationsWith<ConnectionServices>()
+const tag = 'Identities'
+
+/** What an identity is connected to, and its e-mail account. */
+export const CONNECTION_OPERATIONS = [
+  operation({
+    name: 'getIdentityConnections',
+    tag,
+    http: 'GET /v1/identities/:identity_id/connections',
+    command: 'identity connections',
+    scope: 'identities:read',
+    summary: 'Get the e-mail account, the agents and the last social log-in of an identity',
+    input: IdentityPath,
+    output: { connections: Connections },
+    run: async ({ tenant, social, scopes }, { identity_id }) => ({
+      connections: await readConnections(tenant, social, identity_id, scopes.has('agents:read')),
+    }),
+  }),
+  // Its command has other options, because it reads secrets from files: cli/email-account-command.ts.
+  operation({
+    name: 'setEmailAccount',
+    tag,
+    http: 'PUT /v1/identities/:identity_id/email-account',
+    scope: 'identities:write',
+    summary: 'Set the e-mail account of an identity, after logging in at its servers',
+    input: { ...IdentityPath, ...EmailAccountInput },
+    output: { email_account: EmailAccount },
+    example: {
+      address: 'ada@example.com',
+      smtp: { host: 'smtp.example.com', port: 587, security: 'starttls', user: 'ada@example.com' },
+      imap: { host: 'imap.example.com', port: 993, security: 'tls', user: 'ada@example.com' },
+      password: 'correct horse',
+      daily_limit: 100,
+      spacing_seconds: 60,
+    },
+    errors: ['400 mail_login_failed'],
+    // The servers are asked outside the transaction.
+    audit: 'own',
+    async run({ tenant, actor, now, mail }, { identity_id, ...input }) {
+      await readIdentity(tenant, identity_id)
+      const settings = settingsOf(input, await openEmailAccount(tenant, mail, identity_id))
+      return { email_account: await setEmailAccount(tenant, mail, actor, identity_id, settings, now) }
+    },
+  }),
+  operation({
+    name: 'checkEmailAccount',
+    tag,
+    http: 'POST /v1/identities/:identity_id/email-account/check',
+    command: 'identity email-check',
+    scope: 'identities:write',
+    summary: 'Log in at the servers of an e-mail account; nothing is sent',
+    description: 'If a server rejects the log-in, `connected` is false and `error` says what it answered.',
+    input: IdentityPath,
+    output: { email_account: EmailAccount },
+    run: async ({ tenant, now, mail }, { identity_id }) => ({
+      email_account: await checkEmailAccount(tenant, mail, identity_id, now),
+    }),
+  }),
+  operation({
+    name: 'removeEmailAccount',
+    tag,
+    http: 'DELETE /v1/identities/:identity_id/email-account',
+    command: 'identity email-remove',
+    scope: 'identities:write',
+    summary: 'Remove the e-mail account of an identity, with its secrets',
+    input: IdentityPath,
+    output: { deleted: Type.Literal(true), identity_id: Id },
+    // The entry has the address, which the answer does not have.
+    audit: 'own',
+    async run({ tenant, actor, now }, { identity_id }) {
+      await removeEmailAccount(tenant, actor, identity_id, now)
+      return { deleted: true as const, identity_id }
+    },
+  }),
+]

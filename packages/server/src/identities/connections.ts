@@ -1,0 +1,58 @@
+import Type from 'typebox'
+import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { EmailAccount } from './email-account-object.ts'
+import { describeEmailAccount } from './email-accounts.ts'
+import { readIdentity } from './identities.ts'
+import type { SocialConnector } from './social/connector.ts'
+import { latestSession } from './social/sessions.ts'
+
+export const Connections = Type.Object(
+  {
+    email_account: Nullable(EmailAccount),
+    agents: Type.Array(Type.Object({ agent_id: Id, name: Type.String(), enabled: Type.Boolean() }), {
+      description: 'The agents that write as the identity. Empty without the scope `agents:read`.',
+    }),
+    social_login: Nullable(
+      Type.Object({ session_id: Id, status: Type.String(), deadline_at: Timestamp }),
+      'The log-in that was started last, whether it has ended or not.',
+    ),
+    is_sandbox: Type.Boolean({
+      description: 'Whether the service itself plays the social network, so that nothing leaves it.',
+    }),
+  },
+  { title: 'IdentityConnections' },
+)
+export type IdentityConnections = Type.Static<typeof Connections>
+
+/** What an identity is connected to. @throws ServiceError 404 */
+export async function readConnections(
+  tenant: Tenant,
+  social: Pick<SocialConnector, 'name'>,
+  identityId: string,
+  withAgents: boolean,
+): Promise<IdentityConnections> {
+  await readIdentity(tenant, identityId)
+  const [account, agents, session] = await Promise.all([
+    describeEmailAccount(tenant, identityId),
+    withAgents ? agentsOf(tenant, identityId) : [],
+    latestSession(tenant, identityId),
+  ])
+  const login = session && {
+    session_id: session.session_id,
+    status: session.status,
+    deadline_at: session.deadline_at.toISOString(),
+  }
+  return { email_account: account, agents, social_login: login ?? null, is_sandbox: social.name === 'sandbox' }
+}
+
+/** The agents that write as an identity. */
+async function agentsOf(tenant: Tenant, identityId: string) {
+  return tenant.db
+    .selectFrom('agents')
+    .select(['agent_id', 'name', 'enabled'])
+    .where('identity_id', '=', identityId)
+    .orderBy('name')
+    .orderBy('agent_id')
+    .execute()
+}

@@ -1,0 +1,102 @@
+import { idInPath, type Operation, operationsWith } from '../../operations/declare.ts'
+import { IdentityPath } from '../operations.ts'
+import { checkSocial } from './check.ts'
+import { submitCode } from './codes.ts'
+import { LOGIN_ERRORS } from './failures.ts'
+import {
+  Check,
+  Code,
+  CodeAnswer,
+  LoginAnswer,
+  LoginInput,
+  LoginStatus,
+  loginResult,
+  loginStatus,
+  parseLogin,
+} from './requests.ts'
+import { readSession, type SocialDependencies, startLogin } from './sessions.ts'
+import { waitForWord } from './wait.ts'
+
+/** The services that the log-ins to the social network need. */
+export type SocialServices = SocialDependencies
+
+const operation = operationsWith<SocialServices>()
+const tag = 'Identities'
+/** Networks refuse wrong credentials soon; whoever is let in, or asked for more, is told by the status call. */
+const LOGIN_WAIT_MS = 10_000
+const CODE_WAIT_MS = 20_000
+
+const SessionPath = { ...IdentityPath, session_id: idInPath('login session') }
+
+/** The flow that connects an identity to the social network, under both names of the network. */
+export const SOCIAL_OPERATIONS = [...flow('social', ''), ...flow('linkedin', ' (the same as under /social)')]
+
+function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialServices>[] {
+  const base = `/v1/identities/:identity_id/${network}` as const
+  const scope = 'identities:write'
+  return [
+    operation({
+      name: `${network}Login`,
+      tag,
+      http: `POST ${base}/login`,
+      scope,
+      summary: `Log an identity in to the social network${alias}`,
+      input: { ...IdentityPath, ...LoginInput },
+      output: LoginAnswer,
+      example: { username: 'ada@example.com', password: 'correct horse', country: 'GB' },
+      errors: LOGIN_ERRORS,
+      // The login is queued in a transaction; the answer waits for the network outside of it.
+      audit: 'own',
+      async run({ tenant, actor, isGivenUp, ...dependencies }, { identity_id, ...login }) {
+        const session = await startLogin(tenant, dependencies, identity_id, parseLogin(login), actor)
+        await waitForWord(tenant, dependencies.clock, session, LOGIN_WAIT_MS, isGivenUp)
+        const isSandbox = dependencies.social.name === 'sandbox'
+        const notice = isSandbox ? ' The network is the sandbox: nothing leaves this service.' : ''
+        return {
+          message: `The login is queued. Poll its status every 2 to 3 seconds.${notice}`,
+          identity_id: session.identity_id,
+          login_result: loginResult(session),
+        }
+      },
+    }),
+    operation({
+      name: `${network}LoginStatus`,
+      tag,
+      http: `GET ${base}/status/:session_id`,
+      scope,
+      summary: `Get how a login stands; poll until it is completed or failed${alias}`,
+      input: SessionPath,
+      output: LoginStatus,
+      run: async ({ tenant, now }, { identity_id, session_id }) =>
+        loginStatus(await readSession(tenant, identity_id, session_id, now)),
+    }),
+    operation({
+      name: `${network}LoginCode`,
+      tag,
+      http: `POST ${base}/code/:session_id`,
+      scope,
+      summary: `Send the two-factor code that the network asked for${alias}`,
+      input: { ...SessionPath, ...Code },
+      output: CodeAnswer,
+      example: { code: '123456' },
+      // A code that comes too late is told what the login failed with; the network's absence is no error of the code.
+      errors: ['409 no_code_awaited', '409 network_unavailable', ...LOGIN_ERRORS],
+      async run({ tenant, isGivenUp, ...dependencies }, { identity_id, session_id, code }) {
+        const submitted = await submitCode(tenant, dependencies, identity_id, session_id, code)
+        const session = await waitForWord(tenant, dependencies.clock, submitted, CODE_WAIT_MS, isGivenUp)
+        return { session_id, login_result: loginResult(session) }
+      },
+    }),
+    operation({
+      name: `${network}Check`,
+      tag,
+      http: `GET ${base}/check`,
+      scope,
+      summary: `Ask the network whether an identity's session is valid${alias}`,
+      input: IdentityPath,
+      output: Check,
+      errors: ['503 social_unavailable'],
+      run: ({ tenant, ...dependencies }, { identity_id }) => checkSocial(tenant, dependencies, identity_id),
+    }),
+  ]
+}

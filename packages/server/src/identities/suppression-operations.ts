@@ -1,0 +1,93 @@
+import Type from 'typebox'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { operation, operationsWith } from '../operations/declare.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { flag } from '../platform/http/query-parameters.ts'
+import {
+  addSuppression,
+  listSuppressions,
+  readSuppression,
+  removeSuppression,
+  SuppressionDescription,
+  subject,
+} from './suppression-list.ts'
+
+const tag = 'Suppressions'
+const AddressPath = { address: Type.String({ description: 'The e-mail address.', examples: ['ada@example.com'] }) }
+
+/**
+ * The addresses that get no more mail. They are addresses of contacts, so that the scopes are those of contacts, too.
+ */
+export const SUPPRESSION_OPERATIONS = [
+  operation({
+    name: 'listSuppressions',
+    tag,
+    http: 'GET /v1/suppressions',
+    command: 'suppression list',
+    scope: 'contacts:read',
+    summary: 'List the addresses that get no more mail and why, the latest first',
+    input: pageParameters(100, 1_000),
+    output: { suppressions: Type.Array(SuppressionDescription), pagination: Pagination },
+    async run({ tenant }, { page = 1, limit = 100 }) {
+      const { suppressions, total } = await listSuppressions(tenant, { page, limit })
+      return { suppressions, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'addSuppression',
+    tag,
+    http: 'POST /v1/suppressions',
+    command: 'suppression add',
+    scope: 'contacts:write',
+    summary: 'Send no more mail to an address',
+    description: 'An address that gets none already stays as it is.',
+    input: {
+      address: Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] }),
+      details: Type.Optional(Type.String({ maxLength: 500, description: 'Why, for whoever reads the list.' })),
+    },
+    output: {
+      suppression: SuppressionDescription,
+      added: Type.Boolean({ description: 'false if the address got no mail already.' }),
+    },
+    status: 201,
+    example: { address: 'ada@example.com', details: 'asked by phone' },
+    run: ({ tenant, now }, { address, details = null }) => addSuppression(tenant, { address, details }, now),
+    audit: ({ suppression, added }, _input, { tenant }) =>
+      added ? { action: 'suppression.added', ...subject(tenant, suppression.address) } : null,
+  }),
+  operation({
+    name: 'getSuppression',
+    tag,
+    http: 'GET /v1/suppressions/:address',
+    command: 'suppression get',
+    scope: 'contacts:read',
+    summary: 'Get why an address gets no more mail; 404 if it may get mail',
+    input: AddressPath,
+    output: { suppression: SuppressionDescription },
+    run: async ({ tenant }, { address }) => ({ suppression: await readSuppression(tenant, address) }),
+  }),
+  operationsWith<WriteDependencies>()({
+    name: 'removeSuppression',
+    tag,
+    http: 'DELETE /v1/suppressions/:address',
+    command: 'suppression remove',
+    scope: 'contacts:write',
+    summary: 'Let mail go to an address again',
+    description: 'If its owner had unsubscribed or complained, their contact then counts as subscribed.',
+    input: {
+      ...AddressPath,
+      consented: flag(
+        'Whether the owner of the address, who unsubscribed or complained, has agreed to mail since. You must be able to prove it.',
+        false,
+      ),
+    },
+    output: { deleted: Type.Literal(true), suppression: SuppressionDescription },
+    errors: ['409 consent_required'],
+    // The contact changes with it, which may be repeated as a whole.
+    audit: 'own',
+    async run({ tenant, actor, ...writing }, { address, consented = false }) {
+      const suppression = await removeSuppression(tenant, writing, actor, { address, isConsented: consented })
+      return { deleted: true as const, suppression }
+    },
+  }),
+]
