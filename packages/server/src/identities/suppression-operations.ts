@@ -38,7 +38,7 @@ export const SUPPRESSION_OPERATIONS = [
     tag,
     http: 'POST /v1/suppressions',
     command: 'suppression add',
-    scope: 'contacts:write',
+    scope: 'identities:write',
     summary: 'Send no more mail to an address',
     description: 'An address that gets none already stays as it is.',
     input: {
@@ -71,7 +71,7 @@ export const SUPPRESSION_OPERATIONS = [
     tag,
     http: 'DELETE /v1/suppressions/:address',
     command: 'suppression remove',
-    scope: 'contacts:write',
+    scope: 'identities:write',
     summary: 'Let mail go to an address again',
     description: 'If its owner had unsubscribed or complained, their contact then counts as subscribed.',
     input: {
