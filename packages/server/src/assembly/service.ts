@@ -8,6 +8,7 @@ import { startAgents } from '../agents/runs/start.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
 import { PULL_QUEUE } from '../conversations/intercom/schedule.ts'
 import { startReceiving } from '../conversations/receive.ts'
+import { createSentRecorder } from '../conversations/record-sent.ts'
 import { EVENTS_TABLE, OWNER_LINKS_TABLE } from '../events/table.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import type { SocialConnector } from '../identities/social/connector.ts'
@@ -132,7 +133,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
     const tokenApi = createApiFetch({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
     cleanup.push(() => tokenApi.close())
-    const mail = { secrets, connector, tokenApi, clock, publicUrl: config.publicUrl, writing, log }
+    const recordSent = createSentRecorder(writing)
+    const mail = { secrets, connector, tokenApi, clock, publicUrl: config.publicUrl, recordSent, writing, log }
     const network = openConnector(config, clock, options.outbound)
     cleanup.push(() => network.close())
     const api = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options.outbound })

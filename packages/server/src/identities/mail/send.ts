@@ -9,8 +9,7 @@ import type { MailDependencies } from './dependencies.ts'
 import { beingSent, identityWithoutEmail, mailRefused, mailUnavailable, outcomeUnknown } from './errors.ts'
 import { noteLoginProblem } from './login-problem.ts'
 import { checkOutgoing, type OutgoingMail } from './outgoing.ts'
-import { recordSent } from './record-sent.ts'
-import { type MailSend, markSent, markUnknown, releaseSend, reserveSend } from './reservation.ts'
+import { type MailSend, markRecorded, markSent, markUnknown, releaseSend, reserveSend } from './reservation.ts'
 import { type FoundMail, findSentMessage, keepInSent } from './sent-folder.ts'
 
 /** A mail that the identity's mail server took. */
@@ -50,7 +49,11 @@ export async function sendMail(
     ? await handOver(tenant, dependencies, account, mail, composed)
     : await settle(tenant, dependencies, account, reservation.send)
   const sentAt = send.sent_at ?? now
-  if (send.recorded_at === null) await recordSent(tenant, dependencies, account, mail, composed, sentAt)
+  if (send.recorded_at === null) {
+    const { text, html } = composed
+    await dependencies.recordSent(tenant, { account, mail, text, html, sentAt })
+    await markRecorded(tenant, mail.messageId, dependencies.clock())
+  }
   if (reservation.isNew) await keepCopy(dependencies, account, { messageId: mail.messageId, sentAt }, composed)
   return { messageId: mail.messageId, sentAt, accepted: [mail.to], response: send.response ?? '' }
 }
