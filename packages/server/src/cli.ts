@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { keepCompiledCode } from './platform/compiled-code.ts'
 import { reserveThreads } from './platform/threads.ts'
 

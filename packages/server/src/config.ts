@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import {
   authSecretOf,
   keyOf,
@@ -14,6 +15,9 @@ import {
   wholeNumber,
 } from './config-values.ts'
 import { listenUrl } from './platform/http/listen-url.ts'
+
+/** `data` in the project's folder, wherever a program is started. */
+const DATA_DIRECTORY = fileURLToPath(new URL('../../../data', import.meta.url))
 
 /**
  * Everything that the environment can set. This is the only file that reads it; `.env.example` lists the same
@@ -208,7 +212,7 @@ export function readConfig(environment: Record<string, string | undefined>): Con
     port,
     host,
     publicUrl,
-    dataDirectory: text('CDS_DATA_DIR', './data'),
+    dataDirectory: text('CDS_DATA_DIR', DATA_DIRECTORY),
     databaseUrl: url('DATABASE_URL', ['postgres:', 'postgresql:']),
     clickhouseUrl: url('CLICKHOUSE_URL', ['http:', 'https:']),
     clickhouseCluster: read<string | null>(

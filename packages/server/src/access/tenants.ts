@@ -1,4 +1,5 @@
 import { notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { requireTenantName } from './names.ts'
@@ -30,4 +31,27 @@ export async function requireTenant(database: Database, tenantId: string): Promi
     ? await database.selectFrom('tenants').select('tenant_id').where('tenant_id', '=', tenantId).executeTakeFirst()
     : undefined
   if (!row) throw notFound('tenant')
+}
+
+/** One page of the tenants, the oldest first, and how many there are. */
+export async function listTenants(
+  database: Database,
+  page: Page,
+): Promise<{ tenants: { tenant_id: string; name: string; created_at: string }[]; total: number }> {
+  const [rows, counted] = await Promise.all([
+    database
+      .selectFrom('tenants')
+      .selectAll()
+      .orderBy('created_at')
+      .orderBy('tenant_id')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    database
+      .selectFrom('tenants')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow(),
+  ])
+  const tenants = rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
+  return { tenants, total: counted.count }
 }

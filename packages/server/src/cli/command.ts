@@ -1,15 +1,23 @@
-import { requireTenant } from '../access/tenants.ts'
+import { listTenants, requireTenant } from '../access/tenants.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Session } from './session.ts'
 
 /** The options of a call, by their names. */
 export type Values = Record<string, string | boolean | (string | boolean)[] | undefined>
 
+export interface Option {
+  type: 'string' | 'boolean'
+  required?: boolean
+  multiple?: boolean
+  hint?: string
+  description?: string
+}
+
 export interface Command {
   summary: string
   /** What the call names without an option; it arrives among the values in lower case. */
   argument?: 'FILE'
-  options: Record<string, { type: 'string' | 'boolean'; required?: boolean; multiple?: boolean; hint?: string }>
+  options: Record<string, Option>
   /** A problem with the options other than a missing one; null for none. */
   check?(values: Values): string | null
   run(session: Session, values: Values, now: Date): Promise<Record<string, unknown>>
@@ -17,15 +25,28 @@ export interface Command {
   failuresOf?(answer: Record<string, unknown>): string | null
 }
 
-export const tenant = { type: 'string', required: true, hint: 'TENANT_ID' } as const
+/** The tenant of a command. Most services have one, which need not be named. */
+export const tenant = {
+  type: 'string',
+  hint: 'TENANT_ID',
+  description: 'required if there are several',
+} as const
 export const required = (hint: string) => ({ type: 'string', required: true, hint }) as const
 export const optional = (hint: string) => ({ type: 'string', hint }) as const
 
-/** The tenant that a call names. @throws ServiceError 404 */
-export async function existingTenant({ database }: Session['stores'], values: Values): Promise<string> {
-  const tenantId = String(values.tenant)
-  await requireTenant(database, tenantId)
-  return tenantId
+/** The tenant that a call names, or the only one. @throws ServiceError 404; 400 if there are several */
+export async function existingTenant({ database }: Session['stores'], { tenant: named }: Values): Promise<string> {
+  if (named !== undefined) {
+    await requireTenant(database, String(named))
+    return String(named)
+  }
+  const { tenants, total } = await listTenants(database, { page: 1, limit: 1 })
+  const [only] = tenants
+  if (only && total === 1) return only.tenant_id
+  const message = only
+    ? `There are ${total} tenants: choose one with --tenant. cdsctl tenant list shows them.`
+    : 'There is no tenant yet: cdsctl tenant create --name NAME creates one.'
+  throw new ServiceError(400, 'invalid_option', message)
 }
 
 /** A whole number, or `fallback` where the option is missing. @throws ServiceError 400 */

@@ -1,18 +1,25 @@
+import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
 import { explain, keepFilesPrivate } from '../assembly/run.ts'
 import { readConfig } from '../config.ts'
 import { systemClock } from '../platform/time.ts'
 import type { Command, Values } from './command.ts'
 import { COMMANDS } from './commands.ts'
+import { printed } from './print.ts'
 import { openSession } from './session.ts'
 import { callOf, usageOfAll, usageOfCommand } from './usage.ts'
 
+const VERSION = String(createRequire(import.meta.url)('../../package.json').version)
 const SOME_FAILED = 3
 const WRONG_CALL = 2
 const FAILED = 1
 
-/** Does what a command line says, and tells about it. @returns the exit code. */
+/** Runs a command line and prints the result. @returns the exit code. */
 export async function runCommand(args: string[]): Promise<number> {
+  if (args[0] === '--version' || args[0] === 'version') {
+    console.log(VERSION)
+    return 0
+  }
   const { words, name, command, wantsHelp } = read(args)
   const json = isGiven(args, '--json')
   const refuse = (problem: string, usage: string) => {
@@ -91,7 +98,7 @@ async function run(command: Command, values: Values): Promise<number> {
     const session = await openSession(readConfig(process.env))
     try {
       const answer = await command.run(session, values, systemClock())
-      console.log(json ? JSON.stringify(answer) : table(answer))
+      console.log(json ? JSON.stringify(answer) : printed(answer, process.stdout.columns))
       const failures = command.failuresOf?.(answer) ?? null
       if (failures === null) return 0
       console.error(`cdsctl: ${failures}`)
@@ -106,17 +113,4 @@ async function run(command: Command, values: Values): Promise<number> {
     else console.error(`cdsctl: ${message}`)
     return code === 'invalid_option' ? WRONG_CALL : FAILED
   }
-}
-
-function table(answer: Record<string, unknown>): string {
-  const width = Math.max(...Object.keys(answer).map((key) => key.length))
-  return Object.entries(answer)
-    .map(([key, value]) => `${key.padEnd(width)}  ${printed(value)}`)
-    .join('\n')
-}
-
-function printed(value: unknown): string {
-  if (typeof value !== 'object') return String(value)
-  const isFlat = Array.isArray(value) && value.every((each) => typeof each !== 'object')
-  return isFlat ? JSON.stringify(value) : JSON.stringify(value, null, 2)
 }

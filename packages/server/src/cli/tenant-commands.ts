@@ -1,11 +1,21 @@
-import { createTenant } from '../access/tenants.ts'
+import { createTenant, listTenants } from '../access/tenants.ts'
 import { audit } from '../audit/log.ts'
+import { paginationOf } from '../platform/http/pagination.ts'
 import { openTenant } from '../platform/tenant.ts'
 import { about } from './audited.ts'
-import { type Command, required } from './command.ts'
+import { type Command, numberOf, optional, required } from './command.ts'
 
 /** What `cdsctl tenant …` can do. */
 export const TENANT_COMMANDS: Record<string, Command> = {
+  'tenant list': {
+    summary: 'List the tenants, the oldest first',
+    options: { page: optional('NUMBER'), limit: optional('NUMBER') },
+    run: async ({ stores }, values) => {
+      const page = { page: numberOf(values, 'page', 1), limit: numberOf(values, 'limit', 50) }
+      const { tenants, total } = await listTenants(stores.database, page)
+      return { tenants, pagination: paginationOf(page, total) }
+    },
+  },
   'tenant create': {
     summary: 'Create a tenant',
     options: { name: required('NAME') },

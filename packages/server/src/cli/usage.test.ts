@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import manifest from '../../package.json' with { type: 'json' }
 import { CommandLine } from '../../test/command-line.ts'
 import { openDirectory } from '../../test/process.ts'
 import { COMMANDS } from './commands.ts'
@@ -55,10 +56,18 @@ describe.each(Object.entries(COMMANDS))('cdsctl %s', (name, { options, argument,
 })
 
 describe('cdsctl', () => {
-  test.each([['--help'], ['-h'], ['help']])('%s lists every command', async (word) => {
+  test.each([['--help'], ['-h'], ['help']])('%s lists every command by group', async (word) => {
     const { exit, stdout } = await commandLine.run([word])
     expect(exit).toBe(0)
-    for (const name of Object.keys(COMMANDS)) expect(stdout).toContain(`\n  cdsctl ${name} `)
+    for (const name of Object.keys(COMMANDS)) {
+      const [group = '', verb = ''] = name.split(' ')
+      expect(stdout).toMatch(new RegExp(`\n  ${group} .*\\b${verb}\\b`))
+    }
+  })
+
+  test.each([['--version'], ['version']])('%s prints the version', async (word) => {
+    const { exit, stdout } = await commandLine.run([word])
+    expect([exit, stdout.trim()]).toEqual([0, manifest.version])
   })
 
   test.each(groups)('%s --help lists its commands alone', async (group = '') => {
@@ -71,7 +80,7 @@ describe('cdsctl', () => {
       const { exit, stdout } = await commandLine.run(call)
       expect(exit).toBe(0)
       for (const name of Object.keys(COMMANDS)) {
-        expect(stdout.includes(`\n  cdsctl ${name} `), name).toBe(name.startsWith(`${group} `))
+        expect(`\n${stdout}`.includes(`\n  cdsctl ${name} `), name).toBe(name.startsWith(`${group} `))
       }
     }
   })

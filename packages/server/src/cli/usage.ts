@@ -1,41 +1,60 @@
 import type { Command } from './command.ts'
 import { COMMANDS } from './commands.ts'
 
-/** How all commands, or those of a group such as `tenant`, are called. */
+const COMMAND_LINE = `cdsctl manages the Customer Data Service. It works whether or not the service runs.
+
+Usage: cdsctl COMMAND [OPTIONS]`
+const MORE = `cdsctl GROUP --help describes the commands of a group, and cdsctl COMMAND --help the options of one.
+--json prints an answer as JSON, and --version the version.`
+
+/** The commands of a group such as `tenant`, each with its summary; without a group, all commands by group. */
 export function usageOfAll(group?: string): string {
-  const names = Object.keys(COMMANDS).filter((name) => group === undefined || name.startsWith(`${group} `))
-  const lines = names.map((name) => `  ${callOf(name)}\n      ${COMMANDS[name]?.summary}`)
-  const what = group === undefined ? COMMAND_LINE : `The commands of cdsctl ${group}.`
-  return `${what}\n\n${lines.join('\n')}\n\n${JSON_OPTION} cdsctl COMMAND --help shows one command.`
+  return group === undefined ? usageOfGroups() : usageOfGroup(group)
 }
 
-const COMMAND_LINE = 'The command line of the Customer Data Service; it works whether or not the service runs.'
-const JSON_OPTION = '--json answers with one JSON object.'
+function usageOfGroups(): string {
+  const names = Object.keys(COMMANDS)
+  const groups = Map.groupBy(names, (name) => name.split(' ')[0] ?? '')
+  const lines = [...groups]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([group, members]): [string, string] => {
+      const verbs = members.flatMap((name) => name.split(' ').slice(1))
+      return [group, verbs.length === 0 ? (COMMANDS[group]?.summary ?? '') : verbs.toSorted().join(', ')]
+    })
+  return `${COMMAND_LINE}\n\n${aligned(lines)}\n\n${MORE}`
+}
 
-/** How one command is called, with every option on a line of its own. */
+function usageOfGroup(group: string): string {
+  const names = Object.keys(COMMANDS).filter((name) => name.startsWith(`${group} `))
+  const lines = names.map((name): [string, string] => [`cdsctl ${name}`, COMMANDS[name]?.summary ?? ''])
+  return `${aligned(lines)}\n\ncdsctl COMMAND --help describes the options of a command.`
+}
+
+/** What a command does and how it is called, with every option on a line of its own. */
 export function usageOfCommand(name: string, { summary, argument, options }: Command): string {
-  const parts = Object.entries(options).map(([key, option]): [string, string] => {
-    const often = option.multiple ? ', can be repeated' : ''
-    return [spelled(key, option), option.required ? 'required' : `optional${often}`]
-  })
+  const parts = Object.entries(options).map(
+    ([key, { type, hint, required, multiple, description }]): [string, string] => {
+      const notes = [required ? 'required' : '', multiple ? 'can be repeated' : ''].filter((note) => note !== '')
+      const said = [notes.join(', '), description ?? ''].filter((part) => part !== '')
+      return [type === 'boolean' ? `--${key}` : `--${key} ${hint}`, said.join('; ')]
+    },
+  )
   if (argument) parts.unshift([argument, 'required'])
-  parts.push(['--json', 'optional; answers with one JSON object'], ['--help', 'shows this'])
-  const width = Math.max(...parts.map(([part]) => part.length))
-  const lines = parts.map(([part, what]) => `  ${part.padEnd(width)}  ${what}`)
-  return `${summary}.\n\n  ${callOf(name)}\n\n${lines.join('\n')}`
+  parts.push(['--json', 'prints the answer as JSON'], ['--help', 'prints this'])
+  return `${summary}.\n\nUsage: ${callOf(name)}\n\n${aligned(parts)}`
 }
 
-/** A command as it is typed. */
+/** How a command is called: its required options, and whether there are others. */
 export function callOf(name: string): string {
   const { argument, options } = COMMANDS[name] ?? { options: {} }
-  const parts = Object.entries(options).map(([key, option]) => {
-    const text = spelled(key, option)
-    if (option.multiple) return `[${text}]…`
-    return option.required ? text : `[${text}]`
-  })
-  return ['cdsctl', name, ...(argument ? [argument] : []), ...parts, '[--json]'].join(' ')
+  const required = Object.entries(options).flatMap(([key, option]) =>
+    option.required ? [`--${key} ${option.hint}`] : [],
+  )
+  const hasMore = required.length < Object.keys(options).length
+  return ['cdsctl', name, ...(argument ? [argument] : []), ...required, ...(hasMore ? ['[OPTIONS]'] : [])].join(' ')
 }
 
-function spelled(key: string, { type, hint }: Command['options'][string]): string {
-  return type === 'boolean' ? `--${key}` : `--${key} ${hint}`
+function aligned(lines: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...lines.map(([part]) => part.length))
+  return lines.map(([part, what]) => `  ${part.padEnd(width)}  ${what}`.trimEnd()).join('\n')
 }

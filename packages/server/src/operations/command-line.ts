@@ -17,6 +17,7 @@ interface JsonSchema {
   items?: JsonSchema
   anyOf?: JsonSchema[]
   'x-bound'?: string
+  description?: string
 }
 
 /** The options for an operation's input: its names in kebab case; a list is one option per item. */
@@ -26,7 +27,15 @@ export function optionsOf(operation: Declaration) {
     const { items } = sent
     const value = operation.options?.[name]?.hint ?? hintOf(optionOf(operation, name), items ?? sent)
     const hint = canBeNone(schema) ? `${value}|${NONE}` : value
-    const option = { type: 'string', required: !Type.IsOptional(schema), multiple: items !== undefined, hint } as const
+    const { description } = schema as JsonSchema
+    const isRequired = !Type.IsOptional(schema)
+    const option = {
+      type: 'string',
+      required: isRequired,
+      multiple: items !== undefined,
+      hint,
+      ...(description === undefined ? {} : { description }),
+    } as const
     return [optionOf(operation, name), option] as const
   })
   return Object.fromEntries(options)

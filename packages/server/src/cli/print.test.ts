@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { printed } from './print.ts'
+
+const ROWS = [
+  { segment_id: 'a', _id: 'a', name: 'Leads', scopes: ['one', 'two'], filter: { match: 'all' }, last: null },
+  { segment_id: 'bb', _id: 'bb', name: `Long\n${'x'.repeat(60)}`, scopes: [], filter: {}, last: true },
+]
+
+test('a list is a table, with the rest of the answer below', () => {
+  const pagination = { page: 1, limit: 2, total_pages: 3, total_items: 5 }
+  expect(printed({ segments: ROWS, counting: false, pagination })).toBe(
+    `
+segment_id  name                                      scopes    filter           last
+a           Leads                                     one, two  {"match":"all"}
+bb          Long ${'x'.repeat(34)}…            {}               true
+
+counting  false
+
+Page 1 of 3, 5 in all: --page shows more.`.trimStart(),
+  )
+})
+
+test('columns that do not fit are named', () => {
+  expect(printed({ segments: ROWS.slice(0, 1) }, 20)).toBe(
+    'segment_id  name\na           Leads\n\n--json also shows scopes, filter, last.',
+  )
+})
+
+test('an empty list says so', () => {
+  expect(printed({ api_keys: [] })).toBe('No api keys.')
+})
+
+test('one object has a line for each field', () => {
+  expect(printed({ segment: { segment_id: 'a', _id: 'a', filter: { match: 'all' }, ids: ['x', 'y'] } })).toBe(
+    'segment_id  a\nfilter      {\n  "match": "all"\n}\nids         x, y',
+  )
+  expect(printed({ deleted: true, segment_id: 'a' })).toBe('deleted     true\nsegment_id  a')
+})

@@ -1,0 +1,86 @@
+type Row = Record<string, unknown>
+
+/** Characters of a cell; ids and addresses fit. */
+const CELL_MAX = 40
+const WIDTH_DEFAULT = 120
+const GAP = '  '
+
+/**
+ * An answer for people: a list as a table, anything else as one line for each field.
+ * @param width in characters; a table shows as many columns as fit.
+ */
+export function printed(answer: Row, width = WIDTH_DEFAULT): string {
+  const [list, ...others] = Object.entries(answer).filter(([, value]) => isRows(value))
+  if (list && others.length === 0) return printedList(list as [string, Row[]], answer, width)
+  // `{segment: {…}}` is a segment.
+  const [only, ...more] = Object.values(answer)
+  return fields(more.length === 0 && isObject(only) ? only : answer)
+}
+
+/** An empty list is one too: nothing else in an answer is an empty array. */
+function isRows(value: unknown): value is Row[] {
+  return Array.isArray(value) && value.every(isObject)
+}
+
+function isObject(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function printedList([name, rows]: [string, Row[]], answer: Row, width: number): string {
+  const { [name]: _, pagination, ...rest } = answer
+  const parts = [rows.length === 0 ? `No ${name.replaceAll('_', ' ')}.` : table(rows, width)]
+  if (Object.keys(rest).length > 0) parts.push(fields(rest))
+  if (isObject(pagination) && Number(pagination.total_pages) > 1) {
+    parts.push(
+      `Page ${pagination.page} of ${pagination.total_pages}, ${pagination.total_items} in all: --page shows more.`,
+    )
+  }
+  return parts.join('\n\n')
+}
+
+function table(rows: readonly Row[], width: number): string {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => name !== '_id')
+  const columns = names.map((name) => {
+    const cells = [name, ...rows.map((row) => cut(text(row[name])))]
+    return { cells, width: Math.max(...cells.map((cell) => cell.length)) }
+  })
+  let used = 0
+  const shown = columns.filter((column, index) => {
+    used += column.width + (index === 0 ? 0 : GAP.length)
+    return index === 0 || used <= width
+  })
+  const lines = ['', ...rows].map((_, line) =>
+    shown
+      .map(({ cells, width }) => (cells[line] ?? '').padEnd(width))
+      .join(GAP)
+      .trimEnd(),
+  )
+  const hidden = names.slice(shown.length)
+  if (hidden.length > 0) lines.push('', `--json also shows ${hidden.join(', ')}.`)
+  return lines.join('\n')
+}
+
+function fields(row: Row): string {
+  const entries = Object.entries(row).filter(([name]) => name !== '_id')
+  const width = Math.max(...entries.map(([name]) => name.length))
+  return entries
+    .map(([name, value]) => {
+      const isFlat = !Array.isArray(value) || !value.some((each) => typeof each === 'object')
+      const shown = isFlat && !isObject(value) ? text(value) : JSON.stringify(value, null, 2)
+      return `${name.padEnd(width)}${GAP}${shown}`.trimEnd()
+    })
+    .join('\n')
+}
+
+/** A value on one line. */
+function text(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  if (typeof value !== 'object') return String(value)
+  if (Array.isArray(value) && value.every((each) => typeof each !== 'object')) return value.join(', ')
+  return JSON.stringify(value)
+}
+
+function cut(cell: string): string {
+  const line = cell.replace(/\s+/g, ' ')
+  return line.length > CELL_MAX ? `${line.slice(0, CELL_MAX - 1)}…` : line
+}
