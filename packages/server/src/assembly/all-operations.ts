@@ -11,7 +11,11 @@ import { AGENT_OPERATIONS, type AgentServices } from '../agents/operations.ts'
 import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/operations.ts'
 import { RUN_OPERATIONS, type RunServices } from '../agents/runs/operations.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
+import { BATCH_OPERATIONS } from '../batch/operations.ts'
+import { COMPANY_OPERATIONS } from '../companies/operations.ts'
+import { CONTACT_OPERATIONS, type ContactServices } from '../contacts/operations.ts'
 import { ERASURE_OPERATIONS, type ErasureServices } from '../erasure/operations.ts'
+import { NOTE_OPERATIONS } from '../notes/operations.ts'
 import type { Operation } from '../operations/declare.ts'
 import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
 import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
@@ -23,6 +27,7 @@ import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations
 /** What operations need besides the context. */
 export type Services = ActionServices &
   AgentServices &
+  ContactServices &
   DomainServices &
   ErasureServices &
   ExportServices &
@@ -34,6 +39,10 @@ export type Services = ActionServices &
 
 /** Every operation: the routes under /v1, openapi.json and the tests that walk every route are derived from this list. */
 export const OPERATIONS: readonly Operation<Services>[] = [
+  ...CONTACT_OPERATIONS,
+  ...NOTE_OPERATIONS,
+  ...COMPANY_OPERATIONS,
+  ...BATCH_OPERATIONS,
   ...TENANT_OPERATIONS,
   ...KEY_OPERATIONS,
   ...DOMAIN_OPERATIONS,

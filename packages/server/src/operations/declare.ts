@@ -36,6 +36,8 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   command?: string
   /** The scope that a key, or a person's role, must have. `any-key`: `run` checks one that follows from the input. */
   scope: Scope | 'any-key'
+  /** Another scope that the query or the body needs. Like `scope`, it is checked before validation, so `sent` may be invalid. */
+  scopeOf?: (sent: unknown) => Scope | null
   summary: string
   description?: string
   /** One flat object: the path parameters and the query parameters (GET, DELETE) or the body's fields. */

@@ -30,7 +30,7 @@ function mount<Services extends object>(
   operation: Operation<Services>,
   dependencies: Dependencies<Services>,
 ): void {
-  const { name, tag, scope, summary, description, output, status = 200, bodyBytesMax, example } = operation
+  const { name, tag, scope, scopeOf, summary, description, output, status = 200, bodyBytesMax, example } = operation
   const { method, url, hasBody } = routeOf(operation)
   const { path, sent } = partsOf(url, operation.input)
   const schema: FastifySchema = {
@@ -49,6 +49,7 @@ function mount<Services extends object>(
     config: { access: scope },
     ...(bodyBytesMax === undefined ? {} : { bodyLimit: bodyBytesMax }),
     schema,
+    ...(scopeOf ? { preValidation: requireScopeSent(scopeOf, hasBody) } : {}),
     handler: async (request, reply) => {
       const key = method === 'POST' ? idempotencyKeyOf(request.headers['idempotency-key']) : undefined
       const given = hasBody ? withMoments(sent, request.body as Values) : (request.query as Values)
@@ -85,6 +86,14 @@ function contextOf(request: FastifyRequest): Omit<Context, 'now'> {
   const requireScope = (scope: Scope) => requireScopeOf(request, scope)
   const warn = (text: string) => void warnings.push(text)
   return { tenant, actor, scopes, requireScope, warn, requireMatch: ifMatch(headers['if-match']) }
+}
+
+/** A hook that checks the scope that a request needs for what it sends. */
+function requireScopeSent(scopeOf: (sent: unknown) => Scope | null, hasBody: boolean) {
+  return async (request: FastifyRequest) => {
+    const scope = scopeOf(hasBody ? request.body : request.query)
+    if (scope !== null) requireScopeOf(request, scope)
+  }
 }
 
 /** Performs a request with an Idempotency-Key, or repeats the answer that it had. */
