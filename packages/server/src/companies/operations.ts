@@ -45,6 +45,8 @@ export const COMPANY_OPERATIONS = [
     input: NEW_COMPANY_FIELDS,
     output: { company: Company },
     status: 201,
+    // A company has a domain or a name.
+    needsBody: true,
     example: { domain: 'analytical.example', name: 'Analytical Engines' },
     errors: ['409 company_domain_taken', '413 company_too_large'],
     etag: ({ company }) => etagOfCompany(company),

@@ -33,6 +33,12 @@ const ReadContact = Type.Intersect([
   Contact,
   Type.Object({ _summary: Type.String({ description: 'One line for people; do not parse it.' }) }),
 ])
+/** No company has this id. */
+const COMPANY_OR_NONE = {
+  name: 'company-id',
+  hint: 'COMPANY_ID|none',
+  read: (text: string) => (text === 'none' ? null : text),
+}
 
 const contactOperation = operationsWith<ContactServices>()
 
@@ -81,7 +87,7 @@ export const CONTACT_OPERATIONS = [
     output: { contact: Contact },
     status: 201,
     example: { email: 'ada@example.com', properties: { firstname: 'Ada', company: 'Analytical Engines' } },
-    errors: ['400 unknown_company', '409 contact_email_taken', '409 too_many_visitors', '413 contact_too_large'],
+    errors: ['400 unknown_company', '409 contact_email_taken', '413 contact_too_large'],
     etag: ({ contact }) => etagOfContact(contact),
     async run(context, input) {
       const row = await createContact(context.tenant, context, parseCreateContact(input))
@@ -131,6 +137,7 @@ export const CONTACT_OPERATIONS = [
       '409 too_many_visitors',
       '413 contact_too_large',
     ],
+    options: { company_id: COMPANY_OR_NONE },
     etag: ({ contact }) => etagOfContact(contact),
     ifMatch: true,
     async run(context, { contact_id, ...fields }) {

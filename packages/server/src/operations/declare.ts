@@ -44,6 +44,8 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   input: TProperties
   /** The response without `status`. */
   output: TProperties
+  /** Whether a POST needs a body although each of its fields may be absent. */
+  needsBody?: true
   /** The response's status code; 200 unless something is created (201) or goes on after the answer (202). */
   status?: 201 | 202
   /** The body's size limit, if not the service's. */

@@ -8,7 +8,7 @@ import type { App } from '../platform/http/app-types.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { success } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
-import { type Context, type Operation, routeOf, type Values } from './declare.ts'
+import { type Context, type Declaration, type Operation, routeOf, type Values } from './declare.ts'
 import { errorResponses } from './errors.ts'
 import { idempotencyKeyOf, performOnce } from './idempotency.ts'
 import { ifMatch } from './if-match.ts'
@@ -40,7 +40,7 @@ function mount<Services extends object>(
     description,
     params: Type.Object(path),
     ...headersOf(method, operation),
-    ...(hasBody ? { body: bodyOf(method, sent, example) } : { querystring: Type.Object(withExamples(sent, example)) }),
+    ...(hasBody ? { body: bodyOf(operation, sent) } : { querystring: Type.Object(withExamples(sent, example)) }),
     response: { [status]: success(output), ...errorResponses(operation) },
   }
   app.route({
@@ -120,12 +120,14 @@ function partsOf(url: string, input: TProperties): { path: TProperties; sent: TP
   }
 }
 
-/** The schema of a body. A POST whose fields are all optional needs no body. */
-function bodyOf(method: string, sent: TProperties, example: Values | undefined) {
-  const isOptional = method === 'POST' && Object.values(sent).every(Type.IsOptional)
+/** The schema of a body. A POST whose fields are all optional needs no body, unless it says so. */
+function bodyOf(operation: Declaration, sent: TProperties) {
+  const examples = operation.example ? { examples: [operation.example] } : {}
+  const mayBeAbsent = routeOf(operation).method === 'POST' && !operation.needsBody
+  const isOptional = mayBeAbsent && Object.values(sent).every(Type.IsOptional)
   return Type.Object(asBodyFields(sent), {
     additionalProperties: false,
-    ...(example ? { examples: [example] } : {}),
+    ...examples,
     ...(isOptional ? { 'x-optional': true } : {}),
   })
 }
