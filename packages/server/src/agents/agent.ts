@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
+import { etagOf } from '../operations/etag.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import { type SegmentFilter, SegmentFilterSchema } from '../segments/filter.ts'
@@ -115,6 +116,16 @@ export function toAgentObject(row: AgentRow): Type.Static<typeof Agent> {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }
+}
+
+/** The version of an agent: its settings, but not its next run, which the schedule moves. */
+export function etagOfAgent(agent: Type.Static<typeof Agent>): string {
+  const { name, description, playbook_template, playbook, capabilities } = agent
+  const { identity_id, monitoring, llm_config, enabled } = agent
+  return etagOf(
+    ...[name, description, playbook_template, playbook, capabilities],
+    ...[identity_id, monitoring, llm_config, enabled],
+  )
 }
 
 /** The settings of a stored agent. */

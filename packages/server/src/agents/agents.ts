@@ -1,12 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Actor, audit } from '../audit/log.ts'
+import type { Context } from '../operations/declare.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { getAgentSettings } from './actions/settings.ts'
-import { AGENT_COLUMNS, type AgentConfiguration, type AgentRow, configurationOf } from './agent.ts'
+import {
+  AGENT_COLUMNS,
+  type AgentConfiguration,
+  type AgentRow,
+  configurationOf,
+  etagOfAgent,
+  toAgentObject,
+} from './agent.ts'
 import { applyInput, BLANK, type ConfigurationDependencies, checkBaseUrl, checkConfiguration } from './configuration.ts'
 import { playbookTemplates } from './playbooks/templates.ts'
 import type { AgentInput } from './requests.ts'
@@ -46,14 +54,17 @@ export async function createAgent(
   })
 }
 
-/** Changes the given fields; a call that changes nothing leaves no trace. @throws ServiceError 404, 400 naming every invalid field. */
+/**
+ * Changes the given fields; a call that changes nothing leaves no trace.
+ * @param requireMatch checks the ETag of the agent once it is locked.
+ * @throws ServiceError 404, 400 naming every invalid field.
+ */
 export async function updateAgent(
   tenant: Tenant,
   dependencies: ConfigurationDependencies,
   agentId: string,
   input: AgentInput,
-  actor: Actor,
-  now: Date,
+  { actor, now, requireMatch }: Pick<Context, 'actor' | 'now' | 'requireMatch'>,
 ): Promise<AgentRow> {
   await checkBaseUrl(dependencies, input)
   return tenant.transaction(async (tx) => {
@@ -64,6 +75,7 @@ export async function updateAgent(
       .forUpdate()
       .executeTakeFirst()
     if (!before) throw notFound('agent')
+    requireMatch(etagOfAgent(toAgentObject(before)))
     const configuration = await checkConfiguration(tx, dependencies, applyInput(configurationOf(before), input))
     const enabled = input.enabled ?? before.enabled
     const was = configurationOf(before)

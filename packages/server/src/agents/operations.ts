@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { filterText, flag, oneOf } from '../platform/http/query-parameters.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
-import { Agent, toAgentObject } from './agent.ts'
+import { Agent, etagOfAgent, toAgentObject } from './agent.ts'
 import { createAgent, deleteAgent, listAgents, readAgent, updateAgent } from './agents.ts'
 import type { ConfigurationDependencies } from './configuration.ts'
 import { AGENT_FIELDS, AgentName, windowParameters } from './requests.ts'
@@ -67,6 +67,7 @@ export const AGENT_OPERATIONS = [
     status: 201,
     example: { name: 'Pricing follow-up', playbook_template: 'pricing_visitor_followup' },
     errors: ['409 too_many_agents'],
+    etag: ({ agent }) => etagOfAgent(agent),
     async run({ tenant, actor, now, ...services }, input) {
       return { agent: toAgentObject(await createAgent(tenant, services, input, actor, now)) }
     },
@@ -81,6 +82,7 @@ export const AGENT_OPERATIONS = [
     summary: 'Get an agent',
     input: AgentPath,
     output: { agent: Agent },
+    etag: ({ agent }) => etagOfAgent(agent),
     run: async ({ tenant }, { agent_id }) => ({ agent: toAgentObject(await readAgent(tenant, agent_id)) }),
   }),
   agentOperation({
@@ -95,8 +97,10 @@ export const AGENT_OPERATIONS = [
     input: { ...AgentPath, name: Type.Optional(AgentName), ...AGENT_FIELDS },
     output: { agent: Agent },
     example: { name: 'Pricing page follow-up' },
-    async run({ tenant, actor, now, ...services }, { agent_id, ...input }) {
-      return { agent: toAgentObject(await updateAgent(tenant, services, agent_id, input, actor, now)) }
+    etag: ({ agent }) => etagOfAgent(agent),
+    ifMatch: true,
+    async run(context, { agent_id, ...input }) {
+      return { agent: toAgentObject(await updateAgent(context.tenant, context, agent_id, input, context)) }
     },
     audit: 'own',
   }),

@@ -11,7 +11,10 @@ import { AGENT_OPERATIONS, type AgentServices } from '../agents/operations.ts'
 import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/operations.ts'
 import { RUN_OPERATIONS, type RunServices } from '../agents/runs/operations.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
+import { BATCH_OPERATIONS } from '../batch/operations.ts'
+import { COMPANY_OPERATIONS } from '../companies/operations.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import { CONTACT_OPERATIONS, type ContactServices } from '../contacts/operations.ts'
 import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS, CONVERSATION_PUSH_OPERATIONS } from '../conversations/operations.ts'
 import { ERASURE_OPERATIONS, type ErasureServices } from '../erasure/operations.ts'
@@ -19,6 +22,7 @@ import { CONNECTION_OPERATIONS, type ConnectionServices } from '../identities/co
 import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
 import { SOCIAL_OPERATIONS, type SocialServices } from '../identities/social/operations.ts'
 import { SUPPRESSION_OPERATIONS } from '../identities/suppression-operations.ts'
+import { NOTE_OPERATIONS } from '../notes/operations.ts'
 import type { Operation } from '../operations/declare.ts'
 import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
 import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
@@ -31,6 +35,7 @@ import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations
 export type Services = ActionServices &
   AgentServices &
   ConnectionServices &
+  ContactServices &
   DomainServices &
   ErasureServices &
   ExportServices &
@@ -44,6 +49,10 @@ export type Services = ActionServices &
 
 /** Every operation: the routes under /v1, openapi.json and the tests that walk every route are derived from this list. */
 export const OPERATIONS: readonly Operation<Services>[] = [
+  ...CONTACT_OPERATIONS,
+  ...NOTE_OPERATIONS,
+  ...COMPANY_OPERATIONS,
+  ...BATCH_OPERATIONS,
   ...TENANT_OPERATIONS,
   ...KEY_OPERATIONS,
   ...DOMAIN_OPERATIONS,

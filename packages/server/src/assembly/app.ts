@@ -7,11 +7,7 @@ import type { FindApiKey } from '../access/api-key-lookup.ts'
 import { requireCallers } from '../access/authentication.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
 import { aggregateRoutes } from '../aggregate/routes.ts'
-import { batchRoutes } from '../batch/routes.ts'
-import { companyRoutes } from '../companies/routes.ts'
 import type { Config } from '../config.ts'
-import { mergeRoutes } from '../contacts/merge-routes.ts'
-import { contactRoutes } from '../contacts/routes.ts'
 import { type DashboardDependencies, dashboardRoutes } from '../dashboard/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { identifyRoutes } from '../identification/routes.ts'
@@ -21,7 +17,6 @@ import { unsubscribeRoutes } from '../identities/unsubscribe/routes.ts'
 import type { GroupCommit } from '../journal/group-commit.ts'
 import type { LiveFeed } from '../live/feed.ts'
 import { liveRoutes } from '../live/routes.ts'
-import { noteRoutes } from '../notes/routes.ts'
 import { mountOperations } from '../operations/http.ts'
 import { csvRoutes } from '../overview/csv-routes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
@@ -130,13 +125,8 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     if (request.signedIn) rateLimiter.checkUser(request.signedIn.user.id, reply)
   })
   operationsRoutes(app, dependencies)
-  contactRoutes(app, dependencies, config.eventFilterContactsMax)
-  mergeRoutes(app, dependencies)
-  noteRoutes(app, dependencies)
-  companyRoutes(app, dependencies)
   eventRoutes(app)
   aggregateRoutes(app)
-  batchRoutes(app)
   identifyRoutes(app, dependencies)
   sourceRoutes(app, dependencies)
   mountOperations<Services>(app, OPERATIONS, { ...dependencies, rateLimiter, isClosing })

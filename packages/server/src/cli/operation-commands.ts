@@ -8,7 +8,10 @@ import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/
 import { RUN_OPERATIONS } from '../agents/runs/operations.ts'
 import { QUEUES } from '../assembly/service.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
+import { BATCH_OPERATIONS } from '../batch/operations.ts'
+import { COMPANY_OPERATIONS } from '../companies/operations.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import { CONTACT_OPERATIONS, type ContactServices } from '../contacts/operations.ts'
 import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS } from '../conversations/operations.ts'
 import { ERASURE_OPERATIONS } from '../erasure/operations.ts'
@@ -16,6 +19,7 @@ import { CONNECTION_OPERATIONS, type ConnectionServices } from '../identities/co
 import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
 import { openConnector } from '../identities/social/open.ts'
 import { SUPPRESSION_OPERATIONS } from '../identities/suppression-operations.ts'
+import { NOTE_OPERATIONS } from '../notes/operations.ts'
 import { optionsOf, readOptions } from '../operations/command-line.ts'
 import type { Operation } from '../operations/declare.ts'
 import { perform } from '../operations/perform.ts'
@@ -41,6 +45,10 @@ type Open<Services> = <Answer>(session: Session, use: (services: Services) => Pr
 
 /** The commands that perform operations. */
 export const OPERATION_COMMANDS: Record<string, Command> = {
+  ...commandsOf(CONTACT_OPERATIONS, withContactServices),
+  ...commandsOf(NOTE_OPERATIONS, withoutServices),
+  ...commandsOf(COMPANY_OPERATIONS, withContactServices),
+  ...commandsOf(BATCH_OPERATIONS, withoutServices),
   ...commandsOf(TENANT_OPERATIONS, withTenantServices),
   ...commandsOf(KEY_OPERATIONS, withoutServices),
   ...commandsOf(DOMAIN_OPERATIONS, withDomainServices),
@@ -95,6 +103,10 @@ function commandOf<Services>(operation: Operation<Services>, open: Open<Services
 
 function withoutServices<Answer>(_session: Session, use: (services: object) => Promise<Answer>): Promise<Answer> {
   return use({})
+}
+
+function withContactServices<Answer>(session: Session, use: (services: ContactServices) => Promise<Answer>) {
+  return use({ ...session.writing(), config: session.config })
 }
 
 function withDomainServices<Answer>(_session: Session, use: (services: DomainServices) => Promise<Answer>) {

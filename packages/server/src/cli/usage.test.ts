@@ -36,7 +36,8 @@ describe.each(Object.entries(COMMANDS))('cdsctl %s', (name, { options, argument,
       expect([exit, stderr], call.join(' ')).toEqual([0, ''])
       expect(stdout).toContain(summary)
       expect(stdout).toContain(`cdsctl ${name}`)
-      for (const option of [...Object.keys(options), 'json', 'help']) expect(stdout).toMatch(`\n  --${option} `)
+      for (const option of [...Object.keys(options), 'json', 'help'])
+        expect(stdout).toMatch(new RegExp(`\\n  --${option}\\b`))
       if (argument) expect(stdout).toMatch(`\n  ${argument} `)
     }
   })

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { type Properties, PropertiesOutput } from '../contacts/properties.ts'
+import { etagOf } from '../operations/etag.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 
@@ -29,7 +30,7 @@ export const Company = Type.Object(
   { title: 'Company' },
 )
 
-/** A company as the API answers it. */
+/** A company as the API returns it. */
 export function toCompanyObject(row: CompanyRow): Type.Static<typeof Company> {
   return {
     company_id: row.company_id,
@@ -40,4 +41,9 @@ export function toCompanyObject(row: CompanyRow): Type.Static<typeof Company> {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   }
+}
+
+/** The version of a company: what its writers set. */
+export function etagOfCompany({ name, domain, properties }: Record<'name' | 'domain' | 'properties', unknown>): string {
+  return etagOf(name, domain, properties)
 }

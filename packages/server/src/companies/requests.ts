@@ -9,25 +9,19 @@ import type { CompanyChanges } from './write.ts'
 const Domain = Type.String({ minLength: 1, maxLength: 500, examples: ['analytical.example'] })
 const Name = Type.String({ minLength: 1, maxLength: 1_000 })
 
-/** Body of POST /v1/companies. */
-export const CreateCompanyBody = Type.Object(
-  {
-    domain: Type.Optional(Domain),
-    name: Type.Optional(Name),
-    properties: Type.Optional(PropertiesInput),
-  },
-  { additionalProperties: false, examples: [{ domain: 'analytical.example', name: 'Analytical Engines' }] },
-)
+/** Fields of POST /v1/companies. */
+export const NEW_COMPANY_FIELDS = {
+  domain: Type.Optional(Domain),
+  name: Type.Optional(Name),
+  properties: Type.Optional(PropertiesInput),
+}
 
-/** Body of PUT /v1/companies/:company_id. */
-export const UpdateCompanyBody = Type.Object(
-  {
-    domain: Type.Optional(Type.Union([Domain, Type.Null()], { 'x-expected': 'a domain, or null for none' })),
-    name: Type.Optional(Type.Union([Name, Type.Null()], { 'x-expected': 'a name of 1 to 1000 characters, or null' })),
-    properties: Type.Optional(PropertiesInput),
-  },
-  { additionalProperties: false },
-)
+/** Fields of PUT /v1/companies/:company_id. */
+export const COMPANY_FIELDS = {
+  domain: Type.Optional(Type.Union([Domain, Type.Null()], { 'x-expected': 'a domain, or null for none' })),
+  name: Type.Optional(Type.Union([Name, Type.Null()], { 'x-expected': 'a name of 1 to 1000 characters, or null' })),
+  properties: Type.Optional(PropertiesInput),
+}
 
 /** Query of GET /v1/companies. */
 export const ListCompaniesQuery = Type.Object({
@@ -48,7 +42,7 @@ export const ListCompaniesQuery = Type.Object({
 })
 
 /** Checks what a schema cannot. @throws ServiceError 400 naming every wrong place. */
-export function parseCompany(body: Type.Static<typeof UpdateCompanyBody>, isNew: boolean): CompanyChanges {
+export function parseCompany(body: Type.Static<Type.TObject<typeof COMPANY_FIELDS>>, isNew: boolean): CompanyChanges {
   const details: ErrorDetail[] = checkProperties(body.properties ?? {})
   for (const key of ['name', 'domain']) {
     if (key in (body.properties ?? {})) {

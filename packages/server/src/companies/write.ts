@@ -7,7 +7,7 @@ import { newId } from '../platform/ids.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { queueChecks } from '../segments/check-queue.ts'
-import { COMPANY_COLUMNS, type CompanyRow } from './company-object.ts'
+import { COMPANY_COLUMNS, type CompanyRow, etagOfCompany } from './company-object.ts'
 import { type CompanyOfForm, changesOfForm, keysOf, saidByForms } from './form-changes.ts'
 
 const FOLLOWED_AT_ONCE = 500
@@ -28,6 +28,7 @@ export async function createCompany(tenant: Tenant, changes: CompanyChanges, now
 }
 
 /**
+ * @param requireMatch checks the ETag of the company once it is locked.
  * @throws ServiceError 404, 409 `company_domain_taken`, 400 for too many properties or neither name nor domain, 413
  * `company_too_large`.
  */
@@ -36,6 +37,7 @@ export async function updateCompany(
   companyId: string,
   changes: CompanyChanges,
   now: Date,
+  requireMatch: (etag: string) => void,
 ): Promise<CompanyRow> {
   const transaction = () =>
     tenant.transaction(async (tx) => {
@@ -46,6 +48,7 @@ export async function updateCompany(
         .forUpdate()
         .executeTakeFirst()
       if (!before) throw notFound('company')
+      requireMatch(etagOfCompany(before))
       if (changes.domain && changes.domain !== before.domain) {
         const holder = await findByDomain(tx, changes.domain)
         if (holder) throw domainTaken(holder.company_id)

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import type { RecentNotes } from '../notes/notes.ts'
 import { Note } from '../notes/schema.ts'
+import { etagOf } from '../operations/etag.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
 import { type Properties, PropertiesOutput } from './properties.ts'
@@ -29,7 +30,8 @@ const FIELDS = {
 
 /** A whole contact. */
 export const Contact = Type.Object(FIELDS, { title: 'Contact' })
-/** A contact in the list of a segment's members. */ export const SegmentMember = Type.Object(
+/** A contact in the list of a segment's members. */
+export const SegmentMember = Type.Object(
   {
     contact_id: Id,
     _id: FIELDS._id,
@@ -89,6 +91,11 @@ export function toContactObject(
     ...(isCut ? { notes_truncated: true as const } : {}),
     ...(withProvenance ? { properties_provenance: row.properties_provenance as Type.Static<typeof Provenance> } : {}),
   }
+}
+
+/** The version of a contact: what its writers set, and nothing that visitors, events or segments change. */
+export function etagOfContact({ properties, company_id }: Pick<ContactObject, 'properties' | 'company_id'>): string {
+  return etagOf(properties, company_id)
 }
 
 /** A contact as the list of a segment's members shows it. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
 import { newId } from '../platform/ids.ts'
 
 let service: TestService
@@ -37,6 +37,18 @@ describe('creating', () => {
     expect(body.error.details).toEqual([{ path: 'contact_id', message: id }])
     const other = await createTestTenant(service)
     await other.contact('taken@example.com')
+  })
+
+  test('sent again with its Idempotency-Key, it is not a conflict but the same contact', async () => {
+    const create = () =>
+      call(service, 'POST', '/v1/contacts', {
+        headers: { authorization: `Bearer ${tenant.key}`, 'idempotency-key': 'create-once' },
+        body: JSON.stringify({ email: 'once@example.com' }),
+      })
+    const [first, second] = [await create(), await create()]
+    expect([first.status, second.status]).toEqual([201, 201])
+    expect(second.body).toEqual(first.body)
+    expect(second.headers.get('etag')).toBe(first.headers.get('etag'))
   })
 
   test('of many that create the same email at once, one wins and the others are told who', async () => {

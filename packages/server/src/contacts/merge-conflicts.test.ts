@@ -200,6 +200,20 @@ test('deleting the survivor deletes the merged contact with it: nothing is left 
   }
 })
 
+test('an unmerge is refused while another contact has the external id, and works when it is free again', async () => {
+  const [a = '', b = '', c = ''] = await contacts('a', 'b', 'c')
+  // The merged contact's external id leads to the survivor, so no endpoint gives it to another contact.
+  const giveId = (id: string, external_id: string | null) =>
+    tenant.handle.db.updateTable('contacts').set({ external_id }).where('contact_id', '=', id).execute()
+  await giveId(a, 'crm-1')
+  await merge(a, b)
+  await giveId(b, null)
+  await giveId(c, 'crm-1')
+  expect((await answerOf(unmerge(a))).slice(0, 2)).toEqual([409, 'contact_keys_taken'])
+  await giveId(c, null)
+  expect((await unmerge(a)).status).toBe(200)
+})
+
 test('a conversation stays while somebody takes part by the address of a merged contact, and goes with the last', async () => {
   const [a = '', b = '', c = ''] = await contacts('a', 'b', 'c')
   const message = {

@@ -16,31 +16,27 @@ export const VisitorIds = Type.Optional(
   }),
 )
 
-/** Body of POST /v1/contacts. */
-export const CreateContactBody = Type.Object(
-  {
-    email: Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] }),
-    properties: Type.Optional(PropertiesInput),
-    visitor_id: VisitorIds,
-    company_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
-  },
-  { additionalProperties: false },
-)
+/** Fields of POST /v1/contacts. */
+export const NEW_CONTACT_FIELDS = {
+  email: Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] }),
+  properties: Type.Optional(PropertiesInput),
+  visitor_id: VisitorIds,
+  company_id: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
+}
 
-/** Body of PUT /v1/contacts/:contact_id. */
-export const UpdateContactBody = Type.Object(
-  {
-    properties: Type.Optional(PropertiesInput),
-    visitor_id: VisitorIds,
-    company_id: Type.Optional(
-      Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()], {
-        description: 'Company to associate; null for none.',
-        'x-expected': 'the id of a company, or null',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+/** Fields of PUT /v1/contacts/:contact_id. */
+export const CONTACT_FIELDS = {
+  properties: Type.Optional(PropertiesInput),
+  visitor_id: VisitorIds,
+  company_id: Type.Optional(
+    Type.Union([Type.String({ minLength: 1, maxLength: 200 }), Type.Null()], {
+      description: 'Company to associate; null for none.',
+      'x-expected': 'the id of a company, or null',
+    }),
+  ),
+}
+
+type Sent<Fields extends Type.TProperties> = Type.Static<Type.TObject<Fields>>
 
 /** Query of GET /v1/contacts. */
 export const ListContactsQuery = Type.Object({
@@ -76,13 +72,13 @@ export const ListContactsQuery = Type.Object({
   include: wordList(['provenance'], 'What to add.'),
 })
 
-/** Query of GET /v1/contacts/:contact_id. */
-export const ReadContactQuery = Type.Object({
+/** Parameters of GET /v1/contacts/:contact_id. */
+export const READ_CONTACT_PARAMETERS = {
   include_events: flag('Whether to include the latest events.', true),
-  // Validated by the handler, because it is ignored with include_events=false.
+  // Validated by the operation, because it is ignored with include_events=false.
   events_limit: Type.Optional(Type.String({ description: 'Number of events, 1 to 50. Default 20.' })),
   include: wordList(['provenance', 'raw'], 'What to add.'),
-})
+}
 
 /** The `events_limit` of a read; null for no events. @throws ServiceError 400. */
 export function parseEventsLimit(wanted: boolean, text: string | undefined): number | null {
@@ -98,7 +94,7 @@ export function parseEventsLimit(wanted: boolean, text: string | undefined): num
 /**
  * Validates what a schema cannot. @returns the contact to create. @throws ServiceError 400 naming every invalid field.
  */
-export function parseCreateContact(body: Type.Static<typeof CreateContactBody>): NewContact {
+export function parseCreateContact(body: Sent<typeof NEW_CONTACT_FIELDS>): NewContact {
   const details: ErrorDetail[] = []
   const email = parseEmail(body.email)
   if (email === null) details.push({ path: 'email', message: 'is not a valid e-mail address' })
@@ -117,7 +113,7 @@ export function parseCreateContact(body: Type.Static<typeof CreateContactBody>):
 }
 
 /** The same for an update. */
-export function parseUpdateContact(body: Type.Static<typeof UpdateContactBody>): ContactUpdate {
+export function parseUpdateContact(body: Sent<typeof CONTACT_FIELDS>): ContactUpdate {
   const { email: sentEmail, ...properties } = body.properties ?? {}
   const details = [...checkProperties(properties), ...checkCompanyId(body.company_id ?? undefined)]
   const email = typeof sentEmail === 'string' ? parseEmail(sentEmail) : null

@@ -4,7 +4,8 @@ import type { Tenant } from '../platform/tenant.ts'
 import { EMAIL, emailTaken, missingContact, survivorOf } from './aliases.ts'
 import { changeContact, holderOfEmail, insertContact, lockContact } from './change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
-import type { ContactRow } from './contact-row.ts'
+import { etagOfContact } from './contact-object.ts'
+import { type ContactRow, propertiesOf } from './contact-row.ts'
 import type { PropertyChanges } from './properties.ts'
 
 /** The source for writes by people and programs to the contacts' endpoints. */
@@ -47,6 +48,7 @@ export async function createContact(
 
 /**
  * Changes a contact. Sent properties are merged into the existing ones; a null removes a key.
+ * @param requireMatch checks the ETag of the contact once it is locked.
  * @throws ServiceError 404, 409 `contact_email_taken`, 400 `unknown_company` or too many properties.
  */
 export async function updateContact(
@@ -54,12 +56,14 @@ export async function updateContact(
   dependencies: WriteDependencies,
   contactId: string,
   { visitorIds, ...update }: ContactUpdate,
+  requireMatch: (etag: string) => void,
 ): Promise<ContactRow> {
   const now = dependencies.clock()
   await registerVisitors(tenant, visitorIds, now)
   return changeContacts(tenant, dependencies, async (tx, log) => {
     const before = await lockContact(tx, contactId)
     if (!before) throw await missingContact(tx, contactId)
+    requireMatch(etagOfContact({ properties: propertiesOf(before), company_id: before.company_id }))
     const row = await changeContact(tx, log, before, { ...MANUAL, ...update }, now)
     return withVisitors(tx, log, row, visitorIds, now)
   })

@@ -198,13 +198,18 @@ test('the contacts that were merged into an erased one are erased with it, each 
   expect((await tenant.call('POST', `/v1/contacts/${merged}/unmerge`)).status).toBe(404)
 })
 
-test('a merge is refused while one of the contacts is being erased', async () => {
-  const [one, two] = [await tenant.contact('one@example.com'), await tenant.contact('two@example.com')]
-  const order = { contact_id: two, status: 'running', subject: '{}', requested_by: '{}', requested_at: new Date() }
+/** An erasure that is never worked on. */
+async function beginErasure(contact_id: string): Promise<void> {
+  const order = { contact_id, status: 'running', subject: '{}', requested_by: '{}', requested_at: new Date() }
   await tenant.handle.db
     .insertInto('erasures')
     .values({ ...order, erasure_id: newId() })
     .execute()
+}
+
+test('a merge is refused while one of the contacts is being erased', async () => {
+  const [one, two] = [await tenant.contact('one@example.com'), await tenant.contact('two@example.com')]
+  await beginErasure(two)
   for (const [from, into] of [
     [one, two],
     [two, one],
@@ -212,6 +217,14 @@ test('a merge is refused while one of the contacts is being erased', async () =>
     const { status, body } = await tenant.call('POST', `/v1/contacts/${from}/merge`, { into })
     expect([status, body.error.code]).toEqual([409, 'erasure_under_way'])
   }
+})
+
+test('an unmerge is refused while the survivor is being erased', async () => {
+  const [merged, survivor] = [await tenant.contact('merged@example.com'), await tenant.contact('survivor@example.com')]
+  expect((await tenant.call('POST', `/v1/contacts/${merged}/merge`, { into: survivor })).status).toBe(200)
+  await beginErasure(survivor)
+  const { status, body } = await tenant.call('POST', `/v1/contacts/${merged}/unmerge`)
+  expect([status, body.error.code]).toEqual([409, 'erasure_under_way'])
 })
 
 test('a second order is the first one, and a contact that never was is 404', async () => {

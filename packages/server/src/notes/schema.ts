@@ -16,7 +16,4 @@ export const Note = Type.Object(
 
 export type NoteObject = Type.Static<typeof Note>
 
-export const NoteContent = Type.Object(
-  { content: Type.String({ minLength: 1, maxLength: 100_000, examples: ['Asked for **pricing**.'] }) },
-  { additionalProperties: false },
-)
+export const NoteContent = Type.String({ minLength: 1, maxLength: 100_000, examples: ['Asked for **pricing**.'] })

@@ -38,12 +38,16 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   command?: string
   /** The scope that a key, or a person's role, must have. `any-key`: `run` checks one that follows from the input. */
   scope: Scope | 'any-key'
+  /** Another scope that the query or the body needs. Like `scope`, it is checked before validation, so `sent` may be invalid. */
+  scopeOf?: (sent: unknown) => Scope | null
   summary: string
   description?: string
   /** One flat object: the path parameters and the query parameters (GET, DELETE) or the body's fields. */
   input: TProperties
   /** The response without `status`, unless that is not `success`. */
   output: TProperties
+  /** Whether a POST needs a body although each of its fields may be absent. */
+  needsBody?: true
   /** The response's status code; 200 unless something is created (201) or goes on after the answer (202). */
   status?: 201 | 202
   /** The body's size limit, if not the service's. */

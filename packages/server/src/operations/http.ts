@@ -8,7 +8,7 @@ import type { App } from '../platform/http/app-types.ts'
 import { asBodyFields, parseBounds } from '../platform/http/body-bounds.ts'
 import { success } from '../platform/http/responses.ts'
 import type { Clock } from '../platform/time.ts'
-import { type Context, type Operation, routeOf, type Values } from './declare.ts'
+import { type Context, type Declaration, type Operation, routeOf, type Values } from './declare.ts'
 import { errorResponses } from './errors.ts'
 import { idempotencyKeyOf, performOnce } from './idempotency.ts'
 import { ifMatch } from './if-match.ts'
@@ -30,7 +30,7 @@ function mount<Services extends object>(
   operation: Operation<Services>,
   dependencies: Dependencies<Services>,
 ): void {
-  const { name, tag, scope, summary, description, output, status = 200, bodyBytesMax, example } = operation
+  const { name, tag, scope, scopeOf, summary, description, output, status = 200, bodyBytesMax, example } = operation
   const { method, url, hasBody } = routeOf(operation)
   const { path, sent } = partsOf(url, operation.input)
   const schema: FastifySchema = {
@@ -40,7 +40,7 @@ function mount<Services extends object>(
     description,
     params: Type.Object(path),
     ...headersOf(method, operation),
-    ...(hasBody ? { body: bodyOf(method, sent, example) } : { querystring: Type.Object(withExamples(sent, example)) }),
+    ...(hasBody ? { body: bodyOf(operation, sent) } : { querystring: Type.Object(withExamples(sent, example)) }),
     response: { [status]: success(output), ...errorResponses(operation) },
   }
   app.route({
@@ -49,6 +49,7 @@ function mount<Services extends object>(
     config: { access: scope },
     ...(bodyBytesMax === undefined ? {} : { bodyLimit: bodyBytesMax }),
     schema,
+    ...(scopeOf ? { preValidation: requireScopeSent(scopeOf, hasBody) } : {}),
     handler: async (request, reply) => {
       const key = method === 'POST' ? idempotencyKeyOf(request.headers['idempotency-key']) : undefined
       const given = hasBody ? withMoments(sent, request.body as Values) : (request.query as Values)
@@ -88,6 +89,14 @@ function contextOf(request: FastifyRequest, { isClosing }: { isClosing(): boolea
   return { tenant, actor, scopes, requireScope, warn, requireMatch: ifMatch(headers['if-match']), isGivenUp }
 }
 
+/** A hook that checks the scope that a request needs for what it sends. */
+function requireScopeSent(scopeOf: (sent: unknown) => Scope | null, hasBody: boolean) {
+  return async (request: FastifyRequest) => {
+    const scope = scopeOf(hasBody ? request.body : request.query)
+    if (scope !== null) requireScopeOf(request, scope)
+  }
+}
+
 /** Performs a request with an Idempotency-Key, or repeats the answer that it had. */
 async function once(
   { method, url, body }: FastifyRequest,
@@ -112,12 +121,14 @@ function partsOf(url: string, input: TProperties): { path: TProperties; sent: TP
   }
 }
 
-/** The schema of a body. A POST whose fields are all optional needs no body. */
-function bodyOf(method: string, sent: TProperties, example: Values | undefined) {
-  const isOptional = method === 'POST' && Object.values(sent).every(Type.IsOptional)
+/** The schema of a body. A POST whose fields are all optional needs no body, unless it says so. */
+function bodyOf(operation: Declaration, sent: TProperties) {
+  const examples = operation.example ? { examples: [operation.example] } : {}
+  const mayBeAbsent = routeOf(operation).method === 'POST' && !operation.needsBody
+  const isOptional = mayBeAbsent && Object.values(sent).every(Type.IsOptional)
   return Type.Object(asBodyFields(sent), {
     additionalProperties: false,
-    ...(example ? { examples: [example] } : {}),
+    ...examples,
     ...(isOptional ? { 'x-optional': true } : {}),
   })
 }

@@ -75,10 +75,16 @@ test('a write is judged at once, by what is known of events, while ClickHouse is
   const handle = asking({ query: away, insert: away, command: away, stream: () => { throw storeUnavailable('ClickHouse', null) } }) // biome-ignore format: an engine
   const writing = { ...service.writing, segments: createFollower(rememberDefinitions(), clock) }
   for (const contactId of [ada, bob]) {
-    await updateContact(handle, writing, contactId, { properties: { lifecyclestage: 'lead' }, visitorIds: [] })
+    await updateContact(
+      handle,
+      writing,
+      contactId,
+      { properties: { lifecyclestage: 'lead' }, visitorIds: [] },
+      () => {},
+    )
   }
   expect([await segmentsOf(ada), await segmentsOf(bob)]).toEqual([[buyers], []])
-  await updateContact(handle, writing, ada, { properties: { lifecyclestage: 'customer' }, visitorIds: [] })
+  await updateContact(handle, writing, ada, { properties: { lifecyclestage: 'customer' }, visitorIds: [] }, () => {})
   expect(await segmentsOf(ada)).toEqual([])
 })
 

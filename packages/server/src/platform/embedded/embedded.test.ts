@@ -259,7 +259,7 @@ test('the command line works with and without a running service', async () => {
   const person = ['--tenant', tenant_id, '--email', 'o@example.com', '--password', 'long enough 1']
   expect(await commandLine.json('user', 'create', ...person)).toEqual({ user_id: expect.any(String) })
 
-  expect(await commandLine.json('key', 'revoke', '--tenant', tenant_id, '--key', key_id)).toEqual({
+  expect(await commandLine.json('key', 'revoke', '--tenant', tenant_id, '--key-id', key_id)).toEqual({
     key_id,
     revoked: true,
   })

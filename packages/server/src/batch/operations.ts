@@ -1,0 +1,72 @@
+import Type from 'typebox'
+import { Company, toCompanyObject } from '../companies/company-object.ts'
+import { findCompanies } from '../companies/list.ts'
+import { Contact } from '../contacts/contact-object.ts'
+import { findContacts, knownContacts } from '../contacts/read.ts'
+import { activityOfContacts } from '../events/activity.ts'
+import { ActivityEvent } from '../events/event-object.ts'
+import { operation } from '../operations/declare.ts'
+import { isUuid } from '../platform/ids.ts'
+import { ACTIVITY_FIELDS, DETAILS_FIELDS } from './requests.ts'
+
+const tag = 'Batch'
+const CONTACT_ID = '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071'
+
+/** Several contacts or companies at once. */
+export const BATCH_OPERATIONS = [
+  operation({
+    name: 'batchDetails',
+    tag,
+    http: 'POST /v1/batch/details',
+    command: 'batch details',
+    scope: 'contacts:read',
+    summary: 'Get several contacts or companies',
+    input: DETAILS_FIELDS,
+    output: {
+      contacts: Type.Optional(Type.Array(Contact, { description: 'Present if `entity_type` is contacts.' })),
+      companies: Type.Optional(Type.Array(Company, { description: 'Present if `entity_type` is companies.' })),
+    },
+    example: { entity_type: 'contacts', ids: [CONTACT_ID] },
+    async run({ tenant }, { entity_type, ids: sent }) {
+      const ids = storedIds(sent)
+      if (entity_type === 'contacts') return { contacts: await findContacts(tenant, ids) }
+      const byId = new Map((await findCompanies(tenant, ids)).map((row) => [row.company_id, toCompanyObject(row)]))
+      return { companies: ids.flatMap((id) => byId.get(id) ?? []) }
+    },
+  }),
+  operation({
+    name: 'batchActivity',
+    tag,
+    http: 'POST /v1/batch/activity',
+    command: 'batch activity',
+    scope: 'contacts:read',
+    summary: 'Get the latest events of several contacts',
+    input: ACTIVITY_FIELDS,
+    output: {
+      contact_count: Type.Integer({ description: 'The contacts in `activity`.' }),
+      activity: Type.Record(
+        Type.String({ description: 'Contact id.' }),
+        Type.Object({
+          events: Type.Array(ActivityEvent),
+          total_events: Type.Integer({ description: 'The events of the contact in the window.' }),
+        }),
+      ),
+    },
+    example: { contact_ids: [CONTACT_ID] },
+    async run({ tenant }, { contact_ids, events_limit = 5, include, ...window }) {
+      const ids = storedIds(contact_ids)
+      const [known, activity] = await Promise.all([
+        knownContacts(tenant, ids),
+        activityOfContacts(tenant, ids, { ...window, includeSystem: include === 'system' }, events_limit),
+      ])
+      const none = { events: [], total_events: 0 }
+      const entries = ids.filter((id) => known.has(id)).map((id) => [id, activity.get(id) ?? none])
+      return { contact_count: entries.length, activity: Object.fromEntries(entries) }
+    },
+  }),
+]
+
+/** Ids as they are stored, each once and in the order sent; what cannot be an id is as good as an unknown one. */
+function storedIds(sent: readonly string[]): string[] {
+  return [...new Set(sent.filter(isUuid).map((id) => id.toLowerCase()))]
+}

@@ -1,0 +1,101 @@
+import Type from 'typebox'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { idInPath, operationsWith } from '../operations/declare.ts'
+import { Pagination, paginationOf } from '../platform/http/pagination.ts'
+import { Id } from '../platform/http/responses.ts'
+import { Company, etagOfCompany, toCompanyObject } from './company-object.ts'
+import { countCompanies, listCompanies, readCompany } from './list.ts'
+import { COMPANY_FIELDS, ListCompaniesQuery, NEW_COMPANY_FIELDS, parseCompany } from './requests.ts'
+import { createCompany, deleteCompany, updateCompany } from './write.ts'
+
+const tag = 'Companies'
+const CompanyPath = { company_id: idInPath('company') }
+
+const companyOperation = operationsWith<WriteDependencies>()
+
+export const COMPANY_OPERATIONS = [
+  companyOperation({
+    name: 'listCompanies',
+    tag,
+    http: 'GET /v1/companies',
+    command: 'company list',
+    scope: 'companies:read',
+    summary: 'List, filter and search companies',
+    input: ListCompaniesQuery.properties,
+    output: {
+      companies: Type.Optional(Type.Array(Company, { description: 'Absent with `count_only`.' })),
+      pagination: Type.Optional(Pagination),
+      count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
+    },
+    async run({ tenant }, { page = 1, limit = 20, sort_by, sort_dir, count_only, ...filters }) {
+      const counting = countCompanies(tenant, filters)
+      if (count_only) return { count: await counting }
+      const order = { sortBy: sort_by ?? 'createdate', direction: sort_dir ?? 'desc' } as const
+      const [companies, total] = await Promise.all([listCompanies(tenant, filters, order, { page, limit }), counting])
+      return { companies, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  companyOperation({
+    name: 'createCompany',
+    tag,
+    http: 'POST /v1/companies',
+    command: 'company create',
+    scope: 'companies:write',
+    summary: 'Create a company',
+    input: NEW_COMPANY_FIELDS,
+    output: { company: Company },
+    status: 201,
+    // A company has a domain or a name.
+    needsBody: true,
+    example: { domain: 'analytical.example', name: 'Analytical Engines' },
+    errors: ['409 company_domain_taken', '413 company_too_large'],
+    etag: ({ company }) => etagOfCompany(company),
+    async run({ tenant, now }, fields) {
+      return { company: toCompanyObject(await createCompany(tenant, parseCompany(fields, true), now)) }
+    },
+  }),
+  companyOperation({
+    name: 'getCompany',
+    tag,
+    http: 'GET /v1/companies/:company_id',
+    command: 'company get',
+    scope: 'companies:read',
+    summary: 'Get a company',
+    input: CompanyPath,
+    output: { company: Company },
+    etag: ({ company }) => etagOfCompany(company),
+    run: async ({ tenant }, { company_id }) => ({ company: await readCompany(tenant, company_id) }),
+  }),
+  companyOperation({
+    name: 'updateCompany',
+    tag,
+    http: 'PUT /v1/companies/:company_id',
+    command: 'company update',
+    scope: 'companies:write',
+    summary: 'Change a company; properties are merged',
+    input: { ...CompanyPath, ...COMPANY_FIELDS },
+    output: { company: Company },
+    example: { name: 'Analytical Engines', properties: { industry: 'Computing' } },
+    errors: ['409 company_domain_taken', '413 company_too_large'],
+    etag: ({ company }) => etagOfCompany(company),
+    ifMatch: true,
+    async run({ tenant, now, requireMatch }, { company_id, ...fields }) {
+      const changes = parseCompany(fields, false)
+      return { company: toCompanyObject(await updateCompany(tenant, company_id, changes, now, requireMatch)) }
+    },
+  }),
+  companyOperation({
+    name: 'deleteCompany',
+    tag,
+    http: 'DELETE /v1/companies/:company_id',
+    command: 'company delete',
+    scope: 'companies:write',
+    summary: 'Delete a company; its contacts stay',
+    input: CompanyPath,
+    output: { deleted: Type.Literal(true), company_id: Id },
+    async run(context, { company_id }) {
+      await deleteCompany(context.tenant, context, company_id)
+      return { deleted: true as const, company_id }
+    },
+  }),
+]

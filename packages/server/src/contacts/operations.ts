@@ -1,0 +1,218 @@
+import Type from 'typebox'
+import type { Config } from '../config.ts'
+import { CompactEvent } from '../events/event-object.ts'
+import { idInPath, operationsWith } from '../operations/declare.ts'
+import { Pagination, paginationOf } from '../platform/http/pagination.ts'
+import { Id, pathId, Timestamp } from '../platform/http/responses.ts'
+import type { WriteDependencies } from './change-log.ts'
+import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
+import { countContacts, listContacts } from './list.ts'
+import { asksEvents, contactFiltersOf, eventFiltersOf } from './list-filters.ts'
+import { mergeContacts } from './merge.ts'
+import { readContact, toWholeContact } from './read.ts'
+import {
+  CONTACT_FIELDS,
+  ListContactsQuery,
+  NEW_CONTACT_FIELDS,
+  parseCreateContact,
+  parseEventsLimit,
+  parseUpdateContact,
+  READ_CONTACT_PARAMETERS,
+} from './requests.ts'
+import { UnifiedProfile } from './unified-profile.ts'
+import { unmergeContact } from './unmerge.ts'
+import { createContact, deleteContact, updateContact } from './write.ts'
+
+export interface ContactServices extends WriteDependencies {
+  config: Pick<Config, 'eventFilterContactsMax'>
+}
+
+const tag = 'Contacts'
+const ContactPath = { contact_id: idInPath('contact') }
+const ReadContact = Type.Intersect([
+  Contact,
+  Type.Object({ _summary: Type.String({ description: 'One line for people; do not parse it.' }) }),
+])
+/** No company has this id. */
+const COMPANY_OR_NONE = {
+  name: 'company-id',
+  hint: 'COMPANY_ID|none',
+  read: (text: string) => (text === 'none' ? null : text),
+}
+
+const contactOperation = operationsWith<ContactServices>()
+
+export const CONTACT_OPERATIONS = [
+  contactOperation({
+    name: 'listContacts',
+    tag,
+    http: 'GET /v1/contacts',
+    command: 'contact list',
+    scope: 'contacts:read',
+    scopeOf: (query) => (asksEvents(query as object) ? 'events:read' : null),
+    summary: 'List, filter and search contacts',
+    description: 'has_event_* filters also need the scope `events:read`. A single event must match all of them.',
+    input: ListContactsQuery.properties,
+    output: {
+      contacts: Type.Optional(Type.Array(ProjectedContact, { description: 'Absent with `count_only`.' })),
+      pagination: Type.Optional(Pagination),
+      count: Type.Optional(Type.Integer({ description: 'The only field with `count_only`; absent otherwise.' })),
+    },
+    errors: ['400 event_filter_too_broad'],
+    async run({ tenant, config }, query) {
+      const { page = 1, limit = 20, sort_by, sort_dir, count_only, fields, include } = query
+      const events = eventFiltersOf(query)
+      const filters = await contactFiltersOf(tenant, query, events, config.eventFilterContactsMax)
+      const counting = filters ? countContacts(tenant, filters) : Promise.resolve(0)
+      if (count_only) return { count: await counting }
+      const options = {
+        page: { page, limit },
+        order: { sortBy: sort_by ?? 'createdate', direction: sort_dir ?? 'desc' },
+        projection: parseProjection(fields),
+        withProvenance: include?.includes('provenance') ?? false,
+      } as const
+      const listing = filters ? listContacts(tenant, filters, options) : []
+      const [contacts, total] = await Promise.all([listing, counting])
+      return { contacts, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  contactOperation({
+    name: 'createContact',
+    tag,
+    http: 'POST /v1/contacts',
+    command: 'contact create',
+    scope: 'contacts:write',
+    summary: 'Create a contact',
+    input: NEW_CONTACT_FIELDS,
+    output: { contact: Contact },
+    status: 201,
+    example: { email: 'ada@example.com', properties: { firstname: 'Ada', company: 'Analytical Engines' } },
+    errors: ['400 unknown_company', '409 contact_email_taken', '413 contact_too_large'],
+    etag: ({ contact }) => etagOfContact(contact),
+    async run(context, input) {
+      const row = await createContact(context.tenant, context, parseCreateContact(input))
+      return { contact: await toWholeContact(context.tenant, row) }
+    },
+  }),
+  contactOperation({
+    name: 'getContact',
+    tag,
+    http: 'GET /v1/contacts/:contact_id',
+    command: 'contact get',
+    scope: 'contacts:read',
+    summary: 'Get a contact with its unified profile and latest events',
+    input: { ...ContactPath, ...READ_CONTACT_PARAMETERS },
+    output: {
+      contact: ReadContact,
+      unified_profile: UnifiedProfile,
+      events: Type.Optional(Type.Array(CompactEvent)),
+      total_events: Type.Optional(Type.Integer()),
+      timestamp: Timestamp,
+    },
+    errors: ['404 contact_merged'],
+    etag: ({ contact }) => etagOfContact(contact),
+    async run({ tenant, clock }, { contact_id, include_events = true, events_limit, include }) {
+      const answer = await readContact(tenant, contact_id, {
+        eventsLimit: parseEventsLimit(include_events, events_limit),
+        withProvenance: include?.includes('provenance') ?? false,
+        withRaw: include?.includes('raw') ?? false,
+      })
+      return { ...answer, timestamp: clock().toISOString() }
+    },
+  }),
+  contactOperation({
+    name: 'updateContact',
+    tag,
+    http: 'PUT /v1/contacts/:contact_id',
+    command: 'contact update',
+    scope: 'contacts:write',
+    summary: 'Change a contact; properties are merged',
+    input: { ...ContactPath, ...CONTACT_FIELDS },
+    output: { contact: Contact },
+    example: { properties: { firstname: 'Ada', lifecyclestage: 'customer' } },
+    errors: [
+      '400 unknown_company',
+      '404 contact_merged',
+      '409 contact_email_taken',
+      '409 too_many_visitors',
+      '413 contact_too_large',
+    ],
+    options: { company_id: COMPANY_OR_NONE },
+    etag: ({ contact }) => etagOfContact(contact),
+    ifMatch: true,
+    async run(context, { contact_id, ...fields }) {
+      const { tenant, requireMatch } = context
+      const row = await updateContact(tenant, context, contact_id, parseUpdateContact(fields), requireMatch)
+      return { contact: await toWholeContact(tenant, row) }
+    },
+  }),
+  contactOperation({
+    name: 'deleteContact',
+    tag,
+    http: 'DELETE /v1/contacts/:contact_id',
+    command: 'contact delete',
+    scope: 'contacts:write',
+    summary: 'Delete a contact and its notes; its events remain',
+    input: ContactPath,
+    output: { deleted: Type.Literal(true), contact_id: Id },
+    errors: ['404 contact_merged'],
+    async run(context, { contact_id }) {
+      await deleteContact(context.tenant, context, contact_id)
+      return { deleted: true as const, contact_id }
+    },
+  }),
+  contactOperation({
+    name: 'mergeContact',
+    tag,
+    http: 'POST /v1/contacts/:contact_id/merge',
+    command: 'contact merge',
+    scope: 'contacts:write',
+    summary: 'Merge a contact into another',
+    description:
+      'The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged.',
+    input: {
+      ...ContactPath,
+      into: Type.String({ minLength: 1, maxLength: 200, description: 'The contact that survives.' }),
+    },
+    output: { contact: Contact, merged_contact_id: Id },
+    example: { into: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071' },
+    errors: [
+      '409 already_merged',
+      '409 erasure_under_way',
+      '409 too_many_merges',
+      '409 too_many_visitors',
+      '413 contact_too_large',
+    ],
+    async run(context, { contact_id: contactId, into }) {
+      const { tenant, actor } = context
+      const row = await mergeContacts(tenant, context, { contactId, into: pathId(into, 'contact') }, actor)
+      return { contact: await toWholeContact(tenant, row), merged_contact_id: contactId }
+    },
+    audit: 'own',
+  }),
+  contactOperation({
+    name: 'unmergeContact',
+    tag,
+    http: 'POST /v1/contacts/:contact_id/unmerge',
+    command: 'contact unmerge',
+    scope: 'contacts:write',
+    summary: 'Unmerge a contact',
+    description:
+      'Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order.',
+    input: ContactPath,
+    output: { contact: Contact, unmerged_from: Id },
+    errors: [
+      '409 contact_email_taken',
+      '409 contact_keys_taken',
+      '409 contact_not_merged',
+      '409 erasure_under_way',
+      '409 unmerge_later_first',
+    ],
+    async run(context, { contact_id }) {
+      const { tenant, actor } = context
+      const { row, unmergedFrom } = await unmergeContact(tenant, context, contact_id, actor)
+      return { contact: await toWholeContact(tenant, row), unmerged_from: unmergedFrom }
+    },
+    audit: 'own',
+  }),
+]

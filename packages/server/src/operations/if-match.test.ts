@@ -1,0 +1,145 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { listAudit } from '../audit/list.ts'
+
+let service: TestService
+let tenant: TestTenant
+beforeAll(async () => {
+  service = await sharedService()
+  tenant = await createTestTenant(service)
+})
+
+let made = 0
+/** What carries an ETag, with two changes of it that differ from each other and from what is created. */
+const RECORDS = [
+  {
+    noun: 'contact',
+    path: '/v1/contacts',
+    method: 'PUT',
+    create: () => ({ email: `contact-${++made}@example.com`, properties: { city: 'Paris' } }),
+    changes: [{ properties: { city: 'Rome' } }, { properties: { city: 'Bern' } }],
+  },
+  {
+    noun: 'company',
+    path: '/v1/companies',
+    method: 'PUT',
+    create: () => ({ name: 'Engines', properties: { city: 'Paris' } }),
+    changes: [{ name: 'Analytical Engines' }, { properties: { city: 'Bern' } }],
+  },
+  {
+    noun: 'agent',
+    path: '/v1/agents',
+    method: 'PATCH',
+    create: () => ({ name: 'Follow-up', playbook: { variables: { b: '1', a: '2' } } }),
+    changes: [{ name: 'Pricing follow-up' }, { playbook: { require_approval: false } }],
+  },
+] as const
+
+describe.each(RECORDS)('the ETag of a $noun', ({ noun, path, method, create, changes: [first, second] }) => {
+  async function createOne() {
+    const answer = await tenant.call('POST', path, create())
+    expect(answer.status).toBe(201)
+    return { url: `${path}/${answer.body[noun]._id}`, etag: etagOf(answer) }
+  }
+  const read = (url: string) => tenant.call('GET', url)
+  function write(url: string, body: unknown, ifMatch?: string) {
+    const matching: Record<string, string> = ifMatch === undefined ? {} : { 'if-match': ifMatch }
+    const headers = { authorization: `Bearer ${tenant.key}`, ...matching }
+    return call(service, method, url, { headers, body: JSON.stringify(body) })
+  }
+
+  test('is the same for the same content, and another after each change', async () => {
+    const { url, etag } = await createOne()
+    expect(etag).toMatch(/^"[\w-]{43}"$/)
+    expect(etagOf(await read(url))).toBe(etag)
+    expect(etagOf(await write(url, {}))).toBe(etag)
+    const changed = etagOf(await write(url, first))
+    expect(changed).not.toBe(etag)
+    expect(etagOf(await read(url))).toBe(changed)
+    expect([etag, changed]).not.toContain(etagOf(await write(url, second)))
+  })
+
+  test('lets a writer who has read the latest version change it, one change after the other', async () => {
+    const { url, etag } = await createOne()
+    const changed = await write(url, first, etag)
+    expect(changed.status).toBe(200)
+    expect((await write(url, second, etagOf(changed))).status).toBe(200)
+  })
+
+  test('refuses a writer who has read an earlier version, and changes nothing', async () => {
+    const { url, etag } = await createOne()
+    await write(url, first)
+    const seen = async () => ({
+      stored: (await read(url)).body[noun],
+      audited: (await listAudit(tenant.handle, {}, { page: 1, limit: 1 })).total,
+      events: (await tenant.call('GET', '/v1/events?include=system&limit=1')).body.pagination.total_items,
+    })
+    const before = await seen()
+    const stale = await write(url, second, etag)
+    expect([stale.status, stale.body.error.code]).toEqual([412, 'changed_meanwhile'])
+    expect(stale.headers.has('etag')).toBe(false)
+    expect(await seen()).toEqual(before)
+  })
+
+  test('lets one of two writers at once win, and tells the other', async () => {
+    const { url, etag } = await createOne()
+    const answers = await Promise.all([write(url, first, etag), write(url, second, etag)])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 412])
+    const winner = answers.find(({ status }) => status === 200)
+    expect(winner && etagOf(winner)).toBe(etagOf(await read(url)))
+  })
+
+  test('may be one of several, or any, or missing', async () => {
+    const { url, etag } = await createOne()
+    for (const header of [`"another", ${etag}`, '*', undefined]) {
+      expect((await write(url, {}, header)).status).toBe(200)
+    }
+  })
+
+  test.each(['W/', 'without quotes', 'empty'])('does not match if it is sent wrongly: %s', async (kind) => {
+    const { url, etag } = await createOne()
+    const sent = { 'W/': `W/${etag}`, 'without quotes': etag.replaceAll('"', ''), empty: '""' }[kind]
+    expect((await write(url, first, sent)).status).toBe(412)
+  })
+
+  test('comes after the question whether it exists', async () => {
+    const { url, etag } = await createOne()
+    await tenant.call('DELETE', url)
+    expect((await write(url, first, etag)).status).toBe(404)
+  })
+})
+
+test('what visitors, notes and segments change leaves the ETag of a contact as it is', async () => {
+  const id = await tenant.contact('visited@example.com', { city: 'Oslo' }, { visitor_id: 'etag-visitor' })
+  const url = `/v1/contacts/${id}`
+  await tenant.track({ visitor_id: 'etag-visitor', events: [{ event: 'first', url: `https://${tenant.site}/` }] })
+  await expect
+    .poll(async () => (await tenant.call('GET', url)).body.contact.properties)
+    .toHaveProperty('first_landing_page')
+  const { body, headers } = await tenant.call('GET', url)
+  const filter = { match: 'all', conditions: [{ property: 'city', operator: 'equals', value: 'Oslo' }] }
+  await tenant.call('POST', '/v1/segments', { name: 'In Oslo', filter })
+  await tenant.call('POST', `${url}/notes`, { content: 'Asked for pricing.' })
+  await tenant.call('PUT', url, { visitor_id: 'another-etag-visitor' })
+  await tenant.track({ visitor_id: 'etag-visitor', events: [{ event: 'later', url: `https://${tenant.site}/b` }] })
+  await expect.poll(async () => (await tenant.call('GET', url)).body.contact.segment_ids).toHaveLength(1)
+  const after = await tenant.call('GET', url)
+  expect(after.body.total_events).toBeGreaterThan(body.total_events)
+  expect(after.body.contact.notes).toHaveLength(1)
+  expect(after.headers.get('etag')).toBe(headers.get('etag'))
+})
+
+test('the next run of an agent leaves its ETag as it is', async () => {
+  const monitoring = { schedule_cron: '0 9 * * *' }
+  const { body, headers } = await tenant.call('POST', '/v1/agents', { name: 'Daily', enabled: true, monitoring })
+  const { agent_id, next_run_at } = body.agent
+  const nextRun = new Date(Date.parse(next_run_at) + 86_400_000)
+  await tenant.handle.db.updateTable('agents').set({ next_run_at: nextRun }).where('agent_id', '=', agent_id).execute()
+  const after = await tenant.call('GET', `/v1/agents/${agent_id}`)
+  expect(after.body.agent.next_run_at).toBe(nextRun.toISOString())
+  expect(after.headers.get('etag')).toBe(headers.get('etag'))
+})
+
+function etagOf({ headers }: { headers: Headers }): string {
+  return headers.get('etag') ?? ''
+}
