@@ -91,3 +91,12 @@ test('an invitation that is refused for another reason is not counted', async ()
   for (let n = 0; n < 12; n++) expect(outcome(await invite(person, person.email))).toEqual([409, 'already_member'])
   expect((await invite(person, address())).status).toBe(201)
 })
+
+test('an API key sends ten an hour, as a person does', async () => {
+  const tenant = await createTestTenant(service)
+  const answers: number[] = []
+  for (let n = 0; n < 12; n++) {
+    answers.push((await tenant.call('POST', '/v1/invitations', { email: address(), role: 'viewer' })).status)
+  }
+  expect(answers).toEqual([...Array(10).fill(201), 429, 429])
+})

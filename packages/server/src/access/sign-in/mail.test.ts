@@ -41,6 +41,16 @@ test('an invitation is mailed, and only the mail has its link', async () => {
   }
 })
 
+test('the mail of an API key names no inviter, because a key can have any name', async () => {
+  const created = await tenant.call('POST', '/v1/api-keys', { name: 'Pay at https://evil.example', scopes: ['all'] })
+  const invitation = { email: 'guest-of-key@example.com', role: 'viewer' }
+  const invited = await tenant.call('POST', '/v1/invitations', invitation, created.body.api_key)
+  expect(invited.body).toMatchObject({ mailed: true, link: null, invitation })
+  const { text } = await mailbox.newest(invitation.email)
+  expect(text).toContain('You are invited')
+  expect(text).not.toContain('evil')
+})
+
 test.each([
   ['a line break', 'Eve\r\nBcc: all@example.com\r\n\r\nClick here'],
   ['a link', 'Your invoice: https://evil.example/pay'],
