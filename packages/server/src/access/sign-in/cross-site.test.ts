@@ -79,8 +79,11 @@ test('a program with an API key sends no such header, and a cookie beside the ke
 })
 
 test('an API key opens nothing that is for people', async () => {
-  for (const path of ['/api/me', '/api/approvals']) {
-    const { status, body } = await tenant.call('GET', path)
+  for (const [method, path] of [
+    ['GET', '/api/me'],
+    ['POST', '/api/tenants'],
+  ] as const) {
+    const { status, body } = await tenant.call(method, path)
     expect([path, status, body.error.code]).toEqual([path, 401, 'not_signed_in'])
   }
 })
