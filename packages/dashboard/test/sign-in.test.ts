@@ -128,7 +128,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
 
   test('begins for an invited person with the link that they were given', async () => {
     const owner = await signedIn(service, tenant.id, 'owner')
-    const { body } = await owner.call('POST', '/api/team', { email: 'new@example.com', role: 'viewer' })
+    const { body } = await owner.call('POST', '/v1/invitations', { email: 'new@example.com', role: 'viewer' })
     const link = new URL(body.link)
     const page = await browser.tab()
     await page.goto(link.pathname)
@@ -146,7 +146,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
   test('leads one who has an account back to their invitation', async () => {
     const owner = await signedIn(service, tenant.id, 'owner')
     const email = await person(service, (await createTestTenant(service)).id, 'member')
-    const { body } = await owner.call('POST', '/api/team', { email, role: 'viewer' })
+    const { body } = await owner.call('POST', '/v1/invitations', { email, role: 'viewer' })
     const page = await browser.tab()
     await page.goto(new URL(body.link).pathname)
     await page.getByRole('link', { name: 'Sign in first' }).click()
@@ -166,7 +166,7 @@ describe.skipIf(!HAS_BROWSER)('signing in', () => {
     const tenants = service.stores.database.updateTable('tenants').where('tenant_id', '=', id)
     await tenants.set({ name: 'The other one' }).execute()
     const owner = await signedIn(service, id, 'owner')
-    const { body } = await owner.call('POST', '/api/team', { email, role: 'viewer' })
+    const { body } = await owner.call('POST', '/v1/invitations', { email, role: 'viewer' })
     const page = await browser.tab()
     await page.goto(new URL(body.link).pathname)
     await page.getByLabel('Your name').fill('Ada')
@@ -218,7 +218,7 @@ describe.skipIf(!HAS_BROWSER)("signing in at the organisation's own provider", (
   test('needs no password here', async () => {
     const { id } = await createTestTenant(service)
     const owner = await signedIn({ ...service, url: front.url }, id, 'owner')
-    const { body } = await owner.call('POST', '/api/team', { email: 'new@example.com', role: 'viewer' })
+    const { body } = await owner.call('POST', '/v1/invitations', { email: 'new@example.com', role: 'viewer' })
     const page = await browser.tab()
     await page.goto(new URL(body.link).pathname)
     await page.getByLabel('Your name').waitFor()

@@ -104,7 +104,7 @@ test('every route of the dashboard that is open to anybody is meant to be', () =
     .map(({ method, url }) => `${method} ${url}`)
   expect(open.sort()).toEqual([
     'GET /api/auth/callback/oidc',
-    'GET /api/invitations/:invitation',
+    'GET /api/invitations/:token',
     'GET /api/setup',
     'GET /api/sign-in-options',
     'POST /api/auth/request-password-reset',
@@ -114,7 +114,7 @@ test('every route of the dashboard that is open to anybody is meant to be', () =
     'POST /api/auth/sign-out',
     'POST /api/auth/two-factor/verify-backup-code',
     'POST /api/auth/two-factor/verify-totp',
-    'POST /api/invitations/:invitation/accept',
+    'POST /api/invitations/:token/accept',
     'POST /api/setup',
   ])
 })

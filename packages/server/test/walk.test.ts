@@ -1,13 +1,14 @@
 import type { TSchema } from 'typebox'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { listApiKeys } from '../src/access/api-keys.ts'
+import { scopesOf } from '../src/access/scopes.ts'
 import { listWaitingActions } from '../src/agents/actions/waiting.ts'
 import { OPERATIONS } from '../src/assembly/all-operations.ts'
 import { type Declaration, routeOf } from '../src/operations/declare.ts'
 import { createSegment } from '../src/segments/segments.ts'
 import { orderExport } from '../src/tenant-export/exports.ts'
 import { MAIL, propose } from './actions.ts'
-import { type Browser, signedIn } from './people.ts'
+import { type Browser, createPerson, signedIn } from './people.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
 import { socialOf } from './social.ts'
 import { addDelivery, until } from './webhooks.ts'
@@ -20,6 +21,8 @@ const BODIES_WITH_IDS: Record<string, Record<string, unknown>> = {
   batchDetails: { entity_type: 'contacts', ids: [':contact_id', ':company_id'] },
   batchActivity: { contact_ids: [':contact_id'] },
 }
+/** What the example of an operation grants, which its caller must have too. */
+const GRANTED_BY_EXAMPLE: Record<string, Iterable<string>> = { createInvitation: scopesOf('viewer') }
 
 /**
  * Every route is walked without a key, with a bad one, without its scope, and as another tenant that knows the ids.
@@ -78,6 +81,8 @@ interface Route {
   path: string
   scope: string
   query?: string
+  /** The scopes that its body grants. */
+  grants?: Iterable<string>
   /** The names of the ids in its path, where an operation says them. */
   ids?: string[]
   /** `:name` in it stands for the owner's id, as in the path. */
@@ -94,7 +99,8 @@ function walkOf(operation: Declaration): Route {
   const { method, url, hasBody } = routeOf(operation)
   // A source is a name that every tenant may use.
   const ids = Object.keys(input).filter((name) => name !== 'source' && url.includes(`:${name}`))
-  const route = { method, path: url, scope, ids }
+  const grants = GRANTED_BY_EXAMPLE[operationName] ?? []
+  const route = { method, path: url, scope, grants, ids }
   const query = new URLSearchParams(Object.entries(example).map(([name, value]) => [name, String(value)]))
   if (!hasBody) return { ...route, query: query.size === 0 ? '' : `?${query}` }
   return Object.keys(example).length === 0 ? route : { ...route, body: example }
@@ -172,6 +178,13 @@ beforeAll(async () => {
     view_id: (await make('/v1/views', { name: SECRET, page: 'contacts', query: {}, columns: [] })).view.view_id,
     erasure_id: (await make('/v1/erasures', { contact_id: erased })).receipt.erasure_id,
     export_id: exportId,
+    user_id: await createPerson(service.stores, owner.id, {
+      email: `${SECRET}@example.com`,
+      name: SECRET,
+      role: 'member',
+    }),
+    invitation_id: (await make('/v1/invitations', { email: `invited-${SECRET}@example.com`, role: 'viewer' }))
+      .invitation.invitation_id,
     domain_id: (await make('/v1/domains', { domain: `${SECRET}.example` })).domain.domain_id,
     subscription_id,
     delivery_id,
@@ -214,6 +227,8 @@ async function settings(): Promise<unknown[]> {
   const paths = [
     '/v1/tenant',
     '/v1/domains',
+    '/v1/members',
+    '/v1/invitations',
     '/v1/views',
     '/v1/erasures?limit=1&page=9',
     '/v1/exports?limit=1',
@@ -277,7 +292,7 @@ test('no two operations share a name, a route or a command', () => {
 
 describe.each([...ROUTES, ...DOWNLOADS])(
   '$method $path $scope',
-  ({ method, path, scope, body, brokenBody, query = '' }) => {
+  ({ method, path, scope, grants = [], body, brokenBody, query = '' }) => {
     const request = (headers: Record<string, string>) =>
       call(service, method, fill(path) + query, { headers, ...(body ? { body: fillBody(body) } : {}) })
 
@@ -313,7 +328,7 @@ describe.each([...ROUTES, ...DOWNLOADS])(
       expect([answer.status, answer.body.error.code]).toEqual([403, 'insufficient_scope'])
       expect(answer.body.error.message).toContain(scope)
       const fitting = await call(service, method, fill(path) + query, {
-        headers: { authorization: `Bearer ${await keyOf(stranger, scope)}` },
+        headers: { authorization: `Bearer ${await keyOf(stranger, scope, ...grants)}` },
         ...(body ? { body: fillBody(body) } : {}),
       })
       expect([200, 201, 202, 404]).toContain(fitting.status)

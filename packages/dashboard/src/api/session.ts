@@ -1,18 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { Role } from '../../../server/src/access/roles.ts'
-import type { MeAnswer, SignInOptionsAnswer } from '../../../server/src/access/sign-in/schema.ts'
+import type { InvitationAnswer, MeAnswer, SignInOptionsAnswer } from '../../../server/src/access/sign-in/schema.ts'
 import { get, send } from './client.ts'
 
 export type { Role }
 export type Me = MeAnswer
-
-export interface Invitation {
-  email: string
-  tenant_name: string
-  role: Role
-  /** Whether the link came by mail alone: then accounts that nobody has verified become the reader's. */
-  proves_address: boolean
-}
 
 export const meQuery = queryOptions({
   queryKey: ['me'],
@@ -28,7 +20,7 @@ export const signInOptionsQuery = queryOptions({
 export const invitationQuery = (token: string) =>
   queryOptions({
     queryKey: ['invitation', token],
-    queryFn: ({ signal }) => get<Invitation>(`/api/invitations/${encodeURIComponent(token)}`, {}, signal),
+    queryFn: ({ signal }) => get<InvitationAnswer>(`/api/invitations/${encodeURIComponent(token)}`, {}, signal),
   })
 
 /** What a sign-in needs next. */

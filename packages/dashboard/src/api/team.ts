@@ -1,45 +1,53 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
-import type { TeamAnswer } from '../../../server/src/access/team/schema.ts'
+import type Type from 'typebox'
+import type { InvitationMade as InvitationMadeSchema } from '../../../server/src/access/invitation-operations.ts'
+import type { Invitation } from '../../../server/src/access/invitations.ts'
+import type { Member } from '../../../server/src/access/members.ts'
+import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, send } from './client.ts'
 import type { Role } from './session.ts'
 
-export type Member = TeamAnswer['members'][number]
-export type PendingInvitation = TeamAnswer['invitations'][number]
+export type { Invitation, Member }
 
-/** One page of the members, and all invitations. */
-export const teamQuery = (page: number, limit: number) =>
+/** An invitation with its link, which the service never shows again; null where only the mail has it. */
+export type InvitationMade = Type.Static<Type.TObject<typeof InvitationMadeSchema>>
+
+/** A tenant has at most so many pending invitations. */
+const INVITATIONS_MAX = 100
+
+export const membersQuery = (page: number, limit: number) =>
   queryOptions({
-    queryKey: ['team', page, limit],
-    queryFn: ({ signal }) => get<TeamAnswer>('/api/team', { page, limit }, signal),
+    queryKey: ['team', 'members', page, limit],
+    queryFn: ({ signal }) =>
+      get<{ members: Member[]; pagination: Type.Static<typeof Pagination> }>('/v1/members', { page, limit }, signal),
     placeholderData: keepPreviousData,
   })
 
-/** A link, which the service never shows again; null where only the mail has it. */
-export interface InvitationMade {
-  invitation: PendingInvitation
-  link: string | null
-  mailed: boolean
-}
+export const invitationsQuery = queryOptions({
+  queryKey: ['team', 'invitations'],
+  queryFn: ({ signal }) => get<{ invitations: Invitation[] }>('/v1/invitations', { limit: INVITATIONS_MAX }, signal),
+  select: ({ invitations }) => invitations,
+})
 
 export function invite(invitation: { email: string; role: Role }) {
-  return send<InvitationMade>('POST', '/api/team', invitation)
+  return send<InvitationMade>('POST', '/v1/invitations', invitation)
 }
 
-/** Makes another link; the one before opens nothing any more. */
+/** Creates a new link; the previous one stops working. */
 export function renewInvitation(invitationId: string) {
-  return send<InvitationMade>('POST', `/api/invitations/${encodeURIComponent(invitationId)}/link`)
+  return send<InvitationMade>('POST', `/v1/invitations/${encodeURIComponent(invitationId)}/renew`)
 }
 
 export function changeMemberRole(userId: string, role: Role) {
-  return send('PATCH', `/api/team/${encodeURIComponent(userId)}`, { role })
+  return send('PATCH', `/v1/members/${encodeURIComponent(userId)}`, { role })
 }
 
 export function removeMember(userId: string) {
-  return send('DELETE', `/api/team/${encodeURIComponent(userId)}`)
+  return send('DELETE', `/v1/members/${encodeURIComponent(userId)}`)
 }
 
 export function withdrawInvitation(invitationId: string) {
-  return send('DELETE', `/api/invitations/${encodeURIComponent(invitationId)}`)
+  return send('DELETE', `/v1/invitations/${encodeURIComponent(invitationId)}`)
 }
 
 export function refreshTeam(queryClient: QueryClient): Promise<unknown> {

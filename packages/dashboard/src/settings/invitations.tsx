@@ -5,9 +5,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import { type Role, signInOptionsQuery } from '../api/session.ts'
 import {
+  type Invitation,
   type InvitationMade,
+  invitationsQuery,
   invite,
-  type PendingInvitation,
   refreshTeam,
   renewInvitation,
   withdrawInvitation,
@@ -21,14 +22,17 @@ import { Foreign, Moment } from '../ui/text.tsx'
 import { rolesToGive } from './roles.ts'
 import classes from './settings-table.module.css'
 
-/** Who has been invited and has not come yet. */
-export function Invitations({ invitations }: { invitations: PendingInvitation[] }) {
+/** Who has been invited and has not joined yet. */
+export function Invitations() {
+  const { data, error, refetch } = useQuery(invitationsQuery)
   return (
     <DataTable
       label="Invitations"
       columns={COLUMNS}
-      rows={invitations}
+      rows={data}
       rowKey={({ invitation_id }) => invitation_id}
+      error={error}
+      onRetry={refetch}
       empty={
         <EmptyState icon={IconMailForward} title="Nobody is invited">
           An invitation is a link for one e-mail address and one role. It is good for a week.
@@ -38,7 +42,7 @@ export function Invitations({ invitations }: { invitations: PendingInvitation[] 
   )
 }
 
-const COLUMNS: Column<PendingInvitation>[] = [
+const COLUMNS: Column<Invitation>[] = [
   {
     id: 'email',
     header: 'E-mail address',
@@ -58,7 +62,7 @@ const COLUMNS: Column<PendingInvitation>[] = [
   },
 ]
 
-function Actions({ invitation: { invitation_id: id, email, role } }: { invitation: PendingInvitation }) {
+function Actions({ invitation: { invitation_id: id, email, role } }: { invitation: Invitation }) {
   const queryClient = useQueryClient()
   const { role: mine } = useMe()
   const [made, setMade] = useState<InvitationMade | null>(null)

@@ -99,7 +99,8 @@ function columnsWith(revoke: (keyId: string) => Promise<unknown>): Column<Key>[]
             title="Revoke the key?"
             explanation={
               <>
-                Whatever uses <Foreign max={80}>{key.name}</Foreign> is refused from now on. This cannot be undone.
+                Whatever uses <Foreign max={80}>{key.name}</Foreign> is refused from now on, and the invitations that it
+                created are withdrawn. This cannot be undone.
               </>
             }
             confirmLabel="Revoke key"

@@ -3,7 +3,7 @@ import { auditQuery } from '../api/audit.ts'
 import { domainsQuery } from '../api/domains.ts'
 import { keysQuery } from '../api/keys.ts'
 import { limitsQuery } from '../api/limits.ts'
-import { teamQuery } from '../api/team.ts'
+import { membersQuery } from '../api/team.ts'
 import { tenantQuery } from '../api/tenant.ts'
 import { erasuresQuery, exportsQuery } from '../api/tenant-data.ts'
 import { trackerQuery } from '../api/tracker.ts'
@@ -40,7 +40,7 @@ const team = createRoute({
   path: '/team',
   validateSearch: pageSearch,
   loaderDeps: ({ search }) => search,
-  loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(teamQuery(page, PAGE_LENGTH)),
+  loader: ({ context, deps: { page = 1 } }) => void context.queryClient.prefetchQuery(membersQuery(page, PAGE_LENGTH)),
   component: lazyPage(() => import('./team-page.tsx'), 'TeamPage'),
 })
 

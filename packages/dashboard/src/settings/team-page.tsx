@@ -4,7 +4,7 @@ import { IconUsers } from '@tabler/icons-react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import type { Role } from '../api/session.ts'
-import { changeMemberRole, type Member, refreshTeam, removeMember, teamQuery } from '../api/team.ts'
+import { changeMemberRole, type Member, membersQuery, refreshTeam, removeMember } from '../api/team.ts'
 import { useIsAtLeast, useMe } from '../app/may.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { type Column, DataTable } from '../ui/data-table.tsx'
@@ -22,7 +22,7 @@ const route = getRouteApi('/shell/settings/team')
 export function TeamPage() {
   const { page = 1 } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data, error, isPlaceholderData, refetch } = useQuery(teamQuery(page, PAGE_LENGTH))
+  const { data, error, isPlaceholderData, refetch } = useQuery(membersQuery(page, PAGE_LENGTH))
   const { role, user } = useMe()
   const isAdmin = useIsAtLeast('admin')
   return (
@@ -49,12 +49,12 @@ export function TeamPage() {
             onPage: (next) => navigate({ search: next === 1 ? {} : { page: next } }),
           }}
         />
-        {isAdmin && data ? (
+        {isAdmin ? (
           <section>
             <Title order={2} size="h4" mb="sm">
               Invitations
             </Title>
-            <Invitations invitations={data.invitations} />
+            <Invitations />
           </section>
         ) : null}
         <RoleWords />

@@ -32,7 +32,7 @@ const me = async (browser: Browser) => (await browser.call('GET', '/api/me')).bo
 async function vouched(email: string, password: string, ip = `10.30.0.${++networks}`) {
   const tenant = await createTestTenant(service)
   const owner = await signedIn(service, tenant.id, 'owner')
-  const { body } = await owner.call('POST', '/api/team', { email, role: 'admin' })
+  const { body } = await owner.call('POST', '/v1/invitations', { email, role: 'admin' })
   const session = new Browser(service)
   const path = `/api/invitations/${body.link.split('/').at(-1)}/accept`
   const headers = { ...session.ownSite, 'x-forwarded-for': ip }

@@ -28,7 +28,7 @@ const me = async (browser: Browser) => (await browser.call('GET', '/api/me')).bo
 /** Invites an address. @returns the token, which the inviter sees where there is no mail server. */
 async function invite(tenant: TestTenant, email: string): Promise<string> {
   const owner = await signedIn(service, tenant.id, 'owner')
-  const { status, body } = await owner.call('POST', '/api/team', { email, role: 'admin' })
+  const { status, body } = await owner.call('POST', '/v1/invitations', { email, role: 'admin' })
   expect(status).toBe(201)
   return body.link.split('/').at(-1)
 }
@@ -55,7 +55,7 @@ async function takeAddress(a: TestTenant, email = address()): Promise<Taken> {
   const session = new Browser(current)
   const token = await invite(a, email)
   expect((await accept(session, token, { name: 'The CEO', password: THEIRS })).body.signed_in).toBe(true)
-  const invited = await session.call('POST', '/api/team', { email: address(), role: 'admin' })
+  const invited = await session.call('POST', '/v1/invitations', { email: address(), role: 'admin' })
   const invitationToken = invited.body.link.split('/').at(-1)
   const enabled = await session.call('POST', '/api/auth/two-factor/enable', { password: THEIRS })
   const { totpURI, backupCodes } = enabled.body
@@ -197,7 +197,7 @@ describe('with an OpenID provider and without mail', () => {
       .execute()
     expect(actions).toEqual([{ action: 'member.joined' }])
     // And B's owner joins A too where A removes the account that it made.
-    await (await signedIn(service, a.id, 'owner')).call('DELETE', `/api/team/${(await me(intruder)).user.user_id}`)
+    await (await signedIn(service, a.id, 'owner')).call('DELETE', `/v1/members/${(await me(intruder)).user.user_id}`)
     expect((await intruder.call('GET', '/api/me')).status).toBe(401)
     expect((await accept(again, await invite(a, email))).body).toMatchObject({ tenant_id: a.id })
     expect((await me(again)).tenants).toHaveLength(2)
@@ -221,7 +221,7 @@ describe('with neither', () => {
     const a = await createTestTenant(service)
     const owner = await signedIn(service, a.id, 'owner')
     const taken = await takeAddress(a)
-    await owner.call('DELETE', `/api/team/${(await me(taken.session)).user.user_id}`)
+    await owner.call('DELETE', `/v1/members/${(await me(taken.session)).user.user_id}`)
     await expectShutOut(taken)
     const guest = new Browser(current)
     const joined = await accept(guest, await invite(a, taken.email), { name: 'CEO', password: OWN })
@@ -233,9 +233,9 @@ describe('with neither', () => {
     const owner = await signedIn(service, a.id, 'owner')
     const { session, email } = await takeAddress(a)
     const { user } = await me(session)
-    await owner.call('PATCH', `/api/team/${user.user_id}`, { role: 'owner' })
+    await owner.call('PATCH', `/v1/members/${user.user_id}`, { role: 'owner' })
     const made = await session.call('POST', '/api/tenants', { name: 'Their own' })
-    expect((await owner.call('DELETE', `/api/team/${user.user_id}`)).status).toBe(200)
+    expect((await owner.call('DELETE', `/v1/members/${user.user_id}`)).status).toBe(200)
     expect((await me(session)).tenants).toMatchObject([{ tenant_id: made.body.tenant_id }])
     const guest = new Browser(current)
     expect((await accept(guest, await invite(a, email), { name: 'CEO', password: OWN })).status).toBe(200)
@@ -325,7 +325,7 @@ describe('with mail, for an account of the time before', () => {
   test("accepting B's mailed link verifies the address, and needs a new password", async () => {
     const c = await createTestTenant(service)
     const owner = await signedIn(service, c.id, 'owner')
-    await owner.call('POST', '/api/team', { email: taken.email, role: 'admin' })
+    await owner.call('POST', '/v1/invitations', { email: taken.email, role: 'admin' })
     const token = tokenIn(await mailbox.newest(taken.email))
     expect((await new Browser(current).call('GET', `/api/invitations/${token}`)).body.proves_address).toBe(true)
     expect((await new Browser(current).call('GET', `/api/invitations/${shownToB}`)).body.proves_address).toBe(false)
@@ -339,8 +339,8 @@ describe('with mail, for an account of the time before', () => {
     expect(await me(ceo)).toMatchObject({ tenant: { tenant_id: c.id }, user: { name: 'Real', email_verified: true } })
     await expectShutOut(taken)
     // A mailed link tells its reader that they have an account.
-    await owner.call('DELETE', `/api/team/${(await me(ceo)).user.user_id}`)
-    await owner.call('POST', '/api/team', { email: taken.email, role: 'admin' })
+    await owner.call('DELETE', `/v1/members/${(await me(ceo)).user.user_id}`)
+    await owner.call('POST', '/v1/invitations', { email: taken.email, role: 'admin' })
     const again = tokenIn(await mailbox.newest(taken.email))
     expect(outcome(await accept(new Browser(current), again, { name: 'X', password: THEIRS }))).toEqual([
       403,
@@ -367,7 +367,7 @@ describe('with mail, for an account of the time before', () => {
   test('a link that the inviter saw proves nothing later either', async () => {
     const email = address()
     const guest = new Browser(current)
-    await (await signedIn(service, a.id, 'owner')).call('POST', '/api/team', { email, role: 'viewer' })
+    await (await signedIn(service, a.id, 'owner')).call('POST', '/v1/invitations', { email, role: 'viewer' })
     const token = tokenIn(await mailbox.newest(email))
     await accept(guest, token, { name: 'Guest', password: OWN })
     expect((await me(guest)).user.email_verified).toBe(true)

@@ -50,11 +50,13 @@ test('its last use is kept', async () => {
   await expect.poll(lastUse).toBe(now.toISOString())
 })
 
+const ACTOR = { kind: 'service' } as const
+
 test('a revoked key is refused at once, and another tenant cannot revoke it', async () => {
   const { apiKey, keyId } = await createApiKey(tenant.handle, { name: 'gone', scopes: ['all'] }, now)
   const stranger = await createTestTenant(service)
-  await expect(revokeApiKey(stranger.handle, keyId, now)).rejects.toMatchObject({ code: 'not_found' })
+  await expect(revokeApiKey(stranger.handle, ACTOR, keyId, now)).rejects.toMatchObject({ code: 'not_found' })
   expect(await statusWith(apiKey)).toBe(200)
-  await revokeApiKey(tenant.handle, keyId, now)
+  await revokeApiKey(tenant.handle, ACTOR, keyId, now)
   await expect.poll(() => statusWith(apiKey)).toBe(401)
 })

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
+import type { Actor } from '../audit/log.ts'
 import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
 import { requireName } from '../platform/names.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { hashOf } from './api-key-lookup.ts'
+import { withdrawInvitationsOfKey } from './invitations.ts'
 import { isScope, SCOPES, type Scope } from './scopes.ts'
 
 /** 32 random bytes cannot be guessed. */
@@ -91,15 +93,20 @@ export async function createApiKey(
   return { keyId: row.key_id, apiKey }
 }
 
-/** Revokes a key: after the commit no process accepts it. @throws ServiceError 404 if there is no such live key. */
-export async function revokeApiKey(tenant: Tenant, keyId: string, now: Date): Promise<void> {
-  const { numUpdatedRows } = await tenant.db
+/**
+ * Revokes a key, and withdraws the invitations that it created: after the commit no process accepts it.
+ * @param tx a transaction's handle.
+ * @throws ServiceError 404 if there is no such live key.
+ */
+export async function revokeApiKey(tx: Tenant, actor: Actor, keyId: string, now: Date): Promise<void> {
+  const { numUpdatedRows } = await tx.db
     .updateTable('api_keys')
     .set({ revoked_at: now })
     .where('key_id', '=', keyId)
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw notFound('API key')
+  await withdrawInvitationsOfKey(tx, actor, keyId, now)
 }
 
 /** Waits for concurrent creations of the tenant, then counts. */

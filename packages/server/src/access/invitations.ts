@@ -1,37 +1,38 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { audit } from '../audit/log.ts'
+import Type, { type Static } from 'typebox'
+import { type Actor, audit } from '../audit/log.ts'
 import type { MailLimits } from '../config.ts'
 import { conflict, notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import { Id, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
-import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { isMember } from './accounts.ts'
 import { countInvitation } from './mail-limits.ts'
-import { isRole, type Role } from './roles.ts'
-import type { SignedIn } from './sessions.ts'
-import { requireMayManage } from './team.ts'
+import { isRole, type Role, RoleName } from './roles.ts'
+import { type Caller, holdRole, requireMayGrant, requireMayManage } from './team-authority.ts'
 import { requireEmail } from './users.ts'
 
 /** How long an invitation can be accepted. */
 const DAYS = 7
 const DAY_MS = 86_400_000
 const TOKEN_BYTES = 32
-/** That wait to be accepted. */
+/** Pending ones of a tenant. */
 const INVITATIONS_MAX = 100
 /** Distinguishes this lock from others of the same tenant. */
 const LIMIT_LOCK = 19
 
 /** An invitation as the team sees it. */
-export interface Invitation {
-  invitation_id: string
-  email: string
-  role: Role
-  expires_at: string
-}
+export const Invitation = Type.Object(
+  { invitation_id: Id, email: Type.String(), role: RoleName, expires_at: Timestamp },
+  { title: 'Invitation' },
+)
+export type Invitation = Static<typeof Invitation>
 
-/** An invitation with its link, which is mailed or shown to its creator; only the digest of the token is stored. */
-export interface NewInvitation extends Invitation {
+/** An invitation with its link's token, of which only the digest is stored. */
+export interface NewInvitation {
+  invitation: Invitation
   token: string
 }
 
@@ -43,108 +44,93 @@ export interface LinkPolicy {
 }
 
 /**
- * Invites an address to a tenant. A second invitation of the same address takes the place of the first, whose link ends.
- * @throws ServiceError 400 for a malformed address, 403 when the caller may not, 409 for one who is a member already
- * and `too_many_invitations`, 429 as `countInvitation`.
+ * Invites an address to a tenant. A second invitation of the same address replaces the first, whose link stops working.
+ * @throws ServiceError 400 for a malformed address, 403 if the caller may not, 409 `already_member` and
+ * `too_many_invitations`, 429 as `countInvitation`.
  */
 export async function invite(
   stores: Stores,
-  caller: SignedIn,
   tenantId: string,
+  caller: Caller,
   { email: text, role }: { email: string; role: Role },
   policy: LinkPolicy,
   now: Date,
 ): Promise<NewInvitation> {
   const email = requireEmail(text)
-  return changeInvitations(stores, caller, tenantId, async ({ tenant, transaction, held }) => {
-    requireMayManage(held, role)
-    if (await isMember(transaction, tenantId, email)) {
-      throw conflict('already_member', `${email} is of this tenant already. Change the role instead.`)
+  return stores.database.transaction().execute(async (database) => {
+    const tx = openTenant({ ...stores, database }, tenantId)
+    const held = await holdRole(tx, caller)
+    requireMayGrant(caller, held, role)
+    if (await isMember(database, tenantId, email)) {
+      throw conflict('already_member', `${email} is a member of this tenant. Change the role instead.`)
     }
-    const known = await tenant.db
+    const known = await tx.db
       .selectFrom('invitations')
       .select('role')
       .where('email', '=', email)
       .forUpdate()
       .executeTakeFirst()
     if (known && isRole(known.role)) requireMayManage(held, known.role)
-    await requireRoom(tenant, email, now)
-    await countInvitation(transaction, { email, userId: caller.user.id, tenantId }, policy.limits, now)
+    await requireRoom(tx, email, now)
+    await countInvitation(database, { email, tenantId, actor: caller.actor }, policy.limits, now)
     const { token, columns } = newLink(caller, policy, now)
-    const { invitation_id } = await tenant.db
+    const { invitation_id } = await tx.db
       .insertInto('invitations')
       .values({ invitation_id: newId(), email, role, created_at: now, ...columns })
       .onConflict((existing) => existing.column('email').doUpdateSet({ role, created_at: now, ...columns }))
       .returning('invitation_id')
       .executeTakeFirstOrThrow()
-    await audit(tenant, { ...entryOf('member.invited', caller, invitation_id), details: { email, role } }, now)
-    return { invitation_id, email, role, expires_at: columns.expires_at.toISOString(), token }
+    const entry = invitationEntry('member.invited', { invitation_id, email, role })
+    await audit(tx, { actor: caller.actor, ...entry }, now)
+    return { invitation: { invitation_id, email, role, expires_at: columns.expires_at.toISOString() }, token }
   })
 }
 
 /**
- * Makes a new link of an invitation, for another week; the one before ends.
- * @throws ServiceError 404 for none, 403 when the caller may not, 409 `too_many_invitations`, 429 as `countInvitation`.
+ * Creates a new link of an invitation, for another week; the previous one stops working.
+ * @throws ServiceError 404 for none, 403 if the caller may not, 409 `too_many_invitations`, 429 as `countInvitation`.
  */
 export async function renewInvitation(
   stores: Stores,
-  caller: SignedIn,
   tenantId: string,
+  caller: Caller,
   invitationId: string,
   policy: LinkPolicy,
   now: Date,
 ): Promise<NewInvitation> {
-  return changeInvitations(stores, caller, tenantId, async ({ tenant, transaction, held }) => {
+  return stores.database.transaction().execute(async (database) => {
+    const tx = openTenant({ ...stores, database }, tenantId)
+    const held = await holdRole(tx, caller)
     const { token, columns } = newLink(caller, policy, now)
-    const row = await tenant.db
+    const row = await tx.db
       .updateTable('invitations')
       .set(columns)
       .where('invitation_id', '=', invitationId)
       .returning(['email', 'role'])
       .executeTakeFirst()
     if (!row || !isRole(row.role)) throw notFound('invitation')
-    requireMayManage(held, row.role)
-    // One that has ended waits again.
-    await requireRoom(tenant, row.email, now)
-    await countInvitation(transaction, { email: row.email, userId: caller.user.id, tenantId }, policy.limits, now)
-    const invitation = { email: row.email, role: row.role }
-    await audit(tenant, { ...entryOf('invitation.renewed', caller, invitationId), details: invitation }, now)
-    return { invitation_id: invitationId, ...invitation, expires_at: columns.expires_at.toISOString(), token }
+    const { email, role } = row
+    requireMayGrant(caller, held, role)
+    // An expired one is pending again.
+    await requireRoom(tx, email, now)
+    await countInvitation(database, { email, tenantId, actor: caller.actor }, policy.limits, now)
+    const renewed = { invitation_id: invitationId, email, role }
+    await audit(tx, { actor: caller.actor, ...invitationEntry('invitation.renewed', renewed) }, now)
+    return { invitation: { ...renewed, expires_at: columns.expires_at.toISOString() }, token }
   })
 }
 
-interface Held {
-  tenant: Tenant
-  transaction: Database
-  /** The caller's role, which stays what it is until the commit. */
-  held: Role | undefined
-}
-
-/** Runs `work` while the caller's role is held: one who is removed at this moment must not leave a way back behind. */
-async function changeInvitations<T>(
-  stores: Stores,
-  caller: SignedIn,
-  tenantId: string,
-  work: (held: Held) => Promise<T>,
-): Promise<T> {
-  return stores.database.transaction().execute(async (transaction) => {
-    const tenant = openTenant({ ...stores, database: transaction }, tenantId)
-    const row = await tenant.db
-      .selectFrom('tenant_users')
-      .select('role')
-      .where('user_id', '=', caller.user.id)
-      .forShare()
-      .executeTakeFirst()
-    return work({ tenant, transaction, held: row && isRole(row.role) ? row.role : undefined })
-  })
-}
-
-/** A token, and what an invitation keeps of it. Whoever made it is answerable for it. */
-function newLink(caller: SignedIn, { isMailed }: LinkPolicy, now: Date) {
+/** A token, and the columns that depend on it. Whoever created the link is accountable for it. */
+function newLink({ actor }: Caller, { isMailed }: LinkPolicy, now: Date) {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
-  const expiresAt = new Date(now.getTime() + DAYS * DAY_MS)
-  const columns = { token_hash: hashOf(token), invited_by: caller.user.id, expires_at: expiresAt }
-  return { token, columns: { ...columns, proves_address: isMailed } }
+  const columns = {
+    token_hash: hashOf(token),
+    invited_by: actor.kind === 'user' ? actor.id : null,
+    invited_by_key: actor.kind === 'api_key' ? actor.id : null,
+    expires_at: new Date(now.getTime() + DAYS * DAY_MS),
+    proves_address: isMailed,
+  }
+  return { token, columns }
 }
 
 /** Waits for whoever else is inviting, then counts the others. */
@@ -157,43 +143,84 @@ async function requireRoom(tx: Tenant, email: string, now: Date): Promise<void> 
     .where('expires_at', '>', now)
     .executeTakeFirstOrThrow()
   if (Number(count) >= INVITATIONS_MAX) {
-    const message = `${INVITATIONS_MAX} invitations wait to be accepted. Withdraw one, or wait until some have ended; each lasts ${DAYS} days.`
+    const message = `${INVITATIONS_MAX} invitations are pending. Withdraw one, or wait until some expire; each lasts ${DAYS} days.`
     throw conflict('too_many_invitations', message)
   }
 }
 
-/** The invitations of a tenant that can still be accepted, newest first. */
-export async function listInvitations(stores: Stores, tenantId: string, now: Date): Promise<Invitation[]> {
-  const rows = await openTenant(stores, tenantId)
-    .db.selectFrom('invitations')
-    .select(['invitation_id', 'email', 'role', 'expires_at'])
-    .where('expires_at', '>', now)
-    .orderBy('created_at', 'desc')
-    .orderBy('invitation_id', 'desc')
-    .execute()
-  return rows.flatMap(({ role, expires_at, ...row }) =>
+/** One page of a tenant's pending invitations, newest first; and their number. */
+export async function listInvitations(
+  tenant: Tenant,
+  page: Page,
+  now: Date,
+): Promise<{ invitations: Invitation[]; total: number }> {
+  const pending = tenant.db.selectFrom('invitations').where('expires_at', '>', now)
+  const [rows, counted] = await Promise.all([
+    pending
+      .select(['invitation_id', 'email', 'role', 'expires_at'])
+      .orderBy('created_at', 'desc')
+      .orderBy('invitation_id', 'desc')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    pending.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirst(),
+  ])
+  const invitations = rows.flatMap(({ role, expires_at, ...row }) =>
     isRole(role) ? [{ ...row, role, expires_at: expires_at.toISOString() }] : [],
   )
+  return { invitations, total: Number(counted?.count ?? 0) }
 }
 
-/** Ends an invitation. @throws ServiceError 404 for none, 403 when the caller may not. */
-export async function withdraw(
-  stores: Stores,
-  caller: SignedIn,
-  tenantId: string,
+/**
+ * Withdraws an invitation: its link stops working.
+ * @param tx a transaction's handle.
+ * @throws ServiceError 404 for none, 403 if the caller may not.
+ */
+export async function withdrawInvitation(
+  tx: Tenant,
+  caller: Caller,
   invitationId: string,
+): Promise<Omit<Invitation, 'expires_at'>> {
+  const held = await holdRole(tx, caller)
+  const row = await tx.db
+    .deleteFrom('invitations')
+    .where('invitation_id', '=', invitationId)
+    .returning(['invitation_id', 'email', 'role'])
+    .executeTakeFirst()
+  if (!row || !isRole(row.role)) throw notFound('invitation')
+  requireMayManage(held, row.role)
+  return { ...row, role: row.role }
+}
+
+/**
+ * Withdraws the invitations that a person created and could not create any more: whoever invites may have seen the link,
+ * and would come back through it, with the role that it gives.
+ * @param member with the new role; null for one who is removed.
+ */
+export async function withdrawInvitationsOfMember(
+  tx: Tenant,
+  actor: Actor,
+  { userId, role }: { userId: string; role: Role | null },
   now: Date,
 ): Promise<void> {
-  await openTenant(stores, tenantId).transaction(async (tenant) => {
-    const row = await tenant.db
-      .deleteFrom('invitations')
-      .where('invitation_id', '=', invitationId)
-      .returning(['email', 'role'])
-      .executeTakeFirst()
-    if (!row) throw notFound('invitation')
-    if (isRole(row.role)) requireMayManage(caller.membership?.role, row.role)
-    await audit(tenant, { ...entryOf('invitation.withdrawn', caller, invitationId), details: row }, now)
-  })
+  if (role === 'owner') return
+  const rows = await tx.db
+    .deleteFrom('invitations')
+    .where('invited_by', '=', userId)
+    .$if(role === 'admin', (query) => query.where('role', '=', 'owner' satisfies Role))
+    .returning(['invitation_id', 'email', 'role'])
+    .execute()
+  await auditWithdrawn(tx, actor, rows, now)
+}
+
+/** Withdraws the invitations that an API key created, for the same reason, when the key is revoked. */
+export async function withdrawInvitationsOfKey(tx: Tenant, actor: Actor, keyId: string, now: Date): Promise<void> {
+  const invitations = tx.db.deleteFrom('invitations').where('invited_by_key', '=', keyId)
+  await auditWithdrawn(tx, actor, await invitations.returning(['invitation_id', 'email', 'role']).execute(), now)
+}
+
+async function auditWithdrawn(tx: Tenant, actor: Actor, rows: Named[], now: Date): Promise<void> {
+  for (const row of rows) await audit(tx, { actor, ...invitationEntry('invitation.withdrawn', row) }, now)
 }
 
 /** What finds an invitation by its token. */
@@ -201,7 +228,13 @@ export function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-function entryOf(action: string, { user }: SignedIn, invitationId: string) {
-  const actor = { kind: 'user', id: user.id, name: user.name } as const
-  return { actor, action, subjectKind: 'invitation', subjectId: invitationId }
+/** What the audit log says of an invitation. */
+export interface Named {
+  invitation_id: string
+  email: string
+  role: string
+}
+
+export function invitationEntry(action: string, { invitation_id, email, role }: Named) {
+  return { action, subjectKind: 'invitation', subjectId: invitation_id, details: { email, role } }
 }

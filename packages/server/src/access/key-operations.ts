@@ -94,10 +94,11 @@ export const KEY_OPERATIONS = [
     command: 'key revoke',
     scope: 'keys:write',
     summary: 'Revoke an API key: no process accepts it any more',
+    description: 'Withdraws the invitations that the key created.',
     input: { key_id: idInPath('API key') },
     output: { revoked: Type.Literal(true), key_id: Id },
-    async run({ tenant, now }, { key_id }) {
-      await revokeApiKey(tenant, key_id, now)
+    async run({ tenant, actor, now }, { key_id }) {
+      await revokeApiKey(tenant, actor, key_id, now)
       return { revoked: true as const, key_id }
     },
     audit: ({ key_id }) => entryOf('api_key.revoked', key_id),

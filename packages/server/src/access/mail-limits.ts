@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/log.ts'
 import type { MailLimits } from '../config.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
@@ -8,24 +9,30 @@ const HOUR_MS = 60 * 60_000
 const SHARE_OF_ADDRESS = 0.6
 
 /**
- * Counts an invitation before it is sent, per recipient address, sender and tenant; sending one again counts too. The
- * counts are in the database, so that all processes share them. @throws ServiceError 429 `too_many_invitations_sent`.
+ * Counts an invitation before it is sent, per recipient address, sender (a person or an API key) and tenant; sending one
+ * again counts too. The counts are in the database, so that all processes share them. @throws ServiceError 429 `too_many_invitations_sent`.
  */
 export async function countInvitation(
   transaction: Database,
-  { email, userId, tenantId }: { email: string; userId: string; tenantId: string },
+  { email, tenantId, actor }: { email: string; tenantId: string; actor: Actor },
   limits: MailLimits | null,
   now: Date,
 ): Promise<void> {
   if (limits === null) return
   const share = Math.ceil(limits.invitationsPerAddressPerHour * SHARE_OF_ADDRESS)
+  const bySender: [string, number][] =
+    'id' in actor
+      ? [
+          [`invitation by ${actor.id} to ${email}`, share],
+          [`invitation by ${actor.id}`, limits.invitationsPerPersonPerHour],
+        ]
+      : []
   const wait = await countMail(
     transaction,
     [
-      [`invitation by ${userId} to ${email}`, share],
+      ...bySender,
       [`invitation of ${tenantId} to ${email}`, share],
       [`invitation to ${email}`, limits.invitationsPerAddressPerHour],
-      [`invitation by ${userId}`, limits.invitationsPerPersonPerHour],
       [`invitation of ${tenantId}`, limits.invitationsPerTenantPerHour],
     ],
     now,

@@ -19,7 +19,7 @@ test.each([...MULTILINE, ...LINKS, ...SITES])("%j cannot be a person's name", as
   const { status, body } = await person.call('PATCH', '/api/me', { name })
   expect([status, body.error?.code]).toEqual([400, 'invalid_name'])
   const email = `${person.userId}@example.com`
-  const invited = await person.call('POST', '/api/team', { email, role: 'viewer' })
+  const invited = await person.call('POST', '/v1/invitations', { email, role: 'viewer' })
   const path = `/api/invitations/${invited.body.link.split('/').at(-1)}/accept`
   const joining = await new Browser(service).call('POST', path, { name, password: PASSWORD })
   expect([joining.status, joining.body.error?.code]).toEqual([400, 'invalid_name'])

@@ -38,22 +38,6 @@ CREATE TABLE tenant_users (
 );
 CREATE INDEX tenant_users_user ON tenant_users (user_id);
 
--- An invitation is found by the SHA-256 of its link's token.
-CREATE TABLE invitations (
-  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
-  invitation_id uuid NOT NULL,
-  email text NOT NULL,
-  role text NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
-  token_hash bytea NOT NULL UNIQUE,
-  invited_by uuid REFERENCES users ON DELETE SET NULL,
-  created_at timestamptz NOT NULL,
-  expires_at timestamptz NOT NULL,
-  -- Whether the link was only mailed, so that opening it verifies the address.
-  proves_address boolean NOT NULL,
-  PRIMARY KEY (tenant_id, invitation_id),
-  UNIQUE (tenant_id, email)
-);
-
 -- A way to sign in: a password (provider_id credential), or an account at the OpenID provider.
 CREATE TABLE user_accounts (
   id uuid PRIMARY KEY,
@@ -160,6 +144,25 @@ CREATE TABLE api_keys (
   last_used_at timestamptz,
   revoked_at timestamptz,
   PRIMARY KEY (tenant_id, key_id)
+);
+
+-- An invitation is found by the SHA-256 of its link's token.
+CREATE TABLE invitations (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  invitation_id uuid NOT NULL,
+  email text NOT NULL,
+  role text NOT NULL CHECK (role IN ('owner', 'admin', 'member', 'viewer')),
+  token_hash bytea NOT NULL UNIQUE,
+  -- The person or the API key that created the link; both are null if the operator did.
+  invited_by uuid REFERENCES users ON DELETE SET NULL,
+  invited_by_key uuid,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  -- Whether the link was only mailed, so that opening it verifies the address.
+  proves_address boolean NOT NULL,
+  PRIMARY KEY (tenant_id, invitation_id),
+  UNIQUE (tenant_id, email),
+  FOREIGN KEY (tenant_id, invited_by_key) REFERENCES api_keys ON DELETE CASCADE
 );
 
 CREATE TABLE domains (

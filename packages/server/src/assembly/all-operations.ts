@@ -1,5 +1,7 @@
 import { DOMAIN_OPERATIONS, type DomainServices } from '../access/domain-operations.ts'
+import { INVITATION_OPERATIONS, type InvitationServices } from '../access/invitation-operations.ts'
 import { KEY_OPERATIONS } from '../access/key-operations.ts'
+import { MEMBER_OPERATIONS, type MemberServices } from '../access/member-operations.ts'
 import {
   SETTINGS_OPERATIONS,
   type SettingsServices,
@@ -39,6 +41,8 @@ export type Services = ActionServices &
   DomainServices &
   ErasureServices &
   ExportServices &
+  InvitationServices &
+  MemberServices &
   PlaybookServices &
   RunServices &
   SettingsServices &
@@ -54,6 +58,8 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...COMPANY_OPERATIONS,
   ...BATCH_OPERATIONS,
   ...TENANT_OPERATIONS,
+  ...MEMBER_OPERATIONS,
+  ...INVITATION_OPERATIONS,
   ...KEY_OPERATIONS,
   ...DOMAIN_OPERATIONS,
   ...SETTINGS_OPERATIONS,

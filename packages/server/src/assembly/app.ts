@@ -6,9 +6,13 @@ import Fastify, { LogController } from 'fastify'
 import type { FindApiKey } from '../access/api-key-lookup.ts'
 import { requireCallers } from '../access/authentication.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
+import type { SignedIn } from '../access/sessions.ts'
+import type { Auth } from '../access/sign-in/auth.ts'
+import { authRoutes } from '../access/sign-in/auth-routes.ts'
+import { invitationRoutes } from '../access/sign-in/invitation-routes.ts'
+import { sessionRoutes } from '../access/sign-in/session-routes.ts'
 import { aggregateRoutes } from '../aggregate/routes.ts'
 import type { Config } from '../config.ts'
-import { type DashboardDependencies, dashboardRoutes } from '../dashboard/routes.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { identifyRoutes } from '../identification/routes.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
@@ -36,6 +40,7 @@ import { createRateLimiter } from '../platform/http/rate-limits.ts'
 import { boundUnreadResponses } from '../platform/http/unread-responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Logger } from '../platform/log.ts'
+import type { Mailer } from '../platform/mail.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { operationsRoutes } from '../platform/operations-routes.ts'
 import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
@@ -49,13 +54,18 @@ import { collectorRoutes } from '../sites/track/routes.ts'
 import { makeTrackerScript } from '../sites/track/script.ts'
 import { scriptRoutes } from '../sites/track/script-routes.ts'
 import { sourceRoutes } from '../sources/routes.ts'
+import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
 
 const BODY_BYTES_MAX = 1024 * 1024
 const REQUEST_TIMEOUT_MS = 60_000
 
-export interface AppDependencies extends Omit<DashboardDependencies, 'rateLimiter'> {
+export interface AppDependencies {
+  auth: () => Promise<Auth>
+  findSession(cookies: string | undefined): Promise<SignedIn | null>
+  findChallenged(cookies: string | undefined): Promise<string | null>
+  mailer: Mailer | null
   live: LiveFeed
   config: Config
   stores: Stores
@@ -133,7 +143,10 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
   liveRoutes(app, dependencies)
   csvRoutes(app, dependencies)
   exportFileRoute(app, dependencies)
-  await dashboardRoutes(app, { ...dependencies, rateLimiter })
+  authRoutes(app, { ...dependencies, rateLimiter })
+  sessionRoutes(app, { ...dependencies, rateLimiter })
+  invitationRoutes(app, { ...dependencies, rateLimiter })
+  await servePages(app)
   await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
   const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
   await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))

@@ -1,5 +1,7 @@
 import { DOMAIN_OPERATIONS, type DomainServices } from '../access/domain-operations.ts'
+import { INVITATION_OPERATIONS, type InvitationServices } from '../access/invitation-operations.ts'
 import { KEY_OPERATIONS } from '../access/key-operations.ts'
+import { MEMBER_OPERATIONS, type MemberServices } from '../access/member-operations.ts'
 import { SCOPES } from '../access/scopes.ts'
 import { TENANT_OPERATIONS, type TenantServices } from '../access/settings-operations.ts'
 import { ACTION_OPERATIONS } from '../agents/actions/operations.ts'
@@ -28,6 +30,7 @@ import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
 import { openSecretBox } from '../platform/crypto/secret-key.ts'
 import { type Jobs, openJobs } from '../platform/jobs/jobs.ts'
 import { createLog } from '../platform/log.ts'
+import { createMailer } from '../platform/mail.ts'
 import { createApiFetch } from '../platform/outbound/api-fetch.ts'
 import { createOutbound } from '../platform/outbound/client.ts'
 import { createTxtLookup } from '../platform/outbound/txt-records.ts'
@@ -50,6 +53,8 @@ export const OPERATION_COMMANDS: Record<string, Command> = {
   ...commandsOf(COMPANY_OPERATIONS, withContactServices),
   ...commandsOf(BATCH_OPERATIONS, withoutServices),
   ...commandsOf(TENANT_OPERATIONS, withTenantServices),
+  ...commandsOf(MEMBER_OPERATIONS, withStores),
+  ...commandsOf(INVITATION_OPERATIONS, withInvitationServices),
   ...commandsOf(KEY_OPERATIONS, withoutServices),
   ...commandsOf(DOMAIN_OPERATIONS, withDomainServices),
   ...commandsOf(AUDIT_OPERATIONS, withoutServices),
@@ -107,6 +112,17 @@ function withoutServices<Answer>(_session: Session, use: (services: object) => P
 
 function withContactServices<Answer>(session: Session, use: (services: ContactServices) => Promise<Answer>) {
   return use({ ...session.writing(), config: session.config })
+}
+
+function withStores<Answer>({ stores }: Session, use: (services: MemberServices) => Promise<Answer>) {
+  return use({ stores })
+}
+
+function withInvitationServices<Answer>(
+  { stores, config }: Session,
+  use: (services: InvitationServices) => Promise<Answer>,
+): Promise<Answer> {
+  return use({ stores, config, mailer: createMailer(config), log: createLog('silent') })
 }
 
 function withDomainServices<Answer>(_session: Session, use: (services: DomainServices) => Promise<Answer>) {

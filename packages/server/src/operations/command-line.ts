@@ -110,8 +110,8 @@ function hintOf(option: string, { type, enum: words, 'x-bound': bound }: JsonSch
   return type === 'integer' || type === 'number' ? 'NUMBER' : 'JSON'
 }
 
-function readText(option: string, { type }: JsonSchema, text: string): unknown {
-  if (type === 'string') return text
+function readText(option: string, { type, enum: words }: JsonSchema, text: string): unknown {
+  if (type === 'string' || words) return text
   if (type !== 'integer' && type !== 'number') return readJson(option, text)
   // Anything else stays a text, which the schema rejects with a suitable message.
   return /^\d{1,15}(\.\d{1,6})?$/.test(text) ? Number(text) : text

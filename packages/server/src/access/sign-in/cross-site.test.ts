@@ -57,7 +57,7 @@ test('every way to write is checked, also one that only the dashboard has', asyn
     ['DELETE', `/v1/contacts/${id}`],
     ['PATCH', '/api/me'],
     ['POST', '/api/tenants'],
-    ['DELETE', `/api/team/${browser.userId}`],
+    ['DELETE', `/v1/members/${browser.userId}`],
     ['POST', '/api/auth/change-password'],
     ['POST', '/api/auth/sign-out'],
     ['POST', '/api/auth/sign-in/email'],
@@ -79,8 +79,11 @@ test('a program with an API key sends no such header, and a cookie beside the ke
 })
 
 test('an API key opens nothing that is for people', async () => {
-  for (const path of ['/api/me', '/api/team']) {
-    const { status, body } = await tenant.call('GET', path)
+  for (const [method, path] of [
+    ['GET', '/api/me'],
+    ['POST', '/api/tenants'],
+  ] as const) {
+    const { status, body } = await tenant.call(method, path)
     expect([path, status, body.error.code]).toEqual([path, 401, 'not_signed_in'])
   }
 })

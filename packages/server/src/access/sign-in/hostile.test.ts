@@ -15,7 +15,6 @@ const POSTS = [
   '/api/setup',
   '/api/tenant',
   '/api/tenants',
-  '/api/team',
   '/api/invitations/x/accept',
   '/api/auth/sign-in/email',
   '/api/auth/sign-in/oauth2',
@@ -83,7 +82,7 @@ test('an address that cannot be one belongs to nobody', async () => {
 test('ten megabytes are cut off', async () => {
   const person = await signedIn(service, tenant.id, 'owner')
   const body = JSON.stringify({ email: 'x'.repeat(10_000_000), password: 'y' })
-  for (const path of ['/api/auth/sign-in/email', '/api/team', '/api/setup']) {
+  for (const path of ['/api/auth/sign-in/email', '/api/tenants', '/api/setup']) {
     const { status, body: answer } = await person.call('POST', path, body)
     expect([status, answer.error.code]).toEqual([413, 'body_too_large'])
   }

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const invite = async (email: string) => {
   const owner = await signedIn(service, tenant.id, 'owner')
-  return { owner, invited: await owner.call('POST', '/api/team', { email, role: 'member' }) }
+  return { owner, invited: await owner.call('POST', '/v1/invitations', { email, role: 'member' }) }
 }
 
 test('an invitation is mailed, and only the mail has its link', async () => {
@@ -33,12 +33,22 @@ test('an invitation is mailed, and only the mail has its link', async () => {
   expect(seen.body).toMatchObject({ email: 'guest@example.com', role: 'member' })
 
   const { invitation_id } = invited.body.invitation
-  const again = await owner.call('POST', `/api/invitations/${invitation_id}/link`)
+  const again = await owner.call('POST', `/v1/invitations/${invitation_id}/renew`)
   expect(again.body).toMatchObject({ mailed: true, link: null })
   const second = await mailbox.newest('guest@example.com')
-  for (const { body } of [invited, again, await owner.call('GET', '/api/team')]) {
+  for (const { body } of [invited, again, await owner.call('GET', '/v1/invitations')]) {
     for (const mail of [first, second]) expect(JSON.stringify(body)).not.toContain(tokenIn(mail))
   }
+})
+
+test('the mail of an API key names no inviter, because a key can have any name', async () => {
+  const created = await tenant.call('POST', '/v1/api-keys', { name: 'Pay at https://evil.example', scopes: ['all'] })
+  const invitation = { email: 'guest-of-key@example.com', role: 'viewer' }
+  const invited = await tenant.call('POST', '/v1/invitations', invitation, created.body.api_key)
+  expect(invited.body).toMatchObject({ mailed: true, link: null, invitation })
+  const { text } = await mailbox.newest(invitation.email)
+  expect(text).toContain('You are invited')
+  expect(text).not.toContain('evil')
 })
 
 test.each([
@@ -49,7 +59,7 @@ test.each([
   const owner = await signedIn(service, tenant.id, 'owner')
   await service.stores.database.updateTable('users').set({ name }).where('id', '=', owner.userId).execute()
   const email = `${owner.userId}@example.com`
-  await owner.call('POST', '/api/team', { email, role: 'member' })
+  await owner.call('POST', '/v1/invitations', { email, role: 'member' })
   const { to, text } = await mailbox.newest(email)
   expect(to).toEqual([email])
   expect(text).toContain(owner.email)
@@ -62,7 +72,7 @@ test('an invitation remains when the mail server rejects it, and its link is sho
   mailbox.refuses = false
   expect([invited.status, invited.body.mailed, invited.body.link]).toEqual([201, false, null])
   const { invitation_id } = invited.body.invitation
-  expect((await owner.call('POST', `/api/invitations/${invitation_id}/link`)).body.mailed).toBe(true)
+  expect((await owner.call('POST', `/v1/invitations/${invitation_id}/renew`)).body.mailed).toBe(true)
   expect((await mailbox.newest('guest3@example.com')).text).toContain('/invitation/')
 })
 
@@ -86,9 +96,9 @@ test('an invitation gets the same answer for an address with an account elsewher
   const elsewhere = await signedIn(service, (await createTestTenant(service)).id, 'member')
   const { owner } = await invite('first@example.com')
   const seen = async (email: string) => {
-    const { status, body, headers } = await owner.call('POST', '/api/team', { email, role: 'member' })
-    const renewed = await owner.call('POST', `/api/invitations/${body.invitation.invitation_id}/link`)
-    const { invitations } = (await owner.call('GET', '/api/team')).body
+    const { status, body, headers } = await owner.call('POST', '/v1/invitations', { email, role: 'member' })
+    const renewed = await owner.call('POST', `/v1/invitations/${body.invitation.invitation_id}/renew`)
+    const { invitations } = (await owner.call('GET', '/v1/invitations')).body
     const listed = invitations.find((each: { email: string }) => each.email === email)
     const page = await owner.call('GET', `/api/invitations/${tokenIn(await mailbox.newest(email))}`)
     const all = { status, body, headers: [...headers.keys()], renewed: renewed.body, listed, page: page.body }

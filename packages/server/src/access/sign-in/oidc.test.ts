@@ -56,7 +56,7 @@ test('a person of the service signs in at the provider, again and again, and kee
 
 test('an invited person needs no password where there is a provider: they sign in there, then accept', async () => {
   const owner = await signedIn(service, tenant.id, 'owner')
-  const { body } = await owner.call('POST', '/api/team', { email: 'new@example.com', role: 'viewer' })
+  const { body } = await owner.call('POST', '/v1/invitations', { email: 'new@example.com', role: 'viewer' })
   const token = body.link.split('/').at(-1)
   const browser = new Browser(service)
   const accept = () => browser.call('POST', `/api/invitations/${token}/accept`, {})
@@ -72,7 +72,7 @@ test('an invited person needs no password where there is a provider: they sign i
 
 test('a name from the provider that could not be kept is left out', async () => {
   const owner = await signedIn(service, tenant.id, 'owner')
-  await owner.call('POST', '/api/team', { email: 'linked@example.com', role: 'viewer' })
+  await owner.call('POST', '/v1/invitations', { email: 'linked@example.com', role: 'viewer' })
   comes('linked@example.com', { name: 'Click https://evil.example' })
   const browser = new Browser(service)
   await visitProvider(service, browser)

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Id, Nullable, success } from '../../platform/http/responses.ts'
 import { PASSWORD_LENGTH_MAX } from '../passwords.ts'
-import { ROLES } from '../roles.ts'
+import { RoleName } from '../roles.ts'
 
 const strict = { additionalProperties: false }
 
@@ -16,7 +16,6 @@ export const LocalPath = Type.String({
 })
 
 export const PersonName = Type.String({ minLength: 1, maxLength: 200 })
-export const RoleName = Type.Enum([...ROLES])
 
 export const SetupBody = Type.Object(
   {
@@ -65,5 +64,16 @@ export const Me = success({
   sign_in: Type.Object({ oidc: Type.Object({ enabled: Type.Boolean(), label: Nullable(Type.String()) }) }),
 })
 
+/** What the page of an invitation shows before the person joins. */
+export const InvitationSeen = success({
+  email: Type.String(),
+  tenant_name: Type.String(),
+  role: RoleName,
+  proves_address: Type.Boolean({ description: 'Whether the link was only mailed, which verifies the address.' }),
+})
+export const AcceptBody = Type.Object({ name: Type.Optional(PersonName), password: Type.Optional(Password) }, strict)
+export const Accepted = success({ tenant_id: Id, signed_in: Type.Boolean() })
+
 export type MeAnswer = Static<typeof Me>
 export type SignInOptionsAnswer = Static<typeof SignInOptions>
+export type InvitationAnswer = Static<typeof InvitationSeen>

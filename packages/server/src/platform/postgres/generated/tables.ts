@@ -428,6 +428,7 @@ export interface Invitations {
   expires_at: Timestamp;
   invitation_id: string;
   invited_by: string | null;
+  invited_by_key: string | null;
   proves_address: boolean;
   role: string;
   tenant_id: string;

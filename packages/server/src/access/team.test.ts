@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
+import { Browser, PASSWORD, signedIn } from '../../test/people.ts'
 import {
   type Answer,
   createTestTenant,
   startTestService,
   type TestService,
   type TestTenant,
-} from '../../../test/service.ts'
-import { newId } from '../../platform/ids.ts'
-import { lockAddress } from '../accounts.ts'
-import { createTenantUser } from '../users.ts'
+} from '../../test/service.ts'
+import { newId } from '../platform/ids.ts'
+import { lockAddress } from './accounts.ts'
+import { createTenantUser } from './users.ts'
 
 let service: TestService
 let tenant: TestTenant
@@ -41,26 +41,37 @@ let addresses = 0
 const address = () => `invited${++addresses}@example.com`
 
 async function invite(by: Person, email: string, role = 'member'): Promise<string> {
-  const { status, body } = await by.call('POST', '/api/team', { email, role })
+  const { status, body } = await by.call('POST', '/v1/invitations', { email, role })
   expect(status).toBe(201)
   expect(body).toMatchObject({ mailed: false, invitation: { email, role } })
   return tokenOf(body.link)
 }
 
-test('everybody sees the team, only those who may invite see who is invited, and nobody sees a link again', async () => {
-  const { owner, admin, viewer } = await team()
+test('everyone sees the members, only those who may invite see who is invited, and nobody sees a link again', async () => {
+  const { owner, admin, member, viewer } = await team()
   const [toOwner, toViewer] = [await invite(owner, address(), 'owner'), await invite(owner, address(), 'viewer')]
-  const seen = async (person: Person) => (await person.call('GET', '/api/team')).body
   const roles = (rows: { role: string }[]) => rows.map(({ role }) => role)
-  expect(roles((await seen(viewer)).members)).toEqual(['owner', 'admin', 'member', 'viewer'])
-  expect((await seen(viewer)).invitations).toEqual([])
-  for (const person of [owner, admin]) {
-    const answer = await seen(person)
-    expect(roles(answer.invitations)).toEqual(['viewer', 'owner'])
-    for (const secret of [toOwner, toViewer, 'link', 'token']) expect(JSON.stringify(answer)).not.toContain(secret)
+  const { members } = (await viewer.call('GET', '/v1/members')).body
+  expect(roles(members)).toEqual(['owner', 'admin', 'member', 'viewer'])
+  expect(members[0]).toEqual({
+    user_id: owner.userId,
+    email: owner.email,
+    name: 'The owner',
+    role: 'owner',
+    joined_at: expect.stringMatching(/^\d{4}-.*Z$/),
+  })
+  for (const person of [member, viewer]) {
+    expect(outcome(await person.call('GET', '/v1/invitations'))).toEqual([403, 'insufficient_role'])
   }
-  const page = await viewer.call('GET', '/api/team?limit=3&page=2')
+  for (const person of [owner, admin]) {
+    const { body } = await person.call('GET', '/v1/invitations')
+    expect(roles(body.invitations)).toEqual(['viewer', 'owner'])
+    for (const secret of [toOwner, toViewer, 'link', 'token']) expect(JSON.stringify(body)).not.toContain(secret)
+  }
+  const page = await viewer.call('GET', '/v1/members?limit=3&page=2')
   expect([roles(page.body.members), page.body.pagination.total_items]).toEqual([['viewer'], 4])
+  const invited = await owner.call('GET', '/v1/invitations?limit=1&page=2')
+  expect([roles(invited.body.invitations), invited.body.pagination.total_items]).toEqual([['owner'], 2])
 })
 
 test('a link is kept as a digest only', async () => {
@@ -76,8 +87,8 @@ test('a new link ends the one before, and belongs to whoever made it', async () 
   const { owner, admin, member } = await team()
   const opens = async (token: string) => (await owner.call('GET', `/api/invitations/${token}`)).status
   const old = await invite(owner, address(), 'viewer')
-  const [{ invitation_id: id }] = (await owner.call('GET', '/api/team')).body.invitations
-  const renew = (by: Person) => by.call('POST', `/api/invitations/${id}/link`)
+  const [{ invitation_id: id }] = (await owner.call('GET', '/v1/invitations')).body.invitations
+  const renew = (by: Person) => by.call('POST', `/v1/invitations/${id}/renew`)
   now = new Date(Date.now() + 6 * 86_400_000)
   const { status, body } = await renew(admin)
   now = new Date(Date.now() + 8 * 86_400_000)
@@ -85,22 +96,22 @@ test('a new link ends the one before, and belongs to whoever made it', async () 
   expect([status, body.invitation.invitation_id, await opens(old), await opens(fresh)]).toEqual([200, id, 404, 200])
   now = new Date()
   // One who may not invite any more cannot come back by a link of their own, whoever invited at first.
-  await owner.call('PATCH', `/api/team/${admin.userId}`, { role: 'viewer' })
+  await owner.call('PATCH', `/v1/members/${admin.userId}`, { role: 'viewer' })
   expect(await opens(fresh)).toBe(404)
 
   await invite(owner, address(), 'owner')
   const second = await signedIn(service, tenant.id, 'admin')
-  const [{ invitation_id: ofOwner }] = (await owner.call('GET', '/api/team')).body.invitations
+  const [{ invitation_id: ofOwner }] = (await owner.call('GET', '/v1/invitations')).body.invitations
   const stranger = await signedIn(service, (await createTestTenant(service)).id, 'owner')
   for (const [by, code] of [
     [second, 'insufficient_role'],
     [member, 'insufficient_role'],
     [stranger, 'not_found'],
   ] as const) {
-    expect((await by.call('POST', `/api/invitations/${ofOwner}/link`)).body.error.code).toBe(code)
+    expect((await by.call('POST', `/v1/invitations/${ofOwner}/renew`)).body.error.code).toBe(code)
   }
   for (const none of [newId(), 'x']) {
-    expect((await owner.call('POST', `/api/invitations/${none}/link`)).status).toBe(404)
+    expect((await owner.call('POST', `/v1/invitations/${none}/renew`)).status).toBe(404)
   }
   const { entries } = (await owner.call('GET', '/v1/audit-log?subject_kind=invitation')).body
   expect(entries.map(({ action }: { action: string }) => action)).toContain('invitation.renewed')
@@ -146,7 +157,7 @@ test('one who has an account may sign in first, and joins another tenant with it
   const me = await known.call('GET', '/api/me')
   expect(me.body).toMatchObject({ role: 'admin', tenant: { tenant_id: tenant.id } })
   expect(me.body.tenants).toHaveLength(2)
-  expect(outcome(await owner.call('POST', '/api/team', { email: known.email, role: 'viewer' }))).toEqual([
+  expect(outcome(await owner.call('POST', '/v1/invitations', { email: known.email, role: 'viewer' }))).toEqual([
     409,
     'already_member',
   ])
@@ -169,7 +180,7 @@ test('an address that became a member by other means cannot join once more', asy
   await tenant.handle.db.insertInto('invitations').values(row).execute()
   expect(outcome(await accept(guest, { name: 'X', password: PASSWORD }))).toEqual([409, 'already_member'])
   expect(outcome(await accept(await guest.signIn(email), {}))).toEqual([409, 'already_member'])
-  const { members } = (await owner.call('GET', '/api/team')).body
+  const { members } = (await owner.call('GET', '/v1/members')).body
   expect(members.filter((member: { email: string }) => member.email === email)).toHaveLength(1)
 })
 
@@ -178,13 +189,13 @@ test('an invitation ends after a week, when it is withdrawn, and when the addres
   const [old, withdrawn, email] = [await invite(owner, address()), await invite(owner, address()), address()]
   const first = await invite(owner, email)
   const second = await invite(owner, email, 'viewer')
-  const { body } = await owner.call('GET', '/api/team')
+  const { body } = await owner.call('GET', '/v1/invitations')
   expect(body.invitations).toHaveLength(3)
   // Newest first.
   const { invitation_id } = body.invitations[1]
   const stranger = await signedIn(service, (await createTestTenant(service)).id, 'owner')
-  expect(outcome(await stranger.call('DELETE', `/api/invitations/${invitation_id}`))).toEqual([404, 'not_found'])
-  expect((await admin.call('DELETE', `/api/invitations/${invitation_id}`)).status).toBe(200)
+  expect(outcome(await stranger.call('DELETE', `/v1/invitations/${invitation_id}`))).toEqual([404, 'not_found'])
+  expect((await admin.call('DELETE', `/v1/invitations/${invitation_id}`)).status).toBe(200)
   const read = async (token: string) => (await owner.call('GET', `/api/invitations/${token}`)).status
   expect([await read(withdrawn), await read(first), await read(second), await read(old)]).toEqual([404, 404, 200, 200])
   const invitedAt = now.getTime()
@@ -241,11 +252,11 @@ test('of two who accept at once one joins', async () => {
 
 test('only an owner makes, changes and removes owners, and nobody below an admin changes the team', async () => {
   const { owner, admin, member } = await team()
-  const change = (by: Person, of: Person, role: string) => by.call('PATCH', `/api/team/${of.userId}`, { role })
+  const change = (by: Person, of: Person, role: string) => by.call('PATCH', `/v1/members/${of.userId}`, { role })
   expect(outcome(await change(admin, admin, 'owner'))).toEqual([403, 'insufficient_role'])
   expect(outcome(await change(admin, owner, 'viewer'))).toEqual([403, 'insufficient_role'])
-  expect(outcome(await admin.call('DELETE', `/api/team/${owner.userId}`))).toEqual([403, 'insufficient_role'])
-  expect(outcome(await admin.call('POST', '/api/team', { email: address(), role: 'owner' }))).toEqual([
+  expect(outcome(await admin.call('DELETE', `/v1/members/${owner.userId}`))).toEqual([403, 'insufficient_role'])
+  expect(outcome(await admin.call('POST', '/v1/invitations', { email: address(), role: 'owner' }))).toEqual([
     403,
     'insufficient_role',
   ])
@@ -256,17 +267,20 @@ test('only an owner makes, changes and removes owners, and nobody below an admin
   const other = await signedIn(service, tenant.id, 'admin')
   const email = address()
   await invite(owner, email, 'owner')
-  expect(outcome(await other.call('POST', '/api/team', { email, role: 'viewer' }))).toEqual([403, 'insufficient_role'])
-  const [{ invitation_id }] = (await owner.call('GET', '/api/team')).body.invitations
-  expect(outcome(await other.call('DELETE', `/api/invitations/${invitation_id}`))).toEqual([403, 'insufficient_role'])
-  expect((await owner.call('GET', '/api/team')).body.invitations).toHaveLength(1)
+  expect(outcome(await other.call('POST', '/v1/invitations', { email, role: 'viewer' }))).toEqual([
+    403,
+    'insufficient_role',
+  ])
+  const [{ invitation_id }] = (await owner.call('GET', '/v1/invitations')).body.invitations
+  expect(outcome(await other.call('DELETE', `/v1/invitations/${invitation_id}`))).toEqual([403, 'insufficient_role'])
+  expect((await owner.call('GET', '/v1/invitations')).body.invitations).toHaveLength(1)
 })
 
 test('the last owner stays, also when two demote each other at once', async () => {
   const { owner } = await team()
-  const demote = (by: Person, of: Person) => by.call('PATCH', `/api/team/${of.userId}`, { role: 'viewer' })
+  const demote = (by: Person, of: Person) => by.call('PATCH', `/v1/members/${of.userId}`, { role: 'viewer' })
   expect(outcome(await demote(owner, owner))).toEqual([409, 'last_owner'])
-  expect(outcome(await owner.call('DELETE', `/api/team/${owner.userId}`))).toEqual([409, 'last_owner'])
+  expect(outcome(await owner.call('DELETE', `/v1/members/${owner.userId}`))).toEqual([409, 'last_owner'])
   const second = await signedIn(service, tenant.id, 'owner')
   const statuses = (await Promise.all([demote(owner, second), demote(second, owner)])).map(({ status }) => status)
   expect(statuses.sort()).toEqual([200, 403])
@@ -276,10 +290,10 @@ test('a changed role and a removal take effect with the next request', async () 
   const { owner, member, viewer } = await team()
   const write = (person: Person) => person.call('POST', '/v1/contacts', { email: address() })
   expect((await write(member)).status).toBe(201)
-  await owner.call('PATCH', `/api/team/${member.userId}`, { role: 'viewer' })
+  await owner.call('PATCH', `/v1/members/${member.userId}`, { role: 'viewer' })
   expect(outcome(await write(member))).toEqual([403, 'insufficient_role'])
   expect((await viewer.call('GET', '/v1/contacts')).status).toBe(200)
-  await owner.call('DELETE', `/api/team/${viewer.userId}`)
+  await owner.call('DELETE', `/v1/members/${viewer.userId}`)
   expect(outcome(await viewer.call('GET', '/v1/contacts'))).toEqual([403, 'no_tenant'])
   expect((await viewer.call('GET', '/api/me')).body).toMatchObject({
     tenant: null,
@@ -288,7 +302,7 @@ test('a changed role and a removal take effect with the next request', async () 
     scopes: [],
   })
   expect(outcome(await viewer.call('POST', '/api/tenant', { tenant_id: tenant.id }))).toEqual([404, 'not_found'])
-  expect(outcome(await owner.call('DELETE', `/api/team/${viewer.userId}`))).toEqual([404, 'not_found'])
+  expect(outcome(await owner.call('DELETE', `/v1/members/${viewer.userId}`))).toEqual([404, 'not_found'])
 })
 
 test('a session works in its own tenant only, and in another one of its person after choosing it', async () => {
@@ -299,7 +313,7 @@ test('a session works in its own tenant only, and in another one of its person a
   for (const tenant_id of [mine.id, newId(), 'x', '../..']) {
     expect(outcome(await stranger.owner.call('POST', '/api/tenant', { tenant_id }))).toEqual([404, 'not_found'])
   }
-  for (const path of [`/api/team/${owner.userId}`]) {
+  for (const path of [`/v1/members/${owner.userId}`]) {
     expect(outcome(await stranger.owner.call('PATCH', path, { role: 'viewer' }))).toEqual([404, 'not_found'])
     expect(outcome(await stranger.owner.call('DELETE', path))).toEqual([404, 'not_found'])
   }
@@ -325,10 +339,10 @@ test('whoever may not invite any more cannot come back by an invitation of their
     await invite(second, address(), 'owner'),
     await invite(second, address(), 'admin'),
   ]
-  expect((await owner.call('PATCH', `/api/team/${second.userId}`, { role: 'admin' })).status).toBe(200)
+  expect((await owner.call('PATCH', `/v1/members/${second.userId}`, { role: 'admin' })).status).toBe(200)
   expect([await opens(asOwner), await opens(asAdmin)]).toEqual([404, 200])
-  expect((await owner.call('DELETE', `/api/team/${second.userId}`)).status).toBe(200)
-  expect((await owner.call('PATCH', `/api/team/${admin.userId}`, { role: 'viewer' })).status).toBe(200)
+  expect((await owner.call('DELETE', `/v1/members/${second.userId}`)).status).toBe(200)
+  expect((await owner.call('PATCH', `/v1/members/${admin.userId}`, { role: 'viewer' })).status).toBe(200)
   expect([await opens(asAdmin), await opens(ofAdmin), await opens(kept)]).toEqual([404, 404, 200])
   const rows = await tenant.handle.db
     .selectFrom('audit_log')
@@ -342,8 +356,8 @@ test('whoever may not invite any more cannot come back by an invitation of their
 test('what changes the team is in the audit log, with who did it', async () => {
   const { owner, member } = await team()
   await invite(owner, address())
-  await owner.call('PATCH', `/api/team/${member.userId}`, { role: 'viewer' })
-  await owner.call('DELETE', `/api/team/${member.userId}`)
+  await owner.call('PATCH', `/v1/members/${member.userId}`, { role: 'viewer' })
+  await owner.call('DELETE', `/v1/members/${member.userId}`)
   const rows = await tenant.handle.db.selectFrom('audit_log').select(['action', 'actor']).orderBy('entry_id').execute()
   expect(rows.map(({ action }) => action)).toEqual(['member.invited', 'member.role_changed', 'member.removed'])
   expect(rows.map(({ actor }) => (actor as { id: string }).id)).toEqual([owner.userId, owner.userId, owner.userId])
@@ -362,13 +376,13 @@ test('a hundred invitations can wait, however many are sent at once; one that is
     expires_at: new Date(now.getTime() + 60_000),
   }))
   await tenant.handle.db.insertInto('invitations').values(rows).execute()
-  const send = (email = address()) => owner.call('POST', '/api/team', { email, role: 'member' })
+  const send = (email = address()) => owner.call('POST', '/v1/invitations', { email, role: 'member' })
   const sent = await Promise.all(Array.from({ length: 8 }, () => send()))
   expect(sent.map(outcome).filter(([status]) => status === 201)).toHaveLength(4)
   expect(sent.map(outcome).filter(([, code]) => code === 'too_many_invitations')).toHaveLength(4)
   const kept = sent.find(({ status }) => status === 201)?.body.invitation
   expect(outcome(await send(kept.email))).toEqual([201, undefined])
-  await owner.call('DELETE', `/api/invitations/${rows[0]?.invitation_id}`)
+  await owner.call('DELETE', `/v1/invitations/${rows[0]?.invitation_id}`)
   expect(outcome(await send())).toEqual([201, undefined])
   expect(outcome(await send())).toEqual([409, 'too_many_invitations'])
   await tenant.handle.db

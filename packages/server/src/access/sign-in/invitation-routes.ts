@@ -2,31 +2,31 @@ import Type from 'typebox'
 import type { App } from '../../platform/http/app-types.ts'
 import { acceptInvitation, readInvitation } from '../accept-invitation.ts'
 import type { SignedIn } from '../sessions.ts'
-import { type SignInDependencies, signInWithPassword } from '../sign-in/password-sign-in.ts'
+import { type SignInDependencies, signInWithPassword } from './password-sign-in.ts'
 import { AcceptBody, Accepted, InvitationSeen } from './schema.ts'
 
 interface Dependencies extends SignInDependencies {
   findSession(cookies: string | undefined): Promise<SignedIn | null>
 }
 
-const TokenPath = Type.Object({ invitation: Type.String() })
+const TokenPath = Type.Object({ token: Type.String() })
 
-/** What somebody sees and does who follows the link of an invitation. */
+/** Opens and accepts the link of an invitation, which signs a new person in. */
 export function invitationRoutes(app: App, dependencies: Dependencies): void {
   const { config, stores, rateLimiter, clock, findSession } = dependencies
 
   app.get(
-    '/api/invitations/:invitation',
+    '/api/invitations/:token',
     { config: { access: 'public' }, schema: { params: TokenPath, response: { 200: InvitationSeen } } },
     async (request, reply) => {
       rateLimiter.checkSignIn(request.ip, reply)
       reply.header('cache-control', 'no-store')
-      return { status: 'success' as const, ...(await readInvitation(stores, request.params.invitation, clock())) }
+      return { status: 'success' as const, ...(await readInvitation(stores, request.params.token, clock())) }
     },
   )
 
   app.post(
-    '/api/invitations/:invitation/accept',
+    '/api/invitations/:token/accept',
     {
       config: { access: 'public' },
       schema: { params: TokenPath, body: AcceptBody, response: { 200: Accepted } },
@@ -35,7 +35,7 @@ export function invitationRoutes(app: App, dependencies: Dependencies): void {
       rateLimiter.checkSignIn(request.ip, reply)
       const signedIn = await findSession(request.headers.cookie)
       const acceptance = { ...request.body, withoutPassword: config.oidc !== null }
-      const joined = await acceptInvitation(stores, request.params.invitation, signedIn, acceptance, clock())
+      const joined = await acceptInvitation(stores, request.params.token, signedIn, acceptance, clock())
       const { password } = request.body
       if (joined.isNew && password !== undefined) {
         const { email, tenantId } = joined

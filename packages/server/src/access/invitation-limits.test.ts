@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startMailbox, type TestMailbox } from '../../../test/mailbox.ts'
-import { signedIn } from '../../../test/people.ts'
-import { createTestTenant, startTestService, type TestService } from '../../../test/service.ts'
+import { startMailbox, type TestMailbox } from '../../test/mailbox.ts'
+import { signedIn } from '../../test/people.ts'
+import { createTestTenant, startTestService, type TestService } from '../../test/service.ts'
 
 let mailbox: TestMailbox
 let service: TestService
@@ -29,7 +29,7 @@ let addresses = 0
 const address = () => `stranger${++addresses}@example.com`
 const owner = async (tenantId?: string) => signedIn(service, tenantId ?? (await createTestTenant(service)).id, 'owner')
 const outcome = ({ status, body }: { status: number; body: { error?: { code: string } } }) => [status, body.error?.code]
-const invite = (by: Person, email: string) => by.call('POST', '/api/team', { email, role: 'viewer' })
+const invite = (by: Person, email: string) => by.call('POST', '/v1/invitations', { email, role: 'viewer' })
 const mailsTo = (email: string) => mailbox.received.filter(({ to }) => to.includes(email)).length
 
 test('an address gets five invitations an hour, new and repeated ones, from all tenants together', async () => {
@@ -39,7 +39,7 @@ test('an address gets five invitations an hour, new and repeated ones, from all 
   expect(first.status).toBe(201)
   const id = first.body.invitation.invitation_id
   const answers = await Promise.all([
-    ...Array.from({ length: 6 }, () => one.call('POST', `/api/invitations/${id}/link`)),
+    ...Array.from({ length: 6 }, () => one.call('POST', `/v1/invitations/${id}/renew`)),
     ...Array.from({ length: 6 }, () => invite(two, email)),
   ])
   expect(answers.filter(({ status }) => status < 300)).toHaveLength(4)
@@ -90,4 +90,13 @@ test('an invitation that is refused for another reason is not counted', async ()
   const person = await owner()
   for (let n = 0; n < 12; n++) expect(outcome(await invite(person, person.email))).toEqual([409, 'already_member'])
   expect((await invite(person, address())).status).toBe(201)
+})
+
+test('an API key sends ten an hour, as a person does', async () => {
+  const tenant = await createTestTenant(service)
+  const answers: number[] = []
+  for (let n = 0; n < 12; n++) {
+    answers.push((await tenant.call('POST', '/v1/invitations', { email: address(), role: 'viewer' })).status)
+  }
+  expect(answers).toEqual([...Array(10).fill(201), 429, 429])
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Browser, PASSWORD, signedIn } from '../../../test/people.ts'
-import { type Answer, createTestTenant, startTestService, type TestService } from '../../../test/service.ts'
+import { Browser, PASSWORD, signedIn } from '../../test/people.ts'
+import { type Answer, createTestTenant, startTestService, type TestService } from '../../test/service.ts'
 
 const THEIRS = 'chosen by the inviter'
 
@@ -44,11 +44,11 @@ async function everythingAbout(email: string) {
     return answer
   }
   const tokenOf = ({ body }: Answer) => body.link.split('/').at(-1)
-  const invited = await call('create', owner, 'POST', '/api/team', { email, role: 'viewer' })
-  await call('list', owner, 'GET', '/api/team')
+  const invited = await call('create', owner, 'POST', '/v1/invitations', { email, role: 'viewer' })
+  await call('list', owner, 'GET', '/v1/invitations')
   await call('open the first link', owner, 'GET', `/api/invitations/${tokenOf(invited)}`)
   const { invitation_id: id } = invited.body.invitation
-  const link = `/api/invitations/${tokenOf(await call('renew', owner, 'POST', `/api/invitations/${id}/link`))}`
+  const link = `/api/invitations/${tokenOf(await call('renew', owner, 'POST', `/v1/invitations/${id}/renew`))}`
   const guest = new Browser(service)
   await call('open', guest, 'GET', link)
   await call('accept as oneself', owner, 'POST', `${link}/accept`, {})
@@ -61,12 +61,12 @@ async function everythingAbout(email: string) {
   await call('set up a second factor', guest, 'POST', '/api/auth/two-factor/enable', { password: THEIRS })
   await call('sign in', new Browser(service), 'POST', '/api/auth/sign-in/email', { email, password: THEIRS })
   await call('ask for a new password', guest, 'POST', '/api/auth/request-password-reset', { email })
-  await call('invite a member', owner, 'POST', '/api/team', { email, role: 'viewer' })
-  const { members } = (await call('list the team', owner, 'GET', '/api/team')).body
+  await call('invite a member', owner, 'POST', '/v1/invitations', { email, role: 'viewer' })
+  const { members } = (await call('list the team', owner, 'GET', '/v1/members')).body
   const member = members.find((each: { email: string }) => each.email === email)
-  await call('remove', owner, 'DELETE', `/api/team/${member?.user_id}`)
+  await call('remove', owner, 'DELETE', `/v1/members/${member?.user_id}`)
   await call('look at the removed account', guest, 'GET', '/api/me')
-  const again = tokenOf(await call('invite again', owner, 'POST', '/api/team', { email, role: 'viewer' }))
+  const again = tokenOf(await call('invite again', owner, 'POST', '/v1/invitations', { email, role: 'viewer' }))
   const fresh = new Browser(service)
   await call('accept again', fresh, 'POST', `/api/invitations/${again}/accept`, { name: 'Y', password: PASSWORD })
   await call('look at the new account', fresh, 'GET', '/api/me')
@@ -78,7 +78,7 @@ test('without a mail server, an inviter gets the same responses for an address w
   const elsewhere = await createTestTenant(service)
   const verified = await signedIn(service, elsewhere.id, 'member')
   const owner = await signedIn(service, elsewhere.id, 'owner')
-  const { body } = await owner.call('POST', '/api/team', { email: 'vouched@example.com', role: 'viewer' })
+  const { body } = await owner.call('POST', '/v1/invitations', { email: 'vouched@example.com', role: 'viewer' })
   const joined = { name: 'Vera', password: 'of another tenant' }
   const path = `/api/invitations/${body.link.split('/').at(-1)}/accept`
   expect((await new Browser(service).call('POST', path, joined)).status).toBe(200)

@@ -1,0 +1,52 @@
+import type { Actor } from '../audit/log.ts'
+import type { Config } from '../config.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Mailer } from '../platform/mail.ts'
+import type { Stores } from '../platform/tenant.ts'
+import type { Invitation, NewInvitation } from './invitations.ts'
+import { fitsInMail } from './names.ts'
+import { invitationLink } from './sign-in/links.ts'
+
+/** How the links of invitations reach people. */
+export interface InvitationMail {
+  stores: Stores
+  config: Pick<Config, 'publicUrl' | 'mailLimits'>
+  mailer: Mailer | null
+  log: Pick<Logger, 'warn'>
+}
+
+/** @returns the link, to be shown this once; null if it is only in the mail, so that opening it verifies the address. */
+export async function deliverInvitation(
+  { stores, config, mailer, log }: InvitationMail,
+  { invitation, token }: NewInvitation,
+  actor: Actor,
+): Promise<{ invitation: Invitation; link: string | null; mailed: boolean }> {
+  const link = invitationLink(config.publicUrl, token)
+  if (mailer === null) return { invitation, link, mailed: false }
+  const text = textOf(invitation, link, await inviterOf(stores, actor))
+  try {
+    await mailer.send({ to: invitation.email, subject: 'You are invited to the Customer Data Service', text })
+    return { invitation, link: null, mailed: true }
+  } catch (error) {
+    // The invitation remains, and its link can be sent again.
+    log.warn({ err: error }, 'the mail of an invitation could not be sent')
+    return { invitation, link: null, mailed: false }
+  }
+}
+
+function textOf({ role }: Invitation, link: string, inviter: string | null): string {
+  const [invited, unless] =
+    inviter === null
+      ? ['You are invited', 'If you did not expect this invitation']
+      : [`${inviter} invites you`, 'If you do not know this person']
+  return `${invited} to the Customer Data Service, as ${role}.\n\nAccept within a week: ${link}\n\n${unless}, ignore this mail.`
+}
+
+/** The person who invites. Null for an API key and the command line: the name of a key could hold any text. */
+async function inviterOf({ database }: Stores, actor: Actor): Promise<string | null> {
+  if (actor.kind !== 'user') return null
+  const account = database.selectFrom('users').select(['name', 'email']).where('id', '=', actor.id)
+  const user = await account.executeTakeFirst()
+  if (!user) return null
+  return user.name !== user.email && fitsInMail(user.name) ? `${user.name} (${user.email})` : user.email
+}

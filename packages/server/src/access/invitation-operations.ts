@@ -1,0 +1,111 @@
+import Type from 'typebox'
+import { idInPath, operationsWith } from '../operations/declare.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { Id, Nullable } from '../platform/http/responses.ts'
+import { deliverInvitation, type InvitationMail } from './invitation-mail.ts'
+import {
+  Invitation,
+  invitationEntry,
+  invite,
+  listInvitations,
+  renewInvitation,
+  withdrawInvitation,
+} from './invitations.ts'
+import { RoleName } from './roles.ts'
+
+/** The services that the operations on invitations need. */
+export type InvitationServices = InvitationMail
+
+const operation = operationsWith<InvitationServices>()
+const tag = 'Invitations'
+const InvitationPath = { invitation_id: idInPath('invitation') }
+
+/** An invitation whose link was just created. */
+export const InvitationMade = {
+  invitation: Invitation,
+  link: Nullable(
+    Type.String({
+      description: 'For you to pass on; never shown again. Null if a mail server is set up: then only the mail has it.',
+    }),
+  ),
+  mailed: Type.Boolean({ description: 'Whether the link was sent.' }),
+}
+
+const linkPolicyOf = ({ mailer, config }: InvitationServices) => ({
+  isMailed: mailer !== null,
+  limits: config.mailLimits,
+})
+
+/**
+ * Who is invited to a tenant. Only those who may invite see it. Nobody grants more than they have: an API key can invite
+ * to the roles whose scopes it all has, and never to `owner`; see team-authority.ts.
+ */
+export const INVITATION_OPERATIONS = [
+  operation({
+    name: 'listInvitations',
+    tag,
+    http: 'GET /v1/invitations',
+    command: 'invitation list',
+    scope: 'settings:write',
+    summary: 'List the pending invitations, newest first',
+    input: pageParameters(50, 100),
+    output: { invitations: Type.Array(Invitation), pagination: Pagination },
+    async run({ tenant, now }, { page = 1, limit = 50 }) {
+      const { invitations, total } = await listInvitations(tenant, { page, limit }, now)
+      return { invitations, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'createInvitation',
+    tag,
+    http: 'POST /v1/invitations',
+    command: 'invitation create',
+    scope: 'settings:write',
+    summary: 'Invite a person, by a link that is valid for a week',
+    description:
+      'Replaces an earlier invitation of the same address. Only an owner can invite owners. An API key can invite to the roles whose scopes it all has, and never to `owner`.',
+    input: { email: Type.String({ minLength: 1, maxLength: 254 }), role: RoleName },
+    output: InvitationMade,
+    status: 201,
+    example: { email: 'ada@example.com', role: 'viewer' },
+    errors: ['400 invalid_email', '409 already_member', '409 too_many_invitations', '429 too_many_invitations_sent'],
+    // The mail is sent outside the transaction.
+    audit: 'own',
+    async run({ tenant, now, ...context }, invitation) {
+      const invited = await invite(context.stores, tenant.id, context, invitation, linkPolicyOf(context), now)
+      return deliverInvitation(context, invited, context.actor)
+    },
+  }),
+  operation({
+    name: 'renewInvitation',
+    tag,
+    http: 'POST /v1/invitations/:invitation_id/renew',
+    command: 'invitation renew',
+    scope: 'settings:write',
+    summary: 'Send a new link, valid for another week; the previous one stops working',
+    input: InvitationPath,
+    output: InvitationMade,
+    errors: ['409 too_many_invitations', '429 too_many_invitations_sent'],
+    // The mail is sent outside the transaction.
+    audit: 'own',
+    async run({ tenant, now, ...context }, { invitation_id: id }) {
+      const renewed = await renewInvitation(context.stores, tenant.id, context, id, linkPolicyOf(context), now)
+      return deliverInvitation(context, renewed, context.actor)
+    },
+  }),
+  operation({
+    name: 'deleteInvitation',
+    tag,
+    http: 'DELETE /v1/invitations/:invitation_id',
+    command: 'invitation delete',
+    scope: 'settings:write',
+    summary: 'Withdraw an invitation: its link stops working',
+    input: InvitationPath,
+    output: { deleted: Type.Literal(true), invitation_id: Id, email: Type.String(), role: RoleName },
+    async run({ tenant, ...caller }, { invitation_id }) {
+      const withdrawn = await withdrawInvitation(tenant, caller, invitation_id)
+      return { deleted: true as const, ...withdrawn }
+    },
+    audit: (withdrawn) => invitationEntry('invitation.withdrawn', withdrawn),
+  }),
+]

@@ -1,0 +1,75 @@
+import Type from 'typebox'
+import { idInPath, operationsWith } from '../operations/declare.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { Id } from '../platform/http/responses.ts'
+import type { Stores } from '../platform/tenant.ts'
+import { changeRole, listMembers, Member, removeMember } from './members.ts'
+import { RoleName } from './roles.ts'
+
+/** The services that the operations on members need: accounts belong to no tenant. */
+export interface MemberServices {
+  stores: Stores
+}
+
+const operation = operationsWith<MemberServices>()
+const tag = 'Members'
+const MemberPath = { user_id: idInPath('member') }
+
+/**
+ * The people of a tenant. Only an owner has a say over owners; an API key can grant the roles whose scopes it all has,
+ * and never `owner`: see team-authority.ts.
+ */
+export const MEMBER_OPERATIONS = [
+  operation({
+    name: 'listMembers',
+    tag,
+    http: 'GET /v1/members',
+    command: 'member list',
+    scope: 'settings:read',
+    summary: 'List the people of the tenant, in the order in which they joined',
+    input: pageParameters(50, 100),
+    output: { members: Type.Array(Member), pagination: Pagination },
+    async run({ tenant, stores }, { page = 1, limit = 50 }) {
+      const { members, total } = await listMembers(stores.database, tenant.id, { page, limit })
+      return { members, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'updateMember',
+    tag,
+    http: 'PATCH /v1/members/:user_id',
+    command: 'member update',
+    scope: 'settings:write',
+    summary: 'Change the role of a member',
+    description:
+      'Takes effect with their next request, and withdraws the invitations that they could not create any more. Only an owner can add or change owners. An API key can grant the roles whose scopes it all has, and never `owner`.',
+    input: { ...MemberPath, role: RoleName },
+    output: { member: Member },
+    example: { role: 'viewer' },
+    errors: ['409 last_owner'],
+    // Reads the account, which belongs to no tenant, in the transaction.
+    audit: 'own',
+    async run({ tenant, stores, now, ...caller }, { user_id, role }) {
+      return { member: await changeRole(stores, tenant.id, caller, { userId: user_id, role }, now) }
+    },
+  }),
+  operation({
+    name: 'removeMember',
+    tag,
+    http: 'DELETE /v1/members/:user_id',
+    command: 'member remove',
+    scope: 'settings:write',
+    summary: 'Remove a person from the tenant',
+    description:
+      'Takes effect with their next request, and withdraws the invitations that they created. Only an owner can remove owners.',
+    input: MemberPath,
+    output: { deleted: Type.Literal(true), user_id: Id },
+    errors: ['409 last_owner'],
+    // Ends the account too, in the transaction, if only this tenant vouched for it.
+    audit: 'own',
+    async run({ tenant, stores, now, ...caller }, { user_id }) {
+      await removeMember(stores, tenant.id, caller, user_id, now)
+      return { deleted: true as const, user_id }
+    },
+  }),
+]

@@ -1,0 +1,145 @@
+import Type, { type Static } from 'typebox'
+import { audit } from '../audit/log.ts'
+import { conflict, notFound } from '../platform/errors.ts'
+import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import { Id, Timestamp } from '../platform/http/responses.ts'
+import type { Database } from '../platform/postgres/database.ts'
+import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
+import { stopVouching } from './accounts.ts'
+import { withdrawInvitationsOfMember } from './invitations.ts'
+import { isRole, type Role, RoleName } from './roles.ts'
+import { type Caller, holdRole, requireMayGrant, requireMayManage } from './team-authority.ts'
+
+export const Member = Type.Object(
+  { user_id: Id, email: Type.String(), name: Type.String(), role: RoleName, joined_at: Timestamp },
+  { title: 'Member' },
+)
+export type Member = Static<typeof Member>
+
+/** One page of a tenant's members, in the order in which they joined; and their number. */
+export async function listMembers(
+  database: Database,
+  tenantId: string,
+  page: Page,
+): Promise<{ members: Member[]; total: number }> {
+  const [rows, counted] = await Promise.all([
+    selectMembers(database, tenantId)
+      .orderBy('tenant_users.created_at')
+      .orderBy('users.id')
+      .limit(page.limit)
+      .offset(offsetOf(page))
+      .execute(),
+    database
+      .selectFrom('tenant_users')
+      .where('tenant_id', '=', tenantId)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirst(),
+  ])
+  return { members: rows.flatMap(memberOf), total: Number(counted?.count ?? 0) }
+}
+
+/** @throws ServiceError 404 */
+export async function readMember(database: Database, tenantId: string, userId: string): Promise<Member> {
+  const row = await selectMembers(database, tenantId).where('users.id', '=', userId).executeTakeFirst()
+  const [member] = row ? memberOf(row) : []
+  if (!member) throw notFound('member')
+  return member
+}
+
+function selectMembers(database: Database, tenantId: string) {
+  return database
+    .selectFrom('tenant_users')
+    .innerJoin('users', 'users.id', 'tenant_users.user_id')
+    .where('tenant_users.tenant_id', '=', tenantId)
+    .select(['users.id', 'users.email', 'users.name', 'tenant_users.role', 'tenant_users.created_at'])
+}
+
+function memberOf(row: { id: string; email: string; name: string; role: string; created_at: Date }): Member[] {
+  const { id, email, name, role, created_at } = row
+  return isRole(role) ? [{ user_id: id, email, name, role, joined_at: created_at.toISOString() }] : []
+}
+
+/**
+ * Gives a member another role, which takes effect with their next request.
+ * @throws ServiceError 404 for no member, 403 if the caller may not, 409 `last_owner`.
+ */
+export async function changeRole(
+  stores: Stores,
+  tenantId: string,
+  caller: Caller,
+  { userId, role }: { userId: string; role: Role },
+  now: Date,
+): Promise<Member> {
+  return changeTeam(stores, tenantId, caller, { userId, role }, async ({ tx, database, before, held }) => {
+    requireMayGrant(caller, held, role)
+    if (role !== before) {
+      await tx.db.updateTable('tenant_users').set({ role }).where('user_id', '=', userId).execute()
+      await withdrawInvitationsOfMember(tx, caller.actor, { userId, role }, now)
+      const details = { from: before, to: role }
+      await audit(tx, { actor: caller.actor, action: 'member.role_changed', ...subject(userId), details }, now)
+    }
+    return readMember(database, tenantId, userId)
+  })
+}
+
+/**
+ * Removes a person from a tenant, which takes effect with their next request.
+ * @throws ServiceError 404 for no member, 403 if the caller may not, 409 `last_owner`.
+ */
+export async function removeMember(
+  stores: Stores,
+  tenantId: string,
+  caller: Caller,
+  userId: string,
+  now: Date,
+): Promise<void> {
+  await changeTeam(stores, tenantId, caller, { userId, role: null }, async ({ tx, database, before }) => {
+    await tx.db.deleteFrom('tenant_users').where('user_id', '=', userId).execute()
+    await withdrawInvitationsOfMember(tx, caller.actor, { userId, role: null }, now)
+    await stopVouching(database, tenantId, userId)
+    const details = { role: before }
+    await audit(tx, { actor: caller.actor, action: 'member.removed', ...subject(userId), details }, now)
+  })
+}
+
+const subject = (userId: string) => ({ subjectKind: 'user', subjectId: userId })
+
+interface Change {
+  tx: Tenant
+  /** Of the transaction, for accounts, which belong to no tenant. */
+  database: Database
+  /** The member's role until now. */
+  before: Role
+  /** The caller's role. */
+  held: Role | null
+}
+
+/**
+ * Runs `work` in a transaction that locks every membership of the tenant, so that two owners cannot demote each other at
+ * once. Teams are small.
+ */
+async function changeTeam<T>(
+  stores: Stores,
+  tenantId: string,
+  caller: Caller,
+  { userId, role }: { userId: string; role: Role | null },
+  work: (change: Change) => Promise<T>,
+): Promise<T> {
+  return stores.database.transaction().execute(async (database) => {
+    const tx = openTenant({ ...stores, database }, tenantId)
+    const rows = await tx.db
+      .selectFrom('tenant_users')
+      .select(['user_id', 'role'])
+      .orderBy('user_id')
+      .forUpdate()
+      .execute()
+    const before = rows.find((row) => row.user_id === userId)?.role
+    if (before === undefined || !isRole(before)) throw notFound('member')
+    const held = await holdRole(tx, caller)
+    requireMayManage(held, before)
+    if (before === 'owner' && role !== 'owner' && rows.filter((row) => row.role === 'owner').length === 1) {
+      throw conflict('last_owner', 'A tenant needs an owner. Make someone else an owner first.')
+    }
+    return work({ tx, database, before, held })
+  })
+}

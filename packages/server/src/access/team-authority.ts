@@ -1,0 +1,58 @@
+import type { Actor } from '../audit/log.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { isAtLeast, isRole, type Role } from './roles.ts'
+import { scopesOf } from './scopes.ts'
+
+/** Who changes the team: a person, an API key or the operator. */
+export interface Caller {
+  actor: Actor
+  scopes: ReadonlySet<string>
+}
+
+/**
+ * The role with which a caller changes the team, locked until the commit: a person who is removed at this moment, or a
+ * key that is revoked, must not leave a way back behind. An API key has no role and acts as an admin, the operator at
+ * the command line as an owner.
+ * @returns null for a caller that lost its role since the request began.
+ */
+export async function holdRole(tx: Tenant, { actor }: Caller): Promise<Role | null> {
+  if (actor.kind === 'command_line') return 'owner'
+  if (actor.kind === 'api_key') {
+    const live = tx.db.selectFrom('api_keys').select('key_id').where('key_id', '=', actor.id)
+    return (await live.where('revoked_at', 'is', null).forShare().executeTakeFirst()) ? 'admin' : null
+  }
+  if (actor.kind !== 'user') return null
+  const membership = tx.db.selectFrom('tenant_users').select('role').where('user_id', '=', actor.id)
+  const row = await membership.forShare().executeTakeFirst()
+  return row && isRole(row.role) ? row.role : null
+}
+
+/**
+ * Checks that a caller may change or remove members and invitations that have a role. Owners are for owners alone, so an
+ * API key has no say over them.
+ * @param held the caller's role.
+ * @throws ServiceError 403 `insufficient_role`.
+ */
+export function requireMayManage(held: Role | null, role: Role): void {
+  if (held !== null && isAtLeast(held, 'admin') && (role !== 'owner' || held === 'owner')) return
+  const message =
+    role === 'owner'
+      ? 'Only an owner can add, change or remove owners.'
+      : 'Only an owner or an admin can change the team.'
+  throw new ServiceError(403, 'insufficient_role', message, { details: [{ path: 'role', message: role }] })
+}
+
+/**
+ * Checks that a caller may give someone a role. Nobody grants more than they have: an API key can grant the roles whose
+ * scopes it all has, and never `owner`. Otherwise a key with `settings:write` alone could invite its holder as an admin.
+ * @param held the caller's role.
+ * @throws ServiceError 403 `insufficient_role`, or `insufficient_scope` naming a scope that the caller lacks.
+ */
+export function requireMayGrant({ scopes }: Caller, held: Role | null, role: Role): void {
+  requireMayManage(held, role)
+  const missing = [...scopesOf(role)].find((scope) => !scopes.has(scope))
+  if (missing === undefined) return
+  const message = `You cannot grant the role ${role}, because you do not have its scope ${missing}.`
+  throw new ServiceError(403, 'insufficient_scope', message, { details: [{ path: 'role', message: missing }] })
+}

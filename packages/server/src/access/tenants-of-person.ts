@@ -1,0 +1,45 @@
+import { type Actor, audit } from '../audit/log.ts'
+import { openTenant, type Stores } from '../platform/tenant.ts'
+import { isRole, type Role } from './roles.ts'
+import { createTenant } from './tenants.ts'
+import { addMember } from './users.ts'
+
+/** The tenants of a person, by name, and whether they have a password. */
+export async function profileOf(
+  database: Stores['database'],
+  userId: string,
+): Promise<{ tenants: { tenant_id: string; name: string; role: Role }[]; hasPassword: boolean }> {
+  const rows = await database
+    .selectFrom('tenant_users')
+    .innerJoin('tenants', 'tenants.tenant_id', 'tenant_users.tenant_id')
+    .where('tenant_users.user_id', '=', userId)
+    .select(['tenants.tenant_id', 'tenants.name', 'tenant_users.role'])
+    .orderBy('tenants.name')
+    .orderBy('tenants.tenant_id')
+    .execute()
+  const password = await database
+    .selectFrom('user_accounts')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('password', 'is not', null)
+    .executeTakeFirst()
+  const tenants = rows.flatMap(({ role, ...tenant }) => (isRole(role) ? [{ ...tenant, role }] : []))
+  return { tenants, hasPassword: password !== undefined }
+}
+
+/** Creates a tenant whose owner is the person that asks. @returns its id. */
+export async function createTenantOf(
+  stores: Stores,
+  userId: string,
+  name: string,
+  actor: Actor,
+  now: Date,
+): Promise<string> {
+  return stores.database.transaction().execute(async (transaction) => {
+    const tenantId = await createTenant(transaction, name, now)
+    await addMember(transaction, tenantId, { userId, role: 'owner' }, now)
+    const tenant = openTenant({ ...stores, database: transaction }, tenantId)
+    await audit(tenant, { actor, action: 'tenant.created', subjectKind: 'tenant', subjectId: tenantId }, now)
+    return tenantId
+  })
+}
