@@ -7,7 +7,13 @@ import { createTestTenant, sharedService, type TestService } from './service.ts'
  * Every route of /v1 and /api is walked with the session of each role. Nothing is added here for a new route, except
  * for one that takes a POST and only reads: a viewer may use it, so it has to be named.
  */
-const READS_BY_POST = ['/v1/batch/details', '/v1/batch/activity', '/v1/aggregate', '/v1/segments/preview']
+const READS_BY_POST = [
+  '/v1/batch/details',
+  '/v1/batch/activity',
+  '/v1/aggregate',
+  '/v1/playbooks/check',
+  '/v1/segments/preview',
+]
 /** What everybody does with their own account and session. */
 const OWN_ACCOUNT = [
   '/api/me',
