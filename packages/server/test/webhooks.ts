@@ -132,7 +132,7 @@ export function addDelivery(
   const never = new Date('2100-01-01')
   return handle.transaction(async (tx) => {
     const ids = { delivery_id: deliveryId, subscription_id: subscriptionId }
-    const times = { due_at: never, created_at: createdAt }
+    const times = { due_at: never, created_at: createdAt, attempts_before: attemptsBefore }
     const event = { event_id: deliveryId, event: 'page_view', payload: '{"again":true}' }
     await tx.db
       .insertInto('webhook_deliveries')
@@ -147,14 +147,13 @@ export function addDelivery(
         .values({ ...ids, ...line })
         .execute()
     }
-    if (attemptsBefore > 0) {
+    if (status === 'pending') {
+      const row = { subscription_id: subscriptionId, due_at: never, batch_id: newId(), attempt: attempts + 1 }
       await tx.db
-        .updateTable('webhook_deliveries')
-        .set({ attempts_before: attemptsBefore })
-        .where('delivery_id', '=', deliveryId)
+        .insertInto('webhook_queue')
+        .values({ ...row, delivery_ids: [deliveryId] })
         .execute()
     }
-    if (status !== 'pending') await tx.db.deleteFrom('webhook_queue').where('due_at', '=', never).execute()
     return deliveryId
   })
 }

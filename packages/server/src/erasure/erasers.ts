@@ -1,12 +1,12 @@
 import type { Tenant } from '../platform/tenant.ts'
+import { eraseFromDeliveries } from '../webhooks/erase.ts'
 import { eraseFromConversations } from './from-conversations.ts'
-import { eraseFromDeliveries } from './from-deliveries.ts'
 import { eraseFromMails } from './from-mails.ts'
 import { eraseFromNotes } from './from-notes.ts'
 import { eraseFromRuns } from './from-runs.ts'
 import { eraseFromSegments } from './from-segments.ts'
 import { eraseFromVisitors } from './from-visitors.ts'
-import type { ErasureSubject } from './subject.ts'
+import { type ErasureSubject, mentionPattern } from './subject.ts'
 
 /**
  * Removes what one part of the service keeps of a person, in the transaction it is given. It is called again and again,
@@ -24,6 +24,6 @@ export const ERASERS: readonly Eraser[] = [
   // Before the runs, whose actions say which mails and messages went to the contact.
   eraseFromMails,
   eraseFromRuns,
-  // At the end: it locks what workers wait for to write down their attempts.
-  eraseFromDeliveries,
+  // Last, because it locks queue rows, which workers need to record attempts.
+  (tx, { contactId, email }) => eraseFromDeliveries(tx, contactId, email === null ? null : mentionPattern(email)),
 ]

@@ -5,7 +5,7 @@ import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { arrived, attempted, deliveriesOf, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
 import { eventCatalogue } from './catalogue.ts'
 import { subscriptionHealth } from './health.ts'
-import { forgetOldDeliveries } from './queue/retention.ts'
+import { deleteOldDeliveries } from './queue/retention.ts'
 import { resendDelivery, resendFailed, sendTest } from './resend.ts'
 import { rotateSecret } from './rotate-secret.ts'
 import { pauseSubscription, resumeSubscription } from './subscriptions.ts'
@@ -421,9 +421,9 @@ test('finished deliveries go after the retention, pending ones stay, and a delet
   })
   const { database } = bench.service.stores
   const later = (days: number) => new Date(bench.now().getTime() + days * 24 * HOUR)
-  await forgetOldDeliveries(database, later(29), 30)
+  await deleteOldDeliveries(database, later(29), 30)
   expect(await deliveriesOf(tenant.handle, subscriptionId)).toHaveLength(2)
-  await forgetOldDeliveries(database, later(31), 30)
+  await deleteOldDeliveries(database, later(31), 30)
   expect(await deliveriesOf(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending' }])
   expect((await tenant.call('DELETE', `/v1/webhooks/${subscriptionId}`)).status).toBe(200)
   for (const table of ['webhook_deliveries', 'webhook_queue', 'webhook_attempts'] as const) {
@@ -451,7 +451,7 @@ test('events are recorded while their subscription or their tenant is being dele
   const later = await view()
   for (const id of [eventId, later]) expect((await tenant.call('GET', `/v1/events/${id}`)).status).toBe(200)
   const { database } = bench.service.stores
-  await forgetOldDeliveries(database, bench.now(), 30)
+  await deleteOldDeliveries(database, bench.now(), 30)
   const rowsOf = (table: 'webhook_deliveries' | 'webhook_queue') =>
     database.selectFrom(table).select('subscription_id').where('tenant_id', '=', tenant.id).execute()
   const left = async () => [...(await rowsOf('webhook_deliveries')), ...(await rowsOf('webhook_queue'))]
@@ -460,6 +460,6 @@ test('events are recorded while their subscription or their tenant is being dele
   await subscribed()
   await view()
   await database.deleteFrom('tenants').where('tenant_id', '=', tenant.id).execute()
-  await forgetOldDeliveries(database, bench.now(), 30)
+  await deleteOldDeliveries(database, bench.now(), 30)
   expect(await left()).toEqual([])
 })

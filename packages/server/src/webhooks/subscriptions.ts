@@ -7,6 +7,8 @@ import { isUuid, newId } from '../platform/ids.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CustomHeader, checkHeaders } from './custom-headers.ts'
+import { wakeWorkers } from './queue/add.ts'
+import { deleteDeliveriesOf } from './queue/delete.ts'
 import type { Webhook } from './schema.ts'
 import { newSigningSecret } from './signature.ts'
 import type { UrlFilter } from './url-filter.ts'
@@ -64,7 +66,7 @@ export async function createSubscription(
     ...headerColumns(tenant, secrets, subscriptionId, headers),
   }
   await tenant.transaction(async (tx) => {
-    await requireRoom(tx, 1)
+    await requireCapacity(tx, 1)
     await tx.db
       .insertInto('webhook_subscriptions')
       .values({
@@ -193,27 +195,32 @@ export async function resumeSubscription(tenant: Tenant, subscriptionId: string,
   return tenant.transaction(async (tx) => {
     const { paused_at } = await requireSubscription(tx, id)
     if (paused_at === null) return []
-    await requireRoom(tx, 0)
+    await requireCapacity(tx, 0)
     await tx.db
       .updateTable('webhook_subscriptions')
       .set({ paused_at: null, updated_at: now })
       .where('subscription_id', '=', id)
       .execute()
+    await wakeWorkers(tx)
     return ['status']
   })
 }
 
 /**
- * Deletes a subscription with its deliveries and their log. It may deadlock with the workers that send those; repeat it then.
+ * Deletes a subscription with its deliveries and their attempts. Repeat it if it deadlocks with the workers that send
+ * those.
  * @throws ServiceError 404
  */
 export async function deleteSubscription(tenant: Tenant, subscriptionId: string): Promise<void> {
   const id = idOf(subscriptionId)
-  const { numDeletedRows } = await tenant.db
-    .deleteFrom('webhook_subscriptions')
-    .where('subscription_id', '=', id)
-    .executeTakeFirstOrThrow()
-  if (numDeletedRows === 0n) throw notFound('webhook subscription')
+  await tenant.transaction(async (tx) => {
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('webhook_subscriptions')
+      .where('subscription_id', '=', id)
+      .executeTakeFirstOrThrow()
+    if (numDeletedRows === 0n) throw notFound('webhook subscription')
+    await deleteDeliveriesOf(tx.unrestricted, tx.id, id)
+  })
 }
 
 /** The stored row of a subscription. @throws ServiceError 404 */
@@ -239,7 +246,7 @@ export function headersPlace(tenantId: string, subscriptionId: string): string {
  * Waits for whoever else is adding one, then counts. Call it in a transaction.
  * @param added how many more there will be; one that is resumed is there already.
  */
-async function requireRoom(tx: Tenant, added: 0 | 1): Promise<void> {
+async function requireCapacity(tx: Tenant, added: 0 | 1): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
   const { active, all } = await tx.db
     .selectFrom('webhook_subscriptions')

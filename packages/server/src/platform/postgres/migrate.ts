@@ -30,6 +30,7 @@ import * as segmentEventHolders from './migrations/0034-segment-event-holders.ts
 import * as merges from './migrations/0035-merges.ts'
 import * as batches from './migrations/0036-batches.ts'
 import * as idempotencyKeys from './migrations/0037-idempotency-keys.ts'
+import * as webhookCalls from './migrations/0038-webhook-calls.ts'
 
 const MIGRATIONS: Record<string, Migration> = {
   '0001-foundation': foundation,
@@ -63,6 +64,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0035-merges': merges,
   '0036-batches': batches,
   '0037-idempotency-keys': idempotencyKeys,
+  '0038-webhook-calls': webhookCalls,
 }
 
 /** An arbitrary number that no other program uses; both databases are migrated under this lock. */

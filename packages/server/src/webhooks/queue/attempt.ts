@@ -7,7 +7,7 @@ import type { CustomHeader } from '../custom-headers.ts'
 import { type SigningSecrets, signatureHeaders } from '../signature.ts'
 import { headersPlace, secretPlace } from '../subscriptions.ts'
 import type { Batch, Claimed, Target } from './claim.ts'
-import type { Outcome } from './record.ts'
+import type { Outcome } from './finish.ts'
 
 const ERROR_LENGTH_MAX = 500
 const SUBSCRIPTIONS_REMEMBERED_MAX = 1_000

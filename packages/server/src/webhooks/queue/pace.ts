@@ -1,4 +1,4 @@
-import type { Outcome } from './record.ts'
+import type { Outcome } from './finish.ts'
 
 /**
  * Requests to one receiver at once: few at first, and one more with each quick answer until that makes it slower. From then

@@ -6,12 +6,15 @@ import { arrived, deliveriesOf, startWebhookBench, until, type WebhookBench } fr
 import { EMPTY_RECORD, type EventRecord } from '../../journal/event-record.ts'
 import { newId } from '../../platform/ids.ts'
 import { createMetrics } from '../../platform/metrics.ts'
+import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import { openTenant } from '../../platform/tenant.ts'
-import { activeSubscriptions, addDeliveries } from '../match.ts'
+import { activeSubscriptions, deliveriesOf as deliveriesFor } from '../match.ts'
 import { resendDelivery } from '../resend.ts'
 import type { WebhookDelivery } from '../schema.ts'
+import { addDeliveries } from './add.ts'
 import { type Claimed, claimDeliveries } from './claim.ts'
-import { giveBack, type Outcome, recordAttempts } from './record.ts'
+import { deleteDeliveries } from './delete.ts'
+import { giveBack, type Outcome, recordAttempts } from './finish.ts'
 import { startDeliveryWorker } from './worker.ts'
 
 let bench: WebhookBench
@@ -33,11 +36,17 @@ async function queue(
 ): Promise<void> {
   const at = bench.now().getTime()
   const common = { ...EMPTY_RECORD, tenant_id: tenant.id, event, timestamp: at, received_at: at, ...more }
-  await addDeliveries(
-    tenant.handle,
-    Array.from({ length: count }, () => ({ ...common, event_id: newId() })),
-    await activeSubscriptions(tenant.handle),
-  )
+  const events = Array.from({ length: count }, () => ({ ...common, event_id: newId() }))
+  await addDeliveries(tenant.handle, deliveriesFor(events, await activeSubscriptions(tenant.handle)))
+}
+
+/** Deletes deliveries as features do, by default all of a tenant. */
+async function remove({ handle }: TestTenant, deliveryIds?: readonly string[]): Promise<void> {
+  const ids =
+    deliveryIds ??
+    (await handle.db.selectFrom('webhook_deliveries').select('delivery_id').execute()).map((row) => row.delivery_id)
+  const keys = ids.map((delivery_id) => ({ tenant_id: handle.id, delivery_id }))
+  await repeatOnCollision(() => handle.transaction((tx) => deleteDeliveries(tx.unrestricted, keys)))
 }
 
 function secondWorker() {
@@ -262,7 +271,7 @@ test('a delivery that is deleted while it is under way leaves no attempt behind,
   const taken = await take(0)
   const [gone] = taken
   if (!gone) throw new Error('nothing was taken')
-  await tenant.handle.db.deleteFrom('webhook_deliveries').where('delivery_id', '=', gone.deliveryId).execute()
+  await remove(tenant, [gone.deliveryId])
   expect(await queued(tenant)).toBe(4)
   await answer(taken)
   expect(await states()).toEqual([['succeeded', 4]])
@@ -279,15 +288,7 @@ test('attempts that are being written down while their deliveries are deleted go
   expect(taken).toHaveLength(320)
   for (let start = 0; start < taken.length; start += 16) {
     const some = taken.slice(start, start + 16)
-    const erase = (part: readonly Claimed[]) =>
-      tenant.handle.db
-        .deleteFrom('webhook_deliveries')
-        .where(
-          'delivery_id',
-          'in',
-          part.map(({ deliveryId }) => deliveryId),
-        )
-        .execute()
+    const erase = (part: readonly Claimed[]) => remove(tenant, [...idsOf(part)])
     const [left, right] = [some.slice(0, 8), some.slice(8)]
     await Promise.all([answer(left), erase(left), answer(right), erase(right), giveBack(database, right, bench.now())])
   }
@@ -330,7 +331,7 @@ test('a delivery that is taken while it is being deleted leaves the queue too, a
   const [taken, erased] = await database.transaction().execute(async (tx) => {
     const free = new Map([[subscriptionId, 1_000]])
     const { deliveries } = await claimDeliveries({ ...stores, database: tx }, { ...room, free }, at(0), 20_000)
-    const deletion = tenant.handle.db.deleteFrom('webhook_deliveries').execute()
+    const deletion = remove(tenant)
     await waitForLock()
     return [deliveries.filter(({ batch }) => batch.subscriptionId === subscriptionId), { deletion }] as const
   })
@@ -379,7 +380,7 @@ test('the body of an event without a contact is there at once; a pending deliver
   await queue(tenant, 'erased', 1)
   const [delivery] = await deliveriesOf(tenant.handle, subscriptionId)
   expect(JSON.parse(delivery?.payload ?? '')).toMatchObject({ event: 'erased', data: { contact: null } })
-  await tenant.handle.db.deleteFrom('webhook_deliveries').execute()
+  await remove(tenant)
   const { deliveries } = await claimDeliveries(stores, room, bench.now(), 20_000)
   expect(deliveries.filter(({ batch }) => batch.subscriptionId === subscriptionId)).toEqual([])
   expect(await tenant.handle.db.selectFrom('webhook_queue').selectAll().execute()).toEqual([])

@@ -8,9 +8,9 @@ import type { Outbound } from '../../platform/outbound/client.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { createSender } from './attempt.ts'
+import { createSlots, type Slot } from './capacity.ts'
 import { type Claimed, claimDeliveries } from './claim.ts'
-import { type Attempted, giveBack, recordAttempts } from './record.ts'
-import { createSlots, type Slot } from './room.ts'
+import { type Attempted, giveBack, recordAttempts } from './finish.ts'
 
 /** Longer than any attempt can take; a killed process' deliveries are taken over after it. */
 const LEASE_MS = 20_000

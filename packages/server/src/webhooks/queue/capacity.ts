@@ -1,6 +1,6 @@
 import type { Claimed, Room } from './claim.ts'
+import type { Outcome } from './finish.ts'
 import { AHEAD_LEFT, createPaces, PER_SUBSCRIPTION_FIRST, SLOW_MS } from './pace.ts'
-import type { Outcome } from './record.ts'
 
 /**
  * Deliveries that one process has in hand at once; each holds one payload in memory. A quick machine sends so many in the

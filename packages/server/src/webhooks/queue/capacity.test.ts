@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { createSlots, type Slot, type Slots } from './capacity.ts'
 import type { Claimed } from './claim.ts'
-import { createSlots, type Slot, type Slots } from './room.ts'
 
 const target = {
   url: 'https://hooks.example/',

@@ -1,0 +1,42 @@
+import { sql } from 'kysely'
+import type { Tenant } from '../platform/tenant.ts'
+import { deleteDeliveries } from './queue/delete.ts'
+
+/** Deliveries that are deleted together. */
+const BATCH = 5_000
+
+/**
+ * Erases a contact from webhook deliveries and from what receivers answered. Deliveries of its contact_deleted event
+ * stay: they contain only the id, and tell receivers to delete the contact too.
+ * @param mentions a regular expression that finds its address; null if the address is unknown.
+ * @returns how many rows were deleted or changed, by kind.
+ */
+export async function eraseFromDeliveries(tx: Tenant, contactId: string, mentions: string | null) {
+  const hasId = (column: string) => sql<boolean>`strpos(${sql.ref(column)}, ${contactId}) > 0`
+  // The pattern for an unknown address matches nothing.
+  const hasAddress = (column: string) => sql<boolean>`${sql.ref(column)} ~* ${mentions ?? '(?!)'}`
+  const answers = await tx.db
+    .updateTable('webhook_attempts')
+    .set({ body: null })
+    .where((eb) => eb.or([hasAddress('body'), hasId('body')]))
+    .executeTakeFirst()
+  let deleted = 0
+  for (;;) {
+    const found = await tx.db
+      .selectFrom('webhook_deliveries')
+      .select('delivery_id')
+      .where((eb) =>
+        eb.or([
+          hasAddress('payload'),
+          hasAddress('record'),
+          eb.and([eb('event', '<>', 'contact_deleted'), eb.or([hasId('payload'), hasId('record')])]),
+        ]),
+      )
+      .limit(BATCH)
+      .execute()
+    const keys = found.map(({ delivery_id }) => ({ tenant_id: tx.id, delivery_id }))
+    deleted += await deleteDeliveries(tx.unrestricted, keys)
+    if (found.length < BATCH) break
+  }
+  return { webhook_deliveries: deleted, webhook_answers: Number(answers.numUpdatedRows) }
+}
