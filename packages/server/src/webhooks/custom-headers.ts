@@ -29,7 +29,7 @@ export function checkHeaders(headers: readonly CustomHeader[]): void {
     const problem = (what: string, message: string) => details.push({ path: `headers[${index}].${what}`, message })
     if (!NAME.test(name)) problem('name', 'must be a header name: letters, digits and dashes')
     else if (RESERVED.test(name)) problem('name', `${name} is set by the service; choose another name`)
-    else if (seen.has(name.toLowerCase())) problem('name', `${name} is there twice`)
+    else if (seen.has(name.toLowerCase())) problem('name', `${name} appears twice`)
     if (!VALUE.test(value) || value.length > VALUE_LENGTH_MAX) {
       problem('value', `must be 1 to ${VALUE_LENGTH_MAX} visible ASCII characters`)
     }

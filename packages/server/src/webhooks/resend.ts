@@ -127,7 +127,7 @@ type Deliveries = ExpressionBuilder<TenantTables, 'webhook_deliveries'>
 
 /**
  * Queues finished deliveries again, each in a row of its own: their next attempts have different numbers. One statement,
- * so that nobody sees a delivery that is neither finished nor queued.
+ * so that no delivery is ever neither finished nor queued.
  * @returns how many.
  */
 async function queueAgain(

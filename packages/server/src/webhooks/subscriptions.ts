@@ -17,7 +17,7 @@ import type { UrlFilter } from './url-filter.ts'
 const ACTIVE_MAX = 25
 /** Subscriptions of a tenant, paused ones included. */
 export const SUBSCRIPTIONS_MAX = 200
-/** Distinguishes this lock from others of the same tenant. */
+/** The number of the tenant's lock under which the limits are checked. */
 const LIMIT_LOCK = 5
 
 export interface SubscriptionSettings {
@@ -187,7 +187,7 @@ export async function pauseSubscription(tenant: Tenant, subscriptionId: string, 
 }
 
 /**
- * Starts deliveries again. @returns the names of the fields that changed.
+ * Resumes deliveries. @returns the names of the fields that changed.
  * @throws ServiceError 404, or 409 `webhook_limit_reached`.
  */
 export async function resumeSubscription(tenant: Tenant, subscriptionId: string, now: Date): Promise<string[]> {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestTenant, type TestTenant } from '../../../test/service.ts'
 import { addDelivery, deliveriesOf, startWebhookBench, until, type WebhookBench } from '../../../test/webhooks.ts'
 import { newId } from '../../platform/ids.ts'
+import { WORK_CHANNEL } from '../../platform/postgres/invalidation.ts'
 import { resendDelivery, resendFailed, sendTest } from '../resend.ts'
 import { pauseSubscription, resumeSubscription } from '../subscriptions.ts'
 import { addDeliveries, type NewDelivery } from './add.ts'
@@ -23,7 +24,7 @@ beforeAll(async () => {
   listener = new pg.Client(bench.service.postgres.address)
   listener.on('notification', () => notified++)
   await listener.connect()
-  await listener.query('LISTEN cds_webhook_work')
+  await listener.query(`LISTEN ${WORK_CHANNEL}`)
 })
 afterAll(async () => {
   await listener.end()

@@ -1,10 +1,11 @@
 import { CompiledQuery, sql } from 'kysely'
+import { WORK_CHANNEL } from '../../platform/postgres/invalidation.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 
 /** Deliveries of one subscription that share a queue row. */
 const BATCH = 64
 /** Wakes the workers of all processes when the transaction commits. Equal notifications of a transaction are sent once. */
-export const NOTIFY_WORKERS = "pg_notify('cds_webhook_work', '')"
+export const NOTIFY_WORKERS = `pg_notify('${WORK_CHANNEL}', '')`
 
 /** A delivery to add. */
 export interface NewDelivery {
