@@ -12,7 +12,8 @@ import { openSecretBox } from '../packages/server/src/platform/crypto/secret-key
 import { newId } from '../packages/server/src/platform/ids.ts'
 import { sampleSession, sampleVisitor } from '../packages/server/src/seed/journeys.ts'
 import { createRandom } from '../packages/server/src/seed/random.ts'
-import { activeSubscriptions, addDeliveries } from '../packages/server/src/webhooks/match.ts'
+import { activeSubscriptions, deliveriesOf } from '../packages/server/src/webhooks/match.ts'
+import { addDeliveries } from '../packages/server/src/webhooks/queue/add.ts'
 import { createSubscription } from '../packages/server/src/webhooks/subscriptions.ts'
 
 const [site = '', url = '', count = '0', subscriptions = '1'] = process.argv.slice(2)
@@ -34,7 +35,7 @@ await session.tenant(tenantId).transaction(async (tx) => {
     const queued = events
       .slice(0, Math.min(BATCH, Number(count) - made))
       .map((event, index) => ({ ...event, event_id: newId(), event: `queued_${index % Number(subscriptions)}` }))
-    await addDeliveries(tx, queued, await activeSubscriptions(tx))
+    await addDeliveries(tx, deliveriesOf(queued, await activeSubscriptions(tx)))
   }
 })
 await session.close()

@@ -12,7 +12,7 @@ import { SERVICE } from './target.ts'
 const SITE = 'webhooks.example'
 const READY = /is running at (\S+)/
 const SUBSCRIPTIONS = 8
-/** Requests that the bare client keeps under way. */
+/** Requests that the bare client keeps in flight. */
 const CONNECTIONS = 96
 /**
  * Before the bursts, as the bare client makes its connections before its clock runs: the service's code is compiled and it

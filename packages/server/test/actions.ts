@@ -1,10 +1,11 @@
 import type { ActionParams, ActionType } from '../src/agents/action-types.ts'
 import { type Proposed, proposeAction } from '../src/agents/actions/propose.ts'
 import type { ActionRef } from '../src/agents/actions/queue.ts'
-import { appendRecords, type SystemEvent, toRecords } from '../src/journal/append.ts'
+import { type SystemEvent, toRecords } from '../src/journal/append.ts'
 import { newId } from '../src/platform/ids.ts'
 import type { Jobs } from '../src/platform/jobs/jobs.ts'
 import type { Tenant } from '../src/platform/tenant.ts'
+import { appendRecords } from '../src/webhooks/append.ts'
 
 export interface TestProposal<T extends ActionType = ActionType> {
   contactId: string

@@ -18,18 +18,18 @@ import { makeCertificate, startReceiver } from './receiver.ts'
 import { seededRandom } from './seed.ts'
 import { createDatabase, insertTenant } from './service.ts'
 
-/** Each run draws other moments; the seed that it prints draws them again. */
+/** The moments of the kills are random; the seed that the run prints reproduces them. */
 const KILLS = 8
 const MINUTE = 60_000
 const EVENTS_A_KILL = 15
-/** Beyond the lease of what a killed process had in hand, so that nobody waits for its end. */
+/** Longer than a lease, so that the next process can claim the deliveries of a killed one at once. */
 const AHEAD_A_KILL_MS = 25_000
 
 /**
- * A receiver that is slower than the senders, so that every kill meets deliveries in hand; one event in ten is refused
- * the first time, so that every kill meets retries that are due later as well.
+ * The receiver is slower than the senders, so that every kill interrupts deliveries in flight. It refuses one event in ten
+ * the first time, so that retries are pending as well.
  */
-test(`killed ${KILLS} times while delivering, every event arrives, none is forgotten, each attempt counts once`, async () => {
+test(`killed ${KILLS} times while delivering, every event arrives, and each recorded attempt counts once`, async () => {
   const directory = await openDirectory()
   const random = seededRandom()
   const certificate = makeCertificate()
@@ -71,7 +71,7 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
       const url = await service.start(kill * AHEAD_A_KILL_MS)
       const stop = { now: false }
       const sending = Promise.all([1, 2, 3].map(() => sendUntil({ url, site }, acknowledged, stop, random)))
-      // By the work done, not by the clock: a busy machine must not make the test an empty one.
+      // Waits for events, not for a time, because a busy machine might record none.
       const enough = acknowledged.length + EVENTS_A_KILL
       while (acknowledged.length < enough) await sleep(5)
       await sleep(random() * 200)
@@ -84,7 +84,7 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
     const neverAttempted = async () => (await pending()).filter(({ attempt_count }) => attempt_count === 0)
     await expect.poll(neverAttempted, { timeout: 60_000 }).toEqual([])
     await service.kill()
-    // What was refused comes again after a minute.
+    // Refused events are retried after a minute.
     await service.start(KILLS * AHEAD_A_KILL_MS + 2 * MINUTE)
     await expect.poll(pending, { timeout: 60_000 }).toEqual([])
     const deliveries = await allDeliveries(tenant, subscriptionId)
@@ -92,13 +92,13 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
     expect(deliveries.filter(({ status }) => status !== 'succeeded')).toEqual([])
     const delivered = deliveries.map(({ event_id }) => event_id)
     expect(new Set(delivered).size).toBe(delivered.length)
-    // What was not acknowledged may have been recorded all the same; then it is delivered too.
+    // Events that were recorded but not acknowledged are delivered too.
     expect(acknowledged.filter((id) => !delivered.includes(id))).toEqual([])
     expect(delivered.filter((id) => !seen.has(id))).toEqual([])
     for (const { attempts, attempt_count } of deliveries) {
       expect(attempts.map(({ attempt }) => attempt)).toEqual(attempts.map((_, index) => index + 1))
       expect(attempt_count).toBe(attempts.length)
-      // Nothing but a recorded failure (the refusal; on a busy machine a broken connection too) leads to another attempt.
+      // Only a recorded failure causes another attempt: a refusal, or a broken connection on a busy machine.
       expect(attempts.map(({ error }) => error === null)).toEqual(
         attempts.map((_, index) => index === attempts.length - 1),
       )
@@ -107,7 +107,7 @@ test(`killed ${KILLS} times while delivering, every event arrives, none is forgo
       expect(Date.parse(second.at)).toBeGreaterThanOrEqual(Date.parse(first.at) + first.latency_ms + MINUTE)
     }
     expect(deliveries.some(({ attempts }) => attempts.length > 1)).toBe(true)
-    // The kills did meet deliveries that had been sent and not yet written down.
+    // The kills interrupted deliveries that had been sent and not recorded.
     const requests = [...seen.values()].reduce((sum, times) => sum + times, 0)
     const attempts = deliveries.reduce((sum, { attempt_count }) => sum + attempt_count, 0)
     expect(requests).toBeGreaterThan(attempts)

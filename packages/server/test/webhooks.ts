@@ -16,11 +16,11 @@ export interface WebhookBench {
   receiver: Receiver
   dns: DnsServer
   certificate: Certificate
-  /** Moves the service's clock on. */
+  /** Moves the service's clock forward. */
   pass(milliseconds: number): void
-  /** What the service's clock shows. */
+  /** The time of the service's clock. */
   now(): Date
-  /** Subscribes, and waits until the collector knows. */
+  /** Subscribes, and waits until the collector's cache has the subscription. */
   subscribe(
     tenant: TestTenant,
     settings?: Partial<SubscriptionSettings>,
@@ -28,7 +28,7 @@ export interface WebhookBench {
   close(): Promise<void>
 }
 
-/** Starts all that. */
+/** Starts a service with a receiver. */
 export async function startWebhookBench(environment: Record<string, string> = {}): Promise<WebhookBench> {
   const dns = await startDnsServer()
   for (const name of ['hooks.example', 'other.example', 'slow.hooks.example']) dns.zone.set(name, ['127.0.0.1'])
@@ -62,7 +62,7 @@ export async function startWebhookBench(environment: Record<string, string> = {}
   }
 }
 
-/** Waits until the service has forgotten what it remembers: a change is announced to it a moment after its commit. */
+/** Waits until the service has emptied its caches, which it does a moment after the commit of a change. */
 async function changesAreKnown(service: TestService): Promise<void> {
   const { database } = service.stores
   const tenantId = await createTenant(database, 'Announced', new Date())
@@ -72,13 +72,13 @@ async function changesAreKnown(service: TestService): Promise<void> {
     const { status } = await call(service, 'OPTIONS', `/v1/public/form-submission/${tenantId}/f`, { headers })
     if (status !== expected) throw new Error(`the preflight of ${host} is ${status}, not ${expected}`)
   }
-  // From here on it is remembered that the host is nobody's.
+  // Now it is cached that the host belongs to no tenant.
   await requireStatus(403)
   await addVerifiedDomain(database, tenantId, host, new Date())
   await until(() => requireStatus(204))
 }
 
-/** Waits until something holds. @throws what `check` threw last, when it does not in time. */
+/** Repeats `check` until it succeeds. @throws its last error when the time is over. */
 export async function until<T>(check: () => T | Promise<T>, withinMs = 20_000): Promise<T> {
   const endsAt = Date.now() + withinMs
   for (;;) {
@@ -91,7 +91,7 @@ export async function until<T>(check: () => T | Promise<T>, withinMs = 20_000): 
   }
 }
 
-/** What arrived under a path, once there are so many. */
+/** The requests to a path, once this many have arrived. */
 export function arrived(receiver: Receiver, path: string, count: number): Promise<Received[]> {
   return until(() => {
     const found = receiver.received.filter((each) => each.path === path)
@@ -110,7 +110,7 @@ export async function deliveriesOf(
   return deliveries
 }
 
-/** A subscription's only delivery, once its log has so many attempts. */
+/** A subscription's only delivery, once it has this many attempts. */
 export function attempted(tenant: TestTenant, subscriptionId: string, count: number): Promise<WebhookDelivery> {
   return until(async () => {
     const deliveries = await deliveriesOf(tenant.handle, subscriptionId)
@@ -121,7 +121,7 @@ export function attempted(tenant: TestTenant, subscriptionId: string, count: num
   })
 }
 
-/** Adds a delivery whose log has so many attempts, as a worker leaves it; one that is pending is not due for long. */
+/** Adds a delivery with this many attempts, as a worker leaves it. A pending one is never due. */
 export function addDelivery(
   handle: Tenant,
   { subscriptionId, createdAt }: { subscriptionId: string; createdAt: Date },
@@ -132,7 +132,7 @@ export function addDelivery(
   const never = new Date('2100-01-01')
   return handle.transaction(async (tx) => {
     const ids = { delivery_id: deliveryId, subscription_id: subscriptionId }
-    const times = { due_at: never, created_at: createdAt }
+    const times = { due_at: never, created_at: createdAt, attempts_before: attemptsBefore }
     const event = { event_id: deliveryId, event: 'page_view', payload: '{"again":true}' }
     await tx.db
       .insertInto('webhook_deliveries')
@@ -147,14 +147,13 @@ export function addDelivery(
         .values({ ...ids, ...line })
         .execute()
     }
-    if (attemptsBefore > 0) {
+    if (status === 'pending') {
+      const row = { subscription_id: subscriptionId, due_at: never, batch_id: newId(), attempt: attempts + 1 }
       await tx.db
-        .updateTable('webhook_deliveries')
-        .set({ attempts_before: attemptsBefore })
-        .where('delivery_id', '=', deliveryId)
+        .insertInto('webhook_queue')
+        .values({ ...row, delivery_ids: [deliveryId] })
         .execute()
     }
-    if (status !== 'pending') await tx.db.deleteFrom('webhook_queue').where('due_at', '=', never).execute()
     return deliveryId
   })
 }

@@ -5,10 +5,10 @@ import { createTestTenant, sharedService, type TestService, type TestTenant } fr
 import { ChangeLog } from '../contacts/change-log.ts'
 import { SYSTEM_EVENTS } from '../events/filters.ts'
 import { linkOwners } from '../identification/link-owners.ts'
-import { appendRecords } from '../journal/append.ts'
 import { episodeId } from '../journal/episodes.ts'
 import { type EventRecord, JOURNAL_FORMAT, NOBODY, serializeEvents } from '../journal/event-record.ts'
 import { newId } from '../platform/ids.ts'
+import { appendRecords } from '../webhooks/append.ts'
 import { EVENT_DIMENSIONS } from './event-dimensions.ts'
 
 let service: TestService

@@ -1,5 +1,6 @@
 import { eraseFromRuns } from '../agents/erase.ts'
 import { countContactRows } from '../contacts/erase.ts'
+import { mentionPattern } from '../contacts/erasure-subject.ts'
 import { eraseFromConversations } from '../conversations/erase.ts'
 import type { Counter, Eraser } from '../erasure/erase.ts'
 import { eraseFromVisitors } from '../identification/erase.ts'
@@ -17,7 +18,7 @@ export const ERASERS: readonly Eraser[] = [
   eraseFromRuns,
   eraseAnswers,
   // Last: it locks rows that delivery workers wait for.
-  eraseFromDeliveries,
+  (tx, { contactId, email }) => eraseFromDeliveries(tx, contactId, email === null ? null : mentionPattern(email)),
 ]
 
 /** What is deleted with the contact's row, for the receipt. */

@@ -35,8 +35,8 @@ import { createReadiness } from '../platform/readiness.ts'
 import { type Clock, systemClock } from '../platform/time.ts'
 import { watchSegments } from '../segments/watch.ts'
 import { makeTrackerScript } from '../sites/track/script.ts'
-import { createSubscriptionLookup } from '../webhooks/lookup.ts'
-import { keepDeliveries } from '../webhooks/queue/retention.ts'
+import { prepareDeliveries } from '../webhooks/flush-part.ts'
+import { startDeliveryRetention } from '../webhooks/queue/retention.ts'
 import { type DeliveryWorker, startDeliveryWorker } from '../webhooks/queue/worker.ts'
 import { createApp } from './app.ts'
 import { type EngineOptions, type Engines, openEngines } from './engines.ts'
@@ -108,18 +108,17 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const deliveryWorker = startDeliveryWorker({ stores, outbound, secrets, clock, log, metrics })
     cleanup.push(() => deliveryWorker.stop())
     invalidation.onWork(deliveryWorker.wake)
-    const retention = keepDeliveries(stores.database, config.webhookRetentionDays, clock, log)
+    const retention = startDeliveryRetention(stores.database, config.webhookRetentionDays, clock, log)
     cleanup.push(() => retention.stop())
     const tables = keepTables(stores.database, clock, log)
     cleanup.push(() => tables.stop())
-    const findSubscriptions = createSubscriptionLookup(stores, invalidation)
     // The embedded ClickHouse belongs to one process: nobody else records events.
     const live = startLiveFeed({ stores, clock, log, hasOthers: config.clickhouseUrl !== null })
     cleanup.push(() => live.stop())
     const groupCommit = createGroupCommit({
       pool: postgres.pool,
       projector,
-      findSubscriptions,
+      preparePart: prepareDeliveries(stores, invalidation),
       clock,
       log,
       metrics,

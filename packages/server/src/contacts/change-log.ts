@@ -1,4 +1,4 @@
-import { appendRecords, type SystemEvent, toRecords } from '../journal/append.ts'
+import { type SystemEvent, toRecords } from '../journal/append.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { LiveTelling } from '../live/feed.ts'
 import type { Logger } from '../platform/log.ts'
@@ -8,6 +8,7 @@ import type { Clock } from '../platform/time.ts'
 import { createTurns } from '../platform/turns.ts'
 import type { RecordedEvent } from '../segments/check-queue.ts'
 import type { SegmentFollower } from '../segments/follow.ts'
+import { appendRecords } from '../webhooks/append.ts'
 
 /** Dependencies of every change of contacts, besides the tenant's data. */
 export interface WriteDependencies {

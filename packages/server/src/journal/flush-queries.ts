@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import type { NewDelivery } from '../webhooks/match.ts'
 import { type Beginning, beginningOf } from './beginnings.ts'
 import { episodeId } from './episodes.ts'
 import type { Batch } from './event-record.ts'
@@ -16,6 +15,15 @@ export interface FlushVisitor {
   episode: number
 }
 
+/** What a feature writes in the statement of a flush, so that it commits with the events. */
+export interface FlushPart {
+  /** Names the prepared statement, so a part of the same name has the same SQL. */
+  name: string
+  /** Common table expressions. The parameters are numbered from `firstParameter`. */
+  sql(firstParameter: number): string
+  values: readonly unknown[]
+}
+
 /** The rows that a flush writes. */
 export interface Flush {
   journalId: string
@@ -23,7 +31,8 @@ export interface Flush {
   eventCount: number
   visitors: (FlushVisitor & { beginning: Beginning | null })[]
   batches: readonly Batch[]
-  deliveries: readonly NewDelivery[]
+  /** null if the events cause nothing else. */
+  part: FlushPart | null
   now: Date
 }
 
@@ -60,29 +69,34 @@ const BEGIN_EARLIER = `UPDATE visitors SET first_seen_at = least(visitors.first_
   ) AS earlier
   WHERE visitors.tenant_id = earlier.tenant_id AND visitors.visitor_id = earlier.visitor_id`
 
-/** A subscription may have been paused or deleted since it was cached; then nothing is delivered. */
-const ADD_DELIVERIES = `INSERT INTO webhook_deliveries
-  (tenant_id, delivery_id, subscription_id, event_id, event, record, payload, due_at, created_at)
-  SELECT sent.*, $6::timestamptz, $6::timestamptz
-  FROM unnest($16::uuid[], $17::uuid[], $18::uuid[], $19::uuid[], $20::text[], $21::text[], $22::text[])
-    AS sent (tenant_id, delivery_id, subscription_id, event_id, event, record, payload)
-  WHERE EXISTS (SELECT FROM webhook_subscriptions AS subscription WHERE subscription.tenant_id = sent.tenant_id
-    AND subscription.subscription_id = sent.subscription_id AND subscription.paused_at IS NULL)`
-
 /**
  * Writes a whole flush in one statement: one round trip, one commit. It succeeds if every id that a sender chose is new
  * and every visitor is new or still has the owner recorded in its events.
  * @returns false if not; then nothing is written.
  */
 export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<boolean> {
-  const { visitors, deliveries } = flush
-  const delivers = deliveries.length > 0
+  const { visitors, part } = flush
+  const values = [
+    ...idParameters(flush.batches),
+    visitors.map(({ tenantId }) => tenantId),
+    visitors.map(({ visitorId }) => visitorId),
+    flush.now,
+    visitors.map(({ contactId }) => contactId),
+    visitors.map(({ episode }) => episode),
+    visitors.map(({ beginning }) => dateOf(beginning?.seenAt)),
+    visitors.map(({ beginning }) => dateOf(beginning?.page?.at)),
+    visitors.map(({ beginning }) => beginning?.page?.url ?? null),
+    visitors.map(({ beginning }) => beginning?.page?.referrer ?? null),
+    flush.journalId,
+    flush.eventCount,
+    flush.rows,
+  ]
   try {
     await client.query({
-      name: `journal.flush.${eventIdTables(flush.now).today.table}${delivers ? '.deliver' : ''}`,
+      name: `journal.flush.${eventIdTables(flush.now).today.table}${part ? `.${part.name}` : ''}`,
       text: `WITH remembered AS (${rememberIds(flush.now)}), sent AS (${SENT}), added AS (${ADD_VISITORS}),
         begun AS (${BEGIN_EARLIER}),
-        ${delivers ? `delivered AS (${ADD_DELIVERIES}),` : ''}
+        ${part ? `${part.sql(values.length + 1)},` : ''}
         checked AS (
           SELECT (SELECT count(*) FROM remembered) = cardinality($1::uuid[])
             AND (SELECT count(*) FROM added) + count(*) = cardinality($5::text[]) AS holds
@@ -91,22 +105,7 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
         )
         INSERT INTO journal (journal_id, tenant_ids, row_count, rows)
         SELECT $13, ARRAY(SELECT DISTINCT unnest($4::uuid[])), $14, $15 FROM checked WHERE 1 / holds::integer = 1`,
-      values: [
-        ...idParameters(flush.batches),
-        visitors.map(({ tenantId }) => tenantId),
-        visitors.map(({ visitorId }) => visitorId),
-        flush.now,
-        visitors.map(({ contactId }) => contactId),
-        visitors.map(({ episode }) => episode),
-        visitors.map(({ beginning }) => dateOf(beginning?.seenAt)),
-        visitors.map(({ beginning }) => dateOf(beginning?.page?.at)),
-        visitors.map(({ beginning }) => beginning?.page?.url ?? null),
-        visitors.map(({ beginning }) => beginning?.page?.referrer ?? null),
-        flush.journalId,
-        flush.eventCount,
-        flush.rows,
-        ...(delivers ? columnsOf(deliveries) : []),
-      ],
+      values: part ? [...values, ...part.values] : values,
     })
     return true
   } catch (error) {
@@ -118,11 +117,6 @@ export async function writeAtOnce(client: pg.PoolClient, flush: Flush): Promise<
 
 function dateOf(milliseconds: number | undefined): Date | null {
   return milliseconds === undefined ? null : new Date(milliseconds)
-}
-
-function columnsOf(deliveries: readonly NewDelivery[]): (string | null)[][] {
-  const keys = ['tenantId', 'deliveryId', 'subscriptionId', 'eventId', 'event', 'record', 'payload'] as const
-  return keys.map((key) => deliveries.map((delivery) => delivery[key]))
 }
 
 /** The visitors of some batches as PostgreSQL has them; unknown ones are anonymous. */

@@ -21,8 +21,8 @@ function groupCommit() {
   const rows: JournalRow[] = []
   const noting = { ...projector, take: (row: JournalRow) => void rows.push(row) }
   const metrics = createMetrics(postgres.pool, stores.reads, projector.counts)
-  const findSubscriptions = async () => []
-  const parts = { pool: postgres.pool, projector: noting, findSubscriptions, clock: systemClock, log, metrics }
+  const preparePart = async () => () => null
+  const parts = { pool: postgres.pool, projector: noting, preparePart, clock: systemClock, log, metrics }
   return { rows, ...createGroupCommit(parts) }
 }
 

@@ -5,10 +5,16 @@ import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { asUnavailable } from '../platform/postgres/connect.ts'
 import type { Clock } from '../platform/time.ts'
-import { type ActiveSubscription, deliveriesOf, type NewDelivery, type SubscriptionLookup } from '../webhooks/match.ts'
 import type { JournalRow } from './append.ts'
 import { type Batch, type EventRecord, serializeEvents, sizeOf } from './event-record.ts'
-import { assignOwners, distinctVisitors, readVisitors, withBeginnings, writeAtOnce } from './flush-queries.ts'
+import {
+  assignOwners,
+  distinctVisitors,
+  type FlushPart,
+  readVisitors,
+  withBeginnings,
+  writeAtOnce,
+} from './flush-queries.ts'
 import { createKnownVisitors } from './known-visitors.ts'
 import type { Projector } from './projector.ts'
 import { leaveOutRepeated } from './sent-ids.ts'
@@ -43,19 +49,25 @@ export interface GroupCommit {
   drain(): Promise<void>
 }
 
+/** Returns what is written with some events, in the same statement; null for nothing. */
+type MakePart = (events: readonly EventRecord[]) => FlushPart | null
+
+/**
+ * Reads what the part of a flush depends on. It is called before the flush acquires a connection, so it may use one
+ * itself.
+ */
+export type PreparePart = (tenantIds: ReadonlySet<string>) => Promise<MakePart>
+
 interface Dependencies {
   pool: pg.Pool
   projector: Projector
-  /** Returns the webhook deliveries that a tenant's events cause; they are written with the events. */
-  findSubscriptions: SubscriptionLookup
+  preparePart: PreparePart
   clock: Clock
   log: Logger
   metrics: Metrics
   /** Called with the recorded events and their contacts. It must neither wait nor throw. */
   onRecorded?: (batches: readonly Batch[]) => void
 }
-
-type Matcher = (events: readonly EventRecord[]) => NewDelivery[]
 
 interface Waiting {
   batch: Batch
@@ -71,7 +83,7 @@ interface Waiting {
 export function createGroupCommit({
   pool,
   projector,
-  findSubscriptions,
+  preparePart,
   clock,
   log,
   metrics,
@@ -133,14 +145,13 @@ export function createGroupCommit({
   /** Commits all batches at once. @returns the rows to project, or null if every event was a repetition. */
   async function commit(batches: Batch[]): Promise<JournalRow | null> {
     const stop = metrics.journalFlushSeconds.startTimer()
-    // Before acquiring a connection, because the look-up may need one.
-    const deliver = await matcherFor(batches)
+    const makePart = await preparePart(new Set(batches.map(({ tenantId }) => tenantId)))
     const client = await pool.connect().catch((cause: unknown) => {
       throw storeUnavailable('PostgreSQL', cause)
     })
     let failure: Error | undefined
     try {
-      return (await commitAtOnce(client, batches, deliver)) ?? (await commitChecked(client, batches, deliver))
+      return (await commitAtOnce(client, batches, makePart)) ?? (await commitChecked(client, batches, makePart))
     } catch (error) {
       failure = error instanceof Error ? error : new Error(String(error))
       throw asUnavailable(failure) ?? failure
@@ -151,29 +162,13 @@ export function createGroupCommit({
     }
   }
 
-  async function matcherFor(batches: Batch[]): Promise<Matcher> {
-    const tenantIds = new Set(batches.map(({ tenantId }) => tenantId))
-    const found: [string, readonly ActiveSubscription[]][] = []
-    for (const tenantId of tenantIds) {
-      const subscriptions = await findSubscriptions(tenantId)
-      if (subscriptions.length > 0) found.push([tenantId, subscriptions])
-    }
-    return (events) =>
-      found.flatMap(([tenantId, subscriptions]) =>
-        deliveriesOf(
-          events.filter((event) => event.tenant_id === tenantId),
-          subscriptions,
-        ),
-      )
-  }
-
   /** The usual case: all ids are new and no visitor's owner has changed. @returns null otherwise. */
-  async function commitAtOnce(client: pg.PoolClient, batches: Batch[], deliver: Matcher): Promise<JournalRow | null> {
+  async function commitAtOnce(client: pg.PoolClient, batches: Batch[], makePart: MakePart): Promise<JournalRow | null> {
     const visitors = knownVisitors.guess(distinctVisitors(batches))
     assignOwners(batches, visitors)
     const events = batches.flatMap((batch) => batch.events)
     const row = rowOf(events)
-    const what = { visitors: withBeginnings(visitors, batches), batches, deliveries: deliver(events) }
+    const what = { visitors: withBeginnings(visitors, batches), batches, part: makePart(events) }
     const written = await writeAtOnce(client, { ...row, ...what, eventCount: events.length, now: clock() })
     if (!written) return null
     metrics.eventsAccepted.inc(events.length)
@@ -181,7 +176,11 @@ export function createGroupCommit({
   }
 
   /** The slow path, a transaction: removes repetitions and reads the visitors' owners. */
-  async function commitChecked(client: pg.PoolClient, batches: Batch[], deliver: Matcher): Promise<JournalRow | null> {
+  async function commitChecked(
+    client: pg.PoolClient,
+    batches: Batch[],
+    makePart: MakePart,
+  ): Promise<JournalRow | null> {
     const now = clock()
     await client.query('BEGIN')
     const events = await leaveOutRepeated(client, batches, now)
@@ -190,12 +189,12 @@ export function createGroupCommit({
     const row = rowOf(events)
     // The ids are stored and the visitors were just read; only the rest remains to be written.
     const rest = batches.map((batch) => ({ ...batch, sentIds: [] }))
-    const what = { visitors: withBeginnings(visitors, batches), batches: rest, deliveries: deliver(events) }
+    const what = { visitors: withBeginnings(visitors, batches), batches: rest, part: makePart(events) }
     const written =
       events.length === 0 || (await writeAtOnce(client, { ...row, ...what, eventCount: events.length, now }))
     await client.query(written ? 'COMMIT' : 'ROLLBACK')
     // A visitor was identified between the two statements.
-    if (!written) return commitChecked(client, batches, deliver)
+    if (!written) return commitChecked(client, batches, makePart)
     knownVisitors.learn(visitors)
     metrics.eventsAccepted.inc(events.length)
     metrics.eventsRepeated.inc(batches.reduce((sum, batch) => sum + batch.events.length, 0) - events.length)

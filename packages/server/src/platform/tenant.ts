@@ -38,10 +38,12 @@ export interface Tenant {
   /** Runs `work` on a dedicated connection for temporary tables, which are not restricted to the tenant. */
   scratch<T>(work: (scratch: Kysely<object>) => Promise<T>): Promise<T>
   /**
-   * The journal's table, so that an event is appended in the transaction that causes it, and the webhook subscriptions.
-   * Neither is restricted to the tenant.
+   * The journal and the webhook tables, for statements that the journal and the webhook queue also run for all tenants
+   * at once. It adds no predicate: a caller names the tenant itself.
    */
-  readonly journal: Kysely<Pick<DB, 'journal' | 'webhook_subscriptions'>>
+  readonly unrestricted: Kysely<
+    Pick<DB, 'journal' | 'webhook_subscriptions' | 'webhook_deliveries' | 'webhook_queue' | 'webhook_attempts'>
+  >
   /**
    * The connection with which platform/jobs queues a job, so that it exists only if this handle's transaction commits.
    */
@@ -76,7 +78,7 @@ export function openTenant(stores: Stores, tenantId: string, caller?: AbortSigna
     },
     beginExport: () => stores.reads.beginExport(tenantId, caller),
     scratch: (work) => onScratch(stores.database as unknown as Kysely<object>, work),
-    journal: stores.database as unknown as Tenant['journal'],
+    unrestricted: stores.database as unknown as Tenant['unrestricted'],
     jobsDatabase: stores.database,
     transaction: (work) =>
       isTransaction

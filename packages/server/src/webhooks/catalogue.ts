@@ -34,11 +34,11 @@ const ANSWER = { from: 'sales@ours.example', to: [CONTACT.email] }
 
 interface CatalogueEntry {
   summary: string
-  /** Recorded by the service itself about a tenant's records. */
+  /** Whether the service records it about a tenant's data. */
   isSystem: boolean
-  /** Happens on a page of the tenant's. */
+  /** Whether it happens on a page of the tenant. */
   isOfPage: boolean
-  /** What `data.data` holds, by example. */
+  /** An example of `data.data`. */
   data: Record<string, unknown>
 }
 
@@ -94,7 +94,7 @@ const ENTRIES: Record<string, CatalogueEntry> = {
   agent_action_failed: own("An agent's action failed", { ...AGENT_ACTION, status: 'failed', error: REFUSED }),
 }
 
-/** The event types that the service knows. Any other name that a tenant records can be subscribed to as well. */
+/** The known event types. A tenant can also subscribe to any other name that it records. */
 export function eventCatalogue(tenantId: string, now: Date): WebhookEventType[] {
   return Object.entries(ENTRIES).map(([event, { summary, isSystem }]) => ({
     event,
@@ -104,12 +104,12 @@ export function eventCatalogue(tenantId: string, now: Date): WebhookEventType[] 
   }))
 }
 
-/** Whether the service alone records events of this name. */
+/** Whether only the service records events of this name. */
 export function isSystemEvent(event: string): boolean {
   return Object.hasOwn(ENTRIES, event) && ENTRIES[event]?.isSystem === true
 }
 
-/** The body of a delivery of an event that did not happen; `data.data.test` says so. */
+/** A body for an event that did not happen, marked by `data.data.test`. */
 export function samplePayload(
   tenantId: string,
   subscriptionId: string,

@@ -3,7 +3,7 @@ import { type ErrorDetail, validationError } from '../platform/errors.ts'
 const HEADERS_MAX = 20
 const VALUE_LENGTH_MAX = 4_096
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/
-/** Visible characters, with spaces and tabs between: no line break can begin a header of its own. */
+/** Visible characters, with spaces and tabs between them. A line break would start another header. */
 const VALUE = /^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$/
 const RESERVED =
   /^(host|content-.*|connection|transfer-encoding|te|trailer|upgrade|expect|keep-alive|proxy-.*|date|webhook-.*|x-service-.*)$/i
@@ -20,7 +20,7 @@ export function parseHeader(text: string): CustomHeader {
   return { name: text.slice(0, colon).trim(), value: text.slice(colon + 1).trim() }
 }
 
-/** Checks the headers that a user wants sent; their values are never repeated in a message. @throws ServiceError 400 */
+/** Validates custom headers. No message contains a value, because it may be a secret. @throws ServiceError 400 */
 export function checkHeaders(headers: readonly CustomHeader[]): void {
   const details: ErrorDetail[] = []
   if (headers.length > HEADERS_MAX) details.push({ path: 'headers', message: `must be ${HEADERS_MAX} at the most` })
@@ -29,7 +29,7 @@ export function checkHeaders(headers: readonly CustomHeader[]): void {
     const problem = (what: string, message: string) => details.push({ path: `headers[${index}].${what}`, message })
     if (!NAME.test(name)) problem('name', 'must be a header name: letters, digits and dashes')
     else if (RESERVED.test(name)) problem('name', `${name} is set by the service; choose another name`)
-    else if (seen.has(name.toLowerCase())) problem('name', `${name} is there twice`)
+    else if (seen.has(name.toLowerCase())) problem('name', `${name} appears twice`)
     if (!VALUE.test(value) || value.length > VALUE_LENGTH_MAX) {
       problem('value', `must be 1 to ${VALUE_LENGTH_MAX} visible ASCII characters`)
     }

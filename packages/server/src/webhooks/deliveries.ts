@@ -9,8 +9,8 @@ import type { WebhookDelivery } from './schema.ts'
 import { requireSubscription } from './subscriptions.ts'
 
 /**
- * Failed and pending deliveries are few among many, so these are looked up by themselves: the queue and an index of the
- * attempts that were the last and failed hold nothing else.
+ * A condition on the status of a subscription's deliveries. The few pending and failed ones are read from the queue and
+ * from an index of failed last attempts, which contain no others.
  */
 export function hasStatus(subscriptionId: string, status: WebhookDelivery['status']) {
   return (eb: ExpressionBuilder<TenantTables, 'webhook_deliveries'>): Expression<SqlBool> => {
@@ -95,7 +95,7 @@ async function withAttempts(tenant: Tenant, rows: readonly Row[]): Promise<Webho
   })
 }
 
-/** What the attempts since a delivery was last sent again have come to. */
+/** The state of a delivery, from the attempts since it was last sent again. */
 function stateOf(
   { attempts_before: before, due_at: dueAt }: Pick<Row, 'attempts_before' | 'due_at'>,
   attempts: readonly Logged[],
@@ -109,12 +109,12 @@ function stateOf(
     const status = last.error === null ? 'succeeded' : 'failed'
     return { status, next_attempt_at: null, finished_at: endedAt.toISOString() }
   }
-  // Somebody has brought the next attempt forward since.
+  // A due time after the last attempt means that the next one was brought forward.
   const next = dueAt > endedAt ? dueAt : retryAt(endedAt, last.attempt - before)
   return { status: 'pending', next_attempt_at: next?.toISOString() ?? null, finished_at: null }
 }
 
-/** Which delivery an id names. @throws ServiceError 404 */
+/** Finds the delivery with an id. @throws ServiceError 404 */
 export async function requireDelivery(tenant: Tenant, deliveryId: string) {
   const row = isUuid(deliveryId)
     ? await tenant.db
@@ -127,7 +127,7 @@ export async function requireDelivery(tenant: Tenant, deliveryId: string) {
   return row
 }
 
-/** A line of the log, and whether no other attempt follows. */
+/** An attempt, and whether it was the last. */
 type Logged = WebhookDelivery['attempts'][number] & { is_last: boolean }
 
 async function attemptsOf(tenant: Tenant, deliveryIds: string[]): Promise<Map<string, Logged[]>> {

@@ -5,7 +5,7 @@ import { createTestTenant, type TestTenant } from '../../test/service.ts'
 import { arrived, attempted, deliveriesOf, startWebhookBench, until, type WebhookBench } from '../../test/webhooks.ts'
 import { eventCatalogue } from './catalogue.ts'
 import { subscriptionHealth } from './health.ts'
-import { forgetOldDeliveries } from './queue/retention.ts'
+import { deleteOldDeliveries } from './queue/retention.ts'
 import { resendDelivery, resendFailed, sendTest } from './resend.ts'
 import { rotateSecret } from './rotate-secret.ts'
 import { pauseSubscription, resumeSubscription } from './subscriptions.ts'
@@ -24,7 +24,7 @@ afterEach(() => {
 })
 afterAll(() => bench.close())
 
-/** A tenant of its own that has subscribed a path of its own. */
+/** Creates a tenant that has subscribed a path of its own. */
 async function subscribed(settings: Parameters<WebhookBench['subscribe']>[1] = {}) {
   tenant = await createTestTenant(bench.service)
   const path = `/hook/${++paths}`
@@ -85,7 +85,7 @@ test('an event arrives with its payload, its headers and two valid signatures', 
   expect(payload.data).toMatchObject({ internal_contact_id: contactId, contact: { email: 'ada@example.com' } })
 })
 
-test('an event that is sent twice is delivered once, and other events and other tenants go nowhere', async () => {
+test('an event that is sent twice is delivered once; other events and those of other tenants are not delivered', async () => {
   const { path } = await subscribed()
   const mine = tenant
   const eventId = await view()
@@ -100,15 +100,15 @@ test('an event that is sent twice is delivered once, and other events and other 
   expect(bodies.map(({ data }) => data.title).sort()).toEqual(['B', 'Pricing'])
 })
 
-test('an event whose id another visitor has used is delivered with the id that it has', async () => {
+test('an event whose id another visitor has used is delivered with its new id', async () => {
   const { path } = await subscribed()
-  const taken = await view()
-  await tenant.track({ visitor_id: 'v2', events: [{ event_id: taken, event: 'page_view' }] })
+  const usedId = await view()
+  await tenant.track({ visitor_id: 'v2', events: [{ event_id: usedId, event: 'page_view' }] })
   const requests = await arrived(bench.receiver, path, 2)
   const ids = requests.map(({ body }): string => JSON.parse(String(body)).event_id)
   expect(new Set(ids).size).toBe(2)
   const events = await Promise.all(ids.map((id) => tenant.call('GET', `/v1/events/${id}`)))
-  const visitors = events.map(({ body }) => [body.event.visitor_id, body.event.event_id === taken])
+  const visitors = events.map(({ body }) => [body.event.visitor_id, body.event.event_id === usedId])
   expect(visitors.sort()).toEqual([
     ['v1', true],
     ['v2', false],
@@ -177,24 +177,24 @@ test.each([
   expect(requests.map(({ body }) => JSON.parse(String(body)).data.data.number).sort()).toEqual(expected)
 })
 
-test('six attempts with the same bytes, each not before its delay; then it is failed and the subscription active', async () => {
+test('a delivery fails after six attempts with the same bytes, each after its delay; the subscription stays active', async () => {
   bench.receiver.answer = (response) => response.writeHead(500).end(`no ${bench.receiver.received.length}`)
   const { subscriptionId, path } = await subscribed()
   await view()
   let delivery = await attempted(tenant, subscriptionId, 1)
-  // It shows at once, and not only when the last attempt has failed.
+  // Health shows the first failure, not only the last one.
   const failing = { latest: 1, latest_failed: 1, is_failing: true, failed: 0 }
   expect(await subscriptionHealth(tenant.handle, [subscriptionId], bench.now())).toMatchObject([failing])
   for (const [index, delay] of [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 12 * HOUR].entries()) {
     const last = delivery.attempts.at(-1)
     const ended = Date.parse(last?.at ?? '') + (last?.latency_ms ?? 0)
     expect(Date.parse(delivery.next_attempt_at ?? '') - ended).toBe(delay)
-    // To a second before it is due; the worker looks and takes nothing.
+    // A second before it is due, a poll claims nothing.
     bench.pass(Date.parse(delivery.next_attempt_at ?? '') - 1_500 - bench.now().getTime())
     await sleep(300)
-    const looked = await deliveriesOf(tenant.handle, subscriptionId)
-    // Unless this process stood still until it was due: whenever it was made, its moment is checked below.
-    if (bench.now().getTime() < ended + delay) expect(looked).toMatchObject([{ attempt_count: index + 1 }])
+    const early = await deliveriesOf(tenant.handle, subscriptionId)
+    // On a busy machine it may have become due meanwhile; the time of the attempt is checked below.
+    if (bench.now().getTime() < ended + delay) expect(early).toMatchObject([{ attempt_count: index + 1 }])
     bench.pass(1_600)
     delivery = await attempted(tenant, subscriptionId, index + 2)
     expect(Date.parse(delivery.attempts.at(-1)?.at ?? '')).toBeGreaterThanOrEqual(ended + delay)
@@ -220,7 +220,7 @@ test('six attempts with the same bytes, each not before its delay; then it is fa
   )
 }, 60_000)
 
-test('later attempts send what the first one sent, whatever happened to the contact since', async () => {
+test('later attempts send the same bytes as the first, even if the contact has changed', async () => {
   bench.receiver.answer = (response) => response.writeHead(503).end()
   const { subscriptionId, path } = await subscribed()
   await tenant.contact('ada@example.com', { firstname: 'Ada' }, { visitor_id: 'v1' })
@@ -251,7 +251,7 @@ test.each([
   expect(bench.receiver.received.filter((each) => each.path === path)).toHaveLength(1)
 })
 
-test('names without an address, TLS errors and broken connections are failures that are retried', async () => {
+test('unknown host names, TLS errors and broken connections are retried', async () => {
   const { subscriptionId } = await subscribed({ url: 'https://nowhere.example:8443/' })
   await view()
   const unknown = await attempted(tenant, subscriptionId, 1)
@@ -270,14 +270,14 @@ test('names without an address, TLS errors and broken connections are failures t
   expect(await attempted(tenant, broken.subscriptionId, 1)).toMatchObject({ status: 'pending' })
 })
 
-test('a paused subscription rests, and events of that time are not delivered later', async () => {
+test('events that are recorded while a subscription is paused are never delivered', async () => {
   const { subscriptionId, path } = await subscribed()
   await pauseSubscription(tenant.handle, subscriptionId, bench.now())
   await sleep(100)
   await view()
   await expect(sendTest(tenant.handle, subscriptionId, bench.now())).rejects.toMatchObject({ code: 'webhook_paused' })
   await resumeSubscription(tenant.handle, subscriptionId, bench.now())
-  // The collector hears of it a moment after the commit: the first event that has a delivery is one of those since then.
+  // The collector is notified a moment after the commit, so only a later event is delivered.
   const eventId = await until(async () => {
     const seen = await view()
     expect(await deliveriesOf(tenant.handle, subscriptionId)).toHaveLength(1)
@@ -288,7 +288,7 @@ test('a paused subscription rests, and events of that time are not delivered lat
   expect(await deliveriesOf(tenant.handle, subscriptionId)).toHaveLength(1)
 })
 
-test('what was waiting when a subscription was paused goes out when it is resumed', async () => {
+test('deliveries that were pending when a subscription was paused are sent when it is resumed', async () => {
   bench.receiver.answer = (response) => response.writeHead(500).end()
   const { subscriptionId, path } = await subscribed()
   await view()
@@ -302,7 +302,7 @@ test('what was waiting when a subscription was paused goes out when it is resume
   expect(await attempted(tenant, subscriptionId, 2)).toMatchObject({ status: 'succeeded' })
 })
 
-test('a failed delivery, or all failed ones of a time, are sent again with the same bytes and six new attempts', async () => {
+test('a failed delivery, or all of a time range, are sent again with the same bytes and six new attempts', async () => {
   bench.receiver.answer = (response) => response.writeHead(500).end()
   const { subscriptionId, path } = await subscribed()
   const began = bench.now()
@@ -334,7 +334,7 @@ test('a failed delivery, or all failed ones of a time, are sent again with the s
   })
 }, 60_000)
 
-test('a test send delivers the sample of its event, signed like any other', async () => {
+test('a test delivery contains the sample of its event and is signed like any other', async () => {
   const { subscriptionId, signingSecret, path } = await subscribed({ event: 'lifecycle_stage_changed' })
   await sendTest(tenant.handle, subscriptionId, bench.now())
   const [request] = await arrived(bench.receiver, path, 1)
@@ -349,7 +349,7 @@ test('a test send delivers the sample of its event, signed like any other', asyn
   expect(await attempted(tenant, subscriptionId, 1)).toMatchObject({ is_test: true, status: 'succeeded' })
 })
 
-test('every catalogued event has a sample of the form that deliveries have', async () => {
+test('the sample of every known event type has the fields of a delivery', async () => {
   const { path } = await subscribed()
   await view()
   const [request] = await arrived(bench.receiver, path, 1)
@@ -365,7 +365,7 @@ test('every catalogued event has a sample of the form that deliveries have', asy
   }
 })
 
-test('during a rotation both secrets sign, and X-Service-Signature goes over at the chosen moment', async () => {
+test('during a rotation both secrets sign, and X-Service-Signature switches at the chosen time', async () => {
   const { subscriptionId, signingSecret: old, path } = await subscribed()
   const rotation = { overlapSeconds: 7_200, switchAt: new Date(bench.now().getTime() + HOUR) }
   const { secrets } = bench.service
@@ -376,7 +376,7 @@ test('during a rotation both secrets sign, and X-Service-Signature goes over at 
   const signers = async (count: number) => {
     await view()
     const request = (await arrived(bench.receiver, path, count))[count - 1]
-    // Written down before the clock jumps, which would end the lease and have it sent again.
+    // Recorded before the clock moves, because that ends the lease and repeats the attempt.
     await until(async () => {
       const succeeded = (await deliveriesOf(tenant.handle, subscriptionId)).map(({ status }) => status === 'succeeded')
       expect(succeeded).toEqual(Array(count).fill(true))
@@ -409,7 +409,7 @@ test('during a rotation both secrets sign, and X-Service-Signature goes over at 
   await expect(rotate({ switchAt: new Date(0) })).rejects.toMatchObject({ code: 'validation_error' })
 })
 
-test('finished deliveries go after the retention, pending ones stay, and a deleted subscription takes its own along', async () => {
+test('the retention deletes finished deliveries, not pending ones; deleting a subscription deletes all of its deliveries', async () => {
   const { subscriptionId } = await subscribed()
   await view()
   await attempted(tenant, subscriptionId, 1)
@@ -421,9 +421,9 @@ test('finished deliveries go after the retention, pending ones stay, and a delet
   })
   const { database } = bench.service.stores
   const later = (days: number) => new Date(bench.now().getTime() + days * 24 * HOUR)
-  await forgetOldDeliveries(database, later(29), 30)
+  await deleteOldDeliveries(database, later(29), 30)
   expect(await deliveriesOf(tenant.handle, subscriptionId)).toHaveLength(2)
-  await forgetOldDeliveries(database, later(31), 30)
+  await deleteOldDeliveries(database, later(31), 30)
   expect(await deliveriesOf(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending' }])
   expect((await tenant.call('DELETE', `/v1/webhooks/${subscriptionId}`)).status).toBe(200)
   for (const table of ['webhook_deliveries', 'webhook_queue', 'webhook_attempts'] as const) {
@@ -431,8 +431,8 @@ test('finished deliveries go after the retention, pending ones stay, and a delet
   }
 })
 
-/** The timer looks once a second, and the look that brought the event before was 150 ms ago: what arrives sooner was announced. */
-test('workers are woken at once', async () => {
+/** The worker also polls every second. A delivery that arrives sooner, 130 ms after the last one, was notified. */
+test('workers are notified of new deliveries', async () => {
   const { path } = await subscribed()
   const times: number[] = []
   for (let n = 1; n <= 5; n++) {
@@ -451,7 +451,7 @@ test('events are recorded while their subscription or their tenant is being dele
   const later = await view()
   for (const id of [eventId, later]) expect((await tenant.call('GET', `/v1/events/${id}`)).status).toBe(200)
   const { database } = bench.service.stores
-  await forgetOldDeliveries(database, bench.now(), 30)
+  await deleteOldDeliveries(database, bench.now(), 30)
   const rowsOf = (table: 'webhook_deliveries' | 'webhook_queue') =>
     database.selectFrom(table).select('subscription_id').where('tenant_id', '=', tenant.id).execute()
   const left = async () => [...(await rowsOf('webhook_deliveries')), ...(await rowsOf('webhook_queue'))]
@@ -460,6 +460,6 @@ test('events are recorded while their subscription or their tenant is being dele
   await subscribed()
   await view()
   await database.deleteFrom('tenants').where('tenant_id', '=', tenant.id).execute()
-  await forgetOldDeliveries(database, bench.now(), 30)
+  await deleteOldDeliveries(database, bench.now(), 30)
   expect(await left()).toEqual([])
 })

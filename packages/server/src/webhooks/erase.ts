@@ -1,33 +1,42 @@
 import { sql } from 'kysely'
-import { type ErasureSubject, mentionPattern } from '../contacts/erasure-subject.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { deleteDeliveries } from './queue/delete.ts'
+
+/** Deliveries that are deleted together. */
+const BATCH = 5_000
 
 /**
- * Copies of events in webhook deliveries, sent or waiting. The news that the contact was deleted stays: it holds nothing
- * but the id, and tells receivers to delete it too.
+ * Erases a contact from webhook deliveries and from what receivers answered. Deliveries of its contact_deleted event
+ * stay: they contain only the id, and tell receivers to delete the contact too.
+ * @param mentions a regular expression that finds its address; null if the address is unknown.
+ * @returns how many rows were deleted or changed, by kind.
  */
-export async function eraseFromDeliveries(tx: Tenant, { contactId, email }: ErasureSubject) {
-  // Nothing matches the pattern of a contact whose address nobody knows.
-  const pattern = email === null ? '(?!)' : mentionPattern(email)
-  const names = (column: string) => sql<boolean>`strpos(${sql.ref(column)}, ${contactId}) > 0`
-  const mentions = (column: string) => sql<boolean>`${sql.ref(column)} ~* ${pattern}`
+export async function eraseFromDeliveries(tx: Tenant, contactId: string, mentions: string | null) {
+  const hasId = (column: string) => sql<boolean>`strpos(${sql.ref(column)}, ${contactId}) > 0`
+  // The pattern for an unknown address matches nothing.
+  const hasAddress = (column: string) => sql<boolean>`${sql.ref(column)} ~* ${mentions ?? '(?!)'}`
   const answers = await tx.db
     .updateTable('webhook_attempts')
     .set({ body: null })
-    .where((eb) => eb.or([mentions('body'), sql<boolean>`strpos(body, ${contactId}) > 0`]))
+    .where((eb) => eb.or([hasAddress('body'), hasId('body')]))
     .executeTakeFirst()
-  const deliveries = await tx.db
-    .deleteFrom('webhook_deliveries')
-    .where((eb) =>
-      eb.or([
-        mentions('payload'),
-        mentions('record'),
-        eb.and([eb('event', '<>', 'contact_deleted'), eb.or([names('payload'), names('record')])]),
-      ]),
-    )
-    .executeTakeFirst()
-  return {
-    webhook_deliveries: Number(deliveries.numDeletedRows),
-    webhook_answers: Number(answers.numUpdatedRows),
+  let deleted = 0
+  for (;;) {
+    const found = await tx.db
+      .selectFrom('webhook_deliveries')
+      .select('delivery_id')
+      .where((eb) =>
+        eb.or([
+          hasAddress('payload'),
+          hasAddress('record'),
+          eb.and([eb('event', '<>', 'contact_deleted'), eb.or([hasId('payload'), hasId('record')])]),
+        ]),
+      )
+      .limit(BATCH)
+      .execute()
+    const keys = found.map(({ delivery_id }) => ({ tenant_id: tx.id, delivery_id }))
+    deleted += await deleteDeliveries(tx.unrestricted, keys)
+    if (found.length < BATCH) break
   }
+  return { webhook_deliveries: deleted, webhook_answers: Number(answers.numUpdatedRows) }
 }

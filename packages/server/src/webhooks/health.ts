@@ -6,12 +6,12 @@ import { ATTEMPTS_MAX } from './retries.ts'
 import type { WebhookHealth } from './schema.ts'
 
 const WINDOW_MS = 86_400_000
-/** Deliveries that tell how a receiver does now. */
+/** Deliveries that show a receiver's current state. */
 const LATEST = 10
-/** So many failures in a row are no accident any more. */
-const IN_A_ROW = 3
+/** A receiver is failing after this many failures in a row. */
+const FAILURES_IN_A_ROW = 3
 
-/** The health of some of a tenant's subscriptions, newest first. */
+/** The health of some subscriptions of a tenant, newest first. */
 export async function subscriptionHealth(
   tenant: Tenant,
   subscriptionIds: readonly string[],
@@ -66,7 +66,7 @@ const endedAt = sql<Date>`at + latency_ms * interval '1 millisecond'`.as('ended_
 
 type Subscriptions = ExpressionBuilder<TenantTables, 'webhook_subscriptions'>
 
-/** The last attempts of a subscription's deliveries, of those that succeeded or of those that were given up. */
+/** The last attempts of a subscription's deliveries that succeeded, or that failed for good. */
 function finished(from: Subscriptions, status: 'succeeded' | 'failed') {
   return from
     .selectFrom('webhook_attempts')
@@ -75,13 +75,16 @@ function finished(from: Subscriptions, status: 'succeeded' | 'failed') {
     .where('error', status === 'failed' ? 'is not' : 'is', null)
 }
 
-/** What the latest attempts, the newest first, say of a receiver. One that fails is attempted again for hours. */
+/**
+ * The state of a receiver according to its latest attempts, newest first. Deliveries that are still being retried count as
+ * failed: the last retry is hours later.
+ */
 function recentHealth(attempts: readonly { delivery_id: string; is_failed: boolean }[]) {
   const newest = Map.groupBy(attempts, (attempt) => attempt.delivery_id)
   const failed = [...newest.values()].slice(0, LATEST).map(([last]) => last?.is_failed === true)
   return {
     latest: failed.length,
     latest_failed: failed.filter(Boolean).length,
-    is_failing: failed.length > 0 && failed.slice(0, IN_A_ROW).every(Boolean),
+    is_failing: failed.length > 0 && failed.slice(0, FAILURES_IN_A_ROW).every(Boolean),
   }
 }

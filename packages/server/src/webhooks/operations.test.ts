@@ -28,7 +28,7 @@ const webhook = async (more: object = {}) => {
   return { path: `/v1/webhooks/${body.webhook.subscription_id}`, ...body }
 }
 
-test('a subscription is made, changed, paused, resumed, rotated and deleted; no secret is shown twice', async () => {
+test('a subscription is created, changed, paused, resumed, rotated and deleted; no secret is shown twice', async () => {
   const headers = [{ name: 'X-Token', value: 'the-header-value' }]
   const made = await webhook({ url_filter: FILTER, headers })
   expect(made.signing_secret).toMatch(/^whsec_/)
@@ -90,7 +90,7 @@ test('a test delivery arrives, is listed with its attempt, and is sent again', a
   expect([elsewhere.status, elsewhere.body.error.code]).toEqual([404, 'not_found'])
 })
 
-test('failed deliveries of a range of time are sent again', async () => {
+test('failed deliveries of a time range are sent again', async () => {
   const { path, webhook: made } = await webhook({ url: bench.receiver.url('/range') })
   for (const day of ['2026-01-01', '2026-02-01']) {
     const failed = { subscriptionId: made.subscription_id, createdAt: new Date(day) }
@@ -107,7 +107,7 @@ test('failed deliveries of a range of time are sent again', async () => {
   }
 })
 
-test('subscriptions and their health come page by page, the newest first', async () => {
+test('subscriptions and their health are listed in pages, newest first', async () => {
   const own = await createTestTenant(bench.service)
   const ids: string[] = []
   for (const event of ['one', 'two', 'three']) {
@@ -132,7 +132,7 @@ test('subscriptions and their health come page by page, the newest first', async
   }
 })
 
-test('a key does what it has the scope for, and the audit log names it', async () => {
+test('a key can call the operations of its scope, and the audit log names it', async () => {
   const [reader, writer] = [await tenant.keyWith('webhooks:read'), await tenant.keyWith('webhooks:write')]
   const body = { event: 'page_view', url: bench.receiver.url() }
   const made = await tenant.call('POST', '/v1/webhooks', body, writer)
@@ -145,7 +145,7 @@ test('a key does what it has the scope for, and the audit log names it', async (
   expect(entries).toMatchObject([{ action: 'webhook.created', actor: { kind: 'api_key', name: 'some' } }])
 })
 
-test('what is no body, or holds an unknown field, changes nothing', async () => {
+test('an invalid body, or one with an unknown field, changes nothing', async () => {
   const { path, webhook: made } = await webhook()
   const writes = OPERATIONS.filter(({ tag, http }) => tag === 'Webhooks' && !/^(GET|DELETE) /.test(http))
   const log = async () => (await admin.call('GET', `/v1/audit-log?subject_id=${made.subscription_id}`)).body.entries
@@ -167,7 +167,7 @@ test('what is no body, or holds an unknown field, changes nothing', async () => 
   expect(await log()).toEqual(before)
 })
 
-test('the catalogue shows what a delivery of each event looks like', async () => {
+test('the catalogue has a sample delivery of each event type', async () => {
   const { event_types } = (await admin.call('GET', '/v1/webhooks/event-types')).body
   const created = event_types.find(({ event }: { event: string }) => event === 'contact_created')
   expect(created).toMatchObject({ is_system: true, sample: { data: { event: 'contact_created' } } })
@@ -187,7 +187,7 @@ test.each([
   expect([answer.status, answer.body.error.code]).toEqual([400, code])
 })
 
-test('a change that is wrong is 400 and changes nothing', async () => {
+test('an invalid change is 400 and changes nothing', async () => {
   const { path, webhook: made } = await webhook()
   for (const body of [
     { url: 'ftp://x' },
@@ -200,7 +200,7 @@ test('a change that is wrong is 400 and changes nothing', async () => {
   expect((await admin.call('GET', path)).body.webhook).toEqual(made)
 })
 
-test('a receiver fails when its latest three deliveries do, whatever came before and waits', async () => {
+test('a receiver is failing when its latest three deliveries failed, whatever came before or is pending', async () => {
   const { path, webhook: made } = await webhook({ url: bench.receiver.url('/failing') })
   let minute = 0
   const delivered = async (
@@ -219,7 +219,7 @@ test('a receiver fails when its latest three deliveries do, whatever came before
   expect(await delivered('pending')).toEqual([10, 2, false])
   expect(await delivered('pending')).toEqual([10, 2, false])
   expect(await delivered('pending')).toEqual([10, 3, true])
-  // Sent again by hand, and not attempted yet: its last attempt is what is known of it.
+  // Sent again by hand and not attempted yet, so its earlier attempts count.
   expect(await delivered('pending', { attempts: 6, attemptsBefore: 6 })).toEqual([10, 4, true])
   expect(await delivered('succeeded')).toEqual([10, 4, false])
 })

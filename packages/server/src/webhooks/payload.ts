@@ -3,13 +3,13 @@ import { joinContacts } from '../events/join.ts'
 import type { EventRecord } from '../journal/event-record.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** An event that is to be sent, and where. */
+/** An event to send, and the subscription that receives it. */
 interface ToSend {
   subscriptionId: string
   record: EventRecord
 }
 
-/** The bodies of some deliveries of one tenant, in their order; contacts and companies are as they are now. */
+/** The bodies of deliveries of one tenant, in the same order, with contacts and companies as they are now. */
 export async function buildPayloads(tenant: Tenant, deliveries: readonly ToSend[]): Promise<string[]> {
   const rows = deliveries.map(({ record }) => toRow(record))
   const events = await joinContacts(tenant, await toEventObjects(tenant, rows))
@@ -19,7 +19,7 @@ export async function buildPayloads(tenant: Tenant, deliveries: readonly ToSend[
   })
 }
 
-/** The body for an event without a contact: nothing is joined, so it is known as soon as the event is. */
+/** The body of an event without a contact. It needs no query, so it is created when the event is recorded. */
 export function payloadWithoutContact(tenantId: string, subscriptionId: string, record: EventRecord): string {
   const event = { ...toEventObject(toRow(record), null), contact: null, company: null }
   return renderPayload(tenantId, subscriptionId, { event, title: record.title, path: record.url_path })
@@ -31,7 +31,7 @@ interface Content {
   path: string
 }
 
-/** One body: GET /v1/events/:event_id under `data`, with the keys that receivers look for first beside it. */
+/** A body: the event as in GET /v1/events/:event_id under `data`, with the most important fields beside it. */
 export function renderPayload(tenantId: string, subscriptionId: string, { event, title, path }: Content): string {
   return JSON.stringify({
     event: event.event,
@@ -43,7 +43,7 @@ export function renderPayload(tenantId: string, subscriptionId: string, { event,
   })
 }
 
-/** A record in the shape in which events are read. */
+/** Converts a journal record to a row as read from ClickHouse. */
 export function toRow(record: EventRecord): EventRow {
   return { ...record, timestamp_ms: record.timestamp, received_at_ms: record.received_at }
 }

@@ -17,7 +17,7 @@ afterEach(() => {
 })
 afterAll(() => bench.close())
 
-/** A tenant of its own whose only delivery has failed once and waits a minute for its second attempt. */
+/** Creates a tenant whose only delivery has failed once and waits a minute for its second attempt. */
 async function waiting() {
   tenant = await createTestTenant(bench.service)
   const path = `/resend/${++paths}`
@@ -32,12 +32,12 @@ async function waiting() {
 
 const requestsTo = (path: string) => bench.receiver.received.filter((each) => each.path === path).length
 
-test('the next attempt of a delivery that still retries is brought forward', async () => {
+test('the next attempt of a delivery that is being retried is brought forward', async () => {
   const { subscriptionId, path, resend } = await waiting()
   await resend()
   const failed = await attempted(tenant, subscriptionId, 2)
   expect(failed).toMatchObject({ status: 'pending', attempt_count: 2 })
-  // The third comes five minutes after the second, as ever.
+  // The third attempt still comes five minutes after the second.
   const [, second] = failed.attempts
   const wait = Date.parse(failed.next_attempt_at ?? '') - Date.parse(second?.at ?? '') - (second?.latency_ms ?? 0)
   expect(wait).toBe(5 * MINUTE)
@@ -48,15 +48,15 @@ test('the next attempt of a delivery that still retries is brought forward', asy
   expect(new Set(bodies.map(({ body }) => String(body))).size).toBe(1)
 })
 
-test('however many bring it forward at once, it is attempted once more', async () => {
+test('however many concurrent calls bring it forward, it is attempted once more', async () => {
   const { subscriptionId, path, resend } = await waiting()
-  // Not answered before all have asked: what is finished would be sent anew.
+  // Answered only after all calls, because a finished delivery would be sent again.
   const asked = Promise.withResolvers<void>()
   bench.receiver.answer = (response) => void asked.promise.then(() => response.end('ok'))
   await Promise.all(Array.from({ length: 10 }, resend))
   asked.resolve()
   expect(await attempted(tenant, subscriptionId, 2)).toMatchObject({ status: 'succeeded', attempt_count: 2 })
-  // Its minute is over, and nothing else is due: the next event's delivery comes as the third request.
+  // The minute is over and nothing else is due, so the next event's delivery is the third request.
   bench.pass(2 * MINUTE)
   await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view', url: 'https://shop.example/next' }] })
   await until(async () => {
@@ -66,7 +66,7 @@ test('however many bring it forward at once, it is attempted once more', async (
   expect(requestsTo(path)).toBe(3)
 })
 
-test('one that is being sent at this moment is not sent beside it', async () => {
+test('a delivery that is being sent is not sent a second time', async () => {
   const { subscriptionId, path, resend } = await waiting()
   let answer = () => {}
   bench.receiver.answer = (response) => {
@@ -92,24 +92,24 @@ test('a paused subscription sends nothing again', async () => {
   await expect(resend()).rejects.toMatchObject({ code: 'webhook_paused' })
 })
 
-test('of workers that take it and people who bring it forward at once, one worker gets it', async () => {
+test('of many workers that claim it while others bring it forward, one gets it', async () => {
   const { subscriptionId, deliveryId, resend } = await waiting()
   const { stores, deliveryWorker } = bench.service
   await deliveryWorker.stop()
   const queue = () => tenant.handle.db.selectFrom('webhook_queue').selectAll().execute()
-  const take = async (at: Date) => {
-    const room = { slots: 1_000, perSubscription: 64, free: new Map<string, number>(), fullTenants: [] }
+  const claim = async (at: Date) => {
+    const capacity = { slots: 1_000, perSubscription: 64, free: new Map<string, number>(), fullTenants: [] }
     // The lease outlasts the difference between the workers' clocks.
-    const { deliveries } = await claimDeliveries(stores, room, at, 5 * MINUTE)
+    const { deliveries } = await claimDeliveries(stores, capacity, at, 5 * MINUTE)
     return deliveries.filter(({ batch }) => batch.subscriptionId === subscriptionId)
   }
   for (let round = 0; round < 20; round++) {
     const now = bench.now()
-    // Half of the workers find it due by itself, the others only once it has been brought forward.
-    const takers = Array.from({ length: 6 }, (_, index) => take(new Date(now.getTime() + (index % 2) * 2 * MINUTE)))
-    const [taken] = await Promise.all([Promise.all(takers), ...Array.from({ length: 4 }, resend)])
-    const late = await take(new Date(now.getTime() + 2 * MINUTE))
-    const [first, ...more] = [...taken, late].flat()
+    // For half of the workers it is due anyway, for the others only once it has been brought forward.
+    const claims = Array.from({ length: 6 }, (_, index) => claim(new Date(now.getTime() + (index % 2) * 2 * MINUTE)))
+    const [claimed] = await Promise.all([Promise.all(claims), ...Array.from({ length: 4 }, resend)])
+    const late = await claim(new Date(now.getTime() + 2 * MINUTE))
+    const [first, ...more] = [...claimed, late].flat()
     expect([first?.deliveryId, first?.batch.attempt, more]).toEqual([deliveryId, 2, []])
     expect(await queue()).toMatchObject([{ attempt: 2, delivery_ids: [deliveryId], is_leased: true }])
     // It waits for a minute again.

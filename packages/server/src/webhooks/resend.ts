@@ -5,21 +5,22 @@ import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { samplePayload } from './catalogue.ts'
 import { hasStatus, requireDelivery } from './deliveries.ts'
+import { addDeliveries, NOTIFY_WORKERS, wakeWorkers } from './queue/add.ts'
 import { requireSubscription } from './subscriptions.ts'
 
-/** A delivery moves while it is taken or written down, seldom twice in a row. */
-const LOOKS_MAX = 20
+/** A worker moves a delivery when it claims it and when it records an attempt, so rarely twice in a row. */
+const TRIES_MAX = 20
 
 /**
- * Sends a delivery now. A finished one is sent again: the same bytes, six attempts anew, the log continued. The next
- * attempt of one that still retries is brought forward; one that is due, or being sent at this moment, stays as it is. So
- * it is never attempted twice at once. Call it in a transaction.
+ * Sends a delivery now. A finished one is sent again: the same bytes, six new attempts, in the same log. One that is
+ * being retried makes its next attempt now. One that is due or being sent stays as it is, so it is never attempted twice
+ * at once. Call it in a transaction.
  * @throws ServiceError 404, or 409 `webhook_paused` or `delivery_moving`.
  */
 export async function resendDelivery(tx: Tenant, deliveryId: string, now: Date): Promise<void> {
   const { delivery_id, subscription_id } = await requireDelivery(tx, deliveryId)
-  await requireAwake(tx, subscription_id)
-  // Whoever else sends it again waits.
+  await requireActive(tx, subscription_id)
+  // Concurrent calls for this delivery run one after another.
   const locked = await tx.db
     .selectFrom('webhook_deliveries')
     .select('delivery_id')
@@ -27,16 +28,16 @@ export async function resendDelivery(tx: Tenant, deliveryId: string, now: Date):
     .forUpdate()
     .executeTakeFirst()
   if (!locked) throw notFound('webhook delivery')
-  for (let look = 0; look < LOOKS_MAX; look++) {
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
     if (await bringForward(tx, { delivery_id, subscription_id }, now)) return
-    if ((await again(tx, now, (query) => query.where('delivery_id', '=', delivery_id).where(isFinished))) > 0) return
-    // A worker has taken it, or written an attempt down, since the look at the queue.
+    if ((await queueAgain(tx, (eb) => eb('delivery_id', '=', delivery_id), now)) > 0) return
+    // A worker has claimed the delivery or recorded an attempt since the queue was read.
   }
   throw conflict('delivery_moving', 'This delivery is being sent at this moment. Try again shortly.')
 }
 
 /**
- * Sends again all failed deliveries of a subscription whose events came in a range of time, its ends included.
+ * Sends all failed deliveries of a subscription again whose events were received in a range of time, both ends included.
  * @returns how many. @throws ServiceError 404, or 409 `webhook_paused`.
  */
 export async function resendFailed(
@@ -45,48 +46,49 @@ export async function resendFailed(
   { from, to }: { from: Date; to: Date },
   now: Date,
 ): Promise<number> {
-  const { subscription_id } = await requireAwake(tenant, subscriptionId)
-  return again(tenant, now, (query) =>
-    query
-      .where('subscription_id', '=', subscription_id)
-      .where(hasStatus(subscription_id, 'failed'))
-      .where(isFinished)
-      .where('created_at', '>=', from)
-      .where('created_at', '<=', to),
-  )
+  const { subscription_id } = await requireActive(tenant, subscriptionId)
+  const isWanted = (eb: Deliveries) =>
+    eb.and([
+      eb('subscription_id', '=', subscription_id),
+      hasStatus(subscription_id, 'failed')(eb),
+      eb('created_at', '>=', from),
+      eb('created_at', '<=', to),
+    ])
+  return queueAgain(tenant, isWanted, now)
 }
 
 /** Sends a sample of the subscription's event. @returns the delivery's id. @throws ServiceError 404, 409 */
 export async function sendTest(tenant: Tenant, subscriptionId: string, now: Date): Promise<string> {
-  const { subscription_id, event } = await requireAwake(tenant, subscriptionId)
-  const deliveryId = newId()
-  const eventId = newId()
-  await tenant.db
-    .insertInto('webhook_deliveries')
-    .values({
-      delivery_id: deliveryId,
-      subscription_id,
-      event_id: eventId,
+  const { subscription_id, event } = await requireActive(tenant, subscriptionId)
+  const [deliveryId, eventId] = [newId(), newId()]
+  const added = await addDeliveries(tenant, [
+    {
+      tenantId: tenant.id,
+      deliveryId,
+      subscriptionId: subscription_id,
+      eventId,
       event,
+      record: null,
       payload: samplePayload(tenant.id, subscription_id, event, eventId, now),
-      is_test: true,
-      due_at: now,
-      created_at: now,
-    })
-    .execute()
+      isTest: true,
+      createdAt: now,
+    },
+  ])
+  // Paused or deleted since it was read.
+  if (added === 0) throw pausedError()
   return deliveryId
 }
 
 /**
- * Moves a delivery that waits into a row of the queue that is due now. The number of its next attempt stays.
- * @returns false when it is in no row: it is finished, or a worker has moved it.
+ * Moves a pending delivery into a queue row that is due now. Its next attempt keeps its number.
+ * @returns false if no queue row lists it: it is finished, or a worker has moved it.
  */
 async function bringForward(
   tx: Tenant,
   { delivery_id, subscription_id }: { delivery_id: string; subscription_id: string },
   now: Date,
 ): Promise<boolean> {
-  // Waits for a worker that is taking the row or writing an attempt down.
+  // Waits for a worker that is claiming the row or recording an attempt.
   const row = await tx.db
     .selectFrom('webhook_queue')
     .select(['due_at', 'batch_id', 'attempt', 'is_leased'])
@@ -96,7 +98,7 @@ async function bringForward(
     .executeTakeFirst()
   if (!row) return false
   if (row.is_leased || row.due_at <= now) return true
-  const left = await tx.db
+  const remaining = await tx.db
     .updateTable('webhook_queue')
     .set({ delivery_ids: sql`array_remove(delivery_ids, ${delivery_id}::uuid)` })
     .where('subscription_id', '=', subscription_id)
@@ -104,7 +106,7 @@ async function bringForward(
     .where('batch_id', '=', row.batch_id)
     .returning('delivery_ids')
     .executeTakeFirstOrThrow()
-  if (left.delivery_ids.length === 0) {
+  if (remaining.delivery_ids.length === 0) {
     await tx.db
       .deleteFrom('webhook_queue')
       .where('subscription_id', '=', subscription_id)
@@ -117,15 +119,72 @@ async function bringForward(
     .values({ subscription_id, due_at: now, batch_id: newId(), attempt: row.attempt, delivery_ids: [delivery_id] })
     .execute()
   await tx.db.updateTable('webhook_deliveries').set({ due_at: now }).where('delivery_id', '=', delivery_id).execute()
-  await sql`SELECT pg_notify('cds_webhook_work', '')`.execute(tx.db)
+  await wakeWorkers(tx)
   return true
 }
 
+type Deliveries = ExpressionBuilder<TenantTables, 'webhook_deliveries'>
+
 /**
- * Whether its last attempt was the last one that it gets. The number is compared for who sends it again at the same moment:
- * PostgreSQL looks again at the delivery's own row only.
+ * Queues finished deliveries again, each in a row of its own: their next attempts have different numbers. One statement,
+ * so that no delivery is ever neither finished nor queued.
+ * @returns how many.
  */
-function isFinished(eb: ExpressionBuilder<TenantTables, 'webhook_deliveries'>): Expression<SqlBool> {
+async function queueAgain(
+  tenant: Tenant,
+  isWanted: (eb: Deliveries) => Expression<SqlBool>,
+  now: Date,
+): Promise<number> {
+  const { count } = await tenant.db
+    .with('resent', (db) =>
+      db
+        .updateTable('webhook_deliveries')
+        .set((eb) => ({
+          due_at: now,
+          attempts_before: eb
+            .selectFrom('webhook_attempts')
+            .select(({ fn }) => fn.max<number>('attempt').as('attempt'))
+            .whereRef('webhook_attempts.delivery_id', '=', 'webhook_deliveries.delivery_id'),
+        }))
+        .where((eb) => eb.and([isWanted(eb), isFinished(eb)]))
+        .returning(['subscription_id', 'delivery_id', 'due_at', 'attempts_before']),
+    )
+    .with('continued', (db) =>
+      db
+        .updateTable('webhook_attempts')
+        .set({ is_last: false })
+        .from('resent')
+        .whereRef('webhook_attempts.delivery_id', '=', 'resent.delivery_id')
+        .where('is_last', '=', true),
+    )
+    .with('queued', (db) =>
+      db
+        .insertInto('webhook_queue')
+        .columns(['subscription_id', 'due_at', 'batch_id', 'attempt', 'delivery_ids'])
+        .expression((eb) =>
+          eb
+            .selectFrom('resent')
+            .select([
+              'subscription_id',
+              'due_at',
+              sql<string>`gen_random_uuid()`.as('batch_id'),
+              sql<number>`attempts_before + 1`.as('attempt'),
+              sql<string[]>`ARRAY[delivery_id]`.as('delivery_ids'),
+            ]),
+        )
+        .returning(sql`${sql.raw(NOTIFY_WORKERS)}`.as('notified')),
+    )
+    .selectFrom('resent')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/**
+ * Whether a delivery's last attempt was the final one. It compares the attempt's number for the case of two concurrent
+ * calls: after waiting, PostgreSQL reads only the delivery's own row again.
+ */
+function isFinished(eb: Deliveries): Expression<SqlBool> {
   return eb.exists(
     eb
       .selectFrom('webhook_attempts')
@@ -135,26 +194,12 @@ function isFinished(eb: ExpressionBuilder<TenantTables, 'webhook_deliveries'>): 
   )
 }
 
-type Resend = ReturnType<typeof resendQuery>
-
-/** A trigger puts what is sent again into the queue. */
-function resendQuery(tenant: Tenant, now: Date) {
-  return tenant.db.updateTable('webhook_deliveries').set((eb) => ({
-    due_at: now,
-    attempts_before: eb
-      .selectFrom('webhook_attempts')
-      .select(({ fn }) => fn.max<number>('attempt').as('attempt'))
-      .whereRef('webhook_attempts.delivery_id', '=', 'webhook_deliveries.delivery_id'),
-  }))
-}
-
-async function again(tenant: Tenant, now: Date, which: (query: Resend) => Resend): Promise<number> {
-  const { numUpdatedRows } = await which(resendQuery(tenant, now)).executeTakeFirstOrThrow()
-  return Number(numUpdatedRows)
-}
-
-async function requireAwake(tenant: Tenant, subscriptionId: string) {
+async function requireActive(tenant: Tenant, subscriptionId: string) {
   const row = await requireSubscription(tenant, subscriptionId)
-  if (row.paused_at !== null) throw conflict('webhook_paused', 'The subscription is paused. Resume it first.')
+  if (row.paused_at !== null) throw pausedError()
   return row
+}
+
+function pausedError() {
+  return conflict('webhook_paused', 'The subscription is paused. Resume it first.')
 }

@@ -9,16 +9,16 @@ const OVERLAP_SECONDS = 24 * 3_600
 export const OVERLAP_SECONDS_MAX = 30 * 24 * 3_600
 
 export interface Rotation {
-  /** How long both secrets sign `webhook-signature`; 0 ends the old one at once. Default: a day. */
+  /** How long both secrets sign `webhook-signature`; 0 revokes the old one at once. Default: a day. */
   overlapSeconds?: number | undefined
-  /** When `X-Service-Signature`, which has room for one, goes over to the new secret. Default: when the overlap ends. */
+  /** When `X-Service-Signature`, which contains one signature, switches to the new secret. Default: the end of the overlap. */
   switchAt?: Date | undefined
 }
 
 /**
- * Gives a subscription a new secret, which is answered here and never again.
- * @throws ServiceError 400, 404, or 409 `rotation_under_way` while an earlier one still overlaps, unless this one is to
- * end both earlier secrets at once.
+ * Creates a new secret for a subscription. Only this response contains it.
+ * @throws ServiceError 400, 404, or 409 `rotation_under_way` while the previous rotation overlaps, unless this one revokes
+ * both earlier secrets at once.
  */
 export async function rotateSecret(
   tenant: Tenant,

@@ -11,15 +11,15 @@ export function newSigningSecret(): string {
 
 /** The secrets that sign an attempt. */
 export interface SigningSecrets {
-  /** Makes X-Service-Signature, which has room for one. */
+  /** Signs X-Service-Signature, which contains one signature. */
   primary: string
-  /** All that are valid: during a rotation two. */
+  /** All valid secrets; two during a rotation. */
   valid: readonly string[]
 }
 
 /**
- * The headers that prove where a request comes from: X-Service-Signature, keyed with the shown secret's bytes, and the
- * Standard Webhooks headers, keyed with the bytes that the secret stands for.
+ * The headers that prove the origin of a request: X-Service-Signature, whose key is the text of the secret, and the
+ * Standard Webhooks headers, whose key is the bytes that the secret encodes.
  */
 export function signatureHeaders(
   { primary, valid }: SigningSecrets,
@@ -27,11 +27,11 @@ export function signatureHeaders(
 ): Record<string, string> {
   const seconds = String(Math.floor(at.getTime() / 1000))
   const standard = valid.map((secret) => {
-    const { standing } = keysOf(secret)
-    return `v1,${createHmac('sha256', standing).update(`${messageId}.${seconds}.`).update(body).digest('base64')}`
+    const { decoded } = keysOf(secret)
+    return `v1,${createHmac('sha256', decoded).update(`${messageId}.${seconds}.`).update(body).digest('base64')}`
   })
   return {
-    'x-service-signature': `sha256=${createHmac('sha256', keysOf(primary).shown).update(body).digest('hex')}`,
+    'x-service-signature': `sha256=${createHmac('sha256', keysOf(primary).text).update(body).digest('hex')}`,
     'webhook-id': messageId,
     'webhook-timestamp': seconds,
     'webhook-signature': standard.join(' '),
@@ -39,21 +39,21 @@ export function signatureHeaders(
 }
 
 interface Keys {
-  /** Of the secret's text as it was shown. */
-  shown: KeyObject
-  /** Of the bytes that it stands for. */
-  standing: KeyObject
+  /** The secret's text. */
+  text: KeyObject
+  /** The bytes that it encodes in base64. */
+  decoded: KeyObject
 }
 
 const known = new Map<string, Keys>()
 
-/** Making a key of a secret costs more than signing with it does. */
+/** Keys are remembered because creating one takes longer than signing with it. */
 function keysOf(secret: string): Keys {
-  const made = known.get(secret)
-  if (made) return made
+  const remembered = known.get(secret)
+  if (remembered) return remembered
   const keys = {
-    shown: createSecretKey(secret, 'utf8'),
-    standing: createSecretKey(secret.slice(PREFIX.length), 'base64'),
+    text: createSecretKey(secret, 'utf8'),
+    decoded: createSecretKey(secret.slice(PREFIX.length), 'base64'),
   }
   if (known.size >= KEYS_REMEMBERED_MAX) known.clear()
   known.set(secret, keys)

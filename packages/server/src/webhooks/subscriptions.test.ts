@@ -37,7 +37,7 @@ const create = (settings: Partial<SubscriptionSettings> = {}, of = tenant) =>
 const webhooksOf = async ({ handle }: TestTenant) =>
   (await listSubscriptions(handle, { page: 1, limit: SUBSCRIPTIONS_MAX })).webhooks
 
-test('the 26th active subscription is refused, also when thirty come at once', async () => {
+test('the 26th active subscription is refused, also when thirty are created concurrently', async () => {
   const crowded = await createTestTenant(bench.service)
   const results = await Promise.allSettled(Array.from({ length: 30 }, () => create({}, crowded)))
   const refused = results.filter((result) => result.status === 'rejected')
@@ -55,11 +55,11 @@ test('the 26th active subscription is refused, also when thirty come at once', a
   await resumeSubscription(crowded.handle, first?.subscription_id ?? '', new Date())
   const statuses = (await webhooksOf(crowded)).map(({ status }) => status)
   expect(statuses).toEqual(Array(25).fill('active'))
-  // Another tenant's limit is its own.
+  // Each tenant has its own limit.
   await create()
 })
 
-test('paused ones count among the 200 that a tenant may have', async () => {
+test('a tenant may have 200 subscriptions, paused ones included', async () => {
   const crowded = await createTestTenant(bench.service)
   const { subscriptionId } = await create({}, crowded)
   const now = new Date()
@@ -76,7 +76,7 @@ test('paused ones count among the 200 that a tenant may have', async () => {
   await crowded.handle.db.insertInto('webhook_subscriptions').values(paused).execute()
   await create({}, crowded)
   await expect(create({}, crowded)).rejects.toMatchObject({ code: 'webhook_limit_reached', message: /at most 200/ })
-  // One that is there already is resumed all the same.
+  // An existing one can still be resumed.
   await pauseSubscription(crowded.handle, subscriptionId, new Date())
   await resumeSubscription(crowded.handle, subscriptionId, new Date())
 })
@@ -115,7 +115,7 @@ test.each([
     'validation_error',
     'headers[1].name',
   ],
-])('%s is refused, naming the place', async (_, settings, code, path) => {
+])('%s is refused, and the error names the place', async (_, settings, code, path) => {
   const careful = await createTestTenant(bench.service)
   const made = await careful.call('POST', '/v1/webhooks', { event: 'page_view', url: URL })
   for (const [method, place, body] of [
@@ -129,7 +129,7 @@ test.each([
   expect(await webhooksOf(careful)).toEqual([made.body.webhook])
 })
 
-test("a subscription is its own tenant's alone", async () => {
+test('other tenants cannot use a subscription', async () => {
   const { subscriptionId } = await create()
   const stranger = await createTestTenant(bench.service)
   const { handle } = stranger
@@ -146,7 +146,7 @@ test("a subscription is its own tenant's alone", async () => {
   expect(await webhooksOf(stranger)).toEqual([])
 })
 
-test('secrets and header values are in no table in clear text, in no list and in no log', async () => {
+test('secrets and header values are in no list, no log, and in clear text in no table', async () => {
   const { receiver, service } = bench
   receiver.answer = (response) => response.writeHead(500).end()
   const made = await bench.subscribe(tenant, { headers: [{ name: 'Authorization', value: HEADER_VALUE }] })
@@ -174,7 +174,7 @@ test('secrets and header values are in no table in clear text, in no list and in
   ])
   for (const secret of hidden) expect(shown.includes(secret.slice(0, 30))).toBe(false)
   expect(shown).toContain('whsec_[secret]')
-  // It is there, for whoever has the key.
+  // The key opens the stored secret.
   const row = await tenant.handle.db
     .selectFrom('webhook_subscriptions')
     .select('secret_sealed')
@@ -184,11 +184,11 @@ test('secrets and header values are in no table in clear text, in no list and in
   expect(box.open(row.secret_sealed, `${tenant.id}/${made.subscriptionId}/secret`)).toBe(rotated.signingSecret)
 })
 
-test('the command line does every operation, and the audit log tells of it', async () => {
+test('every operation has a command, and the audit log records it', async () => {
   const { config } = bench.service
   const commandLine = new CommandLine({
     DATABASE_URL: config.databaseUrl ?? '',
-    // Where the service's embedded ClickHouse is: the command works beside it.
+    // The service uses the embedded ClickHouse in this directory at the same time.
     CDS_DATA_DIR: config.dataDirectory,
     CDS_SECRET_KEY: KEY,
   })

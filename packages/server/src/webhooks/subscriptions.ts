@@ -7,15 +7,17 @@ import { isUuid, newId } from '../platform/ids.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CustomHeader, checkHeaders } from './custom-headers.ts'
+import { wakeWorkers } from './queue/add.ts'
+import { deleteDeliveriesOf } from './queue/delete.ts'
 import type { Webhook } from './schema.ts'
 import { newSigningSecret } from './signature.ts'
 import type { UrlFilter } from './url-filter.ts'
 
-/** Subscriptions of a tenant that are not paused. */
+/** Active subscriptions of a tenant. */
 const ACTIVE_MAX = 25
-/** Paused ones included. */
+/** Subscriptions of a tenant, paused ones included. */
 export const SUBSCRIPTIONS_MAX = 200
-/** Distinguishes this lock from others of the same tenant. */
+/** The number of the tenant's lock under which the limits are checked. */
 const LIMIT_LOCK = 5
 
 export interface SubscriptionSettings {
@@ -25,16 +27,16 @@ export interface SubscriptionSettings {
   headers?: readonly CustomHeader[] | undefined
 }
 
-/** Changes of a subscription; undefined leaves a setting as it is. */
+/** Changes to a subscription; an undefined setting stays as it is. */
 export interface SubscriptionChanges {
   url?: string | undefined
-  /** null: every URL passes. */
+  /** null removes the filter. */
   url_filter?: UrlFilter | null | undefined
-  /** They replace all earlier ones: their values are never returned, so a caller cannot keep some. */
+  /** Replace all earlier headers. Values are never returned, so a caller could not repeat some of them. */
   headers?: readonly CustomHeader[] | undefined
 }
 
-/** Validates what the schema cannot. Call it before a transaction begins: DNS may be slow. @throws ServiceError 400. */
+/** Validates what the schema cannot. Call it outside a transaction, because DNS may be slow. @throws ServiceError 400 */
 export async function checkSettings(
   { outbound }: { outbound: Pick<Outbound, 'check'> },
   { url, headers }: SubscriptionChanges,
@@ -48,7 +50,7 @@ interface Dependencies {
 }
 
 /**
- * Adds a subscription whose settings have been checked. The secret is returned here and never again.
+ * Creates a subscription with settings that `checkSettings` accepted. Only this response contains the secret.
  * @throws ServiceError 409 `webhook_limit_reached`, 503 `secret_key_missing`.
  */
 export async function createSubscription(
@@ -64,7 +66,7 @@ export async function createSubscription(
     ...headerColumns(tenant, secrets, subscriptionId, headers),
   }
   await tenant.transaction(async (tx) => {
-    await requireRoom(tx, 1)
+    await checkLimits(tx, 1)
     await tx.db
       .insertInto('webhook_subscriptions')
       .values({
@@ -82,7 +84,7 @@ export async function createSubscription(
 }
 
 /**
- * Changes a subscription's URL, filter or headers, which have been checked. Pending deliveries are sent to the new URL.
+ * Changes a subscription to settings that `checkSettings` accepted. Pending deliveries are sent to the new URL.
  * @returns the names of the changed fields. Headers always count as changed, because their values are sealed.
  * @throws ServiceError 404, 503 `secret_key_missing`.
  */
@@ -169,7 +171,7 @@ function toWebhook(row: SubscriptionRow): Webhook {
 }
 
 /**
- * Stops deliveries, those under way too, until it is resumed. @returns the names of the fields that changed.
+ * Stops deliveries, including retries, until the subscription is resumed. @returns the names of the fields that changed.
  * @throws ServiceError 404
  */
 export async function pauseSubscription(tenant: Tenant, subscriptionId: string, now: Date): Promise<string[]> {
@@ -185,7 +187,7 @@ export async function pauseSubscription(tenant: Tenant, subscriptionId: string, 
 }
 
 /**
- * Starts deliveries again. @returns the names of the fields that changed.
+ * Resumes deliveries. @returns the names of the fields that changed.
  * @throws ServiceError 404, or 409 `webhook_limit_reached`.
  */
 export async function resumeSubscription(tenant: Tenant, subscriptionId: string, now: Date): Promise<string[]> {
@@ -193,27 +195,32 @@ export async function resumeSubscription(tenant: Tenant, subscriptionId: string,
   return tenant.transaction(async (tx) => {
     const { paused_at } = await requireSubscription(tx, id)
     if (paused_at === null) return []
-    await requireRoom(tx, 0)
+    await checkLimits(tx, 0)
     await tx.db
       .updateTable('webhook_subscriptions')
       .set({ paused_at: null, updated_at: now })
       .where('subscription_id', '=', id)
       .execute()
+    await wakeWorkers(tx)
     return ['status']
   })
 }
 
 /**
- * Deletes a subscription with its deliveries and their log. It may deadlock with the workers that send those; repeat it then.
+ * Deletes a subscription with its deliveries and their attempts. Repeat it if it deadlocks with the workers that send
+ * those.
  * @throws ServiceError 404
  */
 export async function deleteSubscription(tenant: Tenant, subscriptionId: string): Promise<void> {
   const id = idOf(subscriptionId)
-  const { numDeletedRows } = await tenant.db
-    .deleteFrom('webhook_subscriptions')
-    .where('subscription_id', '=', id)
-    .executeTakeFirstOrThrow()
-  if (numDeletedRows === 0n) throw notFound('webhook subscription')
+  await tenant.transaction(async (tx) => {
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('webhook_subscriptions')
+      .where('subscription_id', '=', id)
+      .executeTakeFirstOrThrow()
+    if (numDeletedRows === 0n) throw notFound('webhook subscription')
+    await deleteDeliveriesOf(tx.unrestricted, tx.id, id)
+  })
 }
 
 /** The stored row of a subscription. @throws ServiceError 404 */
@@ -227,19 +234,21 @@ export async function requireSubscription(tenant: Tenant, subscriptionId: string
   return row
 }
 
-/** Where a subscription's secrets are stored: they open nowhere else. */
+/** The place that a subscription's secrets are sealed for; they cannot be opened for another. */
 export function secretPlace(tenantId: string, subscriptionId: string): string {
   return `${tenantId}/${subscriptionId}/secret`
 }
+
+/** The place that a subscription's headers are sealed for. */
 export function headersPlace(tenantId: string, subscriptionId: string): string {
   return `${tenantId}/${subscriptionId}/headers`
 }
 
 /**
- * Waits for whoever else is adding one, then counts. Call it in a transaction.
- * @param added how many more there will be; one that is resumed is there already.
+ * Checks the tenant's limits. It waits for concurrent callers, so call it in a transaction.
+ * @param added 1 for a new subscription, 0 for one that is resumed.
  */
-async function requireRoom(tx: Tenant, added: 0 | 1): Promise<void> {
+async function checkLimits(tx: Tenant, added: 0 | 1): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
   const { active, all } = await tx.db
     .selectFrom('webhook_subscriptions')

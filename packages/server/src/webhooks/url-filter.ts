@@ -29,7 +29,7 @@ export const UrlFilter = Type.Object(
 
 export type UrlFilter = Type.Static<typeof UrlFilter>
 
-/** Whether an event with this URL ('' for none) passes. Upper and lower case differ, as they do in URLs. */
+/** Whether an event with this URL ('' for none) passes. Case matters, as it does in URLs. */
 export function passes(filter: UrlFilter | null, url: string): boolean {
   if (filter === null) return true
   const holds = ({ operator, value }: UrlFilter['conditions'][number]) => {

@@ -3,8 +3,8 @@ import type { Logger } from '../log.ts'
 import type { PostgresAddress } from './address.ts'
 
 const CHANNEL = 'cds_changed'
-/** Sent when webhook deliveries are added. */
-const WORK_CHANNEL = 'cds_webhook_work'
+/** Notified when webhook deliveries may have become due. */
+export const WORK_CHANNEL = 'cds_webhook_work'
 const RECONNECT_AFTER_MS = 500
 const CONNECT_WITHIN_MS = 8_000
 
@@ -14,7 +14,7 @@ export interface Invalidation {
   readonly listening: boolean
   /** Calls `forget` whenever a cached row may have changed, here or in another process. */
   onChange(forget: () => void): void
-  /** Calls `wake` whenever any process may have added webhook deliveries. */
+  /** Calls `wake` whenever webhook deliveries of any process may have become due. */
   onWork(wake: () => void): void
   close(): Promise<void>
 }

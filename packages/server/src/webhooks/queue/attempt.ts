@@ -7,7 +7,7 @@ import type { CustomHeader } from '../custom-headers.ts'
 import { type SigningSecrets, signatureHeaders } from '../signature.ts'
 import { headersPlace, secretPlace } from '../subscriptions.ts'
 import type { Batch, Claimed, Target } from './claim.ts'
-import type { Outcome } from './record.ts'
+import type { Outcome } from './finish.ts'
 
 const ERROR_LENGTH_MAX = 500
 const SUBSCRIPTIONS_REMEMBERED_MAX = 1_000
@@ -19,9 +19,7 @@ interface Dependencies {
   log: Logger
 }
 
-/**
- * Sends a delivery once. Answers what came of it, or null when `stopping` ended it before the receiver did.
- */
+/** Attempts a delivery once. @returns the outcome, or null if `stopping` aborted the request. */
 export type Sender = (delivery: Claimed, stopping: AbortSignal) => Promise<Outcome | null>
 
 export function createSender({ outbound, secrets, clock, log }: Dependencies): Sender {
@@ -29,7 +27,7 @@ export function createSender({ outbound, secrets, clock, log }: Dependencies): S
   return async (delivery, stopping) => {
     const at = clock()
     const startedAt = performance.now()
-    // The duration is measured by a clock that nobody sets.
+    // Unlike `clock`, the performance timer never jumps.
     const ended = () => ({ at, endedAt: new Date(at.getTime() + Math.ceil(performance.now() - startedAt)) })
     try {
       const body = Buffer.from(delivery.payload)
@@ -56,21 +54,21 @@ export function createSender({ outbound, secrets, clock, log }: Dependencies): S
   }
 }
 
-/** What of a subscription is stored as ciphertext. */
+/** The parts of a subscription that are stored encrypted. */
 interface Unsealed {
-  /** The headers that all its requests have. */
+  /** The headers of all its requests. */
   headers: Record<string, string>
   secret: string
-  /** While it overlaps. */
+  /** null unless a rotation overlaps. */
   previousSecret: string | null
 }
 
-/** Decrypts again only when what is stored has changed: for each delivery it would cost more than signing does. */
+/** Decrypts again only if the stored values have changed, because decryption takes longer than signing a delivery. */
 function unsealOnce(secrets: SecretBox): (batch: Batch, at: Date) => Unsealed {
   const known = new Map<string, { target: Target; unsealed: Unsealed }>()
   return ({ tenantId, subscriptionId, target }, at) => {
     const opened = known.get(subscriptionId)
-    // Deliveries that were taken together share it.
+    // Deliveries that were claimed together share the object.
     if (opened?.target === target) return opened.unsealed
     if (opened && isDeepStrictEqual(opened.target, target)) {
       opened.target = target
@@ -104,11 +102,11 @@ function explain(error: unknown, delivery: Claimed, log: Logger): Pick<Outcome, 
     const text = storable(`${error.code}: ${error.message}`)
     return { error: text.slice(0, ERROR_LENGTH_MAX), address: error.address }
   }
-  log.error({ err: error, subscription_id: delivery.batch.subscriptionId }, 'a webhook could not be sent')
+  log.error({ err: error, subscription_id: delivery.batch.subscriptionId }, 'a webhook delivery could not be sent')
   return { error: 'internal: the request could not be made; see the log of the service', address: null }
 }
 
-/** PostgreSQL cannot store a NUL in a text. */
+/** PostgreSQL cannot store NUL or unpaired surrogates in a text. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\ufffd').toWellFormed()
 }
@@ -125,7 +123,7 @@ function headersOf(delivery: Claimed, unsealed: Unsealed, at: Date, body: Buffer
   }
 }
 
-/** An event's name may hold any character; a header may not: what it cannot carry is percent-encoded. */
+/** Percent-encodes an event's name if it has characters that a header cannot have. */
 function headerSafe(event: string): string {
   return /^[\x20-\x7e]+$/.test(event) ? event : encodeURIComponent(event)
 }

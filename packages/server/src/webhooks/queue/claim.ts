@@ -3,7 +3,7 @@ import type { EventRecord } from '../../journal/event-record.ts'
 import { openTenant, type Stores } from '../../platform/tenant.ts'
 import { buildPayloads } from '../payload.ts'
 
-/** Where a subscription's deliveries go, and what signs them. */
+/** Where a subscription's deliveries are sent, and what signs them. */
 export interface Target {
   url: string
   headersSealed: string | null
@@ -13,33 +13,33 @@ export interface Target {
   switchAt: Date | null
 }
 
-/** Deliveries of one row of the queue, which this process has until its lease ends. */
+/** The deliveries of one queue row, leased to this process. */
 export interface Batch {
   tenantId: string
   subscriptionId: string
   batchId: string
-  /** End of the lease; it also proves that nobody has taken the row over since. */
+  /** The end of the lease. While the queue row has this exact time, no other process has claimed it. */
   leaseUntil: Date
-  /** Which attempt of these deliveries the next one is, counted from 1. */
+  /** The number of the deliveries' next attempt, from 1. */
   attempt: number
   target: Target
 }
 
-/** A delivery that this process has. */
+/** A delivery that this process has claimed. */
 export interface Claimed {
   batch: Batch
   deliveryId: string
   eventId: string
   event: string
   payload: string
-  /** How many attempts came before it was sent again by hand. */
+  /** The number of attempts before it was last sent again by hand. */
   attemptsBefore: number
 }
 
-/** What a process can take at the moment. */
-export interface Room {
+/** What this process can claim now. */
+export interface Capacity {
   slots: number
-  /** How many deliveries of one subscription it sends at once, unless `free` says how many more it can take. */
+  /** Deliveries per subscription, for those that `free` does not list. */
   perSubscription: number
   free: ReadonlyMap<string, number>
   fullTenants: readonly string[]
@@ -47,11 +47,11 @@ export interface Room {
 
 interface Claims {
   deliveries: Claimed[]
-  /** Whether there were any when it was looked; another process may have taken them just then. */
+  /** Whether deliveries were due; another process may have claimed all of them first. */
   wereDue: boolean
 }
 
-interface ReadyRow {
+interface SubscriptionRow {
   tenant_id: string
   subscription_id: string
   url: string
@@ -62,7 +62,7 @@ interface ReadyRow {
   switch_at: Date | null
 }
 
-interface TakenRow {
+interface ClaimedRow {
   subscription_id: string
   batch_id: string
   attempt: number
@@ -74,36 +74,38 @@ interface TakenRow {
   attempts_before: number
 }
 
-/** Of a subscription, to estimate how many deliveries a row stands for. */
-const ROWS_LOOKED_AT = 32
-/** Deliveries of a row that is leased, at the most: each time some of them are written down, the rest is written again. */
+/** Queue rows of a subscription whose average size estimates how many rows to lock. */
+const ROWS_SAMPLED = 32
+/** Deliveries in a leased row. Each time the attempts of some are recorded, the rest of the row is rewritten. */
 const BATCH = 64
 
 /**
- * Takes due deliveries, for `leaseMs`. The free slots are dealt out among the subscriptions that have any, so that
- * nobody's queue comes before anybody else's. What has no payload yet gets it now, before anybody sends it: every
- * attempt, of whichever process, sends these bytes.
+ * Claims due deliveries for `leaseMs`. The free slots are divided among the subscriptions with due deliveries, so that no
+ * queue delays another. Deliveries without a payload get theirs before they are sent, so that every attempt of every
+ * process sends the same bytes.
  */
-export async function claimDeliveries(stores: Stores, room: Room, now: Date, leaseMs: number): Promise<Claims> {
-  const ready = await readySubscriptions(stores, room, now)
-  if (ready.length === 0) return { deliveries: [], wereDue: false }
+export async function claimDeliveries(stores: Stores, capacity: Capacity, now: Date, leaseMs: number): Promise<Claims> {
+  const subscriptions = await dueSubscriptions(stores, capacity, now)
+  if (subscriptions.length === 0) return { deliveries: [], wereDue: false }
   const leaseUntil = new Date(now.getTime() + leaseMs)
-  const rows = await takeFrom(stores, ready, room, { now, leaseUntil })
-  const owners = new Map(ready.map((row) => [row.subscription_id, { tenantId: row.tenant_id, target: toTarget(row) }]))
+  const rows = await leaseRows(stores, subscriptions, capacity, { now, leaseUntil })
+  const owners = new Map(
+    subscriptions.map((row) => [row.subscription_id, { tenantId: row.tenant_id, target: toTarget(row) }]),
+  )
   const batches = new Map<string, Batch>()
-  const batchOf = ({ subscription_id: subscriptionId, batch_id: batchId, attempt }: TakenRow): Batch | undefined => {
+  const batchOf = ({ subscription_id: subscriptionId, batch_id: batchId, attempt }: ClaimedRow): Batch | undefined => {
     const [known, owner] = [batches.get(batchId), owners.get(subscriptionId)]
     if (known || !owner) return known
     const batch = { ...owner, subscriptionId, batchId, leaseUntil, attempt }
     batches.set(batchId, batch)
     return batch
   }
-  const taken = rows.flatMap((row) => {
+  const claimed = rows.flatMap((row) => {
     const batch = batchOf(row)
     return batch ? [{ row, batch }] : []
   })
-  const payloads = await payloadsOf(stores, taken)
-  const deliveries = taken.flatMap(({ row, batch }) => {
+  const payloads = await storePayloads(stores, claimed)
+  const deliveries = claimed.flatMap(({ row, batch }) => {
     const { delivery_id: deliveryId, event_id: eventId, event, attempts_before: attemptsBefore } = row
     const payload = row.payload ?? payloads.get(deliveryId)
     return payload === undefined ? [] : [{ batch, deliveryId, eventId, event, payload, attemptsBefore }]
@@ -111,101 +113,118 @@ export async function claimDeliveries(stores: Stores, room: Room, now: Date, lea
   return { deliveries, wereDue: true }
 }
 
-/** They are found by leaping through the index of the queue, one look-up each, however long a queue is. */
-async function readySubscriptions(stores: Stores, { slots, free, fullTenants }: Room, now: Date): Promise<ReadyRow[]> {
+/**
+ * The subscriptions with due deliveries, in random order. A loose index scan of the queue finds each with one lookup,
+ * however many rows it has.
+ */
+async function dueSubscriptions(
+  stores: Stores,
+  { slots, free, fullTenants }: Capacity,
+  now: Date,
+): Promise<SubscriptionRow[]> {
   const full = [...free].filter(([, count]) => count <= 0).map(([subscriptionId]) => subscriptionId)
-  const { rows } = await sql<ReadyRow>`WITH RECURSIVE waiting AS (
+  const { rows } = await sql<SubscriptionRow>`WITH RECURSIVE known AS (
       (SELECT tenant_id, subscription_id FROM webhook_queue ORDER BY tenant_id, subscription_id LIMIT 1)
       UNION ALL
-      SELECT next.tenant_id, next.subscription_id FROM waiting CROSS JOIN LATERAL (
+      SELECT next.tenant_id, next.subscription_id FROM known CROSS JOIN LATERAL (
         SELECT tenant_id, subscription_id FROM webhook_queue
-        WHERE (tenant_id, subscription_id) > (waiting.tenant_id, waiting.subscription_id)
+        WHERE (tenant_id, subscription_id) > (known.tenant_id, known.subscription_id)
         ORDER BY tenant_id, subscription_id LIMIT 1) AS next
     )
     SELECT tenant_id, subscription_id, url, headers_sealed, secret_sealed, previous_secret_sealed, previous_until,
       switch_at
-    FROM waiting JOIN webhook_subscriptions AS subscription USING (tenant_id, subscription_id)
+    FROM known JOIN webhook_subscriptions AS subscription USING (tenant_id, subscription_id)
     CROSS JOIN LATERAL (
-      SELECT FROM webhook_queue AS queued WHERE queued.due_at <= ${now} AND queued.tenant_id = waiting.tenant_id
-        AND queued.subscription_id = waiting.subscription_id LIMIT 1) AS due
+      SELECT FROM webhook_queue AS queued WHERE queued.due_at <= ${now} AND queued.tenant_id = known.tenant_id
+        AND queued.subscription_id = known.subscription_id LIMIT 1) AS due
     WHERE subscription.paused_at IS NULL AND subscription_id <> ALL (${full}::uuid[])
       AND tenant_id <> ALL (${fullTenants}::uuid[])
     ORDER BY random() LIMIT ${slots}`.execute(stores.database)
   return rows
 }
 
-async function takeFrom(
+/**
+ * Moves due deliveries of some subscriptions to leased rows of this process.
+ *
+ * Rows that another process has locked are skipped. How many deliveries a row lists is known only once it is locked, so
+ * the average of the next rows decides how many are locked, and a row that lists too many is split. The deliveries get new
+ * rows, so that those which were recorded one by one are finished together. Deliveries that no longer exist get none.
+ *
+ * Locked rows are found again by their ctid: PostgreSQL's statistics describe the empty queue of a minute ago, so a join
+ * by key would read the whole queue for each row. A row that was changed just before it was locked has another ctid; it is
+ * left for the next poll.
+ */
+async function leaseRows(
   stores: Stores,
-  ready: readonly ReadyRow[],
-  { slots, perSubscription, free }: Room,
+  subscriptions: readonly SubscriptionRow[],
+  { slots, perSubscription, free }: Capacity,
   { now, leaseUntil }: { now: Date; leaseUntil: Date },
-): Promise<TakenRow[]> {
-  const share = Math.max(1, Math.floor(slots / ready.length))
-  const most = ready.map(({ subscription_id }) => Math.min(share, free.get(subscription_id) ?? perSubscription))
-  // What another process holds is passed over. Rows can be counted only once they are locked, and how many deliveries
-  // each stands for differs: the next ones tell. What is taken gets rows of its own, so that deliveries which were
-  // recorded one by one are written down together; what does not exist any more gets none. Locked rows are found again by
-  // where they are, because PostgreSQL takes a queue that was empty a minute ago for an empty one and would read all of it
-  // for each; one that somebody changed just before it was locked is not found, and left for the next look.
-  const { rows } = await sql<TakenRow>`WITH waiting AS (
-      SELECT due.*, ready.most FROM unnest(${ready.map((row) => row.tenant_id)}::uuid[],
-        ${ready.map((row) => row.subscription_id)}::uuid[], ${most}::integer[]) AS ready (tenant, subscription, most)
+): Promise<ClaimedRow[]> {
+  const share = Math.max(1, Math.floor(slots / subscriptions.length))
+  const limits = subscriptions.map(({ subscription_id }) =>
+    Math.min(share, free.get(subscription_id) ?? perSubscription),
+  )
+  const { rows } = await sql<ClaimedRow>`WITH locked AS (
+      SELECT due.*, wanted.most FROM unnest(${subscriptions.map((row) => row.tenant_id)}::uuid[],
+        ${subscriptions.map((row) => row.subscription_id)}::uuid[], ${limits}::integer[])
+        AS wanted (tenant, subscription, most)
       CROSS JOIN LATERAL (
         SELECT queued.ctid AS place, queued.* FROM webhook_queue AS queued WHERE queued.due_at <= ${now}
-          AND queued.tenant_id = ready.tenant AND queued.subscription_id = ready.subscription
+          AND queued.tenant_id = wanted.tenant AND queued.subscription_id = wanted.subscription
         ORDER BY due_at, batch_id LIMIT (
-          SELECT ceil(ready.most / avg(cardinality(delivery_ids)))::integer + 1 FROM (
+          SELECT ceil(wanted.most / avg(cardinality(delivery_ids)))::integer + 1 FROM (
             SELECT delivery_ids FROM webhook_queue AS queued WHERE queued.due_at <= ${now}
-              AND queued.tenant_id = ready.tenant AND queued.subscription_id = ready.subscription
-            ORDER BY due_at, batch_id LIMIT ${sql.lit(ROWS_LOOKED_AT)}) AS next
+              AND queued.tenant_id = wanted.tenant AND queued.subscription_id = wanted.subscription
+            ORDER BY due_at, batch_id LIMIT ${sql.lit(ROWS_SAMPLED)}) AS next
         ) FOR UPDATE SKIP LOCKED
       ) AS due
     ), counted AS (
       SELECT *, (most - sum(cardinality(delivery_ids)) OVER (PARTITION BY tenant_id, subscription_id
-        ORDER BY due_at, batch_id) + cardinality(delivery_ids))::integer AS part FROM waiting
+        ORDER BY due_at, batch_id) + cardinality(delivery_ids))::integer AS part FROM locked
     ), parts AS (
-      SELECT place, batch_id, delivery_ids[: part] AS taken_ids, delivery_ids[part + 1 :] AS left_ids
+      SELECT place, batch_id, delivery_ids[: part] AS claimed_ids, delivery_ids[part + 1 :] AS remaining_ids
       FROM counted WHERE part > 0
-    ), taken AS (
-      DELETE FROM webhook_queue WHERE ctid = ANY (ARRAY(SELECT place FROM parts WHERE left_ids = '{}'))
+    ), emptied AS (
+      DELETE FROM webhook_queue WHERE ctid = ANY (ARRAY(SELECT place FROM parts WHERE remaining_ids = '{}'))
       RETURNING tenant_id, subscription_id, attempt, delivery_ids
-    ), divided AS (
+    ), split AS (
       UPDATE webhook_queue AS queued
-      SET delivery_ids = (SELECT left_ids FROM parts WHERE parts.batch_id = queued.batch_id)
-      WHERE queued.ctid = ANY (ARRAY(SELECT place FROM parts WHERE left_ids <> '{}'))
+      SET delivery_ids = (SELECT remaining_ids FROM parts WHERE parts.batch_id = queued.batch_id)
+      WHERE queued.ctid = ANY (ARRAY(SELECT place FROM parts WHERE remaining_ids <> '{}'))
       RETURNING tenant_id, subscription_id, attempt,
-        (SELECT taken_ids FROM parts WHERE parts.batch_id = queued.batch_id) AS delivery_ids
+        (SELECT claimed_ids FROM parts WHERE parts.batch_id = queued.batch_id) AS delivery_ids
     ), numbered AS (
       SELECT tenant_id, subscription_id, attempt, delivery_id, (row_number() OVER (PARTITION BY tenant_id, subscription_id,
         attempt) - 1) / ${sql.lit(BATCH)} AS batch
-      FROM (SELECT * FROM taken UNION ALL SELECT * FROM divided) AS row CROSS JOIN LATERAL unnest(delivery_ids) AS each (delivery_id)
-    ), mine AS (
+      FROM (SELECT * FROM emptied UNION ALL SELECT * FROM split) AS row CROSS JOIN LATERAL unnest(delivery_ids) AS each (delivery_id)
+    ), claimed AS (
       SELECT numbered.*, event_id, event, record, payload, attempts_before
       FROM numbered JOIN webhook_deliveries USING (tenant_id, delivery_id)
     ), batches AS MATERIALIZED (
       SELECT tenant_id, subscription_id, attempt, batch, gen_random_uuid() AS batch_id,
-        array_agg(delivery_id) AS delivery_ids FROM mine GROUP BY tenant_id, subscription_id, attempt, batch
+        array_agg(delivery_id) AS delivery_ids FROM claimed GROUP BY tenant_id, subscription_id, attempt, batch
     ), leased AS (
       INSERT INTO webhook_queue (tenant_id, subscription_id, due_at, batch_id, attempt, delivery_ids, is_leased)
       SELECT tenant_id, subscription_id, ${leaseUntil}, batch_id, attempt, delivery_ids, true FROM batches
     )
     SELECT subscription_id, batch_id, attempt, delivery_id, event_id, event, record, payload, attempts_before
-    FROM mine JOIN batches USING (tenant_id, subscription_id, attempt, batch)`.execute(stores.database)
+    FROM claimed JOIN batches USING (tenant_id, subscription_id, attempt, batch)`.execute(stores.database)
   return rows
 }
 
 /**
- * Makes and stores the payloads of those that have none. Should a lease have ended meanwhile, whoever stored first wins:
- * both send those bytes.
+ * Creates and stores the payloads of deliveries without one. If the lease has ended meanwhile, the first process to store
+ * a payload wins, and both send it.
+ * @returns the payloads by delivery.
  */
-async function payloadsOf(
+async function storePayloads(
   stores: Stores,
-  taken: readonly { row: TakenRow; batch: Batch }[],
+  claimed: readonly { row: ClaimedRow; batch: Batch }[],
 ): Promise<Map<string, string>> {
-  const unsent = taken.filter(({ row }) => row.payload === null)
-  if (unsent.length === 0) return new Map()
+  const missing = claimed.filter(({ row }) => row.payload === null)
+  if (missing.length === 0) return new Map()
   const payloads: string[] = []
-  const byTenant = [...Map.groupBy(unsent, ({ batch }) => batch.tenantId)]
+  const byTenant = [...Map.groupBy(missing, ({ batch }) => batch.tenantId)]
   for (const [tenantId, entries] of byTenant) {
     const built = await buildPayloads(
       openTenant(stores, tenantId),
@@ -218,15 +237,15 @@ async function payloadsOf(
   }
   const inOrder = byTenant.flatMap(([, entries]) => entries)
   const stored = await sql<{ delivery_id: string; payload: string }>`UPDATE webhook_deliveries AS delivery
-    SET payload = coalesce(delivery.payload, made.payload), record = NULL
+    SET payload = coalesce(delivery.payload, built.payload), record = NULL
     FROM unnest(${inOrder.map(({ batch }) => batch.tenantId)}::uuid[], ${inOrder.map(({ row }) => row.delivery_id)}::uuid[],
-      ${payloads}::text[]) AS made (tenant_id, delivery_id, payload)
-    WHERE delivery.tenant_id = made.tenant_id AND delivery.delivery_id = made.delivery_id
+      ${payloads}::text[]) AS built (tenant_id, delivery_id, payload)
+    WHERE delivery.tenant_id = built.tenant_id AND delivery.delivery_id = built.delivery_id
     RETURNING delivery.delivery_id, delivery.payload`.execute(stores.database)
   return new Map(stored.rows.map(({ delivery_id, payload }) => [delivery_id, payload]))
 }
 
-function toTarget(row: ReadyRow): Target {
+function toTarget(row: SubscriptionRow): Target {
   return {
     url: row.url,
     headersSealed: row.headers_sealed,

@@ -1,59 +1,59 @@
-import type { Outcome } from './record.ts'
+import type { Outcome } from './finish.ts'
 
 /**
- * Requests to one receiver at once: few at first, and one more with each quick answer until that makes it slower. From then
- * on one more or fewer for each time that so many were answered (two fewer when all of them were slow): those that are under
- * way together come back together.
+ * The number of concurrent requests to a receiver starts here and grows by one with each quick answer until that slows the
+ * receiver down. From then on it changes by one each time that as many requests have been answered (by minus two if all of
+ * them were slow), because requests that are in flight together are answered together.
  */
 export const PER_SUBSCRIPTION_FIRST = 4
 const PER_SUBSCRIPTION_MAX = 32
-/** A request that is not answered by then leaves its slot to others and waits beside them. */
+/** A request that takes longer frees its slot and remains in flight. */
 export const SLOW_MS = 1_000
-/** A receiver that let a request wait for longer gets few at once until it is quick again. */
+/** Concurrent requests after a slow success, until the receiver is quick again. */
 const PER_SLOW_SUBSCRIPTION = 4
+/** Concurrent requests after a slow failure, and while a slow request is in flight. */
 const PER_HANGING_SUBSCRIPTION = 1
-/** A receiver that takes longer than so many times its best, and some milliseconds, has as many as it can work on. */
+/** A receiver is strained, which means it has enough requests, if it takes this many times its best and these milliseconds. */
 const STRAINED_FACTOR = 2
 const STRAINED_MS = 4
-/**
- * By what share of the difference an answer that is quicker changes what its best is (one of them may be an accident), and
- * one that is slow although it gets few at once.
- */
+/** A quicker answer lowers the best time by this share of the difference, because it may be an exception. */
 const LEARNING = 0.005
+/** A slow answer raises it by this share, if the receiver already gets the fewest concurrent requests. */
 const FORGETTING = 0.01
-/** So many quick answers in a row prove a receiver quick. */
+/** A receiver is quick after this many quick answers in a row. */
 const QUICK_ANSWERS = 24
 /**
- * Taken ahead for a receiver that has proved quick, so that it need not wait for the next look at the queue: what it does
- * in a second, but not more than this, and not before a third of it is gone: few large takes cost less than many small.
+ * A quick receiver gets deliveries ahead, so that it need not wait for the next poll: as many as it accepts in this time,
+ * up to a maximum. They are claimed again only when less than this share of them remains, because a few large claims cost
+ * less than many small ones.
  */
-const AHEAD_MAX = 2_048
 const AHEAD_MS = 1_000
-export const AHEAD_LEFT = 2 / 3
+const AHEAD_MAX = 2_048
+export const BUFFER_REFILL_SHARE = 2 / 3
 const REMEMBERED_MAX = 1_000
 
-/** How a receiver does. */
+/** What is known of a receiver. */
 interface Pace {
-  /** Requests that it gets at once; grows and shrinks by parts of one. */
+  /** The number of concurrent requests, with fractions. */
   limit: number
-  /** Whether it has got more at once than it works on: from then on the limit changes slowly. */
+  /** Whether the receiver has had too many requests; from then on the limit changes slowly. */
   isSettled: boolean
   strainedInARow: number
-  /** What it takes when it is not strained, and what it took last, in milliseconds. */
+  /** How long the receiver takes when it is not strained, and how long it took last. */
   bestMs: number
   lastMs: number
   quickInARow: number
 }
 
-/** What is known of the receivers, and so how many requests each gets at once. */
+/** How many concurrent requests each receiver gets, depending on how quickly it answers. */
 export interface Paces {
   limitOf(subscriptionId: string): number
-  /** How many are worth having in hand beyond those. */
+  /** How many more deliveries are worth buffering. */
   aheadOf(subscriptionId: string): number
   isQuick(subscriptionId: string): boolean
   known(): Iterable<string>
   learn(subscriptionId: string, outcome: Outcome): void
-  /** A request was not answered within a second. */
+  /** A request has been slow; there is no answer yet. */
   hangs(subscriptionId: string): void
 }
 
@@ -65,11 +65,11 @@ export function createPaces(): Paces {
   function paceOf(subscriptionId: string): Pace {
     const isFull = paces.size >= REMEMBERED_MAX
     const known = paces.get(subscriptionId)
-    // The one that was heard of longest ago goes first; nobody has to go before there are too many.
+    // Once there are too many, the one that was used longest ago is forgotten.
     if (known && !isFull) return known
     const [first] = isFull ? paces.keys() : []
-    const leaving = known ? subscriptionId : first
-    if (leaving !== undefined) paces.delete(leaving)
+    const forgotten = known ? subscriptionId : first
+    if (forgotten !== undefined) paces.delete(forgotten)
     const pace = known ?? newPace()
     paces.set(subscriptionId, pace)
     return pace
@@ -92,7 +92,7 @@ export function createPaces(): Paces {
     pace.quickInARow++
     pace.lastMs = tookMs
     const isStrained = tookMs > pace.bestMs * STRAINED_FACTOR + STRAINED_MS
-    // A refusal says nothing about the work.
+    // A quick refusal does not show how fast the receiver works.
     if (succeeded && tookMs < pace.bestMs) pace.bestMs = quicker(pace.bestMs, tookMs)
     pace.strainedInARow = isStrained ? pace.strainedInARow + 1 : 0
     if (!isStrained || pace.limit < PER_SUBSCRIPTION_FIRST) {
@@ -103,7 +103,7 @@ export function createPaces(): Paces {
       const fewer = pace.strainedInARow > pace.limit ? 2 : 1
       pace.limit = Math.max(PER_SUBSCRIPTION_FIRST, pace.limit - fewer / pace.limit)
     } else {
-      // It is not what it gets at once that makes it slower.
+      // The receiver is slow for another reason than the number of requests.
       pace.isSettled = false
       pace.bestMs += (tookMs - pace.bestMs) * FORGETTING
     }

@@ -6,12 +6,15 @@ import { arrived, deliveriesOf, startWebhookBench, until, type WebhookBench } fr
 import { EMPTY_RECORD, type EventRecord } from '../../journal/event-record.ts'
 import { newId } from '../../platform/ids.ts'
 import { createMetrics } from '../../platform/metrics.ts'
+import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import { openTenant } from '../../platform/tenant.ts'
-import { activeSubscriptions, addDeliveries } from '../match.ts'
+import { activeSubscriptions, deliveriesOf as deliveriesFor } from '../match.ts'
 import { resendDelivery } from '../resend.ts'
 import type { WebhookDelivery } from '../schema.ts'
+import { addDeliveries } from './add.ts'
 import { type Claimed, claimDeliveries } from './claim.ts'
-import { giveBack, type Outcome, recordAttempts } from './record.ts'
+import { deleteDeliveries } from './delete.ts'
+import { finishAttempts, type Outcome, releaseDeliveries } from './finish.ts'
 import { startDeliveryWorker } from './worker.ts'
 
 let bench: WebhookBench
@@ -24,7 +27,7 @@ afterEach(() => {
 })
 afterAll(() => bench.close())
 
-/** Queues deliveries as if so many events had just been recorded. */
+/** Queues deliveries as if this many events had just been recorded. */
 async function queue(
   tenant: Pick<TestTenant, 'id' | 'handle'>,
   event: string,
@@ -33,11 +36,17 @@ async function queue(
 ): Promise<void> {
   const at = bench.now().getTime()
   const common = { ...EMPTY_RECORD, tenant_id: tenant.id, event, timestamp: at, received_at: at, ...more }
-  await addDeliveries(
-    tenant.handle,
-    Array.from({ length: count }, () => ({ ...common, event_id: newId() })),
-    await activeSubscriptions(tenant.handle),
-  )
+  const events = Array.from({ length: count }, () => ({ ...common, event_id: newId() }))
+  await addDeliveries(tenant.handle, deliveriesFor(events, await activeSubscriptions(tenant.handle)))
+}
+
+/** Deletes deliveries as features do, by default all of a tenant. */
+async function remove({ handle }: TestTenant, deliveryIds?: readonly string[]): Promise<void> {
+  const ids =
+    deliveryIds ??
+    (await handle.db.selectFrom('webhook_deliveries').select('delivery_id').execute()).map((row) => row.delivery_id)
+  const keys = ids.map((delivery_id) => ({ tenant_id: handle.id, delivery_id }))
+  await repeatOnCollision(() => handle.transaction((tx) => deleteDeliveries(tx.unrestricted, keys)))
 }
 
 function secondWorker() {
@@ -64,7 +73,7 @@ test('two workers share a queue and send each delivery once', async () => {
     await sleep(200)
     expect(new Set(requests.map(({ headers }) => headers['webhook-id'])).size).toBe(600)
     expect(bench.receiver.received).toHaveLength(600)
-    // What came of a request is written down after its answer.
+    // An outcome is recorded after the answer.
     await until(async () => {
       const deliveries = await deliveriesOf(tenant.handle, subscriptionId)
       expect(deliveries.every(({ status, attempt_count }) => status === 'succeeded' && attempt_count === 1)).toBe(true)
@@ -74,11 +83,11 @@ test('two workers share a queue and send each delivery once', async () => {
   }
 })
 
-/** The second is the worst case: receivers that were quick, and so get many requests at once, begin to hang together. */
+/** The second is the worst case: receivers that were quick, and so get many concurrent requests, begin to hang together. */
 test.each([
   ['that hangs', 0, 80],
   ['that was quick and begins to hang', 150, 300],
-])('a receiver %s holds up neither another subscription nor another tenant', async (_, before, stuck) => {
+])('a receiver %s delays neither another subscription nor another tenant', async (_, before, stuck) => {
   const [hanging, fast] = [await createTestTenant(bench.service), await createTestTenant(bench.service)]
   for (let n = 0; n < 20; n++) {
     await bench.subscribe(hanging, { event: 'stuck', url: bench.receiver.url(`/stuck/${before}/${n}`) })
@@ -86,7 +95,7 @@ test.each([
   await bench.subscribe(hanging, { event: 'page_view', url: bench.receiver.url(`/beside/${before}`) })
   await bench.subscribe(fast, { event: 'page_view', url: bench.receiver.url(`/fast/${before}`) })
   if (before > 0) {
-    // As from afar: a receiver that takes as long for many as for one gets many.
+    // Like a distant receiver: it takes as long for many requests as for one, so it gets many.
     bench.receiver.answer = (response) => setTimeout(() => response.end(), 200)
     await queue(hanging, 'stuck', before)
     const quick = () => bench.receiver.received.filter(({ path }) => path.startsWith(`/stuck/${before}/`))
@@ -106,23 +115,23 @@ test.each([
     for (const tenant of [hanging, fast]) await tenant.track({ visitor_id: 'v', events: [{ event: 'page_view' }] })
     await arrived(bench.receiver, `/beside/${before}`, n + 1)
     await arrived(bench.receiver, `/fast/${before}`, n + 1)
-    // It came while every one that hangs was still being waited for.
+    // The deliveries arrived while all requests that hang were still in flight.
     expect(givenUp).toBe(0)
   }
-  // Nobody is sent more at once than a receiver gets.
+  // No receiver gets more concurrent requests than the maximum.
   const perPath = Map.groupBy(bench.receiver.received, ({ path }) => path)
   for (const [path, requests] of perPath) if (path.startsWith('/stuck')) expect(requests.length).toBeLessThanOrEqual(32)
   bench.receiver.answer = (response) => response.end()
   for (const end of open) end()
 })
 
-test("a small queue is not behind another tenant's large one", async () => {
+test("a small queue does not wait for another tenant's large one", async () => {
   const [large, small] = [await createTestTenant(bench.service), await createTestTenant(bench.service)]
   await bench.subscribe(large, { event: 'burst', url: bench.receiver.url('/large') })
   await bench.subscribe(small, { event: 'burst', url: bench.receiver.url('/small') })
   bench.receiver.answer = (response) => setTimeout(() => response.end(), 10)
   const { stores } = bench.service
-  // Both at once: how much of the large one goes out before the small one is there is nobody's doing.
+  // In one transaction, so that the small queue is due as early as the large one.
   await stores.database.transaction().execute(async (database) => {
     for (const [{ id }, count] of [[large, 1_500] as const, [small, 20] as const]) {
       await queue({ id, handle: openTenant({ ...stores, database }, id) }, 'burst', count)
@@ -134,14 +143,14 @@ test("a small queue is not behind another tenant's large one", async () => {
   expect(paths.lastIndexOf('/small')).toBeLessThan(1_000)
 })
 
-const room = { slots: 1_000, perSubscription: 10, free: new Map<string, number>(), fullTenants: [] }
+const capacity = { slots: 1_000, perSubscription: 10, free: new Map<string, number>(), fullTenants: [] }
 
 async function queued(tenant: TestTenant): Promise<number> {
   const rows = await tenant.handle.db.selectFrom('webhook_queue').select('delivery_ids').execute()
   return rows.flatMap(({ delivery_ids }) => delivery_ids).length
 }
 
-test('a delivery whose lease ended belongs to who took it over, and what the first one writes is void', async () => {
+test('after a lease has ended, only the process that claimed the delivery again can record an attempt', async () => {
   const tenant = await createTestTenant(bench.service)
   const { stores, deliveryWorker } = bench.service
   const { subscriptionId } = await bench.subscribe(tenant, { event: 'leased', url: bench.receiver.url('/leased') })
@@ -150,26 +159,26 @@ test('a delivery whose lease ended belongs to who took it over, and what the fir
   await queue(tenant, 'leased', 1, { owner_id: contactId, is_anonymous: false })
   const start = bench.now()
   const later = (seconds: number) => new Date(start.getTime() + seconds * 1_000)
-  /** Other tests may have left something in the queue. */
+  /** Other tests may have left deliveries in the queue. */
   const claim = async (at: Date) =>
-    (await claimDeliveries(stores, room, at, 20_000)).deliveries.filter(
+    (await claimDeliveries(stores, capacity, at, 20_000)).deliveries.filter(
       ({ batch }) => batch.subscriptionId === subscriptionId,
     )
   const [first] = await claim(start)
   expect(JSON.parse(first?.payload ?? '')).toMatchObject({ data: { contact: { firstname: 'Ada' } } })
-  // What a later look would join is another thing.
+  // The payload was created with the contact as it was then.
   await tenant.call('PUT', `/v1/contacts/${contactId}`, { properties: { firstname: 'Augusta' } })
   expect(await claim(later(19))).toEqual([])
   const [second] = await claim(later(21))
   if (!first || !second) throw new Error('not claimed')
   expect(second.payload).toBe(first.payload)
   const outcome = { ...OUTCOME, at: start, endedAt: start }
-  await recordAttempts(stores.database, [{ delivery: first, outcome }])
+  await finishAttempts(stores.database, [{ delivery: first, outcome }])
   expect(await deliveriesOf(tenant.handle, subscriptionId)).toMatchObject([{ status: 'pending', attempt_count: 0 }])
   const listed = async (status: WebhookDelivery['status']) =>
     (await deliveriesOf(tenant.handle, subscriptionId, status)).length
   expect([await listed('pending'), await listed('succeeded'), await listed('failed')]).toEqual([1, 0, 0])
-  await recordAttempts(stores.database, [{ delivery: second, outcome }])
+  await finishAttempts(stores.database, [{ delivery: second, outcome }])
   expect(await deliveriesOf(tenant.handle, subscriptionId)).toMatchObject([
     { status: 'succeeded', attempt_count: 1, attempts: [{ attempt: 1 }] },
   ])
@@ -181,22 +190,22 @@ test('a delivery whose lease ended belongs to who took it over, and what the fir
 
 const OUTCOME = { statusCode: 200, body: '', error: null, address: null, succeeded: true }
 
-/** Stops the worker and takes what is due of a subscription, as a worker would. */
-async function taker(tenant: TestTenant, event: string, count: number) {
+/** Stops the worker and claims the due deliveries of a subscription as a worker does. */
+async function claimer(tenant: TestTenant, event: string, count: number) {
   const { stores, deliveryWorker } = bench.service
   const { subscriptionId } = await bench.subscribe(tenant, { event, url: bench.receiver.url(`/${event}`) })
   await deliveryWorker.stop()
   await queue(tenant, event, count)
   const start = bench.now()
   const at = (seconds: number) => new Date(start.getTime() + seconds * 1_000)
-  const take = async (seconds: number, most = 1_000) => {
+  const claim = async (seconds: number, most = 1_000) => {
     const free = new Map([[subscriptionId, most]])
-    const { deliveries } = await claimDeliveries(stores, { ...room, free }, at(seconds), 20_000)
+    const { deliveries } = await claimDeliveries(stores, { ...capacity, free }, at(seconds), 20_000)
     return deliveries.filter(({ batch }) => batch.subscriptionId === subscriptionId)
   }
   const answer = (deliveries: readonly Claimed[], more: Partial<Outcome> = {}) => {
     const outcome = { ...OUTCOME, at: at(0), endedAt: at(0), ...more }
-    return recordAttempts(
+    return finishAttempts(
       stores.database,
       deliveries.map((delivery) => ({ delivery, outcome })),
     )
@@ -205,40 +214,40 @@ async function taker(tenant: TestTenant, event: string, count: number) {
     const all = await deliveriesOf(tenant.handle, subscriptionId)
     return Object.entries(Object.groupBy(all, ({ status }) => status)).map(([status, some]) => [status, some?.length])
   }
-  return { subscriptionId, at, take, answer, states, database: stores.database }
+  return { subscriptionId, at, claim, answer, states, database: stores.database }
 }
 
 const idsOf = (deliveries: readonly Claimed[]) => new Set(deliveries.map(({ deliveryId }) => deliveryId))
 
-test('many deliveries share a row of the queue: part of it is taken, part is written down, the rest is taken over', async () => {
+test('many deliveries share a queue row: some are claimed, some of these finished, and the rest is claimed again', async () => {
   const tenant = await createTestTenant(bench.service)
-  const { at, take, answer, states, database } = await taker(tenant, 'shared_row', 100)
+  const { at, claim, answer, states, database } = await claimer(tenant, 'shared_row', 100)
   const rows = () => tenant.handle.db.selectFrom('webhook_queue').selectAll().execute()
   expect((await rows()).map(({ delivery_ids }) => delivery_ids.length).sort()).toEqual([36, 64])
-  // Not more than there is room for, from however many rows; and each one once.
-  const first = await take(0, 10)
-  const second = await take(0, 60)
+  // As many as there is capacity for, from however many rows, and each once.
+  const first = await claim(0, 10)
+  const second = await claim(0, 60)
   expect([first.length, second.length]).toEqual([10, 60])
   expect(idsOf([...first, ...second]).size).toBe(70)
-  expect(await take(0)).toHaveLength(30)
-  expect(await take(19)).toEqual([])
+  expect(await claim(0)).toHaveLength(30)
+  expect(await claim(19)).toEqual([])
 
   await answer(first.slice(0, 3))
   await answer(first.slice(3, 5), { succeeded: false, error: 'no', statusCode: 500 })
   expect(await states()).toEqual(expect.arrayContaining([['succeeded', 3]]))
   expect(await queued(tenant)).toBe(97)
-  // Given back, it is there at once, and what is under way is not.
-  await giveBack(database, first.slice(5, 7), at(1))
-  expect(idsOf(await take(1))).toEqual(idsOf(first.slice(5, 7)))
-  // The rest of a killed process: neither what it had written down nor what waits for its second attempt.
-  const rest = await take(20.5)
+  // Released deliveries are due at once, those in flight are not.
+  await releaseDeliveries(database, first.slice(5, 7), at(1))
+  expect(idsOf(await claim(1))).toEqual(idsOf(first.slice(5, 7)))
+  // The rest of a killed process: without those that it finished and those that wait for their second attempt.
+  const rest = await claim(20.5)
   expect(idsOf(rest).isDisjointFrom(idsOf(first.slice(0, 7)))).toBe(true)
   expect(rest).toHaveLength(93)
   expect(rest.every(({ batch }) => batch.attempt === 1)).toBe(true)
   await answer(rest)
-  // By the process that was thought to be dead.
+  // Recorded late, by the process that seemed to be dead.
   await answer(first.slice(7))
-  const retried = await take(61)
+  const retried = await claim(61)
   expect(retried.map(({ batch, deliveryId }) => [batch.attempt, deliveryId]).sort()).toEqual(
     [
       ...first.slice(3, 5).map(({ deliveryId }) => [2, deliveryId]),
@@ -256,70 +265,68 @@ test('many deliveries share a row of the queue: part of it is taken, part is wri
   ])
 })
 
-test('a delivery that is deleted while it is under way leaves no attempt behind, and the others of its row stay', async () => {
+test('a delivery that is deleted while it is in flight leaves no attempt, and the others of its row stay', async () => {
   const tenant = await createTestTenant(bench.service)
-  const { take, answer, states } = await taker(tenant, 'half_erased', 5)
-  const taken = await take(0)
-  const [gone] = taken
-  if (!gone) throw new Error('nothing was taken')
-  await tenant.handle.db.deleteFrom('webhook_deliveries').where('delivery_id', '=', gone.deliveryId).execute()
+  const { claim, answer, states } = await claimer(tenant, 'half_erased', 5)
+  const claimed = await claim(0)
+  const [gone] = claimed
+  if (!gone) throw new Error('nothing was claimed')
+  await remove(tenant, [gone.deliveryId])
   expect(await queued(tenant)).toBe(4)
-  await answer(taken)
+  await answer(claimed)
   expect(await states()).toEqual([['succeeded', 4]])
   const logged = await tenant.handle.db.selectFrom('webhook_attempts').select('delivery_id').execute()
-  expect(logged.map(({ delivery_id }) => delivery_id).sort()).toEqual([...idsOf(taken.slice(1))].sort())
+  expect(logged.map(({ delivery_id }) => delivery_id).sort()).toEqual([...idsOf(claimed.slice(1))].sort())
   expect(await queued(tenant)).toBe(0)
 })
 
-test('attempts that are being written down while their deliveries are deleted go with them', async () => {
+test('attempts that are recorded while their deliveries are deleted are deleted too', async () => {
   const tenant = await createTestTenant(bench.service)
-  const { take, answer, database } = await taker(tenant, 'raced', 320)
-  // From all rows of the queue, so that two who lock several of them meet.
-  const taken = (await take(0)).sort((a, b) => (a.deliveryId.slice(-4) < b.deliveryId.slice(-4) ? -1 : 1))
-  expect(taken).toHaveLength(320)
-  for (let start = 0; start < taken.length; start += 16) {
-    const some = taken.slice(start, start + 16)
-    const erase = (part: readonly Claimed[]) =>
-      tenant.handle.db
-        .deleteFrom('webhook_deliveries')
-        .where(
-          'delivery_id',
-          'in',
-          part.map(({ deliveryId }) => deliveryId),
-        )
-        .execute()
+  const { claim, answer, database } = await claimer(tenant, 'raced', 320)
+  // In an order that mixes the queue rows, so that concurrent transactions lock several of the same ones.
+  const claimed = (await claim(0)).sort((a, b) => (a.deliveryId.slice(-4) < b.deliveryId.slice(-4) ? -1 : 1))
+  expect(claimed).toHaveLength(320)
+  for (let start = 0; start < claimed.length; start += 16) {
+    const some = claimed.slice(start, start + 16)
+    const erase = (part: readonly Claimed[]) => remove(tenant, [...idsOf(part)])
     const [left, right] = [some.slice(0, 8), some.slice(8)]
-    await Promise.all([answer(left), erase(left), answer(right), erase(right), giveBack(database, right, bench.now())])
+    await Promise.all([
+      answer(left),
+      erase(left),
+      answer(right),
+      erase(right),
+      releaseDeliveries(database, right, bench.now()),
+    ])
   }
   expect(await tenant.handle.db.selectFrom('webhook_attempts').selectAll().execute()).toEqual([])
   expect(await queued(tenant)).toBe(0)
 })
 
-test('deliveries that were recorded one by one are taken together, and share rows from then on', async () => {
+test('deliveries that were recorded one by one are claimed together and share rows from then on', async () => {
   const tenant = await createTestTenant(bench.service)
-  const { at, take, answer, states, database } = await taker(tenant, 'one_by_one', 0)
+  const { at, claim, answer, states, database } = await claimer(tenant, 'one_by_one', 0)
   for (let n = 0; n < 150; n++) await queue(tenant, 'one_by_one', 1)
   const sizes = async () => {
     const rows = await tenant.handle.db.selectFrom('webhook_queue').select('delivery_ids').execute()
     return rows.map(({ delivery_ids }) => delivery_ids.length).sort((a, b) => b - a)
   }
   expect(await sizes()).toEqual(Array.from({ length: 150 }, () => 1))
-  const taken = await take(60, 140)
-  expect(taken).toHaveLength(140)
+  const claimed = await claim(60, 140)
+  expect(claimed).toHaveLength(140)
   expect(await sizes()).toEqual([64, 64, 12, ...Array.from({ length: 10 }, () => 1)])
-  await answer(taken.slice(0, 100))
-  await giveBack(database, taken.slice(100), at(60))
-  const rest = await take(60)
-  expect(idsOf(rest).isDisjointFrom(idsOf(taken.slice(0, 100)))).toBe(true)
+  await answer(claimed.slice(0, 100))
+  await releaseDeliveries(database, claimed.slice(100), at(60))
+  const rest = await claim(60)
+  expect(idsOf(rest).isDisjointFrom(idsOf(claimed.slice(0, 100)))).toBe(true)
   expect(rest).toHaveLength(50)
   await answer(rest)
   expect(await states()).toEqual([['succeeded', 100]])
   expect(await sizes()).toEqual([])
 })
 
-test('a delivery that is taken while it is being deleted leaves the queue too, and what it is answered is not kept', async () => {
+test('a delivery that is claimed while it is deleted leaves the queue too, and its attempt is not recorded', async () => {
   const tenant = await createTestTenant(bench.service)
-  const { subscriptionId, at, answer, database } = await taker(tenant, 'moved', 3)
+  const { subscriptionId, at, answer, database } = await claimer(tenant, 'moved', 3)
   const { stores } = bench.service
   const waitForLock = () =>
     until(async () => {
@@ -327,24 +334,24 @@ test('a delivery that is taken while it is being deleted leaves the queue too, a
         WHERE datname = current_database() AND wait_event_type = 'Lock'`.execute(database)
       expect(rows).toEqual([{ waits: 1 }])
     })
-  const [taken, erased] = await database.transaction().execute(async (tx) => {
+  const [claimed, erased] = await database.transaction().execute(async (tx) => {
     const free = new Map([[subscriptionId, 1_000]])
-    const { deliveries } = await claimDeliveries({ ...stores, database: tx }, { ...room, free }, at(0), 20_000)
-    const deletion = tenant.handle.db.deleteFrom('webhook_deliveries').execute()
+    const { deliveries } = await claimDeliveries({ ...stores, database: tx }, { ...capacity, free }, at(0), 20_000)
+    const deletion = remove(tenant)
     await waitForLock()
     return [deliveries.filter(({ batch }) => batch.subscriptionId === subscriptionId), { deletion }] as const
   })
   await erased.deletion
-  expect(taken).toHaveLength(3)
+  expect(claimed).toHaveLength(3)
   expect(await queued(tenant)).toBe(0)
-  await answer(taken)
+  await answer(claimed)
   expect(await tenant.handle.db.selectFrom('webhook_attempts').selectAll().execute()).toEqual([])
   expect(await tenant.handle.db.selectFrom('webhook_queue').selectAll().execute()).toEqual([])
 })
 
-test('what the queue lists although it does not exist any more is dropped when it is taken', async () => {
+test('deliveries in the queue that no longer exist are dropped when they are claimed', async () => {
   const tenant = await createTestTenant(bench.service)
-  const { subscriptionId, at, take, database } = await taker(tenant, 'no_more', 2)
+  const { subscriptionId, at, claim, database } = await claimer(tenant, 'no_more', 2)
   await database
     .insertInto('webhook_queue')
     .values({
@@ -356,36 +363,36 @@ test('what the queue lists although it does not exist any more is dropped when i
       delivery_ids: [newId(), newId()],
     })
     .execute()
-  expect(await take(0)).toHaveLength(2)
+  expect(await claim(0)).toHaveLength(2)
   expect(await queued(tenant)).toBe(2)
 })
 
-test('a row of the queue that somebody else has locked is passed over', async () => {
+test('a queue row that another transaction has locked is skipped', async () => {
   const tenant = await createTestTenant(bench.service)
-  const { take, database } = await taker(tenant, 'passed_over', 130)
+  const { claim, database } = await claimer(tenant, 'passed_over', 130)
   await database.transaction().execute(async (tx) => {
     const rows = tx.selectFrom('webhook_queue').selectAll().where('tenant_id', '=', tenant.id)
     const first = await rows.orderBy('due_at').orderBy('batch_id').limit(1).forUpdate().executeTakeFirstOrThrow()
-    const taken = await take(0, 32)
-    expect(taken).toHaveLength(32)
-    expect(idsOf(taken).isDisjointFrom(new Set(first.delivery_ids))).toBe(true)
+    const claimed = await claim(0, 32)
+    expect(claimed).toHaveLength(32)
+    expect(idsOf(claimed).isDisjointFrom(new Set(first.delivery_ids))).toBe(true)
   })
 })
 
-test('the body of an event without a contact is there at once; a pending delivery that is deleted is not sent', async () => {
+test('an event without a contact gets its body at once; a pending delivery that is deleted is not sent', async () => {
   const tenant = await createTestTenant(bench.service)
   const { stores } = bench.service
   const { subscriptionId } = await bench.subscribe(tenant, { event: 'erased', url: bench.receiver.url('/erased') })
   await queue(tenant, 'erased', 1)
   const [delivery] = await deliveriesOf(tenant.handle, subscriptionId)
   expect(JSON.parse(delivery?.payload ?? '')).toMatchObject({ event: 'erased', data: { contact: null } })
-  await tenant.handle.db.deleteFrom('webhook_deliveries').execute()
-  const { deliveries } = await claimDeliveries(stores, room, bench.now(), 20_000)
+  await remove(tenant)
+  const { deliveries } = await claimDeliveries(stores, capacity, bench.now(), 20_000)
   expect(deliveries.filter(({ batch }) => batch.subscriptionId === subscriptionId)).toEqual([])
   expect(await tenant.handle.db.selectFrom('webhook_queue').selectAll().execute()).toEqual([])
 })
 
-test('a worker that is told to stop finishes what it can and gives the rest back at once', async () => {
+test('a worker that is stopped finishes what it can and releases the rest at once', async () => {
   const tenant = await createTestTenant(bench.service)
   const { subscriptionId } = await bench.subscribe(tenant, { event: 'given', url: bench.receiver.url('/given') })
   bench.receiver.answer = () => {}

@@ -3,21 +3,23 @@ import { every, type Repeated } from '../../platform/every.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Database } from '../../platform/postgres/database.ts'
 import type { Clock } from '../../platform/time.ts'
+import { type DeliveryKey, deleteDeliveries } from './delete.ts'
 
 const EVERY_MS = 600_000
-const ROWS_AT_ONCE = 5_000
+/** Deliveries that one transaction deletes. */
+const BATCH = 5_000
 const DAY_MS = 86_400_000
 
-/** Deletes deliveries that were finished long ago, and those of subscriptions that are gone. @returns how many. */
-export async function forgetOldDeliveries(database: Database, now: Date, days: number): Promise<number> {
+/** Deletes deliveries that finished long ago, and those of deleted subscriptions. @returns how many. */
+export async function deleteOldDeliveries(database: Database, now: Date, days: number): Promise<number> {
   const before = new Date(now.getTime() - days * DAY_MS)
-  const old = sql`SELECT tenant_id, delivery_id FROM webhook_subscriptions AS subscription CROSS JOIN LATERAL (
+  const old = sql<DeliveryKey>`SELECT tenant_id, delivery_id FROM webhook_subscriptions AS subscription CROSS JOIN LATERAL (
       SELECT delivery_id FROM webhook_attempts AS attempt WHERE attempt.tenant_id = subscription.tenant_id
-        AND attempt.subscription_id = subscription.subscription_id AND at < ${before} AND is_last LIMIT ${ROWS_AT_ONCE}
-    ) AS finished LIMIT ${ROWS_AT_ONCE}`
-  // Deliveries of subscriptions that were deleted while an event was being recorded for them. A loose index scan finds
-  // each subscription that has deliveries with one lookup.
-  const orphaned = sql`SELECT tenant_id, delivery_id FROM (
+        AND attempt.subscription_id = subscription.subscription_id AND at < ${before} AND is_last LIMIT ${BATCH}
+    ) AS finished LIMIT ${BATCH}`
+  // An event may be recorded for a subscription while that, or its tenant, is deleted. A loose index scan finds each
+  // subscription that has deliveries with one lookup.
+  const orphaned = sql<DeliveryKey>`SELECT tenant_id, delivery_id FROM (
       WITH RECURSIVE known AS (
         (SELECT tenant_id, subscription_id FROM webhook_deliveries ORDER BY tenant_id, subscription_id LIMIT 1)
         UNION ALL
@@ -28,29 +30,25 @@ export async function forgetOldDeliveries(database: Database, now: Date, days: n
       )
       SELECT * FROM known WHERE NOT EXISTS (SELECT FROM webhook_subscriptions AS subscription
         WHERE subscription.tenant_id = known.tenant_id AND subscription.subscription_id = known.subscription_id)
-    ) AS gone JOIN webhook_deliveries USING (tenant_id, subscription_id) LIMIT ${ROWS_AT_ONCE}`
+    ) AS orphan JOIN webhook_deliveries USING (tenant_id, subscription_id) LIMIT ${BATCH}`
   let total = 0
-  for (const which of [old, orphaned]) {
+  for (const query of [old, orphaned]) {
     for (;;) {
-      const { rows } = await sql<{ found: number; deleted: number }>`WITH found AS MATERIALIZED (${which}), deleted AS (
-          DELETE FROM webhook_deliveries WHERE (tenant_id, delivery_id) IN (SELECT tenant_id, delivery_id FROM found)
-          RETURNING delivery_id
-        )
-        SELECT (SELECT count(*) FROM found) AS found, (SELECT count(*) FROM deleted) AS deleted`.execute(database)
-      const { found = 0, deleted = 0 } = rows[0] ?? {}
+      const { rows } = await query.execute(database)
+      const deleted = await database.transaction().execute((transaction) => deleteDeliveries(transaction, rows))
       total += deleted
-      // Fewer are deleted than found when somebody else deletes them just now.
-      if (found < ROWS_AT_ONCE || deleted === 0) break
+      // Fewer are deleted than found if another process deletes them at the same time.
+      if (rows.length < BATCH || deleted === 0) break
     }
   }
   return total
 }
 
-/** Forgets every ten minutes. */
-export function keepDeliveries(database: Database, days: number, clock: Clock, log: Logger): Repeated {
+/** Applies the retention every ten minutes. */
+export function startDeliveryRetention(database: Database, days: number, clock: Clock, log: Logger): Repeated {
   return every(EVERY_MS, async () => {
     try {
-      await forgetOldDeliveries(database, clock(), days)
+      await deleteOldDeliveries(database, clock(), days)
     } catch (error) {
       log.warn({ err: error }, 'old webhook deliveries could not be deleted; the next round tries again')
     }

@@ -1,3 +1,25 @@
+/*
+ * The life of a delivery
+ *
+ * Added: ../match.ts finds the subscriptions that receive an event. add.ts inserts a row of webhook_deliveries for each,
+ * and a row of webhook_queue for up to 64 of them, in the transaction that records the event. It notifies the workers.
+ *
+ * Claimed: a worker polls the queue when it is notified, and every second because retries come due without notice.
+ * claim.ts moves due deliveries to queue rows whose due_at is the end of the worker's lease, and creates their payloads.
+ * capacity.ts says how many; pace.ts says how many requests a receiver gets at once.
+ *
+ * Attempted: attempt.ts signs the payload and sends it. While the receiver has enough requests in flight, the delivery is
+ * buffered in memory.
+ *
+ * Finished or retried: finish.ts adds a line to webhook_attempts and removes the delivery from the queue row. is_last marks
+ * a success and the sixth failure; any other failure is queued again, due after the delay in ../retries.ts.
+ *
+ * Released: finish.ts returns deliveries that this process does not attempt to the queue. If the process dies, they are due
+ * again when its lease ends. An attempt that was not recorded is repeated without being counted.
+ *
+ * ../resend.ts queues a delivery again, delete.ts deletes it from all three tables, and retention.ts deletes old ones.
+ */
+
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
@@ -8,26 +30,27 @@ import type { Outbound } from '../../platform/outbound/client.ts'
 import type { Stores } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
 import { createSender } from './attempt.ts'
+import { createSlots, type Slot } from './capacity.ts'
 import { type Claimed, claimDeliveries } from './claim.ts'
-import { type Attempted, giveBack, recordAttempts } from './record.ts'
-import { createSlots, type Slot } from './room.ts'
+import { type Attempted, finishAttempts, releaseDeliveries } from './finish.ts'
 
-/** Longer than any attempt can take; a killed process' deliveries are taken over after it. */
+/** Longer than any attempt. The deliveries of a killed process are due again after it. */
 const LEASE_MS = 20_000
-/** Retries come due without anybody saying so. */
-const LOOK_EVERY_MS = 1_000
-/** A look costs PostgreSQL as much as a hundred deliveries: so long room may gather before the next. */
-const LOOK_AGAIN_AFTER_MS = 80
-/** So long results gather before they are written in one statement. */
+/** Retries come due without a notification. */
+const POLL_EVERY_MS = 1_000
+/** Capacity that accumulates before the next poll, because a poll costs PostgreSQL as much as a hundred deliveries. */
+const POLL_AGAIN_AFTER_MS = 80
+/** Outcomes that are recorded together, in one statement. */
 const RECORD_AFTER_MS = 80
+/** The wait after a failure to record them. */
 const RECORD_AGAIN_AFTER_MS = 500
-/** Told to stop, attempts under way get so long to finish. */
-const FINISH_WITHIN_MS = 2_000
+/** Once the worker is told to stop, requests in flight may take this long. */
+const STOP_WITHIN_MS = 2_000
 
 export interface DeliveryWorker {
-  /** Looks for due deliveries now. */
+  /** Polls for due deliveries now. */
   wake(): void
-  /** Takes nothing more and ends what is under way; what got no answer yet is left to whoever works next. */
+  /** Claims nothing more, records what is answered soon and releases the rest. */
   stop(): Promise<void>
 }
 
@@ -40,141 +63,142 @@ interface Dependencies {
   metrics: Metrics
 }
 
-/** Starts sending. Any number of processes may: they share the queue. */
+/** Starts sending deliveries. Any number of processes may: they share the queue. */
 export function startDeliveryWorker(dependencies: Dependencies): DeliveryWorker {
   const { stores, clock, log, metrics } = dependencies
   const slots = createSlots()
+  const attempt = createSender(dependencies)
   const stopping = new AbortController()
-  // Every attempt under way listens.
+  // Each request in flight listens to it.
   setMaxListeners(0, stopping.signal)
-  const sender = createSender(dependencies)
-  /** Attempts that are not written down yet. */
-  let underWay = 0
-  let finished: (() => void) | null = null
-  const results: Attempted[] = []
-  const abandoned: Claimed[] = []
-  let gathering: Promise<void> | null = null
-  let recording: Promise<void> | null = null
-  let looking: Promise<void> | null = null
-  let lookAgain = false
-  let lookForMore = true
-  let soon: NodeJS.Timeout | null = null
   let stopped = false
 
+  let polling: Promise<void> | null = null
+  let isPollWanted = false
+  let isNextPollShort = false
+  let nextPoll: NodeJS.Timeout | null = null
+
+  /** A short poll, for deliveries that have just become due. */
   function wake(): void {
     if (stopped) return
-    lookAgain = true
-    looking ??= look().finally(() => {
-      looking = null
-      if (lookAgain) wake()
+    isPollWanted = true
+    polling ??= poll().finally(() => {
+      polling = null
+      if (isPollWanted) wake()
     })
   }
 
-  /** Not for what has just become due alone: a longer look. */
-  function wakeForMore(): void {
-    lookForMore = true
+  function wakeForAll(): void {
+    isNextPollShort = false
     wake()
   }
 
-  /** Room comes back one by one; looking each time would take one delivery each time. */
+  /** Capacity becomes free in small pieces. Polling for each would claim deliveries one by one. */
   function wakeSoon(): void {
-    soon ??= setTimeout(() => {
-      soon = null
-      wakeForMore()
-    }, LOOK_AGAIN_AFTER_MS)
+    nextPoll ??= setTimeout(() => {
+      nextPoll = null
+      wakeForAll()
+    }, POLL_AGAIN_AFTER_MS)
   }
 
-  async function look(): Promise<void> {
-    while (lookAgain && !stopped) {
-      lookAgain = false
+  async function poll(): Promise<void> {
+    while (isPollWanted && !stopped) {
+      isPollWanted = false
       try {
-        await handBack(slots.surplus(clock()))
-        const room = slots.room(!lookForMore)
-        lookForMore = false
-        if (room.slots <= 0) return
-        const { deliveries, wereDue } = await claimDeliveries(stores, room, clock(), LEASE_MS)
+        await release(slots.removeSurplus(clock()))
+        const capacity = slots.capacity(isNextPollShort)
+        isNextPollShort = true
+        if (capacity.slots <= 0) return
+        const { deliveries, wereDue } = await claimDeliveries(stores, capacity, clock(), LEASE_MS)
         for (const delivery of deliveries) start(delivery)
-        // There may be more than one turn's share, and another process may have been about to take the same.
+        // More may be due than one claim's share, or another process was about to claim the same ones.
         if (wereDue) wakeSoon()
       } catch (error) {
-        log.warn({ err: error }, 'due webhook deliveries could not be looked up; it is tried again')
+        log.warn({ err: error }, 'due webhook deliveries could not be claimed; the next poll tries again')
         return
       }
     }
   }
 
-  /** What cannot be sent now is held until its receiver has room. */
-  function start(delivery: Claimed): void {
-    const slot = slots.take(delivery)
-    if (!slot) return
-    underWay++
-    void send(delivery, slot).finally(() => {
-      if (--underWay === 0) finished?.()
-    })
-  }
+  /** Deliveries without a recorded outcome, except buffered ones. */
+  let started = 0
+  let onIdle: (() => void) | null = null
+  const aborted: Claimed[] = []
 
-  async function handBack(deliveries: Claimed[]): Promise<void> {
-    await giveBack(stores.database, deliveries, clock()).catch((error) =>
-      log.warn({ err: error }, 'webhook deliveries that were not sent wait for the end of their lease'),
-    )
+  function start(delivery: Claimed): void {
+    const slot = slots.occupy(delivery)
+    if (!slot) return
+    started++
+    void send(delivery, slot).finally(() => {
+      if (--started === 0) onIdle?.()
+    })
   }
 
   async function send(delivery: Claimed, slot: Slot): Promise<void> {
-    const outcome = await sender(delivery, stopping.signal)
+    const outcome = await attempt(delivery, stopping.signal)
     slot.answered(outcome)
-    if (!stopped) startNext(delivery.batch.subscriptionId)
+    if (!stopped) startBuffered(delivery.batch.subscriptionId)
     if (outcome) {
       metrics.webhookAttempts.inc({ outcome: outcome.succeeded ? 'succeeded' : 'failed' })
-      results.push({ delivery, outcome })
-      await record()
-    } else abandoned.push(delivery)
-    slot.written()
+      await finish({ delivery, outcome })
+    } else aborted.push(delivery)
+    slot.recorded()
     wakeSoon()
   }
 
-  function startNext(subscriptionId: string): void {
-    for (let held = slots.next(subscriptionId); held; held = slots.next(subscriptionId)) start(held)
+  function startBuffered(subscriptionId: string): void {
+    for (let next = slots.nextBuffered(subscriptionId); next; next = slots.nextBuffered(subscriptionId)) start(next)
   }
 
-  /** Answers when the results that are there now are written. */
-  function record(): Promise<void> {
-    gathering ??= sleep(RECORD_AFTER_MS).then(async () => {
+  const unrecorded: Attempted[] = []
+  let nextRecording: Promise<void> | null = null
+  let recording: Promise<void> | null = null
+
+  /** Resolves once the outcome is recorded, together with others. */
+  function finish(attempted: Attempted): Promise<void> {
+    unrecorded.push(attempted)
+    nextRecording ??= sleep(RECORD_AFTER_MS).then(async () => {
       await recording
-      gathering = null
-      recording = recordAll(results.splice(0))
+      nextRecording = null
+      recording = record(unrecorded.splice(0))
       await recording
     })
-    return gathering
+    return nextRecording
   }
 
-  /** Ends at the latest with the leases: then another worker repeats the attempts, because nobody knows of these. */
-  async function recordAll(attempted: Attempted[]): Promise<void> {
+  /** Stops trying when the leases have ended: other workers then repeat the attempts. */
+  async function record(attempted: Attempted[]): Promise<void> {
     const endsAt = performance.now() + LEASE_MS
     do {
       try {
-        await recordAttempts(stores.database, attempted)
+        await finishAttempts(stores.database, attempted)
         return
       } catch (error) {
-        log.warn({ err: error }, 'the outcome of webhook attempts could not be written down; it is tried again')
+        log.warn({ err: error }, 'webhook attempts could not be recorded; the worker tries again')
         if (stopped) return
         await sleep(RECORD_AGAIN_AFTER_MS)
       }
     } while (performance.now() < endsAt)
   }
 
-  const timer = every(LOOK_EVERY_MS, async () => wakeForMore())
-  wake()
-  return {
-    wake,
-    stop: async () => {
-      stopped = true
-      if (soon) clearTimeout(soon)
-      await timer.stop()
-      await looking
-      const limit = setTimeout(() => stopping.abort(), FINISH_WITHIN_MS)
-      if (underWay > 0) await new Promise<void>((resolve) => (finished = resolve))
-      clearTimeout(limit)
-      await handBack([...abandoned, ...slots.empty()])
-    },
+  async function release(deliveries: Claimed[]): Promise<void> {
+    await releaseDeliveries(stores.database, deliveries, clock()).catch((error) =>
+      log.warn({ err: error }, 'webhook deliveries could not be released; they are due again when their lease ends'),
+    )
   }
+
+  async function stop(): Promise<void> {
+    stopped = true
+    if (nextPoll) clearTimeout(nextPoll)
+    await timer.stop()
+    await polling
+    const limit = setTimeout(() => stopping.abort(), STOP_WITHIN_MS)
+    if (started > 0) await new Promise<void>((resolve) => (onIdle = resolve))
+    clearTimeout(limit)
+    await release([...aborted, ...slots.removeBuffered()])
+  }
+
+  const timer = every(POLL_EVERY_MS, async () => wakeForAll())
+  wake()
+  return { wake, stop }
 }
