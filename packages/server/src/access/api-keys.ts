@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { sql } from 'kysely'
 import type { Actor } from '../audit/log.ts'
-import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
+import { notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
+import { requireFewer } from '../platform/limits.ts'
 import { requireName } from '../platform/names.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { hashOf } from './api-key-lookup.ts'
@@ -15,9 +15,6 @@ const KEY_BYTES = 32
 const NAME_LENGTH_MAX = 200
 /** Live keys of a tenant. */
 const KEYS_MAX = 200
-/** Distinguishes this lock from others of the same tenant. */
-const LIMIT_LOCK = 18
-
 export interface NewApiKey {
   name: string
   /** Scope names, or `all`. */
@@ -87,7 +84,7 @@ export async function createApiKey(
     expires_at: expiresAt ?? null,
   }
   await tenant.transaction(async (tx) => {
-    await requireFew(tx, now)
+    await requireFewKeys(tx, now)
     await tx.db.insertInto('api_keys').values(row).execute()
   })
   return { keyId: row.key_id, apiKey }
@@ -109,18 +106,15 @@ export async function revokeApiKey(tx: Tenant, actor: Actor, keyId: string, now:
   await withdrawInvitationsOfKey(tx, actor, keyId, now)
 }
 
-/** Waits for concurrent creations of the tenant, then counts. */
-async function requireFew(tx: Tenant, now: Date): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
-  const { count } = await tx.db
+/** @throws ServiceError 409 `too_many_api_keys` */
+async function requireFewKeys(tx: Tenant, now: Date): Promise<void> {
+  const live = tx.db
     .selectFrom('api_keys')
-    .select(({ fn }) => fn.countAll().as('count'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('revoked_at', 'is', null)
     .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-    .executeTakeFirstOrThrow()
-  if (Number(count) >= KEYS_MAX) {
-    throw conflict('too_many_api_keys', `A tenant can have at most ${KEYS_MAX} live API keys. Revoke an unused one.`)
-  }
+  const message = `A tenant can have at most ${KEYS_MAX} live API keys. Revoke an unused one.`
+  await requireFewer(tx, 'api_keys', KEYS_MAX, () => live.executeTakeFirstOrThrow(), message)
 }
 
 function knownScopes(scopes: readonly string[]): Scope[] {

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
+import { requireFewer } from '../platform/limits.ts'
 import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -56,13 +57,9 @@ export async function addDomain(
   const row = newDomainRow(normalizeDomain(host), null, now)
   const known = await tx.db.selectFrom('domains').selectAll().where('domain', '=', row.domain).executeTakeFirst()
   if (known) return { domain: toDomain(known), isNew: false }
-  const { count } = await tx.db
-    .selectFrom('domains')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  if (count >= DOMAINS_MAX) {
-    throw conflict('too_many_domains', `A tenant has at most ${DOMAINS_MAX} domains. Remove one that is not used.`)
-  }
+  const all = tx.db.selectFrom('domains').select(({ fn }) => fn.countAll<number>().as('count'))
+  const message = `A tenant has at most ${DOMAINS_MAX} domains. Remove an unused one.`
+  await requireFewer(tx, 'domains', DOMAINS_MAX, () => all.executeTakeFirstOrThrow(), message)
   const added = await tx.db
     .insertInto('domains')
     .values(row)

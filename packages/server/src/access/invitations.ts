@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { sql } from 'kysely'
 import Type, { type Static } from 'typebox'
 import { type Actor, audit } from '../audit/log.ts'
 import type { MailLimits } from '../config.ts'
@@ -7,6 +6,7 @@ import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
+import { requireFewer } from '../platform/limits.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { isMember } from './accounts.ts'
 import { countInvitation } from './mail-limits.ts'
@@ -20,9 +20,6 @@ const DAY_MS = 86_400_000
 const TOKEN_BYTES = 32
 /** Pending ones of a tenant. */
 const INVITATIONS_MAX = 100
-/** Distinguishes this lock from others of the same tenant. */
-const LIMIT_LOCK = 19
-
 /** An invitation as the team sees it. */
 export const Invitation = Type.Object(
   { invitation_id: Id, email: Type.String(), role: RoleName, expires_at: Timestamp },
@@ -71,7 +68,7 @@ export async function invite(
       .forUpdate()
       .executeTakeFirst()
     if (known && isRole(known.role)) requireMayManage(held, known.role)
-    await requireRoom(tx, email, now)
+    await requireFewInvitations(tx, email, now)
     await countInvitation(database, { email, tenantId, actor: caller.actor }, policy.limits, now)
     const { token, columns } = newLink(caller, policy, now)
     const { invitation_id } = await tx.db
@@ -112,7 +109,7 @@ export async function renewInvitation(
     const { email, role } = row
     requireMayGrant(caller, held, role)
     // An expired one is pending again.
-    await requireRoom(tx, email, now)
+    await requireFewInvitations(tx, email, now)
     await countInvitation(database, { email, tenantId, actor: caller.actor }, policy.limits, now)
     const renewed = { invitation_id: invitationId, email, role }
     await audit(tx, { actor: caller.actor, ...invitationEntry('invitation.renewed', renewed) }, now)
@@ -133,19 +130,15 @@ function newLink({ actor }: Caller, { isMailed }: LinkPolicy, now: Date) {
   return { token, columns }
 }
 
-/** Waits for whoever else is inviting, then counts the others. */
-async function requireRoom(tx: Tenant, email: string, now: Date): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
-  const { count } = await tx.db
+/** Counts the pending invitations of other addresses. @throws ServiceError 409 `too_many_invitations` */
+async function requireFewInvitations(tx: Tenant, email: string, now: Date): Promise<void> {
+  const others = tx.db
     .selectFrom('invitations')
-    .select(({ fn }) => fn.countAll().as('count'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('email', '<>', email)
     .where('expires_at', '>', now)
-    .executeTakeFirstOrThrow()
-  if (Number(count) >= INVITATIONS_MAX) {
-    const message = `${INVITATIONS_MAX} invitations are pending. Withdraw one, or wait until some expire; each lasts ${DAYS} days.`
-    throw conflict('too_many_invitations', message)
-  }
+  const message = `${INVITATIONS_MAX} invitations are pending. Withdraw one, or wait until some expire; each lasts ${DAYS} days.`
+  await requireFewer(tx, 'invitations', INVITATIONS_MAX, () => others.executeTakeFirstOrThrow(), message)
 }
 
 /** One page of a tenant's pending invitations, newest first; and their number. */

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Actor, audit } from '../audit/log.ts'
 import type { Context } from '../operations/declare.ts'
-import { conflict, notFound } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
+import { requireFewer } from '../platform/limits.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
-import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { getAgentSettings } from './actions/settings.ts'
 import {
@@ -34,7 +34,7 @@ export async function createAgent(
   const blank = { ...BLANK, capabilities: template?.capabilities ?? [] }
   return tenant.transaction(async (tx) => {
     const configuration = await checkConfiguration(tx, dependencies, applyInput(blank, input))
-    await requireRoom(tx)
+    await requireFewAgents(tx)
     const { enabled = false } = input
     const row = await tx.db
       .insertInto('agents')
@@ -180,14 +180,9 @@ function columnsOf({ playbook, monitoring, llm_config, ...plain }: AgentConfigur
   }
 }
 
-/** Waits for concurrent creations of the tenant, then counts. */
-async function requireRoom(tx: Tenant): Promise<void> {
-  await lock(tx.db, 'agents', tx.id)
-  const { count } = await tx.db
-    .selectFrom('agents')
-    .select(({ fn }) => fn.countAll().as('count'))
-    .executeTakeFirstOrThrow()
-  if (Number(count) >= AGENTS_MAX) {
-    throw conflict('too_many_agents', `A tenant can have at most ${AGENTS_MAX} agents. Delete an unused one.`)
-  }
+/** @throws ServiceError 409 `too_many_agents` */
+async function requireFewAgents(tx: Tenant): Promise<void> {
+  const all = tx.db.selectFrom('agents').select(({ fn }) => fn.countAll<number>().as('count'))
+  const message = `A tenant can have at most ${AGENTS_MAX} agents. Delete an unused one.`
+  await requireFewer(tx, 'agents', AGENTS_MAX, () => all.executeTakeFirstOrThrow(), message)
 }

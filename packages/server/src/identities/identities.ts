@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import { type Actor, audit } from '../audit/log.ts'
-import { conflict, notFound } from '../platform/errors.ts'
+import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
+import { requireFewer } from '../platform/limits.ts'
 import { contains } from '../platform/postgres/text-filters.ts'
 import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -11,9 +12,6 @@ import type { IdentityChanges, NewIdentity } from './requests.ts'
 import { socialStates } from './social/states.ts'
 
 const IDENTITIES_MAX = 10_000
-/** Distinguishes this lock from others of the same tenant. */
-const LIMIT_LOCK = 6
-
 /** What a search looks at. */
 const SEARCHED = sql`fold_text(concat_ws(' ', first_name, last_name, role, job_title, address))`
 
@@ -56,7 +54,7 @@ export async function createIdentity(
 ): Promise<IdentityObject> {
   const identityId = newId()
   return tenant.transaction(async (tx) => {
-    await requireRoom(tx)
+    await requireFewIdentities(tx)
     await tx.db
       .insertInto('identities')
       .values({
@@ -151,14 +149,9 @@ async function toObjects(tenant: Tenant, rows: Rows): Promise<IdentityObject[]> 
   })
 }
 
-/** Waits for whoever else is adding one, then counts. */
-async function requireRoom(tx: Tenant): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
-  const { identities } = await tx.db
-    .selectFrom('identities')
-    .select(({ fn }) => fn.countAll<number>().as('identities'))
-    .executeTakeFirstOrThrow()
-  if (Number(identities) >= IDENTITIES_MAX) {
-    throw conflict('too_many_identities', `A tenant has at most ${IDENTITIES_MAX} identities. Delete one first.`)
-  }
+/** @throws ServiceError 409 `too_many_identities` */
+async function requireFewIdentities(tx: Tenant): Promise<void> {
+  const all = tx.db.selectFrom('identities').select(({ fn }) => fn.countAll<number>().as('count'))
+  const message = `A tenant has at most ${IDENTITIES_MAX} identities. Delete one first.`
+  await requireFewer(tx, 'identities', IDENTITIES_MAX, () => all.executeTakeFirstOrThrow(), message)
 }

@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import type { Actor } from '../audit/log.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
+import { requireFewer } from '../platform/limits.ts'
 import { requireName } from '../platform/names.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -18,13 +19,9 @@ export async function listViews(tenant: Tenant): Promise<SavedView[]> {
 
 /** @throws ServiceError 409 `view_name_taken` or `too_many_views`. */
 export async function createView(tx: Tenant, body: ViewBody, actor: Actor, now: Date): Promise<SavedView> {
-  const { count } = await tx.db
-    .selectFrom('saved_views')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow()
-  if (count >= VIEWS_MAX) {
-    throw conflict('too_many_views', `A tenant has at most ${VIEWS_MAX} saved views. Delete one that is not used.`)
-  }
+  const all = tx.db.selectFrom('saved_views').select(({ fn }) => fn.countAll<number>().as('count'))
+  const message = `A tenant has at most ${VIEWS_MAX} saved views. Delete an unused one.`
+  await requireFewer(tx, 'views', VIEWS_MAX, () => all.executeTakeFirstOrThrow(), message)
   const row = await tx.db
     .insertInto('saved_views')
     .values({

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
-import { sql } from 'kysely'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
+import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CustomHeader, checkHeaders } from './custom-headers.ts'
 import { wakeWorkers } from './queue/add.ts'
@@ -17,9 +17,6 @@ import type { UrlFilter } from './url-filter.ts'
 const ACTIVE_MAX = 25
 /** Subscriptions of a tenant, paused ones included. */
 export const SUBSCRIPTIONS_MAX = 200
-/** The number of the tenant's lock under which the limits are checked. */
-const LIMIT_LOCK = 5
-
 export interface SubscriptionSettings {
   event: string
   url: string
@@ -249,7 +246,7 @@ export function headersPlace(tenantId: string, subscriptionId: string): string {
  * @param added 1 for a new subscription, 0 for one that is resumed.
  */
 async function checkLimits(tx: Tenant, added: 0 | 1): Promise<void> {
-  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${tx.id}, ${LIMIT_LOCK}))`.execute(tx.db)
+  await lock(tx.db, 'webhook_subscriptions', tx.id)
   const { active, all } = await tx.db
     .selectFrom('webhook_subscriptions')
     .select(({ fn }) => [

@@ -1,9 +1,9 @@
 import { type Actor, audit } from '../../audit/log.ts'
 import { knownContacts } from '../../contacts/read.ts'
-import { conflict, notFound, validationError } from '../../platform/errors.ts'
+import { notFound, validationError } from '../../platform/errors.ts'
 import { isUuid, newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
-import { lock } from '../../platform/postgres/locks.ts'
+import { requireFewer } from '../../platform/limits.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { AGENT_COLUMNS, type AgentRow, configurationOf } from '../agent.ts'
 import { RUN_QUEUE } from './queue.ts'
@@ -75,17 +75,14 @@ export async function queueRun(
   return runId
 }
 
-/** Waits for concurrent triggers of the tenant, then counts. */
+/** @throws ServiceError 409 `too_many_runs` */
 async function requireFewOpen(tx: Tenant): Promise<void> {
-  await lock(tx.db, 'agent_runs', tx.id)
-  const { count } = await tx.db
+  const open = tx.db
     .selectFrom('agent_runs')
-    .select(({ fn }) => fn.countAll().as('count'))
+    .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('status', 'in', ['queued', 'running'])
-    .executeTakeFirstOrThrow()
-  if (Number(count) >= OPEN_MAX) {
-    throw conflict('too_many_runs', `${OPEN_MAX} runs are queued or running. Trigger again when some have ended.`)
-  }
+  const message = `${OPEN_MAX} runs are queued or running. Trigger again when some have ended.`
+  await requireFewer(tx, 'runs', OPEN_MAX, () => open.executeTakeFirstOrThrow(), message)
 }
 
 async function requireContacts(tx: Tenant, contactIds: readonly string[]): Promise<string[]> {
