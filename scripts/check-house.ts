@@ -20,6 +20,8 @@ const UNSCOPED = [
   'webhooks/queue',
   'conversations/mailbox',
   'identification/retention.ts',
+  'identification/erase.ts',
+  'contacts/visitors/erase.ts',
   'cli',
   'demo',
   'assembly',
@@ -97,7 +99,7 @@ function checkImport(file: string, imported: string): void {
   const acts = /\/(identities|agents\/actions\/(?!settings|action-object))/.test(imported)
   if (from?.slice(0, 2).join('/') === 'agents/reasoning' && acts) forbid('an agent that thinks has no way to act')
   const seesAllTenants = /(postgres\/(database|connect)|clickhouse\/connect)\.ts$/.test(imported)
-  const unscoped = UNSCOPED.includes(feature) || UNSCOPED.includes(from?.slice(0, 2).join('/') ?? '')
+  const unscoped = UNSCOPED.some((path) => `${from?.join('/')}/`.startsWith(`${path}/`))
   if (seesAllTenants && !unscoped && !isTypeOfParameters(file)) {
     forbid('reach tenant data through the tenant handle')
   }

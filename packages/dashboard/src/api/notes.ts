@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, type QueryClient } from '@tanstack/react-query'
 import type Type from 'typebox'
-import type { NoteObject } from '../../../server/src/notes/schema.ts'
+import type { NoteObject } from '../../../server/src/contacts/notes/schema.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, send } from './client.ts'
 

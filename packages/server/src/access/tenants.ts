@@ -55,3 +55,8 @@ export async function listTenants(
   const tenants = rows.map((row) => ({ ...row, created_at: row.created_at.toISOString() }))
   return { tenants, total: counted.count }
 }
+
+/** Deletes a tenant's row and all rows that refer to it. Use `deleteTenant`, which also deletes the others. */
+export async function removeTenant(transaction: Database, tenantId: string): Promise<void> {
+  await transaction.deleteFrom('tenants').where('tenant_id', '=', tenantId).execute()
+}

@@ -16,6 +16,7 @@ import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
 import { COMPANY_OPERATIONS } from '../companies/operations.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import { NOTE_OPERATIONS } from '../contacts/notes/operations.ts'
 import { CONTACT_OPERATIONS, type ContactServices } from '../contacts/operations.ts'
 import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS, CONVERSATION_PUSH_OPERATIONS } from '../conversations/operations.ts'
@@ -24,7 +25,7 @@ import { CONNECTION_OPERATIONS, type ConnectionServices } from '../identities/co
 import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
 import { SOCIAL_OPERATIONS, type SocialServices } from '../identities/social/operations.ts'
 import { SUPPRESSION_OPERATIONS } from '../identities/suppression-operations.ts'
-import { NOTE_OPERATIONS } from '../notes/operations.ts'
+import { MERGE_OPERATIONS } from '../merging/operations.ts'
 import type { Operation } from '../operations/declare.ts'
 import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
 import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
@@ -54,6 +55,7 @@ export type Services = ActionServices &
 /** Every operation: the routes under /v1, openapi.json and the tests that walk every route are derived from this list. */
 export const OPERATIONS: readonly Operation<Services>[] = [
   ...CONTACT_OPERATIONS,
+  ...MERGE_OPERATIONS,
   ...NOTE_OPERATIONS,
   ...COMPANY_OPERATIONS,
   ...BATCH_OPERATIONS,

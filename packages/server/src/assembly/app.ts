@@ -13,6 +13,7 @@ import { invitationRoutes } from '../access/sign-in/invitation-routes.ts'
 import { sessionRoutes } from '../access/sign-in/session-routes.ts'
 import { aggregateRoutes } from '../aggregate/routes.ts'
 import type { Config } from '../config.ts'
+import type { WriteDependencies } from '../contacts/change-log.ts'
 import { eventRoutes } from '../events/routes.ts'
 import { identifyRoutes } from '../identification/routes.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
@@ -39,7 +40,6 @@ import { describeApi } from '../platform/http/openapi.ts'
 import { createRateLimiter } from '../platform/http/rate-limits.ts'
 import { boundUnreadResponses } from '../platform/http/unread-responses.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
-import type { Logger } from '../platform/log.ts'
 import type { Mailer } from '../platform/mail.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import { operationsRoutes } from '../platform/operations-routes.ts'
@@ -47,8 +47,6 @@ import type { ApiFetch } from '../platform/outbound/api-fetch.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
 import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
 import type { Stores } from '../platform/tenant.ts'
-import type { Clock } from '../platform/time.ts'
-import type { SegmentFollower } from '../segments/follow.ts'
 import { formRoutes } from '../sites/forms/routes.ts'
 import { collectorRoutes } from '../sites/track/routes.ts'
 import { makeTrackerScript } from '../sites/track/script.ts'
@@ -61,7 +59,7 @@ import { OPERATIONS, type Services } from './all-operations.ts'
 const BODY_BYTES_MAX = 1024 * 1024
 const REQUEST_TIMEOUT_MS = 60_000
 
-export interface AppDependencies {
+export interface AppDependencies extends WriteDependencies {
   auth: () => Promise<Auth>
   findSession(cookies: string | undefined): Promise<SignedIn | null>
   findChallenged(cookies: string | undefined): Promise<string | null>
@@ -73,7 +71,6 @@ export interface AppDependencies {
   jobs: Jobs
   social: SocialConnector
   groupCommit: GroupCommit
-  segments: SegmentFollower
   mail: MailDependencies
   findApiKey: FindApiKey
   lookUpTxt: LookUpTxt
@@ -83,8 +80,6 @@ export interface AppDependencies {
   outbound: Pick<Outbound, 'check'>
   /** Why the service is not ready. */
   findProblems(): Promise<string[]>
-  clock: Clock
-  log: Logger
   metrics: Metrics
 }
 

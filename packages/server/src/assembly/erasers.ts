@@ -1,10 +1,11 @@
 import { eraseFromRuns } from '../agents/erase.ts'
 import { countContactRows } from '../contacts/erase.ts'
 import { mentionPattern } from '../contacts/erasure-subject.ts'
+import { countNotes, eraseFromNotes } from '../contacts/notes/erase.ts'
+import { eraseFromVisitors } from '../contacts/visitors/erase.ts'
 import { eraseFromConversations } from '../conversations/erase.ts'
 import type { Counter, Eraser } from '../erasure/erase.ts'
-import { eraseFromVisitors } from '../identification/erase.ts'
-import { countNotes, eraseFromNotes } from '../notes/erase.ts'
+import { eraseDevices } from '../identification/erase.ts'
 import { eraseAnswers } from '../operations/idempotency.ts'
 import { countMemberships, eraseFromSegments } from '../segments/erase.ts'
 import { eraseFromDeliveries } from '../webhooks/erase.ts'
@@ -12,6 +13,7 @@ import { eraseFromDeliveries } from '../webhooks/erase.ts'
 /** Everything in PostgreSQL that has personal data beside the contact's own row. A feature with some adds itself. */
 export const ERASERS: readonly Eraser[] = [
   eraseFromVisitors,
+  eraseDevices,
   eraseFromNotes,
   eraseFromSegments,
   eraseFromConversations,

@@ -6,6 +6,7 @@ import { workOnActions } from '../agents/actions/worker.ts'
 import { RUN_QUEUE } from '../agents/runs/queue.ts'
 import { startAgents } from '../agents/runs/start.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import { forgetConversations } from '../conversations/forget.ts'
 import { PULL_QUEUE } from '../conversations/intercom/schedule.ts'
 import { startReceiving } from '../conversations/receive.ts'
 import { createSentRecorder } from '../conversations/record-sent.ts'
@@ -128,7 +129,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       },
     })
     cleanup.push(() => groupCommit.drain())
-    const writing = { clock, segments: segments.follower, live, log }
+    const writing = { clock, segments: segments.follower, forgetConversations, live, log }
     const connector = createConnector({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
     const tokenApi = createApiFetch({ ...options.outbound, allowPrivate: config.mailAllowPrivate })
     cleanup.push(() => tokenApi.close())

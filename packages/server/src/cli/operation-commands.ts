@@ -13,6 +13,7 @@ import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
 import { COMPANY_OPERATIONS } from '../companies/operations.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import { NOTE_OPERATIONS } from '../contacts/notes/operations.ts'
 import { CONTACT_OPERATIONS, type ContactServices } from '../contacts/operations.ts'
 import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS } from '../conversations/operations.ts'
@@ -21,7 +22,7 @@ import { CONNECTION_OPERATIONS, type ConnectionServices } from '../identities/co
 import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
 import { openConnector } from '../identities/social/open.ts'
 import { SUPPRESSION_OPERATIONS } from '../identities/suppression-operations.ts'
-import { NOTE_OPERATIONS } from '../notes/operations.ts'
+import { MERGE_OPERATIONS } from '../merging/operations.ts'
 import { optionsOf, readOptions } from '../operations/command-line.ts'
 import type { Operation } from '../operations/declare.ts'
 import { perform } from '../operations/perform.ts'
@@ -49,6 +50,7 @@ type Open<Services> = <Answer>(session: Session, use: (services: Services) => Pr
 /** The commands that perform operations. */
 export const OPERATION_COMMANDS: Record<string, Command> = {
   ...commandsOf(CONTACT_OPERATIONS, withContactServices),
+  ...commandsOf(MERGE_OPERATIONS, withWriting),
   ...commandsOf(NOTE_OPERATIONS, withoutServices),
   ...commandsOf(COMPANY_OPERATIONS, withContactServices),
   ...commandsOf(BATCH_OPERATIONS, withoutServices),

@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { ADDRESS_FILE, openEngines } from '../assembly/engines.ts'
 import type { Config } from '../config.ts'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { SegmentFollower, WriteDependencies } from '../contacts/change-log.ts'
+import { forgetConversations } from '../conversations/forget.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { createLog } from '../platform/log.ts'
 import type { PostgresAddress } from '../platform/postgres/address.ts'
@@ -12,7 +13,7 @@ import { createReadTurns } from '../platform/read-turns.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { systemClock } from '../platform/time.ts'
 import { rememberDefinitions } from '../segments/definitions.ts'
-import { createFollower, type SegmentFollower } from '../segments/follow.ts'
+import { createFollower } from '../segments/follow.ts'
 
 /** What a command works with. */
 export interface Session {
@@ -45,7 +46,7 @@ export async function openSession(config: Config): Promise<Session> {
       address: postgres.address,
       config,
       tenant: (tenantId) => openTenant(stores, tenantId),
-      writing: () => ({ clock: systemClock, segments: follower(), live: UNWATCHED, log }),
+      writing: () => ({ clock: systemClock, segments: follower(), forgetConversations, live: UNWATCHED, log }),
       close: async () => {
         await projector.drain()
         await close()
@@ -95,7 +96,7 @@ async function besideService(config: Config, inUse: unknown): Promise<Session> {
     address,
     config,
     tenant: (tenantId) => openTenant(stores, tenantId),
-    writing: () => ({ clock: systemClock, segments: follower(), live: UNWATCHED, log }),
+    writing: () => ({ clock: systemClock, segments: follower(), forgetConversations, live: UNWATCHED, log }),
     close: () => postgres.close(),
   }
 }

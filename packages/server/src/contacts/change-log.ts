@@ -6,14 +6,44 @@ import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
 import { createTurns } from '../platform/turns.ts'
-import type { RecordedEvent } from '../segments/check-queue.ts'
-import type { SegmentFollower } from '../segments/follow.ts'
 import { appendRecords } from '../webhooks/append.ts'
+
+/** An event that a transaction records, and its contact. */
+export interface RecordedEvent {
+  event: string
+  contactId: string | null
+}
+
+/** The changes of a transaction, by contact: properties and columns, or everything. */
+export type ContactChanges = ReadonlyMap<string, ReadonlySet<string> | 'everything'>
+
+/** What a transaction has done, as far as segments use it. */
+export interface Followed {
+  changed: ContactChanges
+  /** Those among the changed contacts that got visitors, whose earlier events are theirs from the commit on. */
+  linked: ReadonlySet<string>
+  recorded: readonly RecordedEvent[]
+}
+
+/** Updates segment memberships in the transactions that change contacts. */
+export interface SegmentFollower {
+  /**
+   * Evaluates the segments of changed contacts, whose rows the caller's transaction has locked. It does not query
+   * ClickHouse: the stored results of event conditions are correct, because every new event has its contact checked,
+   * including those that this transaction records.
+   * @returns the events of contacts that enter or leave a segment.
+   */
+  follow(tx: Tenant, followed: Followed): Promise<SystemEvent[]>
+  /** The same for a contact that is about to be deleted. */
+  leave(tx: Tenant, contactId: string): Promise<SystemEvent[]>
+}
 
 /** Dependencies of every change of contacts, besides the tenant's data. */
 export interface WriteDependencies {
   clock: Clock
   segments: SegmentFollower
+  /** Deletes the conversations of a contact that is about to be deleted. */
+  forgetConversations(tx: Tenant, contactId: string): Promise<void>
   live: LiveTelling
   log: Logger
 }

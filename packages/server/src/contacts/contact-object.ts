@@ -1,9 +1,9 @@
 import Type from 'typebox'
-import type { RecentNotes } from '../notes/notes.ts'
-import { Note } from '../notes/schema.ts'
 import { etagOf } from '../operations/etag.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
+import type { RecentNotes } from './notes/notes.ts'
+import { Note } from './notes/schema.ts'
 import { type Properties, PropertiesOutput } from './properties.ts'
 
 const Provenance = Type.Record(Type.String(), Type.Object({ source: Type.String(), updated_at: Timestamp }))

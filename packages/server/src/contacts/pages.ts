@@ -1,9 +1,9 @@
 import { createPageReader } from '../platform/answer-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { segmentIds } from '../segments/member-ids.ts'
 import type { ContactRowInSegments } from './contact-object.ts'
 import { CONTACT_COLUMNS } from './contact-row.ts'
 import { type ContactFilters, matchingContacts } from './list.ts'
+import { segmentIds } from './segment-ids.ts'
 
 const ROWS_A_PAGE = 1_000
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'

@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { compactEventsOfContact } from '../events/of-contact.ts'
-import { NO_NOTES, recentNotes, toNotes } from '../notes/notes.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { segmentIds } from '../segments/member-ids.ts'
 import { missingContact } from './aliases.ts'
 import { toContactObject } from './contact-object.ts'
 import { CONTACT_COLUMNS, type ContactRow, propertiesOf } from './contact-row.ts'
+import { NO_NOTES, recentNotes, toNotes } from './notes/notes.ts'
+import { segmentIds } from './segment-ids.ts'
 import { summaryOf } from './summary.ts'
 import { sourceRecords, unifiedProfileOf } from './unified-profile.ts'
 

@@ -1,5 +1,3 @@
-import { forgetConversations } from '../conversations/forget.ts'
-import { linkVisitors, registerVisitors, unlinkVisitors } from '../identification/link.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EMAIL, emailTaken, missingContact, survivorOf } from './aliases.ts'
 import { changeContact, holderOfEmail, insertContact, lockContact } from './change.ts'
@@ -7,6 +5,7 @@ import { type ChangeLog, changeContacts, type WriteDependencies } from './change
 import { etagOfContact } from './contact-object.ts'
 import { type ContactRow, propertiesOf } from './contact-row.ts'
 import type { PropertyChanges } from './properties.ts'
+import { linkVisitors, registerVisitors, unlinkVisitors } from './visitors/link.ts'
 
 /** The source for writes by people and programs to the contacts' endpoints. */
 const MANUAL = { source: 'manual', kind: 'manual' } as const
@@ -79,7 +78,7 @@ export async function deleteContact(tenant: Tenant, dependencies: WriteDependenc
     if (!(await lockContact(tx, contactId))) throw await missingContact(tx, contactId)
     await unlinkVisitors(tx, contactId, MANUAL.source, now)
     log.events.push(...(await dependencies.segments.leave(tx, contactId)))
-    await forgetConversations(tx, contactId)
+    await dependencies.forgetConversations(tx, contactId)
     await tx.db.deleteFrom('contacts').where('contact_id', '=', contactId).execute()
     log.events.push({ event: 'contact_deleted', at: now, contactId, data: {} })
   })

@@ -5,6 +5,7 @@ import { createApiKey } from '../access/api-keys.ts'
 import { addVerifiedDomain } from '../access/domains.ts'
 import { createTenant } from '../access/tenants.ts'
 import { createTenantUser } from '../access/users.ts'
+import { deleteTenant } from '../assembly/delete-tenant.ts'
 import { runService } from '../assembly/run.ts'
 import type { Service } from '../assembly/service.ts'
 import { type Config, readConfig } from '../config.ts'
@@ -96,7 +97,7 @@ async function rememberedDemo({ stores }: Service, file: string): Promise<Demo |
   if (tenant && apiKey) return { tenantId, apiKey }
   // The start that was making it was interrupted: it is made anew.
   await stores.database.deleteFrom('users').where('email', '=', DEMO_PERSON.email).execute()
-  await stores.database.deleteFrom('tenants').where('tenant_id', '=', tenantId).execute()
+  await deleteTenant(stores.database, tenantId)
   return null
 }
 

@@ -1,14 +1,14 @@
 import { type Selectable, sql } from 'kysely'
 import Type from 'typebox'
 import type { Actor } from '../audit/log.ts'
-import { missingContact } from '../contacts/aliases.ts'
+import { missingContact, namedContact } from '../contacts/aliases.ts'
 import { lockContact } from '../contacts/change.ts'
 import { mergedContacts } from '../contacts/erase.ts'
 import type { ErasureSubject } from '../contacts/erasure-subject.ts'
+import { visitorsOf } from '../contacts/visitors/erase.ts'
 import { keysOfAlias, keysOfContact } from '../conversations/participants.ts'
 import { countEvents } from '../events/list.ts'
-import { visitorsOf } from '../identification/erase.ts'
-import { notFound } from '../platform/errors.ts'
+import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { newId } from '../platform/ids.ts'
@@ -153,4 +153,17 @@ function toReceipt(row: Selectable<TenantTables['erasures']>): Receipt {
       row.email_salt === null || row.email_hash === null ? null : { salt: row.email_salt, sha256: row.email_hash },
     removed: row.removed as Receipt['removed'],
   }
+}
+
+/** Records must not move while an erasure removes them. */
+export async function refuseWhileErasing(tx: Tenant, contactIds: readonly string[]): Promise<void> {
+  const erasure = await tx.db
+    .selectFrom('erasures')
+    .select('contact_id')
+    .where('contact_id', 'in', contactIds)
+    .where('status', '=', 'running')
+    .executeTakeFirst()
+  if (!erasure) return
+  const message = `Contact ${erasure.contact_id} is being erased, so it can be neither merged nor unmerged.`
+  throw conflict('erasure_under_way', message, namedContact(erasure.contact_id))
 }

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
-import { ownersOf } from '../identification/owners.ts'
+import { ownersOf } from '../contacts/visitors/owners.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'

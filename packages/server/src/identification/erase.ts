@@ -1,28 +1,10 @@
 import { sql } from 'kysely'
-import { type ErasureSubject, mentionHint, mentionPattern } from '../contacts/erasure-subject.ts'
+import type { ErasureSubject } from '../contacts/erasure-subject.ts'
+import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 
-/** The visitors that belong to a contact. */
-export async function visitorsOf(tx: Tenant, contactId: string): Promise<string[]> {
-  const rows = await tx.db.selectFrom('visitors').select('visitor_id').where('contact_id', '=', contactId).execute()
-  return rows.map(({ visitor_id }) => visitor_id)
-}
-
-/**
- * Who the visitors were, their devices, and the networks they were seen from. The visitors themselves stay, anonymous:
- * without their rows, a collector that still has them cached as the contact's would not notice the change.
- */
-export async function eraseFromVisitors(tx: Tenant, { contactId, email, visitorIds }: ErasureSubject) {
-  const links = await tx.db
-    .deleteFrom('identity_links')
-    .where((eb) =>
-      eb.or([
-        eb('contact_id', '=', contactId),
-        eb('previous_contact_id', '=', contactId),
-        sql<boolean>`identity_links.visitor_id = ANY(${visitorIds}::text[])`,
-      ]),
-    )
-    .executeTakeFirst()
+/** The devices of a contact's visitors, and the networks they were seen from. */
+export async function eraseDevices(tx: Tenant, { visitorIds }: ErasureSubject) {
   const fingerprints = await tx.db
     .deleteFrom('fingerprints')
     .where(sql<boolean>`fingerprints.visitor_id = ANY(${visitorIds}::text[])`)
@@ -31,31 +13,10 @@ export async function eraseFromVisitors(tx: Tenant, { contactId, email, visitorI
     .deleteFrom('visitor_networks')
     .where(sql<boolean>`visitor_networks.visitor_id = ANY(${visitorIds}::text[])`)
     .executeTakeFirst()
-  const visitors = await tx.db
-    .updateTable('visitors')
-    .set({ external_contact_id: null })
-    .where(sql<boolean>`visitors.visitor_id = ANY(${visitorIds}::text[]) AND contact_id IS NULL`)
-    .where('external_contact_id', 'is not', null)
-    .executeTakeFirst()
-  const pages = email === null ? 0 : await eraseFirstPages(tx, email)
-  return {
-    identity_links: Number(links.numDeletedRows),
-    fingerprints: Number(fingerprints.numDeletedRows),
-    visitor_networks: Number(networks.numDeletedRows),
-    visitors: Number(visitors.numUpdatedRows),
-    mentions_in_first_pages: pages,
-  }
+  return { fingerprints: Number(fingerprints.numDeletedRows), visitor_networks: Number(networks.numDeletedRows) }
 }
 
-/** First pages of other visitors that mention the address; the events they come from are deleted too. */
-async function eraseFirstPages(tx: Tenant, email: string): Promise<number> {
-  const page = sql`concat(first_url, E'\\n', first_referrer)`
-  const { numUpdatedRows } = await tx.db
-    .updateTable('visitors')
-    .set({ first_page_at: null, first_url: null, first_referrer: null })
-    .where(
-      sql<boolean>`strpos(lower(${page}), lower(${mentionHint(email)})) > 0 AND ${page} ~* ${mentionPattern(email)}`,
-    )
-    .executeTakeFirst()
-  return Number(numUpdatedRows)
+/** Deletes the seen networks of a tenant that is being deleted. */
+export async function deleteDevices(transaction: Database, tenantId: string): Promise<void> {
+  await transaction.deleteFrom('visitor_networks').where('tenant_id', '=', tenantId).execute()
 }

@@ -2,10 +2,10 @@ import { EXTERNAL_ID, lockSurvivor, survivorOf, survivorOfContact } from '../con
 import { findContact, lockContact } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow } from '../contacts/contact-row.ts'
+import { linkVisitorsThatFit, registerVisitors } from '../contacts/visitors/link.ts'
 import { isUuid } from '../platform/ids.ts'
 import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { linkVisitorsThatFit, registerVisitors } from './link.ts'
 
 const SOURCE = 'tracker'
 const REMEMBERED = 100_000

@@ -4,11 +4,11 @@ import { changeContact, changedEvents, insertContact, type SourceWrite } from '.
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow, changedKeys } from '../contacts/contact-row.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
+import { linkVisitors, registerVisitors } from '../contacts/visitors/link.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { linkClaimants, lockExternalId } from './external-id.ts'
-import { linkVisitors, registerVisitors } from './link.ts'
 import { type Claim, type Holder, type Known, type Meant, type Trust, whoIsMeant } from './who-is-meant.ts'
 
 /** A request to identify visitors; at least one of userId and email is set. */

@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { call, createTestTenant, startTestService, type TestService, type TestTenant } from '../../test/service.ts'
+import { deleteTenant } from '../assembly/delete-tenant.ts'
 import { forgetUnseen } from './retention.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -204,7 +204,7 @@ describe('of a network', () => {
 
   test('it goes with its tenant', async () => {
     await see('v', HOME)
-    await sql`DELETE FROM tenants WHERE tenant_id = ${tenant.id}`.execute(service.stores.database)
+    await deleteTenant(service.stores.database, tenant.id)
     expect(await rows()).toEqual([])
   })
 })

@@ -1,5 +1,5 @@
+import { contactsOf } from '../contacts/visitors/owners.ts'
 import { EVENT_ID_ORDER } from '../events/table.ts'
-import { contactsOf } from '../identification/owners.ts'
 import type { Batch } from '../journal/event-record.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'

@@ -1,16 +1,11 @@
 import { sql } from 'kysely'
+import type { RecordedEvent } from '../contacts/change-log.ts'
 import { SYSTEM_EVENTS } from '../events/filters.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Definition } from './definitions.ts'
 import type { EventMatch } from './filter.ts'
 
 const ROWS_A_STATEMENT = 5_000
-
-/** An event that a transaction records, and its contact. */
-export interface RecordedEvent {
-  event: string
-  contactId: string | null
-}
 
 /**
  * Queues a check of every contact that a transaction records an event of, if a segment uses such events. Call it with the

@@ -1,6 +1,6 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { askableGroups } from '../contacts/visitors/owners.ts'
 import { conditionsOf, type EventConditions, eventConditions } from '../events/filters.ts'
-import { askableGroups } from '../identification/owners.ts'
 import { NOBODY } from '../journal/event-record.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'

@@ -1,37 +1,15 @@
+import type { ContactChanges, SegmentFollower } from '../contacts/change-log.ts'
 import type { SystemEvent } from '../journal/append.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { Clock } from '../platform/time.ts'
-import { possibleWays, queueChecks, queueChecksAfter, type RecordedEvent } from './check-queue.ts'
+import { possibleWays, queueChecks, queueChecksAfter } from './check-queue.ts'
 import type { Definition, Definitions } from './definitions.ts'
 import { askEvents } from './events.ts'
 import { forgetHolder, storeAnswers } from './holders.ts'
 import { judge } from './judge.ts'
 import { applyJudgements, leaveAll } from './membership.ts'
 
-/** The changes of a transaction, by contact: properties and columns, or everything. */
-export type ContactChanges = ReadonlyMap<string, ReadonlySet<string> | 'everything'>
-
-/** What a transaction has done, as far as segments use it. */
-interface Followed {
-  changed: ContactChanges
-  /** Those among the changed contacts that got visitors, whose earlier events are theirs from the commit on. */
-  linked: ReadonlySet<string>
-  recorded: readonly RecordedEvent[]
-}
-
-/** Updates memberships in the transactions that change contacts. */
-export interface SegmentFollower {
-  /**
-   * Evaluates the segments of changed contacts, whose rows the caller's transaction has locked. It does not query
-   * ClickHouse: the stored results of event conditions are correct, because every new event has its contact checked,
-   * including those that this transaction records.
-   * @returns the events of contacts that enter or leave a segment.
-   */
-  follow(tx: Tenant, followed: Followed): Promise<SystemEvent[]>
-  /** The same for a contact that is about to be deleted. */
-  leave(tx: Tenant, contactId: string): Promise<SystemEvent[]>
-}
-
+/** Keeps the memberships of a tenant's segments up to date. */
 export function createFollower(definitions: Definitions, clock: Clock): SegmentFollower {
   return {
     follow: async (tx, { changed, linked, recorded }) => {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
+import { segmentIds } from '../contacts/segment-ids.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { compileFilter } from './conditions.ts'
 import type { Definition } from './definitions.ts'
 import { contactsWithHeld, holds } from './holders.ts'
-import { segmentIds } from './member-ids.ts'
 
 /** Segments per statement, because the number of parameters is limited. */
 const SEGMENTS_A_QUERY = 50

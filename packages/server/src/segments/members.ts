@@ -1,8 +1,8 @@
 import { toSegmentMember } from '../contacts/contact-object.ts'
 import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
+import { segmentIds } from '../contacts/segment-ids.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { segmentIds } from './member-ids.ts'
 
 /** One page of the contacts in a segment, sorted by id, which is usually the order of creation. */
 export async function listMembers(tenant: Tenant, segmentId: string, page: Page) {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { toSegmentMember } from '../contacts/contact-object.ts'
 import { CONTACT_COLUMNS } from '../contacts/contact-row.ts'
+import { segmentIds } from '../contacts/segment-ids.ts'
 import { refusalCode } from '../platform/clickhouse/refusal.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -8,7 +9,6 @@ import { compileFilter } from './conditions.ts'
 import { ALL_CONTACTS } from './contact-ranges.ts'
 import { askEvents, EventAnswers, TooManyHolders } from './events.ts'
 import { eventsOf } from './filter.ts'
-import { segmentIds } from './member-ids.ts'
 import { parseSegmentFilter } from './parse-filter.ts'
 
 const SAMPLE_SIZE = 5

@@ -119,6 +119,7 @@ export async function deleteSegment(tenant: Tenant, segmentId: string): Promise<
       .returning('filter')
       .executeTakeFirst()
     if (!segment) throw notFound('segment')
+    await tx.db.deleteFrom('segment_counts').where('segment_id', '=', segmentId).execute()
     await noteUnused(tx, segment.filter as unknown as SegmentFilter)
   })
 }

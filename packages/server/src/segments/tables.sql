@@ -64,12 +64,6 @@ CREATE TRIGGER members_entered AFTER INSERT ON segment_members REFERENCING NEW T
   FOR EACH STATEMENT EXECUTE FUNCTION count_members();
 CREATE TRIGGER members_exited AFTER DELETE ON segment_members REFERENCING OLD TABLE AS changed
   FOR EACH STATEMENT EXECUTE FUNCTION count_members();
-CREATE FUNCTION forget_segment() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN
-    DELETE FROM segment_counts WHERE tenant_id = OLD.tenant_id AND segment_id = OLD.segment_id;
-    RETURN OLD;
-  END $$;
-CREATE TRIGGER segments_deleted AFTER DELETE ON segments FOR EACH ROW EXECUTE FUNCTION forget_segment();
 
 -- Members added or removed by a segment's definition, by day (UTC). They have no events, so earlier numbers could not
 -- be computed backwards without this table.

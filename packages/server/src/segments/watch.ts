@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
+import type { SegmentFollower } from '../contacts/change-log.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { type Checks, startChecks, type WatchDependencies } from './checks.ts'
 import { rememberDefinitions } from './definitions.ts'
 import { evaluateSegment } from './evaluate.ts'
-import { createFollower, type SegmentFollower } from './follow.ts'
+import { createFollower } from './follow.ts'
 import { deleteUnused } from './holders.ts'
 
 const EVERY_MS = 500

@@ -1,6 +1,6 @@
 import { changeContact, lockContact } from '../../contacts/change.ts'
 import { type ChangeLog, changeContacts } from '../../contacts/change-log.ts'
-import { insertNote } from '../../notes/notes.ts'
+import { insertNote } from '../../contacts/notes/notes.ts'
 import { ServiceError } from '../../platform/errors.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionParams, type ActionType, checkActionParams } from '../action-types.ts'

@@ -6,7 +6,7 @@ import { changeContacts, type WriteDependencies } from '../../contacts/change-lo
 import { recordFirstTouch } from '../../contacts/first-touch.ts'
 import { leftOutWarnings } from '../../contacts/left-out.ts'
 import type { Properties } from '../../contacts/properties.ts'
-import { linkVisitorsThatFit, registerVisitors } from '../../identification/link.ts'
+import { linkVisitorsThatFit, registerVisitors } from '../../contacts/visitors/link.ts'
 import { beginningOf } from '../../journal/beginnings.ts'
 import { EMPTY_RECORD, type EventRecord } from '../../journal/event-record.ts'
 import { newId } from '../../platform/ids.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { newId } from '../platform/ids.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { newId } from '../../platform/ids.ts'
 
 let service: TestService
 let tenant: TestTenant

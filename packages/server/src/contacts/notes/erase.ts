@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import { type ErasureSubject, mentionPattern, replacedPattern } from '../contacts/erasure-subject.ts'
-import type { Tenant } from '../platform/tenant.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { type ErasureSubject, mentionPattern, replacedPattern } from '../erasure-subject.ts'
 
 /** How many notes are deleted with a contact. */
 export async function countNotes(tenant: Tenant, contactId: string) {

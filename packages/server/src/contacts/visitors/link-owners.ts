@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { ChangeLog } from '../contacts/change-log.ts'
-import { conflict } from '../platform/errors.ts'
-import type { Tenant } from '../platform/tenant.ts'
+import { conflict } from '../../platform/errors.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import type { ChangeLog } from '../change-log.ts'
 import { anyOf } from './owners.ts'
 
 /** A query of a contact's events names all of its owners (identification/owners.ts), and its limit is higher than this. */

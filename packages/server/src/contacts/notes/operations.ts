@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { idInPath, operation } from '../operations/declare.ts'
-import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { idInPath, operation } from '../../operations/declare.ts'
+import { Pagination, pageParameters, paginationOf } from '../../platform/http/pagination.ts'
 import { createNote, deleteNote, listNotes, updateNote } from './notes.ts'
 import { Note, NoteContent } from './schema.ts'
 

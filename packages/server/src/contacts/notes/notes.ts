@@ -1,11 +1,11 @@
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely'
 import { jsonArrayFrom } from 'kysely/helpers/postgres'
-import { missingContact } from '../contacts/aliases.ts'
-import { notFound } from '../platform/errors.ts'
-import { offsetOf, type Page } from '../platform/http/pagination.ts'
-import { newId } from '../platform/ids.ts'
-import type { TenantTables } from '../platform/postgres/database.ts'
-import type { Tenant } from '../platform/tenant.ts'
+import { notFound } from '../../platform/errors.ts'
+import { offsetOf, type Page } from '../../platform/http/pagination.ts'
+import { newId } from '../../platform/ids.ts'
+import type { TenantTables } from '../../platform/postgres/database.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { missingContact } from '../aliases.ts'
 import {
   bytesSoFar,
   contentWithin,

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { Id, Timestamp } from '../platform/http/responses.ts'
+import { Id, Timestamp } from '../../platform/http/responses.ts'
 
 /** A free-form text on a contact. */
 export const Note = Type.Object(

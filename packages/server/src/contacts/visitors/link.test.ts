@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { identify } from './identify.ts'
+import {
+  CHROME,
+  call,
+  createTestTenant,
+  sharedService,
+  type TestService,
+  type TestTenant,
+} from '../../../test/service.ts'
+import { identify } from '../../identification/identify.ts'
 
 const ADA = 'ada@example.com'
 const MAX = 1_000

@@ -1,17 +1,18 @@
 import { type Actor, audit } from '../audit/log.ts'
-import { moveVisitors } from '../identification/link.ts'
-import { moveOwners } from '../identification/link-owners.ts'
+import { type Alias, EMAIL, EXTERNAL_ID, idOfSource, namedContact, survivorOfContact } from '../contacts/aliases.ts'
+import { changedEvents, findContact } from '../contacts/change.ts'
+import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { CONTACT_COLUMNS, type ContactRow } from '../contacts/contact-row.ts'
+import type { Properties } from '../contacts/properties.ts'
+import { readSourceRecords, replaceSourceRecords } from '../contacts/record-source.ts'
+import { requireRoomInContact } from '../contacts/size.ts'
+import { moveVisitors } from '../contacts/visitors/link.ts'
+import { moveOwners } from '../contacts/visitors/link-owners.ts'
+import { refuseWhileErasing } from '../erasure/erasures.ts'
 import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { type Alias, EMAIL, EXTERNAL_ID, idOfSource, namedContact, survivorOfContact } from './aliases.ts'
-import { changedEvents, findContact } from './change.ts'
-import { type ChangeLog, changeContacts, type WriteDependencies } from './change-log.ts'
-import { CONTACT_COLUMNS, type ContactRow } from './contact-row.ts'
 import { type ContactContent, mergedContent } from './merge-content.ts'
-import type { Properties } from './properties.ts'
-import { readSourceRecords, replaceSourceRecords } from './record-source.ts'
-import { requireRoomInContact } from './size.ts'
 
 export const MERGE = 'merge'
 
@@ -119,19 +120,6 @@ export function keysThatDiffer({ row: a }: ContactContent, { row: b }: ContactCo
       JSON.stringify(before[key]) !== JSON.stringify(after[key]),
   )
   return a.email === b.email ? changed : [...changed, 'email']
-}
-
-/** Records must not move while an erasure removes them. */
-export async function refuseWhileErasing(tx: Tenant, contactIds: readonly string[]): Promise<void> {
-  const erasure = await tx.db
-    .selectFrom('erasures')
-    .select('contact_id')
-    .where('contact_id', 'in', contactIds)
-    .where('status', '=', 'running')
-    .executeTakeFirst()
-  if (!erasure) return
-  const message = `Contact ${erasure.contact_id} is being erased, so it can be neither merged nor unmerged.`
-  throw conflict('erasure_under_way', message, namedContact(erasure.contact_id))
 }
 
 async function requireFewMerges(tx: Tenant, contactIds: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
 import { type ContactContent, contentWithoutMerge, mergedContent, revived } from './merge-content.ts'
-import type { SourceKind, SourceRecord } from './record-source.ts'
 
 const SOURCES = ['manual', 'form', 'tracker', 'identify', 'crm', 'enrichment'] as const
 const KEYS = ['city', 'phone', 'constructor', 'unsubscribed', 'do_not_contact', 'first_landing_page', 'first_referrer']

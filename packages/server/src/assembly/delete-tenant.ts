@@ -1,0 +1,16 @@
+import { removeTenant } from '../access/tenants.ts'
+import { deleteVisitors } from '../contacts/visitors/erase.ts'
+import { deleteDevices } from '../identification/erase.ts'
+import type { Database } from '../platform/postgres/database.ts'
+
+/**
+ * Deletes a tenant with everything PostgreSQL has of it. Most tables follow by their foreign keys; the collector's have
+ * none. Webhook deliveries are deleted within ten minutes, as those of deleted subscriptions.
+ */
+export async function deleteTenant(database: Database, tenantId: string): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await deleteVisitors(transaction, tenantId)
+    await deleteDevices(transaction, tenantId)
+    await removeTenant(transaction, tenantId)
+  })
+}

@@ -1,0 +1,69 @@
+import Type from 'typebox'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { Contact } from '../contacts/contact-object.ts'
+import { toWholeContact } from '../contacts/read.ts'
+import { idInPath, operationsWith } from '../operations/declare.ts'
+import { Id, pathId } from '../platform/http/responses.ts'
+import { mergeContacts } from './merge.ts'
+import { unmergeContact } from './unmerge.ts'
+
+const tag = 'Contacts'
+const ContactPath = { contact_id: idInPath('contact') }
+const mergeOperation = operationsWith<WriteDependencies>()
+
+export const MERGE_OPERATIONS = [
+  mergeOperation({
+    name: 'mergeContact',
+    tag,
+    http: 'POST /v1/contacts/:contact_id/merge',
+    command: 'contact merge',
+    scope: 'contacts:write',
+    summary: 'Merge a contact into another',
+    description:
+      'The contact in `into` survives. It gets the properties, visitors, events and notes of the other, and is found by its email, external id and source ids. The other contact returns 404 `contact_merged` until it is unmerged.',
+    input: {
+      ...ContactPath,
+      into: Type.String({ minLength: 1, maxLength: 200, description: 'The contact that survives.' }),
+    },
+    output: { contact: Contact, merged_contact_id: Id },
+    example: { into: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071' },
+    errors: [
+      '409 already_merged',
+      '409 erasure_under_way',
+      '409 too_many_merges',
+      '409 too_many_visitors',
+      '413 contact_too_large',
+    ],
+    async run(context, { contact_id: contactId, into }) {
+      const { tenant, actor } = context
+      const row = await mergeContacts(tenant, context, { contactId, into: pathId(into, 'contact') }, actor)
+      return { contact: await toWholeContact(tenant, row), merged_contact_id: contactId }
+    },
+    audit: 'own',
+  }),
+  mergeOperation({
+    name: 'unmergeContact',
+    tag,
+    http: 'POST /v1/contacts/:contact_id/unmerge',
+    command: 'contact unmerge',
+    scope: 'contacts:write',
+    summary: 'Unmerge a contact',
+    description:
+      'Restores the contact, with its visitors, events and notes, and reverts the changes of the merge to the survivor. Everything since the merge stays with the survivor. Merges into one contact are undone in reverse order.',
+    input: ContactPath,
+    output: { contact: Contact, unmerged_from: Id },
+    errors: [
+      '409 contact_email_taken',
+      '409 contact_keys_taken',
+      '409 contact_not_merged',
+      '409 erasure_under_way',
+      '409 unmerge_later_first',
+    ],
+    async run(context, { contact_id }) {
+      const { tenant, actor } = context
+      const { row, unmergedFrom } = await unmergeContact(tenant, context, contact_id, actor)
+      return { contact: await toWholeContact(tenant, row), unmerged_from: unmergedFrom }
+    },
+    audit: 'own',
+  }),
+]
