@@ -18,6 +18,7 @@ const UNSCOPED = [
   'journal',
   'operations/idempotency.ts',
   'webhooks/queue',
+  'erasure/erase-events.ts',
   'conversations/mailbox',
   'identification/retention.ts',
   'identification/erase.ts',
