@@ -1,17 +1,12 @@
-import type { TSchema } from 'typebox'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { listApiKeys } from '../src/access/api-keys.ts'
 import { scopesOf } from '../src/access/scopes.ts'
 import { listWaitingActions } from '../src/agents/actions/waiting.ts'
 import { OPERATIONS } from '../src/assembly/all-operations.ts'
 import { type Declaration, routeOf } from '../src/operations/declare.ts'
-import { createSegment } from '../src/segments/segments.ts'
-import { orderExport } from '../src/tenant-export/exports.ts'
-import { MAIL, propose } from './actions.ts'
-import { type Browser, createPerson, signedIn } from './people.ts'
+import { CONTACT, exampleOf, fill, fillBody, oneOfEach, queryOf } from './one-of-each.ts'
+import { type Browser, signedIn } from './people.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
-import { socialOf } from './social.ts'
-import { addDelivery, until } from './webhooks.ts'
 
 /** What operations are sent instead of their example: ids and names of the owner's, and a request for each scope. */
 const SENT: Record<string, Partial<Route>[]> = {
@@ -23,11 +18,12 @@ const SENT: Record<string, Partial<Route>[]> = {
     { entity: 'events', group_by: 'event_type', filters: { contact_id: ':contact_id' } },
   ].map((body) => ({ scope: `${body.entity}:read`, body, brokenBody: { ...body, group_by: 7 } })),
   mergeContact: [{ body: { into: ':event_id' } }],
+  eraseContact: [{ body: { contact_id: ':contact_id' } }],
   batchDetails: [{ body: { entity_type: 'contacts', ids: [':contact_id', ':company_id'] } }],
   batchActivity: [{ body: { contact_ids: [':contact_id'] } }],
-  identify: [{ body: { visitor_id: 'v', email: 'owner@example.com', properties: { hacked: true } } }],
+  identify: [{ body: { ...CONTACT, properties: { hacked: true } } }],
   pushSourceContacts: [
-    { body: { records: [{ external_id: 'walk', email: 'owner@example.com', properties: { hacked: true } }] } },
+    { body: { records: [{ external_id: 'walk', email: CONTACT.email, properties: { hacked: true } }] } },
   ],
   createInvitation: [{ grants: scopesOf('viewer') }],
 }
@@ -71,24 +67,14 @@ interface Route {
   brokenBody?: unknown
 }
 
-/** What an operation is sent: the requests above, else its example or the examples of its schemas. */
+/** What an operation is sent: the requests above, or its example. */
 function walksOf(operation: Declaration): Route[] {
-  const { name: operationName, scope, example = examplesOf(operation) } = operation
+  const { name: operationName, scope } = operation
+  const example = exampleOf(operation)
   const { method, url, hasBody } = routeOf(operation)
-  const query = new URLSearchParams(Object.entries(example).map(([name, value]) => [name, String(value)]))
-  const sent = hasBody ? { body: example } : { query: `?${query}` }
+  const sent = hasBody ? { body: example } : { query: queryOf(example) }
   const route = { method, path: url, scope, ...(Object.keys(example).length === 0 ? {} : sent) }
   return (SENT[operationName] ?? [{}]).map((other) => ({ ...route, ...other }))
-}
-
-function examplesOf(operation: Declaration): Record<string, unknown> {
-  const { url, hasBody } = routeOf(operation)
-  if (!hasBody) return {}
-  const examples = Object.entries(operation.input).flatMap(([name, schema]) => {
-    const [example] = (schema as TSchema & { examples?: unknown[] }).examples ?? []
-    return example === undefined || url.includes(`:${name}`) ? [] : [[name, example]]
-  })
-  return Object.fromEntries(examples)
 }
 
 let service: TestService
@@ -112,74 +98,13 @@ beforeAll(async () => {
   stranger = await createTestTenant(service)
   ownersBrowser = await signedIn(service, owner.id, 'owner')
   strangersBrowser = await signedIn(service, stranger.id, 'owner')
-  const contact_id = await owner.contact('owner@example.com', { firstname: SECRET }, { visitor_id: 'v' })
-  const company = await owner.call('POST', '/v1/companies', { domain: 'owner.example', name: SECRET })
-  const note = await owner.call('POST', `/v1/contacts/${contact_id}/notes`, { content: SECRET })
-  await owner.track({ visitor_id: 'v', events: [{ event: SECRET, url: `https://${owner.site}/${SECRET}` }] })
-  const filter = { match: 'all', conditions: [{ property: 'firstname', operator: 'equals', value: SECRET }] }
-  const segment = await createSegment(owner.handle, { name: SECRET, description: SECRET, filter }, new Date())
-  const agent = await owner.call('POST', '/v1/agents', { name: SECRET, description: SECRET })
-  const { agent_id } = agent.body.agent
-  const run = await owner.call('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids: [contact_id] })
-  const place = { contactId: contact_id, agentId: agent_id, runId: run.body.job_id, actionIndex: 99 }
-  await propose(owner.handle, service.jobs, { ...place, ...MAIL })
-  const identity = await owner.call('POST', '/v1/identities', { firstName: SECRET, lastName: SECRET, role: SECRET })
-  const { identity_id } = identity.body.identity
-  const { body } = await owner.call('GET', '/v1/events')
-  const session_id = await socialOf(owner, identity_id).begin('2fa@example.com')
-  const hook = { event: SECRET, url: `https://hooks.example.com/${SECRET}` }
-  const { subscription_id } = (await owner.call('POST', '/v1/webhooks', hook)).body
-  const delivery_id = await addDelivery(
-    owner.handle,
-    { subscriptionId: subscription_id, createdAt: new Date() },
-    'failed',
-    { attempts: 6 },
-  )
-  const url = `/v1/webhooks/${subscription_id}`
+  ids = await oneOfEach(service, owner, SECRET)
+  const url = `/v1/webhooks/${ids.subscription_id}`
   webhook = async () => [
     (await owner.call('GET', url)).body.webhook,
     (await owner.call('GET', `${url}/deliveries`)).body.deliveries,
   ]
   webhookAtFirst = await webhook()
-  await owner.call('POST', '/v1/suppressions', { address: 'owner@example.com', details: SECRET })
-  const erased = await owner.contact('erased@example.com')
-  // Never made, so that it stays as it is.
-  const { exportId } = await owner.handle.transaction((tx) =>
-    orderExport(tx, { ...service.jobs, send: async () => null }, { kind: 'service' }, new Date()),
-  )
-  const make = async (path: string, body?: unknown) => (await ownersBrowser.call('POST', path, body)).body
-  ids = {
-    key_id: (await make('/v1/api-keys', { name: SECRET, scopes: ['all'] })).key_id,
-    view_id: (await make('/v1/views', { name: SECRET, page: 'contacts', query: {}, columns: [] })).view.view_id,
-    erasure_id: (await make('/v1/erasures', { contact_id: erased })).receipt.erasure_id,
-    export_id: exportId,
-    user_id: await createPerson(service.stores, owner.id, {
-      email: `${SECRET}@example.com`,
-      name: SECRET,
-      role: 'member',
-    }),
-    invitation_id: (await make('/v1/invitations', { email: `invited-${SECRET}@example.com`, role: 'viewer' }))
-      .invitation.invitation_id,
-    domain_id: (await make('/v1/domains', { domain: `${SECRET}.example` })).domain.domain_id,
-    subscription_id,
-    delivery_id,
-    identity_id,
-    session_id,
-    address: 'owner@example.com',
-    contact_id,
-    company_id: company.body.company.company_id,
-    segment_id: segment.segmentId,
-    note_id: note.body.note.note_id,
-    action_index: '99',
-    event_id: body.events[0].event_id,
-    source: 'walk',
-    agent_id,
-    run_id: run.body.job_id,
-  }
-  await until(async () => {
-    const { body: counted } = await owner.call('GET', `/v1/segments/${ids.segment_id}`)
-    expect(counted.segment.contact_count).toBe(1)
-  })
   settingsAtFirst = await settings()
   const { body: openapi } = await call(service, 'GET', '/openapi.json')
   for (const [path, methods] of Object.entries(openapi.paths as Record<string, object>)) {
@@ -219,10 +144,6 @@ async function settings(): Promise<unknown[]> {
 /** The names of the ids in a path. A source is a name that every tenant may use. */
 const idsIn = (path: string) =>
   [...path.matchAll(/:(\w+)/g)].flatMap(([, name = '']) => (name === 'source' ? [] : name))
-const fill = (path: string) => path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name)
-/** In a body only a whole text is a placeholder: an address has colons too. */
-const fillBody = (body: unknown) =>
-  JSON.stringify(body, (_, value) => (typeof value === 'string' && value.startsWith(':') ? fill(value) : value))
 
 test('every route is walked or public', () => {
   const walked = [...ROUTES, ...DOWNLOADS].map(({ method, path }) => `${method} ${path}`)
@@ -275,7 +196,7 @@ describe.each([...ROUTES, ...DOWNLOADS])(
   '$method $path $scope',
   ({ method, path, scope, grants = [], body, brokenBody, query = '' }) => {
     const request = (headers: Record<string, string>) =>
-      call(service, method, fill(path) + query, { headers, ...(body ? { body: fillBody(body) } : {}) })
+      call(service, method, fill(path, ids) + query, { headers, ...(body ? { body: fillBody(body, ids) } : {}) })
 
     test('needs a key', async () => {
       const answer = await request({})
@@ -302,15 +223,15 @@ describe.each([...ROUTES, ...DOWNLOADS])(
       ].filter((other) => other !== scope)
       const key = await keyOf(owner, ...others)
       // Scope comes before validation: a broken body changes nothing.
-      const answer = await call(service, method, `${fill(path)}?limit=x`, {
+      const answer = await call(service, method, `${fill(path, ids)}?limit=x`, {
         headers: { authorization: `Bearer ${key}` },
-        ...(body ? { body: brokenBody ? fillBody(brokenBody) : '{' } : {}),
+        ...(body ? { body: brokenBody ? fillBody(brokenBody, ids) : '{' } : {}),
       })
       expect([answer.status, answer.body.error.code]).toEqual([403, 'insufficient_scope'])
       expect(answer.body.error.message).toContain(scope)
-      const fitting = await call(service, method, fill(path) + query, {
+      const fitting = await call(service, method, fill(path, ids) + query, {
         headers: { authorization: `Bearer ${await keyOf(stranger, scope, ...grants)}` },
-        ...(body ? { body: fillBody(body) } : {}),
+        ...(body ? { body: fillBody(body, ids) } : {}),
       })
       expect([200, 201, 202, 404]).toContain(fitting.status)
     })
@@ -320,7 +241,7 @@ describe.each([...ROUTES, ...DOWNLOADS])(
       expect(JSON.stringify(answer.body)).not.toContain(SECRET)
       if (idsIn(path).length > 0) expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
       const contact = await owner.call('GET', `/v1/contacts/${ids.contact_id}`)
-      expect(contact.body.contact.properties).toMatchObject({ email: 'owner@example.com', firstname: SECRET })
+      expect(contact.body.contact.properties).toMatchObject({ email: CONTACT.email, firstname: SECRET })
       expect(contact.body.contact.properties).not.toHaveProperty('hacked')
       expect(contact.body.contact.notes.map(({ content }: { content: string }) => content)).toEqual([SECRET])
       expect(contact.body.total_events).toBe(1)
@@ -341,7 +262,7 @@ describe.each([...ROUTES, ...DOWNLOADS])(
 describe.each(ROUTES)('the operation $method $path', ({ method, path, body, query = '' }) => {
   const names = idsIn(path)
   test('shows people of another tenant nothing', async () => {
-    const answer = await strangersBrowser.call(method, fill(path) + query, body && JSON.parse(fillBody(body)))
+    const answer = await strangersBrowser.call(method, fill(path, ids) + query, body && JSON.parse(fillBody(body, ids)))
     expect(JSON.stringify(answer.body)).not.toContain(SECRET)
     if (names.length > 0) expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
   })
@@ -349,8 +270,8 @@ describe.each(ROUTES)('the operation $method $path', ({ method, path, body, quer
   test('does not know an id that is none', async () => {
     for (const name of names) {
       for (const id of ['none', '%00', '..%2f..%2fetc', 'x'.repeat(5_000), '%F0%9F%98%80']) {
-        const at = fill(path.replace(`:${name}`, id)) + query
-        const { status } = await owner.call(method, at, body && JSON.parse(fillBody(body)))
+        const at = fill(path.replace(`:${name}`, id), ids) + query
+        const { status } = await owner.call(method, at, body && JSON.parse(fillBody(body, ids)))
         expect([status, at.slice(0, 100)]).toEqual([404, at.slice(0, 100)])
       }
     }
@@ -359,7 +280,7 @@ describe.each(ROUTES)('the operation $method $path', ({ method, path, body, quer
   if (method === 'GET') return
   test('is closed to requests from another site', async () => {
     const headers = { origin: 'https://evil.example', 'x-requested-by': 'dashboard' }
-    const { status, body: answer } = await ownersBrowser.call(method, fill(path), body, headers)
+    const { status, body: answer } = await ownersBrowser.call(method, fill(path, ids), body, headers)
     expect([status, answer.error.code]).toEqual([403, 'cross_site_request'])
   })
 
@@ -367,7 +288,7 @@ describe.each(ROUTES)('the operation $method $path', ({ method, path, body, quer
   test('refuses what is no body', async () => {
     const bodies = ['{', '[]', '"x"', '{"name":"\\u0000"}', '{"__proto__":{}}', `"${'x'.repeat(10_000_000)}"`]
     for (const text of bodies) {
-      const { status } = await call(service, method, fill(path), {
+      const { status } = await call(service, method, fill(path, ids), {
         headers: { authorization: `Bearer ${owner.key}` },
         body: text,
       })
