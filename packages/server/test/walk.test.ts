@@ -1,60 +1,38 @@
-import type { TSchema } from 'typebox'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { listApiKeys } from '../src/access/api-keys.ts'
 import { scopesOf } from '../src/access/scopes.ts'
 import { listWaitingActions } from '../src/agents/actions/waiting.ts'
 import { OPERATIONS } from '../src/assembly/all-operations.ts'
 import { type Declaration, routeOf } from '../src/operations/declare.ts'
-import { createSegment } from '../src/segments/segments.ts'
-import { orderExport } from '../src/tenant-export/exports.ts'
-import { MAIL, propose } from './actions.ts'
-import { type Browser, createPerson, signedIn } from './people.ts'
+import { CONTACT, exampleOf, fill, fillBody, oneOfEach, queryOf } from './one-of-each.ts'
+import { type Browser, signedIn } from './people.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
-import { socialOf } from './social.ts'
-import { addDelivery, until } from './webhooks.ts'
 
-/** Operations whose scope follows from their input: that of their example. */
-const SCOPE_OF_EXAMPLE: Record<string, string> = { listProperties: 'contacts:read' }
-/** Bodies with ids of the owner, in place of examples: a stranger must get nothing for them. */
-const BODIES_WITH_IDS: Record<string, Record<string, unknown>> = {
-  mergeContact: { into: ':event_id' },
-  batchDetails: { entity_type: 'contacts', ids: [':contact_id', ':company_id'] },
-  batchActivity: { contact_ids: [':contact_id'] },
-}
-/** What the example of an operation grants, which its caller must have too. */
-const GRANTED_BY_EXAMPLE: Record<string, Iterable<string>> = { createInvitation: scopesOf('viewer') }
-
-/**
- * Every route is walked without a key, with a bad one, without its scope, and as another tenant that knows the ids.
- * Operations are walked as they are declared. Any other new route adds one line here; one without a line fails.
- */
-const ROUTES: Route[] = [
-  ...OPERATIONS.map(walkOf),
-  { method: 'POST', path: '/v1/identify', scope: 'contacts:write', body: { email: 'walk-identify@example.com' } },
-  { method: 'GET', path: '/v1/contacts/events/:contact_id', scope: 'contacts:read' },
+/** What operations are sent instead of their example: ids and names of the owner's, and a request for each scope. */
+const SENT: Record<string, Partial<Route>[]> = {
+  listProperties: [{ scope: 'contacts:read' }],
   // The entity says which scope: it must be readable, whatever else is wrong.
-  ...[
+  aggregate: [
     { entity: 'contacts', group_by: 'company_id', filters: { contact_ids: [':contact_id'] } },
     { entity: 'companies', group_by: 'industry', filters: { name: 'only-for-the-owner' } },
     { entity: 'events', group_by: 'event_type', filters: { contact_id: ':contact_id' } },
-  ].map((body) => ({
-    method: 'POST',
-    path: '/v1/aggregate',
-    scope: `${body.entity}:read`,
-    body,
-    brokenBody: { ...body, group_by: 7 },
-  })),
-  {
-    method: 'POST',
-    path: '/v1/sources/:source/contacts',
-    scope: 'contacts:write',
-    body: { records: [{ external_id: 'walk', email: 'owner@example.com', properties: { hacked: true } }] },
-  },
-  { method: 'GET', path: '/v1/events', scope: 'events:read' },
-  { method: 'GET', path: '/v1/events/stats', scope: 'events:read' },
-  { method: 'GET', path: '/v1/events/types', scope: 'events:read' },
-  { method: 'GET', path: '/v1/events/:event_id', scope: 'events:read' },
-]
+  ].map((body) => ({ scope: `${body.entity}:read`, body, brokenBody: { ...body, group_by: 7 } })),
+  mergeContact: [{ body: { into: ':event_id' } }],
+  eraseContact: [{ body: { contact_id: ':contact_id' } }],
+  batchDetails: [{ body: { entity_type: 'contacts', ids: [':contact_id', ':company_id'] } }],
+  batchActivity: [{ body: { contact_ids: [':contact_id'] } }],
+  identify: [{ body: { ...CONTACT, properties: { hacked: true } } }],
+  pushSourceContacts: [
+    { body: { records: [{ external_id: 'walk', email: CONTACT.email, properties: { hacked: true } }] } },
+  ],
+  createInvitation: [{ grants: scopesOf('viewer') }],
+}
+
+/**
+ * Every route is walked without a key, with a bad one, without its scope, and as another tenant that knows the ids.
+ * Operations are walked as they are declared. Any other new route adds a line to a list below; one without a line fails.
+ */
+const ROUTES: Route[] = OPERATIONS.flatMap(walksOf)
 /** Routes of /v1 that are no operations, because their answers are files. */
 const DOWNLOADS: Route[] = [
   { method: 'GET', path: '/v1/contacts/export.csv', scope: 'contacts:read' },
@@ -81,39 +59,22 @@ interface Route {
   path: string
   scope: string
   query?: string
-  /** The scopes that its body grants. */
+  /** The scopes that its body grants, which its caller must have too. */
   grants?: Iterable<string>
-  /** The names of the ids in its path, where an operation says them. */
-  ids?: string[]
   /** `:name` in it stands for the owner's id, as in the path. */
   body?: unknown
   /** What is sent without the scope; without it, no JSON at all. */
   brokenBody?: unknown
 }
 
-/** What an operation is sent: its example, or the examples of its schemas. */
-function walkOf(operation: Declaration): Route {
-  const { name: operationName, input } = operation
-  const example = BODIES_WITH_IDS[operationName] ?? operation.example ?? examplesOf(operation)
-  const scope = SCOPE_OF_EXAMPLE[operationName] ?? operation.scope
+/** What an operation is sent: the requests above, or its example. */
+function walksOf(operation: Declaration): Route[] {
+  const { name: operationName, scope } = operation
+  const example = exampleOf(operation)
   const { method, url, hasBody } = routeOf(operation)
-  // A source is a name that every tenant may use.
-  const ids = Object.keys(input).filter((name) => name !== 'source' && url.includes(`:${name}`))
-  const grants = GRANTED_BY_EXAMPLE[operationName] ?? []
-  const route = { method, path: url, scope, grants, ids }
-  const query = new URLSearchParams(Object.entries(example).map(([name, value]) => [name, String(value)]))
-  if (!hasBody) return { ...route, query: query.size === 0 ? '' : `?${query}` }
-  return Object.keys(example).length === 0 ? route : { ...route, body: example }
-}
-
-function examplesOf(operation: Declaration): Record<string, unknown> {
-  const { url, hasBody } = routeOf(operation)
-  if (!hasBody) return {}
-  const examples = Object.entries(operation.input).flatMap(([name, schema]) => {
-    const [example] = (schema as TSchema & { examples?: unknown[] }).examples ?? []
-    return example === undefined || url.includes(`:${name}`) ? [] : [[name, example]]
-  })
-  return Object.fromEntries(examples)
+  const sent = hasBody ? { body: example } : { query: queryOf(example) }
+  const route = { method, path: url, scope, ...(Object.keys(example).length === 0 ? {} : sent) }
+  return (SENT[operationName] ?? [{}]).map((other) => ({ ...route, ...other }))
 }
 
 let service: TestService
@@ -137,74 +98,13 @@ beforeAll(async () => {
   stranger = await createTestTenant(service)
   ownersBrowser = await signedIn(service, owner.id, 'owner')
   strangersBrowser = await signedIn(service, stranger.id, 'owner')
-  const contact_id = await owner.contact('owner@example.com', { firstname: SECRET }, { visitor_id: 'v' })
-  const company = await owner.call('POST', '/v1/companies', { domain: 'owner.example', name: SECRET })
-  const note = await owner.call('POST', `/v1/contacts/${contact_id}/notes`, { content: SECRET })
-  await owner.track({ visitor_id: 'v', events: [{ event: SECRET, url: `https://${owner.site}/${SECRET}` }] })
-  const filter = { match: 'all', conditions: [{ property: 'firstname', operator: 'equals', value: SECRET }] }
-  const segment = await createSegment(owner.handle, { name: SECRET, description: SECRET, filter }, new Date())
-  const agent = await owner.call('POST', '/v1/agents', { name: SECRET, description: SECRET })
-  const { agent_id } = agent.body.agent
-  const run = await owner.call('POST', `/v1/agents/${agent_id}/trigger`, { contact_ids: [contact_id] })
-  const place = { contactId: contact_id, agentId: agent_id, runId: run.body.job_id, actionIndex: 99 }
-  await propose(owner.handle, service.jobs, { ...place, ...MAIL })
-  const identity = await owner.call('POST', '/v1/identities', { firstName: SECRET, lastName: SECRET, role: SECRET })
-  const { identity_id } = identity.body.identity
-  const { body } = await owner.call('GET', '/v1/events')
-  const session_id = await socialOf(owner, identity_id).begin('2fa@example.com')
-  const hook = { event: SECRET, url: `https://hooks.example.com/${SECRET}` }
-  const { subscription_id } = (await owner.call('POST', '/v1/webhooks', hook)).body
-  const delivery_id = await addDelivery(
-    owner.handle,
-    { subscriptionId: subscription_id, createdAt: new Date() },
-    'failed',
-    { attempts: 6 },
-  )
-  const url = `/v1/webhooks/${subscription_id}`
+  ids = await oneOfEach(service, owner, SECRET)
+  const url = `/v1/webhooks/${ids.subscription_id}`
   webhook = async () => [
     (await owner.call('GET', url)).body.webhook,
     (await owner.call('GET', `${url}/deliveries`)).body.deliveries,
   ]
   webhookAtFirst = await webhook()
-  await owner.call('POST', '/v1/suppressions', { address: 'owner@example.com', details: SECRET })
-  const erased = await owner.contact('erased@example.com')
-  // Never made, so that it stays as it is.
-  const { exportId } = await owner.handle.transaction((tx) =>
-    orderExport(tx, { ...service.jobs, send: async () => null }, { kind: 'service' }, new Date()),
-  )
-  const make = async (path: string, body?: unknown) => (await ownersBrowser.call('POST', path, body)).body
-  ids = {
-    key_id: (await make('/v1/api-keys', { name: SECRET, scopes: ['all'] })).key_id,
-    view_id: (await make('/v1/views', { name: SECRET, page: 'contacts', query: {}, columns: [] })).view.view_id,
-    erasure_id: (await make('/v1/erasures', { contact_id: erased })).receipt.erasure_id,
-    export_id: exportId,
-    user_id: await createPerson(service.stores, owner.id, {
-      email: `${SECRET}@example.com`,
-      name: SECRET,
-      role: 'member',
-    }),
-    invitation_id: (await make('/v1/invitations', { email: `invited-${SECRET}@example.com`, role: 'viewer' }))
-      .invitation.invitation_id,
-    domain_id: (await make('/v1/domains', { domain: `${SECRET}.example` })).domain.domain_id,
-    subscription_id,
-    delivery_id,
-    identity_id,
-    session_id,
-    address: 'owner@example.com',
-    contact_id,
-    company_id: company.body.company.company_id,
-    segment_id: segment.segmentId,
-    note_id: note.body.note.note_id,
-    action_index: '99',
-    event_id: body.events[0].event_id,
-    source: 'walk',
-    agent_id,
-    run_id: run.body.job_id,
-  }
-  await until(async () => {
-    const { body: counted } = await owner.call('GET', `/v1/segments/${ids.segment_id}`)
-    expect(counted.segment.contact_count).toBe(1)
-  })
   settingsAtFirst = await settings()
   const { body: openapi } = await call(service, 'GET', '/openapi.json')
   for (const [path, methods] of Object.entries(openapi.paths as Record<string, object>)) {
@@ -241,10 +141,9 @@ async function settings(): Promise<unknown[]> {
   return [...answers.map(({ body }) => body), key]
 }
 
-const fill = (path: string) => path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name)
-/** In a body only a whole text is a placeholder: an address has colons too. */
-const fillBody = (body: unknown) =>
-  JSON.stringify(body, (_, value) => (typeof value === 'string' && value.startsWith(':') ? fill(value) : value))
+/** The names of the ids in a path. A source is a name that every tenant may use. */
+const idsIn = (path: string) =>
+  [...path.matchAll(/:(\w+)/g)].flatMap(([, name = '']) => (name === 'source' ? [] : name))
 
 test('every route is walked or public', () => {
   const walked = [...ROUTES, ...DOWNLOADS].map(({ method, path }) => `${method} ${path}`)
@@ -270,6 +169,9 @@ const NOT_AUDITED: Record<string, string> = {
   deleteCompany: 'data, not a setting of the tenant',
   batchDetails: 'reads and keeps nothing',
   batchActivity: 'reads and keeps nothing',
+  aggregate: 'reads and keeps nothing',
+  identify: 'recorded as events',
+  pushSourceContacts: 'recorded as events',
   checkPlaybook: 'checks and keeps nothing',
   previewSegment: 'counts and keeps nothing',
   pushSourceConversations: 'data, which the conversations themselves show',
@@ -294,7 +196,7 @@ describe.each([...ROUTES, ...DOWNLOADS])(
   '$method $path $scope',
   ({ method, path, scope, grants = [], body, brokenBody, query = '' }) => {
     const request = (headers: Record<string, string>) =>
-      call(service, method, fill(path) + query, { headers, ...(body ? { body: fillBody(body) } : {}) })
+      call(service, method, fill(path, ids) + query, { headers, ...(body ? { body: fillBody(body, ids) } : {}) })
 
     test('needs a key', async () => {
       const answer = await request({})
@@ -321,15 +223,15 @@ describe.each([...ROUTES, ...DOWNLOADS])(
       ].filter((other) => other !== scope)
       const key = await keyOf(owner, ...others)
       // Scope comes before validation: a broken body changes nothing.
-      const answer = await call(service, method, `${fill(path)}?limit=x`, {
+      const answer = await call(service, method, `${fill(path, ids)}?limit=x`, {
         headers: { authorization: `Bearer ${key}` },
-        ...(body ? { body: brokenBody ? fillBody(brokenBody) : '{' } : {}),
+        ...(body ? { body: brokenBody ? fillBody(brokenBody, ids) : '{' } : {}),
       })
       expect([answer.status, answer.body.error.code]).toEqual([403, 'insufficient_scope'])
       expect(answer.body.error.message).toContain(scope)
-      const fitting = await call(service, method, fill(path) + query, {
+      const fitting = await call(service, method, fill(path, ids) + query, {
         headers: { authorization: `Bearer ${await keyOf(stranger, scope, ...grants)}` },
-        ...(body ? { body: fillBody(body) } : {}),
+        ...(body ? { body: fillBody(body, ids) } : {}),
       })
       expect([200, 201, 202, 404]).toContain(fitting.status)
     })
@@ -337,11 +239,9 @@ describe.each([...ROUTES, ...DOWNLOADS])(
     test('shows another tenant nothing and lets it change nothing', async () => {
       const answer = await request({ authorization: `Bearer ${stranger.key}` })
       expect(JSON.stringify(answer.body)).not.toContain(SECRET)
-      // A source is a name that every tenant may use.
-      if (path.includes(':') && !path.includes(':source'))
-        expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+      if (idsIn(path).length > 0) expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
       const contact = await owner.call('GET', `/v1/contacts/${ids.contact_id}`)
-      expect(contact.body.contact.properties).toMatchObject({ email: 'owner@example.com', firstname: SECRET })
+      expect(contact.body.contact.properties).toMatchObject({ email: CONTACT.email, firstname: SECRET })
       expect(contact.body.contact.properties).not.toHaveProperty('hacked')
       expect(contact.body.contact.notes.map(({ content }: { content: string }) => content)).toEqual([SECRET])
       expect(contact.body.total_events).toBe(1)
@@ -359,42 +259,40 @@ describe.each([...ROUTES, ...DOWNLOADS])(
   },
 )
 
-describe.each(OPERATIONS.map(walkOf))(
-  'the operation $method $path',
-  ({ method, path, body, query = '', ids: names = [] }) => {
-    test('shows people of another tenant nothing', async () => {
-      const answer = await strangersBrowser.call(method, fill(path) + query, body && JSON.parse(fillBody(body)))
-      expect(JSON.stringify(answer.body)).not.toContain(SECRET)
-      if (names.length > 0) expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
-    })
+describe.each(ROUTES)('the operation $method $path', ({ method, path, body, query = '' }) => {
+  const names = idsIn(path)
+  test('shows people of another tenant nothing', async () => {
+    const answer = await strangersBrowser.call(method, fill(path, ids) + query, body && JSON.parse(fillBody(body, ids)))
+    expect(JSON.stringify(answer.body)).not.toContain(SECRET)
+    if (names.length > 0) expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+  })
 
-    test('does not know an id that is none', async () => {
-      for (const name of names) {
-        for (const id of ['none', '%00', '..%2f..%2fetc', 'x'.repeat(5_000), '%F0%9F%98%80']) {
-          const at = fill(path.replace(`:${name}`, id)) + query
-          const { status } = await owner.call(method, at, body && JSON.parse(fillBody(body)))
-          expect([status, at.slice(0, 100)]).toEqual([404, at.slice(0, 100)])
-        }
+  test('does not know an id that is none', async () => {
+    for (const name of names) {
+      for (const id of ['none', '%00', '..%2f..%2fetc', 'x'.repeat(5_000), '%F0%9F%98%80']) {
+        const at = fill(path.replace(`:${name}`, id), ids) + query
+        const { status } = await owner.call(method, at, body && JSON.parse(fillBody(body, ids)))
+        expect([status, at.slice(0, 100)]).toEqual([404, at.slice(0, 100)])
       }
-    })
+    }
+  })
 
-    if (method === 'GET') return
-    test('is closed to requests from another site', async () => {
-      const headers = { origin: 'https://evil.example', 'x-requested-by': 'dashboard' }
-      const { status, body: answer } = await ownersBrowser.call(method, fill(path), body, headers)
-      expect([status, answer.error.code]).toEqual([403, 'cross_site_request'])
-    })
+  if (method === 'GET') return
+  test('is closed to requests from another site', async () => {
+    const headers = { origin: 'https://evil.example', 'x-requested-by': 'dashboard' }
+    const { status, body: answer } = await ownersBrowser.call(method, fill(path, ids), body, headers)
+    expect([status, answer.error.code]).toEqual([403, 'cross_site_request'])
+  })
 
-    if (body === undefined) return
-    test('refuses what is no body', async () => {
-      const bodies = ['{', '[]', '"x"', '{"name":"\\u0000"}', '{"__proto__":{}}', `"${'x'.repeat(10_000_000)}"`]
-      for (const text of bodies) {
-        const { status } = await call(service, method, fill(path), {
-          headers: { authorization: `Bearer ${owner.key}` },
-          body: text,
-        })
-        expect([400, 413], `${text.slice(0, 20)}: ${status}`).toContain(status)
-      }
-    })
-  },
-)
+  if (body === undefined) return
+  test('refuses what is no body', async () => {
+    const bodies = ['{', '[]', '"x"', '{"name":"\\u0000"}', '{"__proto__":{}}', `"${'x'.repeat(10_000_000)}"`]
+    for (const text of bodies) {
+      const { status } = await call(service, method, fill(path, ids), {
+        headers: { authorization: `Bearer ${owner.key}` },
+        body: text,
+      })
+      expect([400, 413], `${text.slice(0, 20)}: ${status}`).toContain(status)
+    }
+  })
+})

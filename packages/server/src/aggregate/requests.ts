@@ -77,6 +77,26 @@ const EVENT_FILTERS = asBodyFields(
   ),
 )
 
+const MEASURE_FIELDS = {
+  metric: Type.Optional(
+    Type.Unsafe<(typeof METRICS)[number]>({
+      type: 'string',
+      enum: METRICS,
+      default: 'count',
+      description: 'What each bucket holds: the number of records, or a figure over the numbers of metric_field.',
+    }),
+  ),
+  metric_field: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description:
+        'Needed for every metric but count: a property, of events a key of data. Only JSON numbers count, not texts like "12"; a bucket without any has the value null.',
+    }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, default: 25, description: 'At most so many buckets.' })),
+}
+
 function aggregation<
   const Entity extends string,
   const Known extends Dimensions,
@@ -95,25 +115,7 @@ function aggregation<
           'x-unknown': `is not a filter of ${entity}; the filters are ${names}`,
         }),
       ),
-      metric: Type.Optional(
-        Type.Unsafe<(typeof METRICS)[number]>({
-          type: 'string',
-          enum: METRICS,
-          default: 'count',
-          description: 'What each bucket holds: the number of records, or a figure over the numbers of metric_field.',
-        }),
-      ),
-      metric_field: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 200,
-          description:
-            'Needed for every metric but count: a property, of events a key of data. Only JSON numbers count, not texts like "12"; a bucket without any has the value null.',
-        }),
-      ),
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 50, default: 25, description: 'At most so many buckets.' }),
-      ),
+      ...MEASURE_FIELDS,
       ...more,
     },
     { title: `AggregationOf${entity[0]?.toUpperCase()}${entity.slice(1)}`, additionalProperties: false },
@@ -126,6 +128,7 @@ const Events = aggregation('events', EVENT_DIMENSIONS, EVENT_FILTERS, { include:
 
 /** Body of POST /v1/aggregate. */
 export const AggregateBody = Type.Union([Contacts, Companies, Events])
+type AggregationBody = Type.Static<typeof AggregateBody>
 
 const ENTITIES = {
   contacts: { scope: 'contacts:read', check: compileBodyCheck(Contacts) },
@@ -133,14 +136,28 @@ const ENTITIES = {
   events: { scope: 'events:read', check: compileBodyCheck(Events) },
 } as const satisfies Record<string, { scope: Scope; check(body: unknown): ErrorDetail[] }>
 
+/** The fields for every entity, by which the command names its options. `checkAggregation` knows those of each. */
+export const AGGREGATE_FIELDS = {
+  entity: Type.Unsafe<keyof typeof ENTITIES>({ type: 'string', enum: Object.keys(ENTITIES) }),
+  group_by: Type.String({ description: 'What to group by, of the dimensions of the entity.' }),
+  filters: Type.Optional(Type.Object({}, { description: 'Filters of the entity; all must hold.' })),
+  ...MEASURE_FIELDS,
+  include: includeSystemInBody,
+}
+
 /** The scope that a request needs, which only its entity tells. @throws ServiceError 400. */
 export function scopeOfBody(body: unknown): Scope {
   return ENTITIES[entityOf(body)].scope
 }
 
-/** Names every wrong place by the rules of the entity alone: of a union an error would name all three. */
-export function checkAggregation(body: unknown): ErrorDetail[] {
-  return ENTITIES[entityOf(body)].check(body)
+/**
+ * Checks a body by the rules of its entity alone: of a union an error would name all three.
+ * @throws ServiceError 400 naming every wrong place.
+ */
+export function checkAggregation(body: object): AggregationBody {
+  const details = ENTITIES[entityOf(body)].check(body)
+  if (details.length > 0) throw validationError(details)
+  return body as AggregationBody
 }
 
 function entityOf(body: unknown): keyof typeof ENTITIES {
@@ -160,7 +177,7 @@ export type Aggregation =
   | { entity: 'events'; dimension: keyof typeof EVENT_DIMENSIONS; filters: EventFilters }
 
 /** Checks what the schemas cannot. @throws ServiceError 400 naming every wrong place. */
-export function parseAggregation(body: Type.Static<typeof AggregateBody>): Aggregation & {
+export function parseAggregation(body: AggregationBody): Aggregation & {
   measure: Measure
   limit: number
 } {

@@ -12,6 +12,7 @@ import { ACTION_OPERATIONS, type ActionServices } from '../agents/actions/operat
 import { AGENT_OPERATIONS, type AgentServices } from '../agents/operations.ts'
 import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/operations.ts'
 import { RUN_OPERATIONS, type RunServices } from '../agents/runs/operations.ts'
+import { AGGREGATE_OPERATIONS } from '../aggregate/operations.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
 import { COMPANY_OPERATIONS } from '../companies/operations.ts'
@@ -21,6 +22,8 @@ import { CONTACT_OPERATIONS, type ContactServices } from '../contacts/operations
 import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS, CONVERSATION_PUSH_OPERATIONS } from '../conversations/operations.ts'
 import { ERASURE_OPERATIONS, type ErasureServices } from '../erasure/operations.ts'
+import { EVENT_OPERATIONS } from '../events/operations.ts'
+import { IDENTIFICATION_OPERATIONS } from '../identification/operations.ts'
 import { CONNECTION_OPERATIONS, type ConnectionServices } from '../identities/connection-operations.ts'
 import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
 import { SOCIAL_OPERATIONS, type SocialServices } from '../identities/social/operations.ts'
@@ -30,6 +33,7 @@ import type { Operation } from '../operations/declare.ts'
 import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
 import { VIEW_OPERATIONS } from '../overview/view-operations.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
+import { SOURCE_OPERATIONS } from '../sources/operations.ts'
 import { EXPORT_OPERATIONS, type ExportServices } from '../tenant-export/operations.ts'
 import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
@@ -66,6 +70,10 @@ export const OPERATIONS: readonly Operation<Services>[] = [
   ...DOMAIN_OPERATIONS,
   ...SETTINGS_OPERATIONS,
   ...AUDIT_OPERATIONS,
+  ...EVENT_OPERATIONS,
+  ...AGGREGATE_OPERATIONS,
+  ...IDENTIFICATION_OPERATIONS,
+  ...SOURCE_OPERATIONS,
   ...OVERVIEW_OPERATIONS,
   ...VIEW_OPERATIONS,
   ...ERASURE_OPERATIONS,

@@ -11,11 +11,8 @@ import type { Auth } from '../access/sign-in/auth.ts'
 import { authRoutes } from '../access/sign-in/auth-routes.ts'
 import { invitationRoutes } from '../access/sign-in/invitation-routes.ts'
 import { sessionRoutes } from '../access/sign-in/session-routes.ts'
-import { aggregateRoutes } from '../aggregate/routes.ts'
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
-import { eventRoutes } from '../events/routes.ts'
-import { identifyRoutes } from '../identification/routes.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
 import type { SocialConnector } from '../identities/social/connector.ts'
 import { unsubscribeRoutes } from '../identities/unsubscribe/routes.ts'
@@ -51,7 +48,6 @@ import { formRoutes } from '../sites/forms/routes.ts'
 import { collectorRoutes } from '../sites/track/routes.ts'
 import { makeTrackerScript } from '../sites/track/script.ts'
 import { scriptRoutes } from '../sites/track/script-routes.ts'
-import { sourceRoutes } from '../sources/routes.ts'
 import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
@@ -130,10 +126,6 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     if (request.signedIn) rateLimiter.checkUser(request.signedIn.user.id, reply)
   })
   operationsRoutes(app, dependencies)
-  eventRoutes(app)
-  aggregateRoutes(app)
-  identifyRoutes(app, dependencies)
-  sourceRoutes(app, dependencies)
   mountOperations<Services>(app, OPERATIONS, { ...dependencies, rateLimiter, isClosing })
   liveRoutes(app, dependencies)
   csvRoutes(app, dependencies)

@@ -166,7 +166,7 @@ describe('the command line', () => {
       // These are looked at in receiving-commands.test.ts and identities/cli.test.ts.
       ...['source connect-intercom', 'source sync', 'source disconnect', 'identity email-set'],
     ]
-    const reads = ['source status', 'doctor']
+    const reads = ['tenant list', 'source status', 'doctor']
     // Data, as the API writes it; the service itself, for all tenants.
     const others = ['seed', 'import contacts', 'migrate', 'secrets rotate', 'events retry']
     // Whether they leave a line is declared, and looked at in walk.test.ts.

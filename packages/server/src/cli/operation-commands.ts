@@ -8,6 +8,7 @@ import { ACTION_OPERATIONS } from '../agents/actions/operations.ts'
 import { AGENT_OPERATIONS, type AgentServices } from '../agents/operations.ts'
 import { PLAYBOOK_OPERATIONS, type PlaybookServices } from '../agents/playbooks/operations.ts'
 import { RUN_OPERATIONS } from '../agents/runs/operations.ts'
+import { AGGREGATE_OPERATIONS } from '../aggregate/operations.ts'
 import { QUEUES } from '../assembly/service.ts'
 import { AUDIT_OPERATIONS } from '../audit/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
@@ -18,6 +19,8 @@ import { CONTACT_OPERATIONS, type ContactServices } from '../contacts/operations
 import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS } from '../conversations/operations.ts'
 import { ERASURE_OPERATIONS } from '../erasure/operations.ts'
+import { EVENT_OPERATIONS } from '../events/operations.ts'
+import { IDENTIFICATION_OPERATIONS } from '../identification/operations.ts'
 import { CONNECTION_OPERATIONS, type ConnectionServices } from '../identities/connection-operations.ts'
 import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
 import { openConnector } from '../identities/social/open.ts'
@@ -37,6 +40,7 @@ import { createOutbound } from '../platform/outbound/client.ts'
 import { createTxtLookup } from '../platform/outbound/txt-records.ts'
 import { systemClock } from '../platform/time.ts'
 import { SEGMENT_OPERATIONS } from '../segments/operations.ts'
+import { SOURCE_OPERATIONS } from '../sources/operations.ts'
 import { EXPORT_OPERATIONS } from '../tenant-export/operations.ts'
 import { DELIVERY_OPERATIONS } from '../webhooks/delivery-operations.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
@@ -60,6 +64,10 @@ export const OPERATION_COMMANDS: Record<string, Command> = {
   ...commandsOf(KEY_OPERATIONS, withoutServices),
   ...commandsOf(DOMAIN_OPERATIONS, withDomainServices),
   ...commandsOf(AUDIT_OPERATIONS, withoutServices),
+  ...commandsOf(EVENT_OPERATIONS, withoutServices),
+  ...commandsOf(AGGREGATE_OPERATIONS, withoutServices),
+  ...commandsOf(IDENTIFICATION_OPERATIONS, withWriting),
+  ...commandsOf(SOURCE_OPERATIONS, withWriting),
   ...commandsOf(OVERVIEW_OPERATIONS, withoutServices),
   ...commandsOf(VIEW_OPERATIONS, withoutServices),
   ...commandsOf(ERASURE_OPERATIONS, withJobs),

@@ -76,7 +76,7 @@ export const ListContactsQuery = Type.Object({
 export const READ_CONTACT_PARAMETERS = {
   include_events: flag('Whether to include the latest events.', true),
   // Validated by the operation, because it is ignored with include_events=false.
-  events_limit: Type.Optional(Type.String({ description: 'Number of events, 1 to 50. Default 20.' })),
+  events_limit: Type.Optional(Type.String({ description: 'Number of events, 1 to 50. Default 20.', examples: ['5'] })),
   include: wordList(['provenance', 'raw'], 'What to add.'),
 }
 

@@ -45,7 +45,7 @@ export const ERASURE_OPERATIONS = [
     input: { contact_id: Type.String({ minLength: 1, maxLength: 200 }) },
     output: { receipt: Receipt },
     status: 202,
-    example: { contact_id: ':contact_id' },
+    example: { contact_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071' },
     errors: ['404 contact_merged', '404 not_found'],
     // The erasure is ordered in a transaction; the answer waits for its end outside of it.
     audit: 'own',

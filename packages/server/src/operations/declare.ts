@@ -1,4 +1,4 @@
-import Type, { type Static, type TObject, type TProperties } from 'typebox'
+import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
 import type { Scope } from '../access/scopes.ts'
 import type { Actor, AuditEntry } from '../audit/log.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -36,9 +36,9 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   http: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /v1/${string}`
   /** The words after `cdsctl`, if it is a command too. */
   command?: string
-  /** The scope that a key, or a person's role, must have. `any-key`: `run` checks one that follows from the input. */
+  /** The scope that a key, or a person's role, must have. `any-key`: `scopeOf` or `run` says which. */
   scope: Scope | 'any-key'
-  /** Another scope that the query or the body needs. Like `scope`, it is checked before validation, so `sent` may be invalid. */
+  /** A scope that the query or the body needs, besides `scope` if that names one. Like `scope`, it is checked before validation, so `sent` may be invalid. */
   scopeOf?: (sent: unknown) => Scope | null
   summary: string
   description?: string
@@ -46,6 +46,8 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   input: TProperties
   /** The response without `status`, unless that is not `success`. */
   output: TProperties
+  /** The body for openapi.json, if one field decides which others it has. `run` then checks the fields. */
+  body?: TSchema
   /** Whether a POST needs a body although each of its fields may be absent. */
   needsBody?: true
   /** The response's status code; 200 unless something is created (201) or goes on after the answer (202). */
@@ -88,6 +90,11 @@ export const operation = operationsWith<unknown>()
 /** An id in the path. A malformed one is unknown, so it answers 404 like any other; upper case is accepted. */
 export function idInPath(noun: string) {
   return Type.String({ description: `The ${noun}.`, 'x-id-of': noun })
+}
+
+/** Whether a field of an operation's input is an `idInPath`. */
+export function isId(schema: TSchema | undefined): boolean {
+  return schema !== undefined && 'x-id-of' in schema
 }
 
 /** The method and the path of an operation. */

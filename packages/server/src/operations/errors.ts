@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { ErrorAnswer } from '../platform/http/responses.ts'
-import { type Declaration, routeOf } from './declare.ts'
+import { type Declaration, isId, routeOf } from './declare.ts'
 
 /** The responses other than the success of an operation, by status: each describes the codes it may have. */
 export function errorResponses(operation: Declaration): Record<string, TSchema> {
@@ -15,13 +15,15 @@ export function errorResponses(operation: Declaration): Record<string, TSchema> 
 /** Every error that an operation may answer, as `409 webhook_paused`. */
 export function errorsOf(operation: Declaration): string[] {
   const { method, url, hasBody } = routeOf(operation)
-  const fromPath = url.split('/').filter((part) => part.startsWith(':')).length
-  const sendsSomething = Object.keys(operation.input).length > fromPath
+  const fromPath = url.split('/').flatMap((part) => (part.startsWith(':') ? [part.slice(1)] : []))
+  const hasId = fromPath.some((name) => isId(operation.input[name]))
+  // Another word in the path, such as the name of a source, is checked like a field of the body.
+  const sendsSomething = Object.keys(operation.input).length > fromPath.length
   return [
     ...EVERYWHERE,
     ...(sendsSomething || hasBody ? ['400 validation_error'] : []),
     ...(hasBody ? WITH_BODY : []),
-    ...(fromPath > 0 ? ['404 not_found'] : []),
+    ...(hasId ? ['404 not_found'] : []),
     ...(method === 'POST' ? ['409 idempotency_key_in_use', '409 idempotency_key_reused'] : []),
     ...(operation.ifMatch ? ['412 changed_meanwhile'] : []),
     ...(operation.errors ?? []),
@@ -30,6 +32,7 @@ export function errorsOf(operation: Declaration): string[] {
 
 const EVERYWHERE = [
   '400 answer_too_large',
+  '400 query_too_expensive',
   '401 invalid_api_key',
   '401 missing_api_key',
   '401 not_signed_in',
@@ -39,8 +42,10 @@ const EVERYWHERE = [
   '403 insufficient_scope',
   '403 no_tenant',
   '429 rate_limited',
+  '429 too_many_reads',
   '500 internal_error',
   '503 overloaded',
+  '503 reads_busy',
   '503 storage_full',
   '503 store_unavailable',
 ]

@@ -124,6 +124,7 @@ function partsOf(url: string, input: TProperties): { path: TProperties; sent: TP
 /** The schema of a body. A POST whose fields are all optional needs no body, unless it says so. */
 function bodyOf(operation: Declaration, sent: TProperties) {
   const examples = operation.example ? { examples: [operation.example] } : {}
+  if (operation.body) return Type.Object({}, { 'x-record': { ...operation.body, ...examples } })
   const mayBeAbsent = routeOf(operation).method === 'POST' && !operation.needsBody
   const isOptional = mayBeAbsent && Object.values(sent).every(Type.IsOptional)
   return Type.Object(asBodyFields(sent), {

@@ -52,7 +52,7 @@ export const VIEW_OPERATIONS = [
     input: { ...ViewPath, ...ViewBody.properties },
     output: { view: SavedView },
     bodyBytesMax: VIEW_BYTES_MAX,
-    example,
+    example: { ...example, name: 'Leads in Italy', query: { country: 'Italy' } },
     errors: ['409 view_name_taken'],
     run: async ({ tenant, now }, { view_id, ...view }) => ({ view: await replaceView(tenant, view_id, view, now) }),
     audit: ({ view }) => entryOf('view.updated', view),

@@ -38,32 +38,26 @@ const PushedRecord = Type.Object(
 )
 
 /** Body of POST /v1/sources/:source/contacts. */
-export const PushBody = Type.Object(
-  {
-    kind: Type.Optional(
-      Type.Enum([...PUSHED_KINDS], {
-        description: 'The kind of source. It is remembered; the default is crm.',
-      }),
-    ),
-    records: recordList(PushedRecord),
-  },
-  {
-    additionalProperties: false,
-    examples: [
-      {
-        kind: 'crm',
-        records: [
-          {
-            external_id: '701',
-            email: 'ada@example.com',
-            properties: { firstname: 'Ada', company: 'Analytical Engines', company_domain: 'analytical.example' },
-            updated_at: '2026-01-31T08:00:00.000Z',
-          },
-        ],
-      },
-    ],
-  },
-)
+export const PUSH_FIELDS = {
+  kind: Type.Optional(
+    Type.Enum([...PUSHED_KINDS], {
+      description: 'The kind of source. It is remembered; the default is crm.',
+    }),
+  ),
+  records: recordList(PushedRecord),
+}
+
+export const PUSH_EXAMPLE = {
+  kind: 'crm',
+  records: [
+    {
+      external_id: '701',
+      email: 'ada@example.com',
+      properties: { firstname: 'Ada', company: 'Analytical Engines', company_domain: 'analytical.example' },
+      updated_at: '2026-01-31T08:00:00.000Z',
+    },
+  ],
+}
 
 /** @throws ServiceError 400 for a name that a connected source cannot have. */
 export function parseSourceName(source: string): string {

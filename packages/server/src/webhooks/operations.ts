@@ -252,6 +252,7 @@ export const WEBHOOK_OPERATIONS = [
       previous_secret_until: Timestamp,
       switch_at: Timestamp,
     },
+    example: { overlap_seconds: 3_600 },
     async run({ tenant, secrets, now }, { subscription_id: id, overlap_seconds, switch_at }) {
       const { subscription_id } = await readSubscription(tenant, id)
       const rotation = { overlapSeconds: overlap_seconds, switchAt: switch_at }

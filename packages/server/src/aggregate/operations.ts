@@ -1,0 +1,83 @@
+import Type from 'typebox'
+import { operation } from '../operations/declare.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { METRICS } from './dimension.ts'
+import { EVENT_DIMENSIONS } from './event-dimensions.ts'
+import { aggregateEvents } from './events.ts'
+import { aggregateEventsByCompany } from './events-by-company.ts'
+import { aggregateEventsByContact } from './events-by-contact.ts'
+import { COMPANY_DIMENSIONS, CONTACT_DIMENSIONS } from './record-dimensions.ts'
+import { aggregateCompanies, aggregateContacts } from './records.ts'
+import { AGGREGATE_FIELDS, AggregateBody, checkAggregation, parseAggregation, scopeOfBody } from './requests.ts'
+
+/** Group-by over contacts, companies or events. */
+export const AGGREGATE_OPERATIONS = [
+  operation({
+    name: 'aggregate',
+    tag: 'Aggregation',
+    http: 'POST /v1/aggregate',
+    command: 'aggregate',
+    scope: 'any-key',
+    scopeOf: scopeOfBody,
+    summary: 'Group contacts, companies or events and count or measure each group',
+    description:
+      'Buckets come by value, highest first; days, weeks and months are the most recent ones in chronological order. Needs the scope `contacts:read`, `companies:read` or `events:read`, as the entity says.',
+    input: AGGREGATE_FIELDS,
+    body: AggregateBody,
+    output: {
+      entity: Type.String(),
+      group_by: Type.String(),
+      metric: Type.Unsafe<(typeof METRICS)[number]>({ type: 'string', enum: METRICS }),
+      buckets: Type.Array(
+        Type.Object({
+          key: Type.Union([Type.String(), Type.Boolean(), Type.Null()], { description: 'null: the value is missing.' }),
+          value: Type.Union([Type.Number(), Type.Null()], {
+            description: 'null: no record of the bucket has a number.',
+          }),
+        }),
+      ),
+      total: Type.Integer({ description: 'The records that match the filters, whatever the metric.' }),
+      distinct_groups: Type.Optional(
+        Type.Integer({
+          description: 'Events only: unique values of the dimension, beyond the limit too; null not counted.',
+        }),
+      ),
+      total_matching: Type.Optional(Type.Integer({ description: 'Events only: the same as total.' })),
+    },
+    example: { entity: 'contacts', group_by: 'country' },
+    errors: ['400 unknown_segment', '409 segment_counting'],
+    async run({ tenant, warn }, sent) {
+      const body = checkAggregation(sent)
+      const aggregation = parseAggregation(body)
+      const { metric, field } = aggregation.measure
+      if (metric === 'count' && field !== '') {
+        warn("metric_field was ignored: the metric 'count' counts records")
+      }
+      const answer = await summaryOf(tenant, aggregation)
+      return { entity: body.entity, group_by: body.group_by, metric, ...answer }
+    },
+  }),
+]
+
+type Aggregation = ReturnType<typeof parseAggregation>
+type EventAggregation = Extract<Aggregation, { entity: 'events' }>
+
+async function summaryOf(tenant: Tenant, aggregation: Aggregation) {
+  const { measure, limit } = aggregation
+  if (aggregation.entity === 'contacts') {
+    const dimension = CONTACT_DIMENSIONS[aggregation.dimension]
+    return aggregateContacts(tenant, aggregation.filters, dimension, measure, limit)
+  }
+  if (aggregation.entity === 'companies') {
+    const dimension = COMPANY_DIMENSIONS[aggregation.dimension]
+    return aggregateCompanies(tenant, aggregation.filters, dimension, measure, limit)
+  }
+  const { distinctGroups, ...summary } = await eventsBy(tenant, aggregation)
+  return { ...summary, distinct_groups: distinctGroups, total_matching: summary.total }
+}
+
+function eventsBy(tenant: Tenant, { dimension, filters, measure, limit }: EventAggregation) {
+  if (dimension === 'contact_id') return aggregateEventsByContact(tenant, filters, measure, limit)
+  if (dimension === 'company_id') return aggregateEventsByCompany(tenant, filters, measure, limit)
+  return aggregateEvents(tenant, filters, EVENT_DIMENSIONS[dimension], measure, limit)
+}

@@ -1,0 +1,145 @@
+import Type from 'typebox'
+import { idInPath, operation } from '../operations/declare.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
+import { oneOf, wordList } from '../platform/http/query-parameters.ts'
+import { Id } from '../platform/http/responses.ts'
+import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
+import { ContactEvent, EnrichedEvent, PlainEvent, SummaryEvent } from './event-object.ts'
+import { eventFilterSchemas } from './filters.ts'
+import { countEvents, listEventSummaries, listEvents } from './list.ts'
+import { listEventTypes, readEvent } from './read.ts'
+import { includeSystem, ListEventsQuery } from './requests.ts'
+import { eventStatistics, STATISTICS } from './stats.ts'
+
+const tag = 'Events'
+
+const EventStats = Type.Object({
+  total: Type.Integer(),
+  by_type: Type.Optional(
+    Type.Array(Type.Object({ type: Type.String(), count: Type.Integer() }), {
+      description: 'The 50 most frequent types.',
+    }),
+  ),
+  by_domain: Type.Optional(
+    Type.Array(Type.Object({ domain: Type.String(), count: Type.Integer() }), {
+      description: 'The 50 most frequent domains.',
+    }),
+  ),
+  by_day: Type.Optional(
+    Type.Array(Type.Object({ date: Type.String({ examples: ['2026-01-31'] }), count: Type.Integer() }), {
+      description: 'The 90 most recent days (UTC) that have events, in chronological order.',
+    }),
+  ),
+})
+
+/** Events: list, names, statistics, of a contact, one. */
+export const EVENT_OPERATIONS = [
+  operation({
+    name: 'listEvents',
+    tag,
+    http: 'GET /v1/events',
+    command: 'event list',
+    scope: 'events:read',
+    summary: 'List, filter and search events',
+    input: ListEventsQuery.properties,
+    output: {
+      events: Type.Optional(Type.Union([Type.Array(EnrichedEvent), Type.Array(SummaryEvent)])),
+      pagination: Type.Optional(Pagination),
+      count: Type.Optional(Type.Integer({ description: 'With `count_only`, instead of the other fields.' })),
+    },
+    async run({ tenant }, { page = 1, limit = 20, sort_by, sort_dir, count_only, fields, include, ...rest }) {
+      const filters = { ...rest, includeSystem: asksForSystem(include) }
+      const counting = countEvents(tenant, filters)
+      if (count_only) return { count: await counting }
+      const order = { sortBy: sort_by ?? 'timestamp', direction: sort_dir ?? 'desc' } as const
+      const list = fields === 'summary' ? listEventSummaries : listEvents
+      const [events, total] = await Promise.all([list(tenant, filters, order, { page, limit }), counting])
+      return { events, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'listEventTypes',
+    tag,
+    http: 'GET /v1/events/types',
+    command: 'event types',
+    scope: 'events:read',
+    summary: 'List the distinct event names',
+    input: { ...pageParameters(1_000, 1_000), include: includeSystem },
+    output: { types: Type.Array(Type.String()), total_items: Type.Integer(), pagination: Pagination },
+    async run({ tenant }, { page = 1, limit = 1_000, include }) {
+      const { types, total } = await listEventTypes(tenant, asksForSystem(include), { page, limit })
+      return { types, total_items: total, pagination: paginationOf({ page, limit }, total) }
+    },
+  }),
+  operation({
+    name: 'getEventStats',
+    tag,
+    http: 'GET /v1/events/stats',
+    command: 'event stats',
+    scope: 'events:read',
+    summary: 'Count events by type, domain and day',
+    input: {
+      ...eventFilterSchemas('event_type', 'domain', 'date_after', 'date_before', 'identified_only'),
+      group_by: oneOf(STATISTICS, 'Return only this list; default: all three.'),
+      include: includeSystem,
+    },
+    output: { stats: EventStats },
+    async run({ tenant }, { group_by, include, ...rest }) {
+      const filters = { ...rest, includeSystem: asksForSystem(include) }
+      return { stats: await eventStatistics(tenant, filters, group_by ? [group_by] : STATISTICS) }
+    },
+  }),
+  operation({
+    name: 'listContactEvents',
+    tag: 'Contacts',
+    http: 'GET /v1/contacts/events/:contact_id',
+    command: 'contact events',
+    scope: 'contacts:read',
+    summary: 'List the events of a contact, at most 1,000, even after its deletion',
+    description:
+      'An answer contains at most 8 MiB of events: `returned` is their number. GET /v1/events?contact_id=… pages through all of them.',
+    input: {
+      contact_id: idInPath('contact'),
+      ...eventFilterSchemas('event_type'),
+      sort_dir: oneOf(['asc', 'desc'], 'Oldest or newest first.', 'desc'),
+      fields: oneOf(['summary', 'full'], 'summary: compact events.'),
+      include: wordList(
+        ['provenance', 'system'],
+        'system adds system events. provenance is accepted; events have none.',
+      ),
+    },
+    output: {
+      events: Type.Union([Type.Array(PlainEvent), Type.Array(ContactEvent)]),
+      contact_id: Id,
+      total_items: Type.Integer({ description: 'The number of matching events.' }),
+      returned: Type.Integer({ description: 'The number of events in this answer, at most 1,000.' }),
+    },
+    errors: ['404 contact_merged'],
+    async run({ tenant, warn }, { contact_id, sort_dir = 'desc', fields, include, ...rest }) {
+      const filters = { ...rest, includeSystem: asksForSystem(include) }
+      const { events, total } = await readContactEvents(tenant, contact_id, filters, sort_dir)
+      if (events.length < Math.min(total, EVENTS_MAX)) {
+        warn(
+          `Only the first ${events.length} events fit into 8 MiB. GET /v1/events?contact_id=${contact_id} pages through all of them.`,
+        )
+      }
+      const shown = fields === 'summary' ? events.map(toContactEvent) : events
+      return { events: shown, contact_id, total_items: total, returned: events.length }
+    },
+  }),
+  operation({
+    name: 'getEvent',
+    tag,
+    http: 'GET /v1/events/:event_id',
+    command: 'event get',
+    scope: 'events:read',
+    summary: 'Get one event with its contact and company',
+    input: { event_id: idInPath('event') },
+    output: { event: EnrichedEvent },
+    run: async ({ tenant }, { event_id }) => ({ event: await readEvent(tenant, event_id) }),
+  }),
+]
+
+function asksForSystem(include: readonly string[] = []): boolean {
+  return include.includes('system')
+}

@@ -1,0 +1,62 @@
+import Type from 'typebox'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { checkProperties, PropertiesInput, type PropertyChanges } from '../contacts/properties.ts'
+import { VisitorIds } from '../contacts/requests.ts'
+import { flattenTraits } from '../contacts/traits.ts'
+import { operationsWith } from '../operations/declare.ts'
+import { parseEmail } from '../platform/email.ts'
+import { type ErrorDetail, validationError } from '../platform/errors.ts'
+import { Id } from '../platform/http/responses.ts'
+import { type Identification, identify } from './identify.ts'
+
+const FIELDS = {
+  visitor_id: VisitorIds,
+  user_id: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 200, description: "Your own system's id for this person." }),
+  ),
+  email: Type.Optional(Type.String({ minLength: 1, maxLength: 320 })),
+  properties: Type.Optional(PropertiesInput),
+}
+
+/** Identification from a server. */
+export const IDENTIFICATION_OPERATIONS = [
+  operationsWith<WriteDependencies>()({
+    name: 'identify',
+    tag: 'Contacts',
+    http: 'POST /v1/identify',
+    command: 'identify',
+    scope: 'contacts:write',
+    summary: "Identify visitors; their earlier anonymous events become the contact's",
+    description:
+      'Finds the contact by email, else by user_id, or creates it. Nested properties are flattened: `address: {city}` becomes `address.city`. Returns once the earlier anonymous events of the visitors belong to the contact.',
+    input: FIELDS,
+    output: { contact_id: Id, created: Type.Boolean(), linked_visitors: Type.Integer() },
+    needsBody: true,
+    example: { visitor_id: '019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071', user_id: 'user-42', email: 'ada@example.com' },
+    errors: ['409 too_many_visitors', '413 contact_too_large'],
+    async run(context, fields) {
+      const identification = parseIdentification(fields)
+      const { contactId, created } = await identify(context.tenant, context, identification)
+      return { contact_id: contactId, created, linked_visitors: new Set(identification.visitorIds).size }
+    },
+  }),
+]
+
+function parseIdentification(fields: Type.Static<Type.TObject<typeof FIELDS>>): Identification {
+  const details: ErrorDetail[] = []
+  const { email: sameEmail, ...properties } = flattenTraits(fields.properties ?? {}) as PropertyChanges
+  const email = fields.email === undefined ? null : parseEmail(fields.email)
+  if (fields.email !== undefined && email === null) {
+    details.push({ path: 'email', message: 'is not a valid e-mail address' })
+  }
+  if (sameEmail !== undefined && (typeof sameEmail !== 'string' || parseEmail(sameEmail) !== email)) {
+    details.push({ path: 'properties.email', message: 'must equal email, or be omitted' })
+  }
+  if (fields.email === undefined && fields.user_id === undefined) {
+    details.push({ path: 'email', message: 'or user_id is required to identify the contact' })
+  }
+  details.push(...checkProperties(properties))
+  if (details.length > 0) throw validationError(details)
+  const visitorIds = [fields.visitor_id ?? []].flat()
+  return { visitorIds, userId: fields.user_id ?? null, email, properties, trust: 'verified' }
+}

@@ -1,0 +1,49 @@
+import Type from 'typebox'
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { operationsWith } from '../operations/declare.ts'
+import { keyOf } from '../platform/http/records.ts'
+import { Id, Nullable } from '../platform/http/responses.ts'
+import { PUSH_EXAMPLE, PUSH_FIELDS, parseRecord, parseSourceName } from './requests.ts'
+import { noteSource } from './source-kinds.ts'
+import { writeRecords } from './write-records.ts'
+
+const Result = Type.Object({
+  index: Type.Integer({ description: 'Index of the record in the request.' }),
+  external_id: Nullable(Type.String({ description: 'As sent; null if it is not a text.' })),
+  status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
+  contact_id: Type.Optional(Id),
+  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+})
+
+/** Pushes from connected systems. */
+export const SOURCE_OPERATIONS = [
+  operationsWith<WriteDependencies>()({
+    name: 'pushSourceContacts',
+    tag: 'Sources',
+    http: 'POST /v1/sources/:source/contacts',
+    command: 'source push',
+    scope: 'contacts:write',
+    summary: 'Create or update contacts with the records of a connected system',
+    description:
+      "A contact is found by the source's id for it, else by email, else created. An invalid record fails alone.",
+    input: { source: Type.String({ examples: ['hubspot'] }), ...PUSH_FIELDS },
+    output: {
+      results: Type.Array(Result),
+      failed: Type.Integer({ description: 'How many records failed.' }),
+    },
+    example: PUSH_EXAMPLE,
+    async run(context, { source: name, kind: sentKind, records }) {
+      const { tenant, now } = context
+      const source = parseSourceName(name)
+      const kind = await noteSource(tenant, source, sentKind, now)
+      const written = await writeRecords(tenant, context, { source, kind }, records.map(parseRecord))
+      const results = written.map((result, index) => ({
+        index,
+        external_id: keyOf(records[index], 'external_id'),
+        status: result.status,
+        ...(result.status === 'failed' ? { error: result.error } : { contact_id: result.contactId }),
+      }))
+      return { results, failed: results.filter(({ status }) => status === 'failed').length }
+    },
+  }),
+]

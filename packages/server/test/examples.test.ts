@@ -1,0 +1,121 @@
+import Type, { type TSchema } from 'typebox'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { OPERATIONS, type Services } from '../src/assembly/all-operations.ts'
+import { type Declaration, type Operation, routeOf } from '../src/operations/declare.ts'
+import { success } from '../src/platform/http/responses.ts'
+import { MAIL, propose } from './actions.ts'
+import { exampleOf, fill, oneOfEach, queryOf } from './one-of-each.ts'
+import { type Browser, signedIn } from './people.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from './service.ts'
+import { socialOf } from './social.ts'
+import { undeclaredFields } from './undeclared-fields.ts'
+
+/**
+ * Every operation answers its example of openapi.json, and each query parameter, with the fields that it declares. That
+ * none is missing is checked in every test (service.ts). An operation is added to a table below only if it needs another
+ * server, or something of its own that no other operation has used up before.
+ */
+let service: TestService
+let tenant: TestTenant
+let owner: Browser
+let ids: Record<string, string>
+
+beforeAll(async () => {
+  service = await sharedService()
+  tenant = await createTestTenant(service)
+  owner = await signedIn(service, tenant.id, 'owner')
+  ids = await oneOfEach(service, tenant, 'example')
+})
+
+const MAIL_SERVERS =
+  'an e-mail account, which is accepted after a log-in at its servers: email-accounts.test.ts, mailbox.test.ts'
+/** Operations that need another server, and where they are tested. */
+const NEEDS_A_SERVER: Record<string, string> = {
+  setEmailAccount: MAIL_SERVERS,
+  checkEmailAccount: MAIL_SERVERS,
+  removeEmailAccount: MAIL_SERVERS,
+  rereadMailbox: MAIL_SERVERS,
+}
+
+/** Makes what an operation uses up. @returns ids for its path and in place of those of its example */
+const OF_ITS_OWN: Record<string, () => Promise<Record<string, string>>> = {
+  mergeContact: async () => ({
+    contact_id: await tenant.contact('merged@example.com'),
+    into: await tenant.contact('survivor@example.com'),
+  }),
+  unmergeContact: async () => {
+    const contact_id = await tenant.contact('twin@example.com')
+    await owner.call('POST', `/v1/contacts/${contact_id}/merge`, { into: ids.contact_id })
+    return { contact_id }
+  },
+  eraseContact: async () => ({ contact_id: await tenant.contact('erasable@example.com') }),
+  // The action of `oneOfEach` has no sender, so that it can only be rejected; and its contact takes no mail.
+  approveAction: async () => {
+    const contactId = await tenant.contact('writable@example.com')
+    const { agent_id: agentId = '', run_id: runId = '', identity_id: identityId } = ids
+    await propose(tenant.handle, service.jobs, { contactId, agentId, runId, ...MAIL, identityId })
+    return { contact_id: contactId, action_index: '0' }
+  },
+  socialLoginCode: () => waitingForCode('social'),
+  linkedinLoginCode: () => waitingForCode('linkedin'),
+}
+
+/** Logs in again: a later login takes the place of an earlier one. */
+async function waitingForCode(network: string): Promise<Record<string, string>> {
+  const login = socialOf(tenant, ids.identity_id ?? '', network)
+  const session_id = await login.begin('2fa@example.com')
+  await login.until(session_id, 'awaiting_2fa')
+  return { session_id }
+}
+
+function operationsBy(method: string): Operation<Services>[] {
+  return OPERATIONS.filter((operation) => routeOf(operation).method === method && !(operation.name in NEEDS_A_SERVER))
+}
+
+/** Reads come first and deletions last, those of a contact's notes before its own, so that each finds what it names. */
+const IN_ORDER = [...['GET', 'PUT', 'PATCH', 'POST'].flatMap(operationsBy), ...operationsBy('DELETE').toReversed()]
+
+describe.each(IN_ORDER)('$name', (operation) => {
+  const { method, url, hasBody } = routeOf(operation)
+  const example = exampleOf(operation)
+
+  async function succeed(sent: Record<string, unknown>, own: Record<string, string> = {}): Promise<void> {
+    const query = hasBody ? '' : queryOf(sent)
+    const body = hasBody && Object.keys(sent).length > 0 ? sent : undefined
+    const answer = await owner.call(method, fill(url, { ...ids, ...own }) + query, body)
+    expect(answer.status, JSON.stringify(answer.body)).toBe(operation.status ?? 200)
+    expect(undeclaredFields(success(operation.output), answer.body)).toEqual([])
+  }
+
+  test('answers its example with the fields that it declares', async () => {
+    const own = (await OF_ITS_OWN[operation.name]?.()) ?? {}
+    const sent = Object.entries(example).map(([name, value]) => [name, own[name] ?? value])
+    await succeed(Object.fromEntries(sent), own)
+  })
+
+  if (method !== 'GET') return
+  test.each(optionalParameters(operation))('takes the parameter %s', async (name, value) => {
+    await succeed({ ...example, [name]: example[name] ?? ids[name] ?? value })
+  })
+})
+
+type Parameter = TSchema & {
+  type?: string
+  enum?: string[]
+  default?: unknown
+  examples?: unknown[]
+  minimum?: number
+  'x-words'?: string[]
+}
+
+/** The optional parameters of a query, each with a valid value. */
+function optionalParameters({ input, http }: Declaration): [name: string, value: unknown][] {
+  return Object.entries(input).flatMap(([name, schema]): [string, unknown][] => {
+    return Type.IsOptional(schema) && !http.includes(`:${name}`) ? [[name, anyValueOf(schema as Parameter)]] : []
+  })
+}
+
+function anyValueOf(schema: Parameter): unknown {
+  const given = [schema.enum?.[0], schema['x-words']?.[0], schema.examples?.[0], schema.default, schema.minimum]
+  return given.find((value) => value !== undefined) ?? (schema.type === 'boolean' ? true : 'example')
+}

@@ -1,0 +1,112 @@
+import type { TSchema } from 'typebox'
+import { expect } from 'vitest'
+import { type Declaration, routeOf } from '../src/operations/declare.ts'
+import { createSegment } from '../src/segments/segments.ts'
+import { orderExport } from '../src/tenant-export/exports.ts'
+import { MAIL, propose } from './actions.ts'
+import { createPerson } from './people.ts'
+import type { TestService, TestTenant } from './service.ts'
+import { socialOf } from './social.ts'
+import { addDelivery, until } from './webhooks.ts'
+
+/** The email of the contact and its visitor, in `oneOfEach`. */
+export const CONTACT = { email: 'owner@example.com', visitor_id: 'v' }
+
+/**
+ * Gives a tenant one of everything that a path can name.
+ * @param text is in every name and text of it.
+ * @returns the ids, under the names that paths have for them.
+ */
+export async function oneOfEach(
+  service: TestService,
+  tenant: TestTenant,
+  text: string,
+): Promise<Record<string, string>> {
+  const make = async (path: string, body?: unknown) => {
+    const answer = await tenant.call('POST', path, body)
+    expect([path, answer.status]).toEqual([path, expect.toSatisfy((status: number) => status < 300)])
+    return answer.body
+  }
+  const contact_id = await tenant.contact(CONTACT.email, { firstname: text }, { visitor_id: CONTACT.visitor_id })
+  const erased = await tenant.contact('erased@example.com')
+  const { company } = await make('/v1/companies', { domain: 'owner.example', name: text })
+  const { note } = await make(`/v1/contacts/${contact_id}/notes`, { content: text })
+  const url = `https://${tenant.site}/${text}`
+  await tenant.track({ visitor_id: CONTACT.visitor_id, events: [{ event: text, url }] })
+  const { body } = await tenant.call('GET', '/v1/events')
+  const filter = { match: 'all', conditions: [{ property: 'firstname', operator: 'equals', value: text }] }
+  const segment = await createSegment(tenant.handle, { name: text, description: text, filter }, new Date())
+  const { agent_id } = (await make('/v1/agents', { name: text, description: text })).agent
+  const { job_id: run_id } = await make(`/v1/agents/${agent_id}/trigger`, { contact_ids: [contact_id] })
+  const place = { contactId: contact_id, agentId: agent_id, runId: run_id, actionIndex: 99 }
+  await propose(tenant.handle, service.jobs, { ...place, ...MAIL })
+  const { identity_id } = (await make('/v1/identities', { firstName: text, lastName: text, role: text })).identity
+  await make('/v1/suppressions', { address: CONTACT.email, details: text })
+  const hook = { event: text, url: `https://hooks.example.com/${text}` }
+  const { subscription_id } = await make('/v1/webhooks', hook)
+  const delivery = { subscriptionId: subscription_id, createdAt: new Date() }
+  // Never made, so that it stays as it is.
+  const { exportId } = await tenant.handle.transaction((tx) =>
+    orderExport(tx, { ...service.jobs, send: async () => null }, { kind: 'service' }, new Date()),
+  )
+  const member = { email: `${text}@example.com`, name: text, role: 'member' } as const
+  const invited = { email: `invited-${text}@example.com`, role: 'viewer' }
+  const ids = {
+    contact_id,
+    company_id: company.company_id,
+    note_id: note.note_id,
+    event_id: body.events[0].event_id,
+    segment_id: segment.segmentId,
+    agent_id,
+    run_id,
+    action_index: '99',
+    identity_id,
+    address: CONTACT.email,
+    session_id: await socialOf(tenant, identity_id).begin('2fa@example.com'),
+    subscription_id,
+    delivery_id: await addDelivery(tenant.handle, delivery, 'failed', { attempts: 6 }),
+    key_id: (await make('/v1/api-keys', { name: text, scopes: ['all'] })).key_id,
+    view_id: (await make('/v1/views', { name: text, page: 'contacts', query: {}, columns: [] })).view.view_id,
+    erasure_id: (await make('/v1/erasures', { contact_id: erased })).receipt.erasure_id,
+    export_id: exportId,
+    user_id: await createPerson(service.stores, tenant.id, member),
+    invitation_id: (await make('/v1/invitations', invited)).invitation.invitation_id,
+    domain_id: (await make('/v1/domains', { domain: `${text}.example` })).domain.domain_id,
+    source: 'walk',
+  }
+  await until(async () => {
+    const { body: counted } = await tenant.call('GET', `/v1/segments/${ids.segment_id}`)
+    expect(counted.segment.contact_count).toBe(1)
+  })
+  return ids
+}
+
+/** A path with the ids of `oneOfEach`. */
+export function fill(path: string, ids: Record<string, string>): string {
+  return path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name)
+}
+
+/** A body with the ids where `:name` is the whole text: an address has colons too. */
+export function fillBody(body: unknown, ids: Record<string, string>): string {
+  return JSON.stringify(body, (_, value) =>
+    typeof value === 'string' && value.startsWith(':') ? fill(value, ids) : value,
+  )
+}
+
+/** What an operation is sent: its example, or the examples of its fields. */
+export function exampleOf(operation: Declaration): Record<string, unknown> {
+  const { example, input } = operation
+  const { url, hasBody } = routeOf(operation)
+  if (example || !hasBody) return example ?? {}
+  const examples = Object.entries(input).flatMap(([name, schema]) => {
+    const [value] = (schema as TSchema & { examples?: unknown[] }).examples ?? []
+    return value === undefined || url.includes(`:${name}`) ? [] : [[name, value]]
+  })
+  return Object.fromEntries(examples)
+}
+
+/** The query string of some parameters; empty without any. */
+export function queryOf(parameters: Record<string, unknown>): string {
+  const query = new URLSearchParams(Object.entries(parameters).map(([name, value]) => [name, String(value)]))
+  return query.size === 0 ? '' : `?${query}`
+}
