@@ -1,6 +1,6 @@
 import { hashPassword } from '../src/access/passwords.ts'
-import type { Role } from '../src/access/roles.ts'
 import { createTenantUser } from '../src/access/users.ts'
+import type { Role } from '../src/operations/roles.ts'
 import { newId } from '../src/platform/ids.ts'
 import type { Stores } from '../src/platform/tenant.ts'
 import { type Answer, call, type TestService } from './service.ts'

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { ROLES, type Role } from '../src/access/roles.ts'
+import { ROLES, type Role } from '../src/operations/roles.ts'
 import { type Browser, signedIn } from './people.ts'
 import { createTestTenant, sharedService, type TestService } from './service.ts'
 

@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type Type from 'typebox'
-import type { AuditLogEntry } from '../../../server/src/audit/list.ts'
+import type { AuditLogEntry } from '../../../server/src/operations/audit-list.ts'
 import type { Pagination } from '../../../server/src/platform/http/pagination.ts'
 import { get, type Query } from './client.ts'
 

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { Role } from '../../../server/src/access/roles.ts'
 import type { InvitationAnswer, MeAnswer, SignInOptionsAnswer } from '../../../server/src/access/sign-in/schema.ts'
+import type { Role } from '../../../server/src/operations/roles.ts'
 import { get, send } from './client.ts'
 
 export type { Role }

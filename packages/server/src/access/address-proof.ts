@@ -1,4 +1,4 @@
-import { audit } from '../audit/log.ts'
+import { audit } from '../operations/audit.ts'
 import { newId } from '../platform/ids.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
 import { lockAddress, verifiedAccount } from './accounts.ts'

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { Actor } from '../audit/log.ts'
+import type { Actor } from '../operations/audit.ts'
+import { isScope, SCOPES, type Scope } from '../operations/scopes.ts'
 import { notFound, ServiceError, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
@@ -8,7 +9,6 @@ import { requireName } from '../platform/names.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { hashOf } from './api-key-lookup.ts'
 import { withdrawInvitationsOfKey } from './invitations.ts'
-import { isScope, SCOPES, type Scope } from './scopes.ts'
 
 /** 32 random bytes cannot be guessed. */
 const KEY_BYTES = 32

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Actor } from '../audit/log.ts'
+import type { Actor } from '../operations/audit.ts'
+import { isAtLeast, type Role } from '../operations/roles.ts'
+import { requireScopeOf, type Scope, scopesOf } from '../operations/scopes.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { RateLimiter } from '../platform/http/rate-limits.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import type { ApiKey, FindApiKey } from './api-key-lookup.ts'
 import { requireOwnSite } from './own-site.ts'
-import { isAtLeast, type Role } from './roles.ts'
-import { type Scope, scopesOf } from './scopes.ts'
 import { hasSessionCookie, type SignedIn } from './sessions.ts'
 
 /**
@@ -116,18 +116,6 @@ function callerOf({ raw }: FastifyReply): AbortSignal {
     if (!raw.writableFinished) controller.abort()
   })
   return controller.signal
-}
-
-/** @throws ServiceError 403 naming the scope that the caller of a request lacks. */
-export function requireScopeOf({ scopes, signedIn }: FastifyRequest, scope: Scope): void {
-  if (scopes.has(scope)) return
-  const details = [{ path: 'scope', message: scope }]
-  if (signedIn) {
-    const message = `Your role ${signedIn.membership?.role} does not include ${scope}. Ask an owner of the tenant.`
-    throw new ServiceError(403, 'insufficient_role', message, { details })
-  }
-  const message = `This API key lacks the scope ${scope}. Create a key that has it.`
-  throw new ServiceError(403, 'insufficient_scope', message, { details })
 }
 
 /** The person whose session a request has been found to be. */

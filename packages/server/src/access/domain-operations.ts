@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { audit } from '../audit/log.ts'
+import { audit } from '../operations/audit.ts'
 import { idInPath, operation, operationsWith } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { flag } from '../platform/http/query-parameters.ts'

@@ -1,5 +1,5 @@
-import type { Actor } from '../audit/log.ts'
 import type { Config } from '../config.ts'
+import type { Actor } from '../operations/audit.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Mailer } from '../platform/mail.ts'
 import type { Stores } from '../platform/tenant.ts'

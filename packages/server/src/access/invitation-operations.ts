@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { idInPath, operationsWith } from '../operations/declare.ts'
+import { RoleName } from '../operations/roles.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id, Nullable } from '../platform/http/responses.ts'
 import { deliverInvitation, type InvitationMail } from './invitation-mail.ts'
@@ -11,7 +12,6 @@ import {
   renewInvitation,
   withdrawInvitation,
 } from './invitations.ts'
-import { RoleName } from './roles.ts'
 
 /** The services that the operations on invitations need. */
 export type InvitationServices = InvitationMail

@@ -1,11 +1,11 @@
 import Type from 'typebox'
 import { idInPath, operation } from '../operations/declare.ts'
+import { SCOPES } from '../operations/scopes.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { timestampBound } from '../platform/http/query-parameters.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from './api-keys.ts'
-import { SCOPES } from './scopes.ts'
 
 const tag = 'API keys'
 

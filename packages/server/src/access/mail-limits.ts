@@ -1,5 +1,5 @@
-import type { Actor } from '../audit/log.ts'
 import type { MailLimits } from '../config.ts'
+import type { Actor } from '../operations/audit.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { lock } from '../platform/postgres/locks.ts'

@@ -1,10 +1,10 @@
 import Type from 'typebox'
 import { idInPath, operationsWith } from '../operations/declare.ts'
+import { RoleName } from '../operations/roles.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { changeRole, listMembers, Member, removeMember } from './members.ts'
-import { RoleName } from './roles.ts'
 
 /** The services that the operations on members need: accounts belong to no tenant. */
 export interface MemberServices {

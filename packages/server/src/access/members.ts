@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { audit } from '../audit/log.ts'
+import { audit } from '../operations/audit.ts'
+import { isRole, type Role, RoleName } from '../operations/roles.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Timestamp } from '../platform/http/responses.ts'
@@ -7,7 +8,6 @@ import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 import { stopVouching } from './accounts.ts'
 import { withdrawInvitationsOfMember } from './invitations.ts'
-import { isRole, type Role, RoleName } from './roles.ts'
 import { type Caller, holdRole, requireMayGrant, requireMayManage } from './team-authority.ts'
 
 export const Member = Type.Object(

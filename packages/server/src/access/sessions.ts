@@ -1,7 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { isRole, type Role } from '../operations/roles.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Clock } from '../platform/time.ts'
-import { isRole, type Role } from './roles.ts'
 
 /** A session lasts so long after it was last renewed. */
 export const SESSION_SECONDS = 7 * 24 * 60 * 60

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { audit } from '../audit/log.ts'
+import { audit } from '../operations/audit.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'

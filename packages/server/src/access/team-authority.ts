@@ -1,8 +1,8 @@
-import type { Actor } from '../audit/log.ts'
+import type { Actor } from '../operations/audit.ts'
+import { isAtLeast, isRole, type Role } from '../operations/roles.ts'
+import { scopesOf } from '../operations/scopes.ts'
 import { ServiceError } from '../platform/errors.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { isAtLeast, isRole, type Role } from './roles.ts'
-import { scopesOf } from './scopes.ts'
 
 /** Who changes the team: a person, an API key or the operator. */
 export interface Caller {

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import { Browser, createPerson } from '../../test/people.ts'
 import { type Answer, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import type { Role } from './roles.ts'
-import { SCOPES, scopesOf } from './scopes.ts'
+import type { Role } from '../operations/roles.ts'
+import { SCOPES, scopesOf } from '../operations/scopes.ts'
 
 /** What an API key may do to the team: it has no role, and grants no more than it has. */
 let service: TestService

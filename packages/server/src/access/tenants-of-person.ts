@@ -1,6 +1,6 @@
-import { type Actor, audit } from '../audit/log.ts'
+import { type Actor, audit } from '../operations/audit.ts'
+import { isRole, type Role } from '../operations/roles.ts'
 import { openTenant, type Stores } from '../platform/tenant.ts'
-import { isRole, type Role } from './roles.ts'
 import { createTenant } from './tenants.ts'
 import { addMember } from './users.ts'
 

@@ -1,3 +1,4 @@
+import type { Role } from '../operations/roles.ts'
 import { parseEmail } from '../platform/email.ts'
 import { conflict, ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
@@ -7,7 +8,6 @@ import { lockAddress, saltFor } from './accounts.ts'
 import { proveAddress } from './address-proof.ts'
 import { requirePersonName } from './names.ts'
 import { hashPassword, requireGoodPassword } from './passwords.ts'
-import type { Role } from './roles.ts'
 
 export interface NewUser {
   email: string

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Actor, audit } from '../audit/log.ts'
+import { type Actor, audit } from '../operations/audit.ts'
 import type { Context } from '../operations/declare.ts'
 import { notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'

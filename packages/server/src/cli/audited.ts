@@ -1,4 +1,4 @@
-import { type AuditEntry, audit } from '../audit/log.ts'
+import { type AuditEntry, audit } from '../operations/audit.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import { openTenant, type Tenant } from '../platform/tenant.ts'
 import type { Session } from './session.ts'

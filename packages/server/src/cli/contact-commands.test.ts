@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { listAudit } from '../audit/list.ts'
+import { listAudit } from '../operations/audit-list.ts'
 import { openTenant } from '../platform/tenant.ts'
 import type { Values } from './command.ts'
 import { COMMANDS } from './commands.ts'

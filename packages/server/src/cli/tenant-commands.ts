@@ -1,5 +1,5 @@
 import { createTenant, listTenants } from '../access/tenants.ts'
-import { audit } from '../audit/log.ts'
+import { audit } from '../operations/audit.ts'
 import { paginationOf } from '../platform/http/pagination.ts'
 import { openTenant } from '../platform/tenant.ts'
 import { about } from './audited.ts'

@@ -1,7 +1,7 @@
 import { allowNewPassword } from '../access/password-reset.ts'
-import { isRole, ROLES, type Role } from '../access/roles.ts'
 import { passwordLink } from '../access/sign-in/links.ts'
 import { createTenantUser } from '../access/users.ts'
+import { isRole, ROLES, type Role } from '../operations/roles.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { audited } from './audited.ts'
 import { type Command, existingTenant, optional, required, tenant, type Values } from './command.ts'

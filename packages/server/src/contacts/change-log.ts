@@ -1,6 +1,5 @@
 import { type SystemEvent, toRecords } from '../journal/append.ts'
-import type { EventRecord } from '../journal/event-record.ts'
-import type { LiveTelling } from '../live/feed.ts'
+import type { Batch, EventRecord } from '../journal/event-record.ts'
 import type { Logger } from '../platform/log.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
@@ -44,7 +43,8 @@ export interface WriteDependencies {
   segments: SegmentFollower
   /** Deletes the conversations of a contact that is about to be deleted. */
   forgetConversations(tx: Tenant, contactId: string): Promise<void>
-  live: LiveTelling
+  /** Told of what was recorded, once it is committed. It is cheap where nobody reads, and never throws. */
+  live: { onRecorded(batches: readonly Pick<Batch, 'tenantId' | 'events'>[]): void }
   log: Logger
 }
 

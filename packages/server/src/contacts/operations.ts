@@ -1,10 +1,13 @@
 import Type from 'typebox'
 import type { Config } from '../config.ts'
-import { CompactEvent } from '../events/event-object.ts'
+import { CompactEvent, ContactEvent, PlainEvent } from '../events/event-object.ts'
+import { eventFilterSchemas } from '../events/filters.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
 import { Pagination, paginationOf } from '../platform/http/pagination.ts'
+import { oneOf, wordList } from '../platform/http/query-parameters.ts'
 import { Id, Timestamp } from '../platform/http/responses.ts'
 import type { WriteDependencies } from './change-log.ts'
+import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
 import { Contact, etagOfContact, ProjectedContact, parseProjection } from './contact-object.ts'
 import { countContacts, listContacts } from './list.ts'
 import { asksEvents, contactFiltersOf, eventFiltersOf } from './list-filters.ts'
@@ -116,6 +119,44 @@ export const CONTACT_OPERATIONS = [
         withRaw: include?.includes('raw') ?? false,
       })
       return { ...answer, timestamp: clock().toISOString() }
+    },
+  }),
+  contactOperation({
+    name: 'listContactEvents',
+    tag,
+    http: 'GET /v1/contacts/events/:contact_id',
+    command: 'contact events',
+    scope: 'contacts:read',
+    summary: 'List the events of a contact, at most 1,000, even after its deletion',
+    description:
+      'An answer contains at most 8 MiB of events: `returned` is their number. GET /v1/events?contact_id=… pages through all of them.',
+    input: {
+      ...ContactPath,
+      ...eventFilterSchemas('event_type'),
+      sort_dir: oneOf(['asc', 'desc'], 'Oldest or newest first.', 'desc'),
+      fields: oneOf(['summary', 'full'], 'summary: compact events.'),
+      include: wordList(
+        ['provenance', 'system'],
+        'system adds system events. provenance is accepted; events have none.',
+      ),
+    },
+    output: {
+      events: Type.Union([Type.Array(PlainEvent), Type.Array(ContactEvent)]),
+      contact_id: Id,
+      total_items: Type.Integer({ description: 'The number of matching events.' }),
+      returned: Type.Integer({ description: 'The number of events in this answer, at most 1,000.' }),
+    },
+    errors: ['404 contact_merged'],
+    async run({ tenant, warn }, { contact_id, sort_dir = 'desc', fields, include, ...rest }) {
+      const filters = { ...rest, includeSystem: include?.includes('system') ?? false }
+      const { events, total } = await readContactEvents(tenant, contact_id, filters, sort_dir)
+      if (events.length < Math.min(total, EVENTS_MAX)) {
+        warn(
+          `Only the first ${events.length} events fit into 8 MiB. GET /v1/events?contact_id=${contact_id} pages through all of them.`,
+        )
+      }
+      const shown = fields === 'summary' ? events.map(toContactEvent) : events
+      return { events: shown, contact_id, total_items: total, returned: events.length }
     },
   }),
   contactOperation({

@@ -1,5 +1,5 @@
 import type Type from 'typebox'
-import { askableGroups, contactsOf, type Owned } from '../contacts/visitors/owners.ts'
+import { askableGroups, contactsOf, type Owned } from '../owners/owners.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type ActivityEvent, isoOf, textOrNull } from './event-object.ts'
 import { conditionsOf, type EventFilters } from './filters.ts'

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { contactsOf, type Owned } from '../contacts/visitors/owners.ts'
+import { contactsOf, type Owned } from '../owners/owners.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox'
 import Type from 'typebox'
-import { ownersOf } from '../contacts/visitors/owners.ts'
 import { NOBODY } from '../journal/event-record.ts'
+import { ownersOf } from '../owners/owners.ts'
 import { containsFolded } from '../platform/clickhouse/folded-text.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import { IS_IDENTIFIED, isOwnedBy } from '../platform/clickhouse/tenant-events.ts'

@@ -1,4 +1,4 @@
-import { contactsOf } from '../contacts/visitors/owners.ts'
+import { contactsOf } from '../owners/owners.ts'
 import { isAnswerTooLarge, itemsWithin } from '../platform/answer-size.ts'
 import { isDeep, offsetOf, type Page } from '../platform/http/pagination.ts'
 import type { Tenant } from '../platform/tenant.ts'

@@ -1,10 +1,8 @@
 import Type from 'typebox'
 import { idInPath, operation } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
-import { oneOf, wordList } from '../platform/http/query-parameters.ts'
-import { Id } from '../platform/http/responses.ts'
-import { EVENTS_MAX, readContactEvents, toContactEvent } from './contact-events.ts'
-import { ContactEvent, EnrichedEvent, PlainEvent, SummaryEvent } from './event-object.ts'
+import { oneOf } from '../platform/http/query-parameters.ts'
+import { EnrichedEvent, SummaryEvent } from './event-object.ts'
 import { eventFilterSchemas } from './filters.ts'
 import { countEvents, listEventSummaries, listEvents } from './list.ts'
 import { listEventTypes, readEvent } from './read.ts'
@@ -32,7 +30,7 @@ const EventStats = Type.Object({
   ),
 })
 
-/** Events: list, names, statistics, of a contact, one. */
+/** Events: list, names, statistics, one. */
 export const EVENT_OPERATIONS = [
   operation({
     name: 'listEvents',
@@ -87,44 +85,6 @@ export const EVENT_OPERATIONS = [
     async run({ tenant }, { group_by, include, ...rest }) {
       const filters = { ...rest, includeSystem: asksForSystem(include) }
       return { stats: await eventStatistics(tenant, filters, group_by ? [group_by] : STATISTICS) }
-    },
-  }),
-  operation({
-    name: 'listContactEvents',
-    tag: 'Contacts',
-    http: 'GET /v1/contacts/events/:contact_id',
-    command: 'contact events',
-    scope: 'contacts:read',
-    summary: 'List the events of a contact, at most 1,000, even after its deletion',
-    description:
-      'An answer contains at most 8 MiB of events: `returned` is their number. GET /v1/events?contact_id=… pages through all of them.',
-    input: {
-      contact_id: idInPath('contact'),
-      ...eventFilterSchemas('event_type'),
-      sort_dir: oneOf(['asc', 'desc'], 'Oldest or newest first.', 'desc'),
-      fields: oneOf(['summary', 'full'], 'summary: compact events.'),
-      include: wordList(
-        ['provenance', 'system'],
-        'system adds system events. provenance is accepted; events have none.',
-      ),
-    },
-    output: {
-      events: Type.Union([Type.Array(PlainEvent), Type.Array(ContactEvent)]),
-      contact_id: Id,
-      total_items: Type.Integer({ description: 'The number of matching events.' }),
-      returned: Type.Integer({ description: 'The number of events in this answer, at most 1,000.' }),
-    },
-    errors: ['404 contact_merged'],
-    async run({ tenant, warn }, { contact_id, sort_dir = 'desc', fields, include, ...rest }) {
-      const filters = { ...rest, includeSystem: asksForSystem(include) }
-      const { events, total } = await readContactEvents(tenant, contact_id, filters, sort_dir)
-      if (events.length < Math.min(total, EVENTS_MAX)) {
-        warn(
-          `Only the first ${events.length} events fit into 8 MiB. GET /v1/events?contact_id=${contact_id} pages through all of them.`,
-        )
-      }
-      const shown = fields === 'summary' ? events.map(toContactEvent) : events
-      return { events: shown, contact_id, total_items: total, returned: events.length }
     },
   }),
   operation({

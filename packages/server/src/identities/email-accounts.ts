@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import { type Actor, audit } from '../audit/log.ts'
+import { type Actor, audit } from '../operations/audit.ts'
 import { notFound } from '../platform/errors.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'

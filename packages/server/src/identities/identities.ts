@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type Actor, audit } from '../audit/log.ts'
+import { type Actor, audit } from '../operations/audit.ts'
 import { notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { type Actor, audit } from '../audit/log.ts'
 import { changeContact, lockContact } from '../contacts/change.ts'
 import { changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { type Actor, audit } from '../operations/audit.ts'
 import { parseEmail } from '../platform/email.ts'
 import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'

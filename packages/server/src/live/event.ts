@@ -1,5 +1,5 @@
-import type { Owned } from '../contacts/visitors/owners.ts'
 import { isoOf, textOrNull } from '../events/event-object.ts'
+import type { Owned } from '../owners/owners.ts'
 
 /** An event as the live feed tells of it. */
 export interface LiveEvent {

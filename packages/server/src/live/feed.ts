@@ -1,6 +1,6 @@
-import { contactsOf } from '../contacts/visitors/owners.ts'
 import { EVENT_ID_ORDER } from '../events/table.ts'
 import type { Batch } from '../journal/event-record.ts'
+import { contactsOf } from '../owners/owners.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { every } from '../platform/every.ts'
 import type { Logger } from '../platform/log.ts'
@@ -25,13 +25,10 @@ const REMEMBERED_MAX = 2_000
 /** Gets a tenant's events. It must neither wait nor throw. */
 export type LiveReader = (event: LiveEvent) => void
 
-/** Told of what has been recorded here, once it is committed. Cheap where nobody reads, and it never throws. */
-export interface LiveTelling {
-  onRecorded(batches: readonly Pick<Batch, 'tenantId' | 'events'>[]): void
-}
-
 /** Tells readers of a tenant's events as they are recorded. */
-export interface LiveFeed extends LiveTelling {
+export interface LiveFeed {
+  /** Tells readers of what this process recorded, once it is committed. It neither waits nor throws. */
+  onRecorded(batches: readonly Pick<Batch, 'tenantId' | 'events'>[]): void
   /**
    * @param callerId the person or API key that reads.
    * @returns a function that closes the feed.

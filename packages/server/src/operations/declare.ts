@@ -1,7 +1,7 @@
 import Type, { type Static, type TObject, type TProperties, type TSchema } from 'typebox'
-import type { Scope } from '../access/scopes.ts'
-import type { Actor, AuditEntry } from '../audit/log.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import type { Actor, AuditEntry } from './audit.ts'
+import type { Scope } from './scopes.ts'
 
 /** What every operation gets; `operationsWith` adds the services that a feature needs. */
 export interface Context {

@@ -1,7 +1,5 @@
 import type { FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import Type, { type TProperties } from 'typebox'
-import { requireScopeOf } from '../access/authentication.ts'
-import type { Scope } from '../access/scopes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { validationError } from '../platform/errors.ts'
 import type { App } from '../platform/http/app-types.ts'
@@ -13,6 +11,8 @@ import { errorResponses } from './errors.ts'
 import { idempotencyKeyOf, performOnce } from './idempotency.ts'
 import { ifMatch } from './if-match.ts'
 import { type Finish, perform } from './perform.ts'
+import type { Scope } from './scopes.ts'
+import { requireScopeOf } from './scopes.ts'
 
 type Dependencies<Services> = Services & { clock: Clock; secrets: SecretBox; isClosing(): boolean }
 

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { beforeAll, expect, test } from 'vitest'
 import { everythingStored } from '../../test/everything.ts'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { listAudit } from '../audit/list.ts'
-import type { Actor } from '../audit/log.ts'
+import type { Actor } from './audit.ts'
+import { listAudit } from './audit-list.ts'
 import { performOnce } from './idempotency.ts'
 
 let service: TestService

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Actor } from '../audit/log.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import { secretKeyMissing } from '../platform/crypto/secret-key.ts'
 import { conflict, ServiceError, validationError } from '../platform/errors.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import type { Actor } from './audit.ts'
 import type { Context, Values } from './declare.ts'
 import type { Finish } from './perform.ts'
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { listAudit } from '../audit/list.ts'
+import { listAudit } from './audit-list.ts'
 
 let service: TestService
 let tenant: TestTenant

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { listAudit } from '../audit/list.ts'
 import { WEBHOOK_OPERATIONS, type WebhookServices } from '../webhooks/operations.ts'
+import { listAudit } from './audit-list.ts'
 import type { Operation } from './declare.ts'
 import { perform } from './perform.ts'
 

@@ -1,7 +1,7 @@
-import { audit } from '../audit/log.ts'
 import { pathId } from '../platform/http/responses.ts'
 import { repeatOnCollision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
+import { audit } from './audit.ts'
 import type { Context, Operation, Values } from './declare.ts'
 
 /** What is done with an output: in the transaction of the operation, or after one that manages its own. */

@@ -1,3 +1,32 @@
+-- Every decision and change of configuration: rows are added and never changed.
+CREATE TABLE audit_log (
+  tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
+  entry_id uuid NOT NULL,
+  at timestamptz NOT NULL,
+  actor jsonb NOT NULL,
+  action text NOT NULL,
+  subject_kind text NOT NULL,
+  subject_id text,
+  details jsonb NOT NULL DEFAULT '{}',
+  PRIMARY KEY (tenant_id, entry_id)
+);
+CREATE INDEX audit_log_newest ON audit_log (tenant_id, at DESC, entry_id DESC);
+CREATE INDEX audit_log_subject ON audit_log (tenant_id, subject_kind, subject_id, at DESC);
+
+-- A constraint that PostgreSQL has no other form for: not even a mistake in the code can rewrite history.
+CREATE FUNCTION refuse_audit_change() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    -- Rows go only with their tenant.
+    IF TG_OP = 'DELETE' AND NOT EXISTS (SELECT FROM tenants WHERE tenant_id = OLD.tenant_id) THEN
+      RETURN OLD;
+    END IF;
+    RAISE EXCEPTION 'the audit log is append-only';
+  END $$;
+CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR DELETE ON audit_log
+  FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER audit_log_not_emptied BEFORE TRUNCATE ON audit_log
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+
 -- The answers to requests with an Idempotency-Key, so that a repetition gets the same one.
 CREATE TABLE idempotency_keys (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,

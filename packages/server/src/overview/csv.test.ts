@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Browser, signedIn } from '../../test/people.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import type { AuditLogEntry } from '../audit/list.ts'
+import type { AuditLogEntry } from '../operations/audit-list.ts'
 import { newId } from '../platform/ids.ts'
 import { csvLine } from './csv.ts'
 

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { Actor } from '../audit/log.ts'
+import type { Actor } from '../operations/audit.ts'
 import { conflict, notFound } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { askableGroups } from '../contacts/visitors/owners.ts'
 import { conditionsOf, type EventConditions, eventConditions } from '../events/filters.ts'
 import { NOBODY } from '../journal/event-record.ts'
+import { askableGroups } from '../owners/owners.ts'
 import type { QueryParameters } from '../platform/clickhouse/parameters.ts'
 import type { EventSelect } from '../platform/clickhouse/tenant-events.ts'
 import type { Tenant } from '../platform/tenant.ts'

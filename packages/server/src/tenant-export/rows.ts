@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { contactsOf, type Owned } from '../contacts/visitors/owners.ts'
 import { EVENT_ID_ORDER } from '../events/table.ts'
+import { contactsOf, type Owned } from '../owners/owners.ts'
 import { createPageReader, LOADED_BYTES_MAX } from '../platform/answer-size.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { EXPORTED } from './tables.ts'

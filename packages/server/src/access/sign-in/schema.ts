@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { RoleName } from '../../operations/roles.ts'
 import { Id, Nullable, success } from '../../platform/http/responses.ts'
 import { PASSWORD_LENGTH_MAX } from '../passwords.ts'
-import { RoleName } from '../roles.ts'
 
 const strict = { additionalProperties: false }
 

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
 import Type from 'typebox'
-import type { Actor } from '../../audit/log.ts'
+import type { Actor } from '../../operations/audit.ts'
 import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import { ACTION_TYPES, type ActionType } from '../action-types.ts'

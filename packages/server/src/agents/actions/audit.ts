@@ -1,4 +1,4 @@
-import { type Actor, audit } from '../../audit/log.ts'
+import { type Actor, audit } from '../../operations/audit.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { ActionRef } from './queue.ts'
 

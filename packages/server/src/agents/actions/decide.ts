@@ -1,4 +1,4 @@
-import type { Actor } from '../../audit/log.ts'
+import type { Actor } from '../../operations/audit.ts'
 import { hasMoreCharacters } from '../../platform/characters.ts'
 import { conflict, notFound, ServiceError, validationError } from '../../platform/errors.ts'
 import { isStorableText } from '../../platform/http/json-body.ts'

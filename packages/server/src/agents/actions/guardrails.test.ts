@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { actionOf, insertAgent, insertIdentity, MAIL, NOTE, propose, type TestProposal } from '../../../test/actions.ts'
 import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
-import { listAudit } from '../../audit/list.ts'
 import { recordMessages } from '../../conversations/record.ts'
 import { type SuppressionReason, suppress } from '../../identities/suppressions.ts'
+import { listAudit } from '../../operations/audit-list.ts'
 import { newId } from '../../platform/ids.ts'
 import { getAgentSettings, setAgentSettings } from './settings.ts'
 

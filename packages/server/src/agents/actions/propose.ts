@@ -1,5 +1,5 @@
-import type { Actor } from '../../audit/log.ts'
 import type { SystemEvent } from '../../journal/append.ts'
+import type { Actor } from '../../operations/audit.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import { type ActionType, isOutbound } from '../action-types.ts'

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import Type from 'typebox'
-import { type Actor, audit } from '../../audit/log.ts'
+import { type Actor, audit } from '../../operations/audit.ts'
 import { type ErrorDetail, validationError } from '../../platform/errors.ts'
 import { Nullable } from '../../platform/http/responses.ts'
 import type { Tenant } from '../../platform/tenant.ts'

@@ -1,7 +1,7 @@
-import { askableGroups } from '../../contacts/visitors/owners.ts'
 import { activityOfContacts } from '../../events/activity.ts'
 import { conditionsOf } from '../../events/filters.ts'
 import { EVENT_ID_ORDER } from '../../events/table.ts'
+import { askableGroups } from '../../owners/owners.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 
 const TYPES_A_CONTACT = 20

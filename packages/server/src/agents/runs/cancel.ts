@@ -1,4 +1,4 @@
-import { type Actor, audit } from '../../audit/log.ts'
+import { type Actor, audit } from '../../operations/audit.ts'
 import { conflict, notFound } from '../../platform/errors.ts'
 import { repeatOnCollision } from '../../platform/postgres/collisions.ts'
 import type { Tenant } from '../../platform/tenant.ts'

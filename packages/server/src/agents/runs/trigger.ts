@@ -1,5 +1,5 @@
-import { type Actor, audit } from '../../audit/log.ts'
 import { knownContacts } from '../../contacts/read.ts'
+import { type Actor, audit } from '../../operations/audit.ts'
 import { notFound, validationError } from '../../platform/errors.ts'
 import { isUuid, newId } from '../../platform/ids.ts'
 import type { Jobs } from '../../platform/jobs/jobs.ts'

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { type Beginning, earlierOf } from '../../journal/beginnings.ts'
 import { episodeId } from '../../journal/episodes.ts'
+import { linkOwners } from '../../owners/link-owners.ts'
 import { conflict } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
@@ -9,7 +10,6 @@ import type { ChangeLog } from '../change-log.ts'
 import type { ContactRow } from '../contact-row.ts'
 import { recordFirstTouch } from '../first-touch.ts'
 import { isUnverified } from '../source-standing.ts'
-import { linkOwners } from './link-owners.ts'
 
 /** A person has a few browsers. Many operations on a contact, such as its erasure, process all of its visitors. */
 const VISITORS_MAX = 1_000

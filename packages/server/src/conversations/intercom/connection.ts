@@ -1,4 +1,4 @@
-import { type Actor, audit } from '../../audit/log.ts'
+import { type Actor, audit } from '../../operations/audit.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { notFound, ServiceError, validationError } from '../../platform/errors.ts'
 import type { JsonApi } from '../../platform/outbound/json-api.ts'

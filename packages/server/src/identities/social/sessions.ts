@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import { type Actor, audit } from '../../audit/log.ts'
+import { type Actor, audit } from '../../operations/audit.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import { notFound, validationError } from '../../platform/errors.ts'
 import { newId } from '../../platform/ids.ts'

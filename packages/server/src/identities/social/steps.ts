@@ -1,4 +1,4 @@
-import { type Actor, audit } from '../../audit/log.ts'
+import { type Actor, audit } from '../../operations/audit.ts'
 import type { SecretBox } from '../../platform/crypto/secret-box.ts'
 import type { Jobs, TenantJob } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'

@@ -7,8 +7,8 @@ import type { Values } from '../cli/command.ts'
 import { COMMANDS } from '../cli/commands.ts'
 import type { Session } from '../cli/session.ts'
 import { openTenant } from '../platform/tenant.ts'
-import { listAudit } from './list.ts'
-import { audit } from './log.ts'
+import { audit } from './audit.ts'
+import { listAudit } from './audit-list.ts'
 
 let service: TestService
 let tenant: TestTenant

@@ -1,3 +1,5 @@
+import type { FastifyRequest } from 'fastify'
+import { ServiceError } from '../platform/errors.ts'
 import { isAtLeast, ROLES, type Role } from './roles.ts'
 
 /** Each scope, and the lowest role that includes it. An API key has the scopes that it was created with. */
@@ -42,3 +44,15 @@ export function scopesOf(role: Role): ReadonlySet<string> {
 
 const scopesFrom = (role: Role) => new Set(SCOPES.filter((scope) => isAtLeast(role, LEAST_ROLE[scope])))
 const SCOPES_OF = Object.fromEntries(ROLES.map((role) => [role, scopesFrom(role)])) as Record<Role, Set<string>>
+
+/** @throws ServiceError 403 naming the scope that the caller of a request lacks. */
+export function requireScopeOf({ scopes, signedIn }: FastifyRequest, scope: Scope): void {
+  if (scopes.has(scope)) return
+  const details = [{ path: 'scope', message: scope }]
+  if (signedIn) {
+    const message = `Your role ${signedIn.membership?.role} does not include ${scope}. Ask an owner of the tenant.`
+    throw new ServiceError(403, 'insufficient_role', message, { details })
+  }
+  const message = `This API key lacks the scope ${scope}. Create a key that has it.`
+  throw new ServiceError(403, 'insufficient_scope', message, { details })
+}

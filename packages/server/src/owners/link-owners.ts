@@ -1,11 +1,15 @@
 import { sql } from 'kysely'
-import { conflict } from '../../platform/errors.ts'
-import type { Tenant } from '../../platform/tenant.ts'
-import type { ChangeLog } from '../change-log.ts'
+import { conflict } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
 import { anyOf } from './owners.ts'
 
-/** A query of a contact's events names all of its owners (identification/owners.ts), and its limit is higher than this. */
+/** A query of a contact's events names all of its owners (owners.ts), and its limit is higher than this. */
 const OWNERS_MAX = 10_000
+
+/** Where the written rows of `owner_links` are collected, for ClickHouse's copy. */
+interface OwnerLog {
+  ownerLinks: object[]
+}
 
 /**
  * Assigns the events of some owners to a contact when the caller's transaction commits: recorded, in-flight and future
@@ -13,7 +17,7 @@ const OWNERS_MAX = 10_000
  */
 export async function linkOwners(
   tx: Tenant,
-  log: ChangeLog,
+  log: OwnerLog,
   ownerIds: readonly string[],
   contactId: string,
 ): Promise<void> {
@@ -37,7 +41,7 @@ export async function linkOwners(
  * @returns their owners.
  * @throws ServiceError 409 `too_many_visitors`.
  */
-export async function moveOwners(tx: Tenant, log: ChangeLog, contactId: string, into: string): Promise<string[]> {
+export async function moveOwners(tx: Tenant, log: OwnerLog, contactId: string, into: string): Promise<string[]> {
   const links = await tx.db
     .selectFrom('owner_links')
     .select(['owner_id', 'contact_id'])

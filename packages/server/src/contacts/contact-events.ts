@@ -1,10 +1,10 @@
 import type Type from 'typebox'
-import { missingContact } from '../contacts/aliases.ts'
-import { knownContacts } from '../contacts/read.ts'
+import type { ContactEvent, EventObject } from '../events/event-object.ts'
+import type { EventFilters } from '../events/filters.ts'
+import { countEvents, findEvents } from '../events/list.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { ContactEvent, EventObject } from './event-object.ts'
-import type { EventFilters } from './filters.ts'
-import { countEvents, findEvents } from './list.ts'
+import { missingContact } from './aliases.ts'
+import { knownContacts } from './read.ts'
 
 export const EVENTS_MAX = 1_000
 /** The size limit for the events of one answer, as JSON. */

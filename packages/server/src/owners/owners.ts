@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { NOBODY } from '../../journal/event-record.ts'
-import { ServiceError } from '../../platform/errors.ts'
-import type { Tenant } from '../../platform/tenant.ts'
+import { NOBODY } from '../journal/event-record.ts'
+import { ServiceError } from '../platform/errors.ts'
+import type { Tenant } from '../platform/tenant.ts'
 
 /** The most owners that one query may name: they are sent with it. */
 const OWNERS_MAX = 20_000

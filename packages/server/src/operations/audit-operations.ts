@@ -1,8 +1,8 @@
 import Type from 'typebox'
-import { operation } from '../operations/declare.ts'
 import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { filterText } from '../platform/http/query-parameters.ts'
-import { AuditLogEntry, listAudit } from './list.ts'
+import { AuditLogEntry, listAudit } from './audit-list.ts'
+import { operation } from './declare.ts'
 
 export const AUDIT_OPERATIONS = [
   operation({

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import type { Actor } from './log.ts'
+import type { Actor } from './audit.ts'
 
 /** An entry of the audit log. */
 export const AuditLogEntry = Type.Object(
