@@ -31,7 +31,55 @@ const UNSCOPED = [
 const CALLS_OUT =
   /(?<!import \{ METHODS \} )from '(node:)?(undici|https?|http2)'|import\('(node:)?(undici|https?|http2)'\)|(?<![\w.])fetch\(/
 
+/** The tables of other folders that a folder may write, and why. */
+const MAY_WRITE: Record<string, Record<string, string>> = {
+  journal: { visitors: 'a flush registers the visitors of its events in its one statement' },
+  seed: {
+    companies: 'loads sample data in bulk',
+    contacts: 'loads sample data in bulk',
+    contact_sources: 'loads sample data in bulk',
+    visitors: 'loads sample data in bulk',
+    identity_links: 'loads sample data in bulk',
+  },
+}
+/** The tables of other folders that a folder may read, because a join is worth more than a call for each row. */
+const MAY_READ: Record<string, Record<string, string>> = {
+  contacts: {
+    segment_members: 'a contact is returned with its segments',
+    companies: 'an unmerged contact gets its company back if that still exists',
+    owner_links: 'linking visitors depends on what was linked before',
+  },
+  identification: { contacts: 'finds whom a claim means', visitors: 'finds whom a fingerprint means' },
+  companies: { contacts: 'deleting a company changes its contacts' },
+  events: { contacts: 'a page of events has their contacts', companies: 'and their companies' },
+  segments: { contacts: 'a segment is a query of contacts', companies: 'values are suggested with names' },
+  aggregate: { segments: 'a group is labelled with its name' },
+  overview: { contacts: 'figures of everything', agent_actions: 'figures of everything' },
+  identities: { contacts: 'a mail needs its recipient', agents: 'an identity is shown with the agents that use it' },
+  conversations: {
+    contacts: 'participants are matched with contacts',
+    contact_sources: 'participants are matched with contacts',
+    contact_aliases: 'participants are matched with merged contacts',
+    contact_merges: 'participants are matched with merged contacts',
+    email_accounts: 'a mailbox is read with its account',
+  },
+  agents: {
+    contacts: 'an agent evaluates contacts',
+    companies: 'with their companies',
+    notes: 'and notes',
+    segments: 'chosen by a segment',
+    segment_members: 'chosen by a segment',
+    identities: 'an agent sends as an identity',
+    email_accounts: 'which has an address',
+  },
+  platform: { owner_links: 'queries of ClickHouse resolve owners' },
+  cli: { journal: 'doctor counts what waits' },
+}
+
 const problems: string[] = []
+const owners = ownersOfTables()
+/** The imports between folders, by folder, each with an example. */
+const arrows = new Map<string, Map<string, string>>()
 const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '*.ts', '*.tsx'], { encoding: 'utf8' })
   .split('\n')
   .filter((file) => file !== '' && !file.includes('/generated/'))
@@ -46,11 +94,13 @@ for (const file of files) {
   if (file.startsWith(DASHBOARD)) checkPages(file, text)
   if (file.startsWith(SERVER) && !file.endsWith('.test.ts')) {
     for (const imported of importsOf(file, text)) checkImport(file, imported)
+    checkTables(file, text)
     if (CALLS_OUT.test(text) && !file.startsWith(`${SERVER}platform/outbound/`)) {
       problems.push(`${file}: only platform/outbound calls other hosts`)
     }
   }
 }
+checkCircles()
 if (problems.length > 0) {
   console.error(problems.join('\n'))
   process.exit(1)
@@ -90,6 +140,10 @@ function importsOf(file: string, text: string): string[] {
 function checkImport(file: string, imported: string): void {
   const [from, to] = [file, imported].map((path) => path.slice(SERVER.length).split('/'))
   const [feature = '', target = ''] = [from?.[0], to?.[0]]
+  if (from && to && from.length > 1 && to.length > 1 && feature !== target && imported.startsWith(SERVER)) {
+    const known = arrows.get(feature) ?? new Map<string, string>()
+    arrows.set(feature, known.set(target, `${file} imports ${imported}`))
+  }
   const forbid = (rule: string) => problems.push(`${file} imports ${imported}: ${rule}`)
   if (target === 'assembly' && feature !== 'assembly' && !['main.ts', 'cli.ts', 'cli', 'demo'].includes(feature))
     forbid('only assembly/ knows all parts')
@@ -113,4 +167,57 @@ function isTypeOfParameters(file: string): boolean {
     [...text.matchAll(/import (type )?.*(?:database|connect)\.ts'/g)].every(([, type]) => type !== undefined) &&
     !/\bDatabase\b/.test(text)
   )
+}
+
+/** The folder of each table of PostgreSQL: the one whose tables.sql creates it. */
+function ownersOfTables(): Map<string, string> {
+  const sql = execFileSync('git', ['ls-files', '-co', '--exclude-standard', `${SERVER}*.sql`], { encoding: 'utf8' })
+  return new Map(
+    sql
+      .split('\n')
+      .filter((file) => file.endsWith('/tables.sql'))
+      .flatMap((file) => {
+        const created = readFileSync(file, 'utf8').matchAll(/^CREATE TABLE (\w+)/gm)
+        return [...created].map(([, table = '']) => [table, file.slice(SERVER.length).split('/')[0] ?? ''] as const)
+      }),
+  )
+}
+
+/** A folder queries its own tables; it reaches others through the functions of their folders. */
+function checkTables(file: string, text: string): void {
+  const [folder = ''] = file.slice(SERVER.length).split('/')
+  const code = text.replace(/^\s*(\/\/|\/?\*).*$/gm, '')
+  const written = code.matchAll(
+    /(?:insertInto|updateTable|deleteFrom)\('(\w+)|\b(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)/g,
+  )
+  const read = code.matchAll(/(?:selectFrom|\w+Join|using)\(\s*'(\w+)|\b(?:FROM|JOIN|USING) (\w+)/g)
+  const check = (places: Iterable<RegExpExecArray>, verb: string, allowed: Record<string, string> = {}) => {
+    for (const [, ...tables] of places) {
+      const table = tables.find((each) => each !== undefined) ?? ''
+      const owner = owners.get(table)
+      if (owner !== undefined && owner !== folder && !Object.hasOwn(allowed, table)) {
+        problems.push(`${file} ${verb} ${table}, which is a table of ${owner}/`)
+      }
+    }
+  }
+  check(written, 'writes', MAY_WRITE[folder])
+  check(read, 'reads', { ...MAY_READ[folder], ...MAY_WRITE[folder] })
+}
+
+/** Folders import one another in one direction. */
+function checkCircles(): void {
+  const done = new Set<string>()
+  const visit = (folder: string, path: readonly string[]): void => {
+    const start = path.indexOf(folder)
+    if (start >= 0) {
+      const circle = [...path.slice(start), folder]
+      const examples = circle.slice(1).map((next, index) => arrows.get(circle[index] ?? '')?.get(next))
+      problems.push(`a circle of folders, ${circle.join(' → ')}:\n  ${examples.join('\n  ')}`)
+      return
+    }
+    if (done.has(folder)) return
+    for (const next of arrows.get(folder)?.keys() ?? []) visit(next, [...path, folder])
+    done.add(folder)
+  }
+  for (const folder of arrows.keys()) visit(folder, [])
 }

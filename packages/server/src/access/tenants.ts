@@ -25,12 +25,16 @@ export async function readTenant(database: Database, tenantId: string): Promise<
   return { name: row.name, createdAt: row.created_at }
 }
 
+/** Whether there is a tenant with this id. */
+export async function hasTenant(database: Database, tenantId: string): Promise<boolean> {
+  if (!isUuid(tenantId)) return false
+  const tenants = database.selectFrom('tenants').select('tenant_id').where('tenant_id', '=', tenantId)
+  return (await tenants.executeTakeFirst()) !== undefined
+}
+
 /** @throws ServiceError 404 when there is no such tenant. */
 export async function requireTenant(database: Database, tenantId: string): Promise<void> {
-  const row = isUuid(tenantId)
-    ? await database.selectFrom('tenants').select('tenant_id').where('tenant_id', '=', tenantId).executeTakeFirst()
-    : undefined
-  if (!row) throw notFound('tenant')
+  if (!(await hasTenant(database, tenantId))) throw notFound('tenant')
 }
 
 /** One page of the tenants, the oldest first, and how many there are. */

@@ -159,3 +159,8 @@ export function requireEmail(text: string): string {
   const message = 'The e-mail address is malformed. Sign-in takes plain ones like ada@example.com.'
   throw new ServiceError(400, 'invalid_email', message, { details: [{ path: 'email', message }] })
 }
+
+/** Deletes the accounts of an address, with their sessions and memberships. */
+export async function removeUser(database: Database, email: string): Promise<void> {
+  await database.deleteFrom('users').where('email', '=', email).execute()
+}

@@ -15,7 +15,8 @@ import { RUN_OPERATIONS, type RunServices } from '../agents/runs/operations.ts'
 import { AGGREGATE_OPERATIONS } from '../aggregate/operations.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
 import { COMPANY_OPERATIONS } from '../companies/operations.ts'
-import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { MergeServices } from '../contacts/merging/merge.ts'
+import { MERGE_OPERATIONS } from '../contacts/merging/operations.ts'
 import { NOTE_OPERATIONS } from '../contacts/notes/operations.ts'
 import { CONTACT_OPERATIONS, type ContactServices } from '../contacts/operations.ts'
 import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
@@ -27,7 +28,6 @@ import { CONNECTION_OPERATIONS, type ConnectionServices } from '../identities/co
 import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
 import { SOCIAL_OPERATIONS, type SocialServices } from '../identities/social/operations.ts'
 import { SUPPRESSION_OPERATIONS } from '../identities/suppression-operations.ts'
-import { MERGE_OPERATIONS } from '../merging/operations.ts'
 import { AUDIT_OPERATIONS } from '../operations/audit-operations.ts'
 import type { Operation } from '../operations/declare.ts'
 import { OVERVIEW_OPERATIONS } from '../overview/operations.ts'
@@ -54,7 +54,7 @@ export type Services = ActionServices &
   SocialServices &
   TenantServices &
   WebhookServices &
-  WriteDependencies
+  MergeServices
 
 /** Every operation: the routes under /v1, openapi.json and the tests that walk every route are derived from this list. */
 export const OPERATIONS: readonly Operation<Services>[] = [

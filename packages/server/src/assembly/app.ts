@@ -13,7 +13,9 @@ import { invitationRoutes } from '../access/sign-in/invitation-routes.ts'
 import { sessionRoutes } from '../access/sign-in/session-routes.ts'
 import type { Config } from '../config.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import { refuseWhileErasing } from '../erasure/erasures.ts'
 import type { MailDependencies } from '../identities/mail/dependencies.ts'
+import { moveMails } from '../identities/mail/reservation.ts'
 import type { SocialConnector } from '../identities/social/connector.ts'
 import { unsubscribeRoutes } from '../identities/unsubscribe/routes.ts'
 import type { GroupCommit } from '../journal/group-commit.ts'
@@ -126,7 +128,8 @@ export async function createApp(dependencies: AppDependencies): Promise<App> {
     if (request.signedIn) rateLimiter.checkUser(request.signedIn.user.id, reply)
   })
   operationsRoutes(app, dependencies)
-  mountOperations<Services>(app, OPERATIONS, { ...dependencies, rateLimiter, isClosing })
+  const services = { ...dependencies, rateLimiter, isClosing, refuseWhileErasing, moveMails }
+  mountOperations<Services>(app, OPERATIONS, services)
   liveRoutes(app, dependencies)
   csvRoutes(app, dependencies)
   exportFileRoute(app, dependencies)

@@ -4,6 +4,7 @@ import { type Kysely, type Migration, sql } from 'kysely'
 /** The files of the baseline: each has the tables of its folder, after those that it refers to. */
 const BASELINE = [
   'platform/postgres/functions.sql',
+  'platform/clickhouse/tables.sql',
   'journal/tables.sql',
   'access/tables.sql',
   'operations/tables.sql',

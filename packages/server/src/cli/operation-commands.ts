@@ -12,18 +12,21 @@ import { QUEUES } from '../assembly/service.ts'
 import { BATCH_OPERATIONS } from '../batch/operations.ts'
 import { COMPANY_OPERATIONS } from '../companies/operations.ts'
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import type { MergeServices } from '../contacts/merging/merge.ts'
+import { MERGE_OPERATIONS } from '../contacts/merging/operations.ts'
 import { NOTE_OPERATIONS } from '../contacts/notes/operations.ts'
 import { CONTACT_OPERATIONS, type ContactServices } from '../contacts/operations.ts'
 import { MAILBOX_OPERATIONS } from '../conversations/mailbox/operations.ts'
 import { CONVERSATION_OPERATIONS } from '../conversations/operations.ts'
+import { refuseWhileErasing } from '../erasure/erasures.ts'
 import { ERASURE_OPERATIONS } from '../erasure/operations.ts'
 import { EVENT_OPERATIONS } from '../events/operations.ts'
 import { IDENTIFICATION_OPERATIONS } from '../identification/operations.ts'
 import { CONNECTION_OPERATIONS, type ConnectionServices } from '../identities/connection-operations.ts'
+import { moveMails } from '../identities/mail/reservation.ts'
 import { IDENTITY_OPERATIONS } from '../identities/operations.ts'
 import { openConnector } from '../identities/social/open.ts'
 import { SUPPRESSION_OPERATIONS } from '../identities/suppression-operations.ts'
-import { MERGE_OPERATIONS } from '../merging/operations.ts'
 import { AUDIT_OPERATIONS } from '../operations/audit-operations.ts'
 import { optionsOf, readOptions } from '../operations/command-line.ts'
 import type { Operation } from '../operations/declare.ts'
@@ -54,7 +57,7 @@ type Open<Services> = <Answer>(session: Session, use: (services: Services) => Pr
 /** The commands that perform operations. */
 export const OPERATION_COMMANDS: Record<string, Command> = {
   ...commandsOf(CONTACT_OPERATIONS, withContactServices),
-  ...commandsOf(MERGE_OPERATIONS, withWriting),
+  ...commandsOf(MERGE_OPERATIONS, withMergeServices),
   ...commandsOf(NOTE_OPERATIONS, withoutServices),
   ...commandsOf(COMPANY_OPERATIONS, withContactServices),
   ...commandsOf(BATCH_OPERATIONS, withoutServices),
@@ -144,6 +147,10 @@ async function withTenantServices<Answer>(
   use: (services: TenantServices) => Promise<Answer>,
 ): Promise<Answer> {
   return use({ stores, secrets: await openSecretBox(config) })
+}
+
+function withMergeServices<Answer>(session: Session, use: (services: MergeServices) => Promise<Answer>) {
+  return use({ ...session.writing(), refuseWhileErasing, moveMails })
 }
 
 function withWriting<Answer>(session: Session, use: (services: WriteDependencies) => Promise<Answer>) {

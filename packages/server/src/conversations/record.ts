@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
+import { setSeenBefore } from '../contacts/keys.ts'
 import { ownAddresses } from '../identities/own-addresses.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CleanMessage, cleanMessage, EMAIL_DIRECTORY, keysOf, type ParticipantKey } from './clean.ts'
@@ -205,12 +206,6 @@ function shown({ address, name }: Participant) {
 /** A contact has been seen when its first mail was written, if nothing is known of it before. */
 async function noteFirstSeen(tx: Tenant, log: ChangeLog, earliest: ReadonlyMap<string, Date>): Promise<void> {
   for (const [contactId, at] of [...earliest].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const { numUpdatedRows } = await tx.db
-      .updateTable('contacts')
-      .set({ first_seen_at: at })
-      .where('contact_id', '=', contactId)
-      .where('first_seen_at', '>', at)
-      .executeTakeFirst()
-    if (numUpdatedRows > 0n) log.noteChange(contactId, ['first_seen_at'])
+    if (await setSeenBefore(tx, contactId, at)) log.noteChange(contactId, ['first_seen_at'])
   }
 }

@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path'
 import { ensureBuilt } from '../../../dashboard/ensure-built.ts'
 import { createApiKey } from '../access/api-keys.ts'
 import { addVerifiedDomain } from '../access/domains.ts'
-import { createTenant } from '../access/tenants.ts'
-import { createTenantUser } from '../access/users.ts'
+import { createTenant, hasTenant } from '../access/tenants.ts'
+import { createTenantUser, removeUser } from '../access/users.ts'
 import { deleteTenant } from '../assembly/delete-tenant.ts'
 import { runService } from '../assembly/run.ts'
 import type { Service } from '../assembly/service.ts'
@@ -89,14 +89,9 @@ async function rememberedDemo({ stores }: Service, file: string): Promise<Demo |
   const text = await readFile(file, 'utf8').catch(() => null)
   if (text === null) return null
   const { tenantId, apiKey } = JSON.parse(text) as { tenantId: string; apiKey?: string }
-  const tenant = await stores.database
-    .selectFrom('tenants')
-    .select('tenant_id')
-    .where('tenant_id', '=', tenantId)
-    .executeTakeFirst()
-  if (tenant && apiKey) return { tenantId, apiKey }
+  if (apiKey && (await hasTenant(stores.database, tenantId))) return { tenantId, apiKey }
   // The start that was making it was interrupted: it is made anew.
-  await stores.database.deleteFrom('users').where('email', '=', DEMO_PERSON.email).execute()
+  await removeUser(stores.database, DEMO_PERSON.email)
   await deleteTenant(stores.database, tenantId)
   return null
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
 import { type ErasureSubject, mentionHint, mentionPattern } from '../contacts/erasure-subject.ts'
 import type { JournalTable } from '../journal/append.ts'
+import { deleteRefusedEvents, hasJournalRow } from '../journal/erase.ts'
 import type { Projector } from '../journal/projector.ts'
 import { forgetLinks } from '../owners/link-owners.ts'
 import { ownersOf } from '../owners/owners.ts'
@@ -54,15 +55,8 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
     // It may have left rows behind that have events of the person's visitors, which contain neither the id nor the
     // address.
     await projector.barrier(tenantId)
-    const waiting = await database
-      .selectFrom('journal')
-      .select('journal_id')
-      .where(concerns('rows', owners, email))
-      .limit(1)
-      // A process that has just projected a row deletes it within moments, so wait for that.
-      .forShare()
-      .executeTakeFirst()
-    if (waiting) throw storeUnavailable('ClickHouse', new Error('the journal still holds events of the contact'))
+    if (await hasJournalRow(database, concerns('rows', owners, email)))
+      throw storeUnavailable('ClickHouse', new Error('the journal still holds events of the contact'))
   }
 
   /** Events of others that mention the person's address. */
@@ -120,12 +114,8 @@ export function createEventEraser({ database, clickhouse, storage, projector }: 
   }
 
   async function eraseRefused(tenantId: string, owners: string[], { email }: ErasureSubject): Promise<number> {
-    const { numDeletedRows } = await database
-      .deleteFrom('refused_events')
-      .where(sql<boolean>`strpos(row, ${tenantId}) > 0`)
-      .where(concerns('row', owners, email))
-      .executeTakeFirst()
-    return Number(numDeletedRows)
+    const ofTenant = sql<boolean>`strpos(row, ${tenantId}) > 0`
+    return deleteRefusedEvents(database, sql<boolean>`${ofTenant} AND ${concerns('row', owners, email)}`)
   }
 
   return {

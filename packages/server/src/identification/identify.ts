@@ -1,14 +1,14 @@
-import { sql } from 'kysely'
 import { EMAIL, EXTERNAL_ID, lockSurvivor, survivorOf } from '../contacts/aliases.ts'
 import { changeContact, changedEvents, insertContact, type SourceWrite } from '../contacts/change.ts'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { CONTACT_COLUMNS, type ContactRow, changedKeys } from '../contacts/contact-row.ts'
+import { removeEmail, removeExternalId, setExternalId } from '../contacts/keys.ts'
 import type { PropertyChanges } from '../contacts/properties.ts'
+import { linkClaimants, lockExternalId } from '../contacts/visitors/external-id.ts'
 import { linkVisitors, registerVisitors } from '../contacts/visitors/link.ts'
 import { ServiceError } from '../platform/errors.ts'
 import { Collision } from '../platform/postgres/collisions.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { linkClaimants, lockExternalId } from './external-id.ts'
 import { type Claim, type Holder, type Known, type Meant, type Trust, whoIsMeant } from './who-is-meant.ts'
 
 /** A request to identify visitors; at least one of userId and email is set. */
@@ -93,8 +93,8 @@ async function writeMeant(
     ...(meant.trust === 'signed' ? { isFromPage: true } : {}),
     ...(email === null || isEmailUnproven ? {} : { email }),
   }
-  if (loser !== null) await takeAwayUserId(tx, loser)
-  if (emailLoser !== null) await takeAwayEmail(tx, log, emailLoser, write.source, now)
+  if (loser !== null) await removeUserId(tx, loser)
+  if (emailLoser !== null) await loseEmail(tx, log, emailLoser, write.source, now)
   let row: ContactRow
   if (contact) {
     const stored = contact.stored ?? contact
@@ -133,47 +133,19 @@ async function giveUserId(
   if (contact.external_id === userId && contact.external_id_provisional === isProvisional) {
     return contact.stored ?? contact
   }
-  if (contact.external_id !== null && contact.external_id !== userId) await takeAwayUserId(tx, contact)
-  const row = await tx.db
-    .updateTable('contacts')
-    .set({ external_id: userId, external_id_provisional: isProvisional })
-    .where('contact_id', '=', contact.contact_id)
-    .returning(CONTACT_COLUMNS)
-    .executeTakeFirstOrThrow()
+  if (contact.external_id !== null && contact.external_id !== userId) await removeUserId(tx, contact)
+  const row = await setExternalId(tx, contact.contact_id, userId, isProvisional)
   if (contact.external_id === userId) return row
   return linkClaimants(tx, log, userId, { from: meant.loser?.contact_id ?? null, to: row }, now)
 }
 
-/** Removes a contact's user id, also from the records of identifying sources. */
-async function takeAwayUserId(tx: Tenant, { contact_id, external_id }: Holder): Promise<void> {
-  await tx.db
-    .updateTable('contacts')
-    .set({ external_id: null, external_id_provisional: false })
-    .where('contact_id', '=', contact_id)
-    .execute()
-  await tx.db
-    .updateTable('contact_sources')
-    .set({ external_id: null })
-    .where('contact_id', '=', contact_id)
-    .where('source', 'in', ['tracker', 'identify'])
-    .where('external_id', '=', external_id)
-    .execute()
+function removeUserId(tx: Tenant, contact: Holder): Promise<void> {
+  return removeExternalId(tx, contact, ['tracker', 'identify'])
 }
 
 /** Removes a contact's email, also from the records of pages. */
-async function takeAwayEmail(tx: Tenant, log: ChangeLog, before: Holder, source: string, now: Date): Promise<void> {
-  const row = await tx.db
-    .updateTable('contacts')
-    .set({ email: null, properties_provenance: sql`properties_provenance - 'email'`, updated_at: now })
-    .where('contact_id', '=', before.contact_id)
-    .returning(CONTACT_COLUMNS)
-    .executeTakeFirstOrThrow()
-  await tx.db
-    .updateTable('contact_sources')
-    .set({ fields: sql`fields - 'email'` })
-    .where('contact_id', '=', before.contact_id)
-    .where('kind', 'in', ['tracker', 'form'])
-    .execute()
+async function loseEmail(tx: Tenant, log: ChangeLog, before: Holder, source: string, now: Date): Promise<void> {
+  const row = await removeEmail(tx, before.contact_id, ['tracker', 'form'], now)
   log.noteChange(before.contact_id, changedKeys(before, row))
   log.events.push(...changedEvents(before, row, ['email'], source, now))
 }

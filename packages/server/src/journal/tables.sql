@@ -69,9 +69,3 @@ CREATE TABLE event_id_days (
   turn smallint PRIMARY KEY CHECK (turn BETWEEN 0 AND 2),
   day integer NOT NULL
 );
-
--- A single row. ClickHouse stores the same id, so that the service can check that both databases belong together.
-CREATE TABLE installation (
-  single boolean PRIMARY KEY DEFAULT true CHECK (single),
-  installation_id uuid NOT NULL
-);

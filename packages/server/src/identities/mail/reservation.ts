@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { sql } from 'kysely'
 import { notFound } from '../../platform/errors.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
@@ -135,4 +136,18 @@ async function requireContact(tx: Tenant, contactId: string): Promise<void> {
     .forKeyShare()
     .executeTakeFirst()
   if (!contact) throw notFound('contact')
+}
+
+/**
+ * Moves the mails sent to a contact to another, which they then unsubscribe.
+ * @param only the ids of some of them. @returns the ids of the moved ones.
+ */
+export async function moveMails(
+  tx: Tenant,
+  { from, to, only }: { from: string; to: string; only?: readonly string[] },
+): Promise<string[]> {
+  const moving = tx.db.updateTable('mail_sends').set({ contact_id: to }).where('contact_id', '=', from)
+  const chosen = only === undefined ? moving : moving.where('message_id', '=', sql<string>`any(${[...only]}::text[])`)
+  const rows = await chosen.returning('message_id').execute()
+  return rows.map(({ message_id }) => message_id)
 }

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { createFirstTouchWatch } from '../../contacts/first-touch.ts'
-import { createExternalContactIds } from '../../identification/external-id.ts'
+import { createExternalContactIds } from '../../contacts/visitors/external-id.ts'
 import { recoverVisitor } from '../../identification/fingerprints.ts'
 import { createSeenNetworks } from '../../identification/seen-networks.ts'
 import type { GroupCommit } from '../../journal/group-commit.ts'

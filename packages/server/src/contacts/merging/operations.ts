@@ -1,15 +1,14 @@
 import Type from 'typebox'
-import type { WriteDependencies } from '../contacts/change-log.ts'
-import { Contact } from '../contacts/contact-object.ts'
-import { toWholeContact } from '../contacts/read.ts'
-import { idInPath, operationsWith } from '../operations/declare.ts'
-import { Id, pathId } from '../platform/http/responses.ts'
-import { mergeContacts } from './merge.ts'
+import { idInPath, operationsWith } from '../../operations/declare.ts'
+import { Id, pathId } from '../../platform/http/responses.ts'
+import { Contact } from '../contact-object.ts'
+import { toWholeContact } from '../read.ts'
+import { type MergeServices, mergeContacts } from './merge.ts'
 import { unmergeContact } from './unmerge.ts'
 
 const tag = 'Contacts'
 const ContactPath = { contact_id: idInPath('contact') }
-const mergeOperation = operationsWith<WriteDependencies>()
+const mergeOperation = operationsWith<MergeServices>()
 
 export const MERGE_OPERATIONS = [
   mergeOperation({

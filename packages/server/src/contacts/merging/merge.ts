@@ -1,18 +1,25 @@
-import { type Alias, EMAIL, EXTERNAL_ID, idOfSource, namedContact, survivorOfContact } from '../contacts/aliases.ts'
-import { changedEvents, findContact } from '../contacts/change.ts'
-import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { CONTACT_COLUMNS, type ContactRow } from '../contacts/contact-row.ts'
-import type { Properties } from '../contacts/properties.ts'
-import { readSourceRecords, replaceSourceRecords } from '../contacts/record-source.ts'
-import { requireRoomInContact } from '../contacts/size.ts'
-import { moveVisitors } from '../contacts/visitors/link.ts'
-import { refuseWhileErasing } from '../erasure/erasures.ts'
-import { type Actor, audit } from '../operations/audit.ts'
-import { moveOwners } from '../owners/link-owners.ts'
-import { conflict, notFound, ServiceError, validationError } from '../platform/errors.ts'
-import { Collision } from '../platform/postgres/collisions.ts'
-import type { Tenant } from '../platform/tenant.ts'
+import { type Actor, audit } from '../../operations/audit.ts'
+import { moveOwners } from '../../owners/link-owners.ts'
+import { conflict, notFound, ServiceError, validationError } from '../../platform/errors.ts'
+import { Collision } from '../../platform/postgres/collisions.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { type Alias, EMAIL, EXTERNAL_ID, idOfSource, namedContact, survivorOfContact } from '../aliases.ts'
+import { changedEvents, findContact } from '../change.ts'
+import { type ChangeLog, changeContacts, type WriteDependencies } from '../change-log.ts'
+import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
+import type { Properties } from '../properties.ts'
+import { readSourceRecords, replaceSourceRecords } from '../record-source.ts'
+import { requireRoomInContact } from '../size.ts'
+import { moveVisitors } from '../visitors/link.ts'
 import { type ContactContent, mergedContent } from './merge-content.ts'
+
+/** The services that merging needs from features which know contacts. */
+export interface MergeServices extends WriteDependencies {
+  /** Records must not move while an erasure removes them. @throws ServiceError 409 `erasure_under_way` */
+  refuseWhileErasing(tx: Tenant, contactIds: readonly string[]): Promise<void>
+  /** Moves the mails sent to a contact, so that links in them unsubscribe the other. @returns their ids. */
+  moveMails(tx: Tenant, move: { from: string; to: string; only?: readonly string[] }): Promise<string[]>
+}
 
 export const MERGE = 'merge'
 
@@ -37,7 +44,7 @@ export interface Moved {
  */
 export async function mergeContacts(
   tenant: Tenant,
-  dependencies: WriteDependencies,
+  dependencies: MergeServices,
   { contactId, into }: { contactId: string; into: string },
   actor: Actor,
 ): Promise<ContactRow> {
@@ -47,12 +54,12 @@ export async function mergeContacts(
     const contents = await lockContents(tx, [contactId, into])
     const merged = contents.get(contactId) ?? (await throwGone(tx, contactId, 'contact_id'))
     const before = contents.get(into) ?? (await throwGone(tx, into, 'into'))
-    await refuseWhileErasing(tx, [contactId, into])
+    await dependencies.refuseWhileErasing(tx, [contactId, into])
     await requireFewMerges(tx, [contactId, into])
     const after = mergedContent(before, merged, now)
     requireRoomInContact(sizedOf(before), sizedOf(after), 'manual')
 
-    const moved = await move(tx, log, contactId, into, now)
+    const moved = await move(tx, log, dependencies, { from: contactId, to: into }, now)
     await tx.db
       .insertInto('contact_merges')
       .values({
@@ -149,20 +156,19 @@ function sizedOf({ row, records }: ContactContent) {
   return { email: row.email, properties: row.properties as Properties, records }
 }
 
-async function move(tx: Tenant, log: ChangeLog, contactId: string, into: string, now: Date): Promise<Moved> {
+async function move(
+  tx: Tenant,
+  log: ChangeLog,
+  { moveMails }: Pick<MergeServices, 'moveMails'>,
+  { from: contactId, to: into }: { from: string; to: string },
+  now: Date,
+): Promise<Moved> {
   const visitors = await moveVisitors(tx, { from: contactId, to: into }, MERGE, now)
   const notes = await tx.db
     .updateTable('notes')
     .set({ contact_id: into })
     .where('contact_id', '=', contactId)
     .returning('note_id')
-    .execute()
-  // So that links in mails to the merged contact unsubscribe the survivor.
-  const mails = await tx.db
-    .updateTable('mail_sends')
-    .set({ contact_id: into })
-    .where('contact_id', '=', contactId)
-    .returning('message_id')
     .execute()
   const merged = await tx.db
     .updateTable('contact_merges')
@@ -174,7 +180,7 @@ async function move(tx: Tenant, log: ChangeLog, contactId: string, into: string,
     visitors,
     owners: await moveOwners(tx, log, contactId, into),
     notes: notes.map(({ note_id }) => note_id),
-    mails: mails.map(({ message_id }) => message_id),
+    mails: await moveMails(tx, { from: contactId, to: into }),
     merged: merged.map(({ contact_id }) => contact_id),
   }
 }

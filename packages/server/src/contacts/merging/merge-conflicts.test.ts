@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { newId } from '../platform/ids.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
+import { refuseWhileErasing } from '../../erasure/erasures.ts'
+import { moveMails } from '../../identities/mail/reservation.ts'
+import { newId } from '../../platform/ids.ts'
 import { mergeContacts } from './merge.ts'
 
 let service: TestService
@@ -251,7 +253,12 @@ test('a source that names a contact while it is merged reaches the survivor', as
       return writing.segments.leave(tx, contactId)
     },
   }
-  const merging = mergeContacts(tenant.handle, { ...writing, segments }, { contactId: a, into: b }, { kind: 'service' })
+  const merging = mergeContacts(
+    tenant.handle,
+    { ...writing, segments, refuseWhileErasing, moveMails },
+    { contactId: a, into: b },
+    { kind: 'service' },
+  )
   await reached.promise
   const pushed = push({ external_id: 'a', properties: { city: 'London' } })
   const waiting = sql<{ n: number }>`SELECT count(*)::int AS n FROM pg_stat_activity

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
+import { createTestTenant, sharedService, type TestService, type TestTenant } from '../../../test/service.ts'
 
 let service: TestService
 beforeAll(async () => {

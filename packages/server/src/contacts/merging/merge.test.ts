@@ -1,7 +1,14 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { CHROME, call, createTestTenant, sharedService, type TestService, type TestTenant } from '../../test/service.ts'
-import { createSegment } from '../segments/segments.ts'
+import {
+  CHROME,
+  call,
+  createTestTenant,
+  sharedService,
+  type TestService,
+  type TestTenant,
+} from '../../../test/service.ts'
+import { createSegment } from '../../segments/segments.ts'
 
 const ADA = 'ada@example.com'
 const OLD = 'ada.old@example.com'

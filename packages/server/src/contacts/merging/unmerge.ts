@@ -1,18 +1,17 @@
 import { type Selectable, sql } from 'kysely'
-import { emailTaken, namedContact, survivorOfContact } from '../contacts/aliases.ts'
-import { changedEvents, createdEvent, findContact, holderOfEmail } from '../contacts/change.ts'
-import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
-import { CONTACT_COLUMNS, type ContactRow } from '../contacts/contact-row.ts'
-import { replaceSourceRecords } from '../contacts/record-source.ts'
-import { moveVisitors } from '../contacts/visitors/link.ts'
-import { refuseWhileErasing } from '../erasure/erasures.ts'
-import { type Actor, audit } from '../operations/audit.ts'
-import { linkOwners } from '../owners/link-owners.ts'
-import { conflict, notFound } from '../platform/errors.ts'
-import { Collision } from '../platform/postgres/collisions.ts'
-import type { TenantTables } from '../platform/postgres/database.ts'
-import type { Tenant } from '../platform/tenant.ts'
-import { keysThatDiffer, lockContents, type Moved, storeContent } from './merge.ts'
+import { type Actor, audit } from '../../operations/audit.ts'
+import { linkOwners } from '../../owners/link-owners.ts'
+import { conflict, notFound } from '../../platform/errors.ts'
+import { Collision } from '../../platform/postgres/collisions.ts'
+import type { TenantTables } from '../../platform/postgres/database.ts'
+import type { Tenant } from '../../platform/tenant.ts'
+import { emailTaken, namedContact, survivorOfContact } from '../aliases.ts'
+import { changedEvents, createdEvent, findContact, holderOfEmail } from '../change.ts'
+import { type ChangeLog, changeContacts } from '../change-log.ts'
+import { CONTACT_COLUMNS, type ContactRow } from '../contact-row.ts'
+import { replaceSourceRecords } from '../record-source.ts'
+import { moveVisitors } from '../visitors/link.ts'
+import { keysThatDiffer, lockContents, type MergeServices, type Moved, storeContent } from './merge.ts'
 import { type ContactContent, contentWithoutMerge, revived } from './merge-content.ts'
 
 const UNMERGE = 'unmerge'
@@ -27,7 +26,7 @@ type Merge = Selectable<TenantTables['contact_merges']>
  */
 export async function unmergeContact(
   tenant: Tenant,
-  dependencies: WriteDependencies,
+  dependencies: MergeServices,
   contactId: string,
   actor: Actor,
 ): Promise<{ row: ContactRow; unmergedFrom: string }> {
@@ -40,7 +39,7 @@ export async function unmergeContact(
     // While waiting for the lock, the survivor was merged or deleted.
     if (!current) throw new Collision()
     await requireLatest(tx, merge)
-    await refuseWhileErasing(tx, [contactId, survivorId])
+    await dependencies.refuseWhileErasing(tx, [contactId, survivorId])
 
     const merged = revived(merge.merged)
     const undone = contentWithoutMerge(current, revived(merge.survivor_before), revived(merge.survivor_after), now)
@@ -48,7 +47,7 @@ export async function unmergeContact(
     const survivorRow = await storeContent(tx, survivor)
     await tx.db.deleteFrom('contact_merges').where('contact_id', '=', contactId).execute()
     const row = await restore(tx, await withCompany(tx, merged), now)
-    await moveBack(tx, log, merge, now)
+    await moveBack(tx, log, dependencies, merge, now)
 
     const created = createdEvent(row, UNMERGE, now)
     log.events.push({ ...created, data: { ...created.data, unmerged_from: survivorId } })
@@ -147,7 +146,13 @@ function keysTaken(key: string) {
   return conflict('contact_keys_taken', `The ${key} now belongs to another contact. Remove it there first.`)
 }
 
-async function moveBack(tx: Tenant, log: ChangeLog, merge: Merge, now: Date): Promise<void> {
+async function moveBack(
+  tx: Tenant,
+  log: ChangeLog,
+  { moveMails }: Pick<MergeServices, 'moveMails'>,
+  merge: Merge,
+  now: Date,
+): Promise<void> {
   const { contact_id: to, into_contact_id: from } = merge
   const { visitors, owners, notes, mails, merged } = merge.moved as unknown as Moved
   await moveVisitors(tx, { from, to, only: visitors }, UNMERGE, now)
@@ -157,12 +162,7 @@ async function moveBack(tx: Tenant, log: ChangeLog, merge: Merge, now: Date): Pr
     .where('contact_id', '=', from)
     .where('note_id', '=', sql<string>`any(${notes}::uuid[])`)
     .execute()
-  await tx.db
-    .updateTable('mail_sends')
-    .set({ contact_id: to })
-    .where('contact_id', '=', from)
-    .where('message_id', '=', sql<string>`any(${mails}::text[])`)
-    .execute()
+  await moveMails(tx, { from, to, only: mails })
   await tx.db
     .updateTable('contact_merges')
     .set({ survivor_id: to })

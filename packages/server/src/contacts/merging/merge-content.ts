@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ContactRow } from '../contacts/contact-row.ts'
-import { FIRST_TOUCH_KEYS, hasFirstTouch } from '../contacts/first-touch-keys.ts'
-import type { Properties, PropertyValue } from '../contacts/properties.ts'
-import { isConsent, isYes } from '../contacts/protected-properties.ts'
-import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
-import { mayReplace } from '../contacts/source-standing.ts'
-import type { SourceFields } from '../contacts/unified-profile.ts'
+import type { ContactRow } from '../contact-row.ts'
+import { FIRST_TOUCH_KEYS, hasFirstTouch } from '../first-touch-keys.ts'
+import type { Properties, PropertyValue } from '../properties.ts'
+import { isConsent, isYes } from '../protected-properties.ts'
+import type { SourceKind, SourceRecord } from '../record-source.ts'
+import { mayReplace } from '../source-standing.ts'
+import type { SourceFields } from '../unified-profile.ts'
 
 /** A contact's row and its source records. */
 export interface ContactContent {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { SourceKind, SourceRecord } from '../contacts/record-source.ts'
+import type { SourceKind, SourceRecord } from '../record-source.ts'
 import { type ContactContent, contentWithoutMerge, mergedContent, revived } from './merge-content.ts'
 
 const SOURCES = ['manual', 'form', 'tracker', 'identify', 'crm', 'enrichment'] as const
