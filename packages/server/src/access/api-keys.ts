@@ -6,6 +6,7 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { newId } from '../platform/ids.ts'
 import { requireFewer } from '../platform/limits.ts'
 import { requireName } from '../platform/names.ts'
+import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { hashOf } from './api-key-lookup.ts'
 import { withdrawInvitationsOfKey } from './invitations.ts'
@@ -86,6 +87,7 @@ export async function createApiKey(
   await tenant.transaction(async (tx) => {
     await requireFewKeys(tx, now)
     await tx.db.insertInto('api_keys').values(row).execute()
+    await announceChange(tx.db)
   })
   return { keyId: row.key_id, apiKey }
 }
@@ -103,6 +105,7 @@ export async function revokeApiKey(tx: Tenant, actor: Actor, keyId: string, now:
     .where('revoked_at', 'is', null)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) throw notFound('API key')
+  await announceChange(tx.db)
   await withdrawInvitationsOfKey(tx, actor, keyId, now)
 }
 

@@ -4,6 +4,7 @@ import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { requireFewer } from '../platform/limits.ts'
 import type { LookUpTxt } from '../platform/outbound/txt-records.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
+import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { newDomainRow, normalizeDomain, txtNameOf } from './domains.ts'
 
@@ -99,6 +100,7 @@ export async function markVerified(tx: Tenant, domainId: string, now: Date): Pro
       throw conflict('domain_taken', 'Another tenant has verified this domain. It must be removed there first.')
     })
   if (!row) throw notFound('domain')
+  await announceChange(tx.db)
   return toDomain(row)
 }
 
@@ -106,6 +108,7 @@ export async function markVerified(tx: Tenant, domainId: string, now: Date): Pro
 export async function removeDomain(tx: Tenant, domainId: string): Promise<TenantDomain> {
   const row = await tx.db.deleteFrom('domains').where('domain_id', '=', domainId).returningAll().executeTakeFirst()
   if (!row) throw notFound('domain')
+  await announceChange(tx.db)
   return toDomain(row)
 }
 

@@ -6,6 +6,7 @@ import { conflict, ServiceError } from '../platform/errors.ts'
 import { newId } from '../platform/ids.ts'
 import type { Database } from '../platform/postgres/database.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
+import { announceChange } from '../platform/postgres/invalidation.ts'
 
 /** The DNS name whose TXT record proves that a tenant owns a domain. */
 const TXT_PREFIX = '_cds-verification'
@@ -25,7 +26,7 @@ export async function addVerifiedDomain(
   if (holder !== null && holder !== tenantId) {
     throw conflict('domain_taken', `Another tenant has verified ${domain}. Remove it there first.`)
   }
-  return database
+  const added = await database
     .insertInto('domains')
     .values({ tenant_id: tenantId, ...newDomainRow(domain, now, now) })
     .onConflict((existing) =>
@@ -35,6 +36,8 @@ export async function addVerifiedDomain(
     )
     .returning(['domain_id', 'domain'])
     .executeTakeFirstOrThrow()
+  await announceChange(database)
+  return added
 }
 
 /** What is stored of a new domain, with a record that nobody can guess. */

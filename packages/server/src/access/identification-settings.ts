@@ -3,6 +3,7 @@ import { cached } from '../platform/cache.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Invalidation } from '../platform/postgres/invalidation.ts'
+import { announceChange } from '../platform/postgres/invalidation.ts'
 import { openTenant, type Stores, type Tenant } from '../platform/tenant.ts'
 
 const SECRET_BYTES = 32
@@ -56,6 +57,7 @@ export async function requireSignature(tx: Tenant, isRequired: boolean): Promise
     .values({ requires_signature: isRequired })
     .onConflict((row) => row.columns([]).doUpdateSet({ requires_signature: isRequired }))
     .execute()
+  await announceChange(tx.db)
 }
 
 /**
@@ -90,6 +92,7 @@ export async function rotateIdentitySecret(
       previous_until: previousUntil,
     })
     .execute()
+  await announceChange(tx.db)
   return { secret, previousUntil }
 }
 

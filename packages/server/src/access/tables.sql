@@ -188,16 +188,3 @@ CREATE TABLE identification_settings (
   -- The previous secret is accepted until then.
   previous_until timestamptz
 );
-
--- Every process caches keys, domains and settings; a change sends a notification at commit.
-CREATE FUNCTION announce_change() RETURNS trigger LANGUAGE plpgsql AS $$
-  BEGIN
-    PERFORM pg_notify('cds_changed', TG_TABLE_NAME);
-    RETURN NULL;
-  END $$;
-CREATE TRIGGER api_keys_changed AFTER INSERT OR DELETE OR UPDATE OF key_hash, scopes, expires_at, revoked_at ON api_keys
-  FOR EACH STATEMENT EXECUTE FUNCTION announce_change();
-CREATE TRIGGER domains_changed AFTER INSERT OR UPDATE OR DELETE ON domains
-  FOR EACH STATEMENT EXECUTE FUNCTION announce_change();
-CREATE TRIGGER identification_settings_changed AFTER INSERT OR UPDATE OR DELETE ON identification_settings
-  FOR EACH STATEMENT EXECUTE FUNCTION announce_change();

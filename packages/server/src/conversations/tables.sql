@@ -114,10 +114,6 @@ CREATE TABLE mailbox_skipped (
   PRIMARY KEY (tenant_id, identity_id, role, uid_validity, uid),
   FOREIGN KEY (tenant_id, identity_id) REFERENCES mailboxes ON DELETE CASCADE
 );
--- Notifies the process that reads a mailbox when it is set, changed or removed.
-CREATE TRIGGER email_accounts_changed AFTER INSERT OR DELETE OR UPDATE OF address, settings, sealed ON email_accounts
-  FOR EACH STATEMENT EXECUTE FUNCTION announce_change();
-
 -- A connected messaging tool. `position` lets a pull resume after an interruption.
 CREATE TABLE messaging_connections (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,

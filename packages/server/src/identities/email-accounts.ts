@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely'
 import { type Actor, audit } from '../operations/audit.ts'
 import { notFound } from '../platform/errors.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
+import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { AccessTokens, EmailAccount, MailLogin, MailServer } from './email-account.ts'
 import type { EmailAccountDescription, MailServerDescription, RenewalDescription } from './email-account-object.ts'
@@ -69,6 +70,7 @@ export async function setEmailAccount(
       .onConflict((existing) => existing.column('identity_id').doUpdateSet(values))
       .returningAll()
       .executeTakeFirstOrThrow()
+    await announceChange(tx.db)
     const details = { address: row.address, ...toStoredSettings(checked) }
     await audit(tx, { actor, action: 'identity.email_set', ...subject(identityId), details }, now)
     return toDescription(row)
@@ -92,6 +94,7 @@ export async function removeEmailAccount(tenant: Tenant, actor: Actor, identityI
       .returning('address')
       .executeTakeFirst()
     if (!row) throw notFound('e-mail account')
+    await announceChange(tx.db)
     const details = { address: row.address }
     await audit(tx, { actor, action: 'identity.email_removed', ...subject(identityId), details }, now)
   })

@@ -4,6 +4,7 @@ import { conflict, notFound } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { isUuid, newId } from '../platform/ids.ts'
 import type { Outbound } from '../platform/outbound/client.ts'
+import { announceChange } from '../platform/postgres/invalidation.ts'
 import { lock } from '../platform/postgres/locks.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CustomHeader, checkHeaders } from './custom-headers.ts'
@@ -76,6 +77,7 @@ export async function createSubscription(
         updated_at: now,
       })
       .execute()
+    await announceChange(tx.db)
   })
   return { subscriptionId, signingSecret }
 }
@@ -111,6 +113,7 @@ export async function changeSubscription(
     })
     .where('subscription_id', '=', id)
     .execute()
+  await announceChange(tenant.db)
   return changed
 }
 
@@ -180,6 +183,7 @@ export async function pauseSubscription(tenant: Tenant, subscriptionId: string, 
     .where('subscription_id', '=', id)
     .where('paused_at', 'is', null)
     .executeTakeFirstOrThrow()
+  await announceChange(tenant.db)
   return numUpdatedRows > 0n ? ['status'] : []
 }
 
@@ -198,6 +202,7 @@ export async function resumeSubscription(tenant: Tenant, subscriptionId: string,
       .set({ paused_at: null, updated_at: now })
       .where('subscription_id', '=', id)
       .execute()
+    await announceChange(tx.db)
     await wakeWorkers(tx)
     return ['status']
   })
@@ -216,6 +221,7 @@ export async function deleteSubscription(tenant: Tenant, subscriptionId: string)
       .where('subscription_id', '=', id)
       .executeTakeFirstOrThrow()
     if (numDeletedRows === 0n) throw notFound('webhook subscription')
+    await announceChange(tx.db)
     await deleteDeliveriesOf(tx.unrestricted, tx.id, id)
   })
 }

@@ -17,8 +17,6 @@ CREATE TABLE webhook_subscriptions (
   updated_at timestamptz NOT NULL,
   PRIMARY KEY (tenant_id, subscription_id)
 );
-CREATE TRIGGER webhook_subscriptions_changed AFTER INSERT OR UPDATE OR DELETE ON webhook_subscriptions
-  FOR EACH STATEMENT EXECUTE FUNCTION announce_change();
 
 -- A row is inserted in the transaction that records its event, often by the collector. Like visitors, it has no foreign
 -- key to its subscription: the check would cost more than the row and could make an event fail. `record` is the event

@@ -1,3 +1,4 @@
+import { type Kysely, sql } from 'kysely'
 import pg from 'pg'
 import type { Logger } from '../log.ts'
 import type { PostgresAddress } from './address.ts'
@@ -20,8 +21,8 @@ export interface Invalidation {
 }
 
 /**
- * Listens on a separate connection for the NOTIFY that triggers on cached tables send at commit. A lost connection
- * empties all caches, because a notification may have been missed.
+ * Listens on a separate connection for `announceChange`. A lost connection empties all caches, because a notification
+ * may have been missed.
  */
 export async function listenForChanges(address: PostgresAddress, log: Logger): Promise<Invalidation> {
   const listeners: (() => void)[] = []
@@ -95,4 +96,12 @@ export async function listenForChanges(address: PostgresAddress, log: Logger): P
       await client?.end()
     },
   }
+}
+
+/**
+ * Has every process forget what it cached, once the transaction commits. Call it with each change of a table that
+ * something caches: API keys, domains, identification settings, webhook subscriptions, e-mail accounts.
+ */
+export async function announceChange<Tables>(transaction: Kysely<Tables>): Promise<void> {
+  await sql`SELECT pg_notify(${CHANNEL}, '')`.execute(transaction)
 }
