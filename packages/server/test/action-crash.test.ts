@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { QUEUES } from '../src/assembly/service.ts'
+import { QUEUES } from '../src/assembly/workers.ts'
 import { readConfig } from '../src/config.ts'
 import { setEmailAccount } from '../src/identities/email-accounts.ts'
 import { createIdentity } from '../src/identities/identities.ts'

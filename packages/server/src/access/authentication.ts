@@ -46,12 +46,12 @@ interface Dependencies {
   config: { publicUrl: string }
   findApiKey: FindApiKey
   findSession(cookies: string | undefined): Promise<SignedIn | null>
-  rateLimiter: Pick<RateLimiter, 'checkInvalidKeys' | 'countInvalidKey'>
+  rateLimiter: Pick<RateLimiter, 'checkApiKey' | 'checkInvalidKeys' | 'checkUser' | 'countInvalidKey'>
 }
 
 /** Checks the API key or the session, and what they may do, before anything else of a request is looked at. */
 export function requireCallers(app: FastifyInstance, dependencies: Dependencies): void {
-  const { stores, config, findSession } = dependencies
+  const { stores, config, findSession, rateLimiter } = dependencies
   app.decorateRequest('apiKey', null)
   app.decorateRequest('signedIn', null)
   app.decorateRequest('tenant')
@@ -91,6 +91,8 @@ export function requireCallers(app: FastifyInstance, dependencies: Dependencies)
       enter(request, reply, signedIn, access)
     }
     if (access !== 'any-key' && !forPeople) requireScopeOf(request, access)
+    if (request.apiKey) rateLimiter.checkApiKey(request.apiKey.keyId, reply)
+    if (request.signedIn) rateLimiter.checkUser(request.signedIn.user.id, reply)
   })
 
   function enter(request: FastifyRequest, reply: FastifyReply, signedIn: SignedIn, access: Access): void {

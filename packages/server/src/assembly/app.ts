@@ -1,8 +1,3 @@
-import helmet from '@fastify/helmet'
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { LogController } from 'fastify'
 import type { FindApiKey } from '../access/api-key-lookup.ts'
 import { requireCallers } from '../access/authentication.ts'
 import type { FindIdentificationKeys } from '../access/identification-settings.ts'
@@ -25,19 +20,8 @@ import { mountOperations } from '../operations/http.ts'
 import { csvRoutes } from '../overview/csv-routes.ts'
 import type { SecretBox } from '../platform/crypto/secret-box.ts'
 import type { App } from '../platform/http/app-types.ts'
-import { answerClientError } from '../platform/http/client-errors.ts'
-import { watchClosing } from '../platform/http/closing.ts'
-import {
-  answerFrameworkError,
-  answerOtherMethods,
-  applyConventions,
-  requestIdOf,
-} from '../platform/http/conventions.ts'
-import { warnOfIgnoredHeader } from '../platform/http/forwarded-header.ts'
-import { observeRequests } from '../platform/http/observe.ts'
-import { describeApi } from '../platform/http/openapi.ts'
-import { createRateLimiter } from '../platform/http/rate-limits.ts'
-import { boundUnreadResponses } from '../platform/http/unread-responses.ts'
+import type { RateLimiter } from '../platform/http/rate-limits.ts'
+import { createServer } from '../platform/http/server.ts'
 import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { Mailer } from '../platform/mail.ts'
 import type { Metrics } from '../platform/metrics.ts'
@@ -53,9 +37,6 @@ import { scriptRoutes } from '../sites/track/script-routes.ts'
 import { servePages } from '../static/pages.ts'
 import { exportFileRoute } from '../tenant-export/routes.ts'
 import { OPERATIONS, type Services } from './all-operations.ts'
-
-const BODY_BYTES_MAX = 1024 * 1024
-const REQUEST_TIMEOUT_MS = 60_000
 
 export interface AppDependencies extends WriteDependencies {
   auth: () => Promise<Auth>
@@ -82,71 +63,35 @@ export interface AppDependencies extends WriteDependencies {
 }
 
 /** Puts the HTTP service together; it listens when told to. */
-export async function createApp(dependencies: AppDependencies): Promise<App> {
-  const { config, clock, log, metrics } = dependencies
-  const app = Fastify({
-    loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: (request) => requestIdOf(request.headers['x-request-id']),
-    bodyLimit: BODY_BYTES_MAX,
-    // Hops count from the socket, so entries that a client forges are never trusted.
-    trustProxy: config.trustedProxies > 0 && ((_address, hop) => hop < config.trustedProxies),
-    // A body that does not arrive must not hold its connection for ever.
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { requireHostHeader: false },
-    forceCloseConnections: 'idle',
-    // A request that still arrives while the service stops is served, and told to close its connection.
-    return503OnClosing: false,
-    routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: false },
-    clientErrorHandler: answerClientError,
-    frameworkErrors: answerFrameworkError,
-  }).withTypeProvider<TypeBoxTypeProvider>() as unknown as App
+export async function createApp(given: AppDependencies): Promise<App> {
+  const { app, rateLimiter, isClosing, done } = await createServer(given)
+  const dependencies = { ...given, rateLimiter, isClosing }
+  requireCallers(app, dependencies)
 
-  const { trackerScriptPath: scriptPath, trackerCollectPath: collectPath } = config
-  const script = await makeTrackerScript(scriptPath, collectPath)
-  const rateLimiter = createRateLimiter(config.rateLimits, clock)
-  boundUnreadResponses(app, config.unreadResponseSeconds)
-  warnOfIgnoredHeader(app, config.trustedProxies)
-  applyConventions(app)
-  const isClosing = watchClosing(app)
-  const otherMethods = answerOtherMethods(app)
-  observeRequests(app, metrics)
-  // What a client expects beyond 100-continue is no reason to refuse its request: it is one like all others.
-  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response))
-  await app.register(helmet, {
-    // The API reference brings its own policy.
-    contentSecurityPolicy: false,
-    crossOriginResourcePolicy: { policy: 'cross-origin' },
-    // Whether a host is HTTPS only is for whoever runs its proxy to promise.
-    strictTransportSecurity: false,
-  })
-  await app.register(swagger, describeApi(config))
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
-  requireCallers(app, { ...dependencies, rateLimiter })
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.apiKey) rateLimiter.checkApiKey(request.apiKey.keyId, reply)
-    if (request.signedIn) rateLimiter.checkUser(request.signedIn.user.id, reply)
-  })
-  operationsRoutes(app, dependencies)
-  const services = { ...dependencies, rateLimiter, isClosing, refuseWhileErasing, moveMails }
-  mountOperations<Services>(app, OPERATIONS, services)
-  liveRoutes(app, dependencies)
-  csvRoutes(app, dependencies)
-  exportFileRoute(app, dependencies)
-  authRoutes(app, { ...dependencies, rateLimiter })
-  sessionRoutes(app, { ...dependencies, rateLimiter })
-  invitationRoutes(app, { ...dependencies, rateLimiter })
-  await servePages(app)
-  await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath, rateLimiter }))
-  const scriptDependencies = { script, scriptPath, findTenantOfHost: dependencies.findTenantOfHost, rateLimiter }
-  await app.register((scope) => scriptRoutes(scope as unknown as App, scriptDependencies))
-  await app.register((scope) => formRoutes(scope as unknown as App, { ...dependencies, rateLimiter }))
-  await app.register((scope) =>
-    unsubscribeRoutes(scope as unknown as App, { ...dependencies.mail, stores: dependencies.stores }),
-  )
   app.get('/openapi.json', { config: { access: 'public' }, schema: { hide: true } as object }, async () =>
     app.swagger(),
   )
-  otherMethods.done()
+  operationsRoutes(app, dependencies)
+  mountOperations<Services>(app, OPERATIONS, { ...dependencies, refuseWhileErasing, moveMails })
+  // What is no operation: streams and files, signing in, pages, and what visitors and their mail programs call.
+  liveRoutes(app, dependencies)
+  csvRoutes(app, dependencies)
+  exportFileRoute(app, dependencies)
+  authRoutes(app, dependencies)
+  sessionRoutes(app, dependencies)
+  invitationRoutes(app, dependencies)
+  await servePages(app)
+  await siteRoutes(app, dependencies)
+  await app.register((scope) => unsubscribeRoutes(scope as unknown as App, { ...given.mail, stores: given.stores }))
+  done()
   return app
+}
+
+/** What the sites of tenants call: the tracker's script, the collector and forms. */
+async function siteRoutes(app: App, dependencies: AppDependencies & { rateLimiter: RateLimiter }): Promise<void> {
+  const { trackerScriptPath: scriptPath, trackerCollectPath: collectPath } = dependencies.config
+  const script = await makeTrackerScript(scriptPath, collectPath)
+  await app.register((scope) => collectorRoutes(scope as unknown as App, { ...dependencies, collectPath }))
+  await app.register((scope) => scriptRoutes(scope as unknown as App, { ...dependencies, script, scriptPath }))
+  await app.register((scope) => formRoutes(scope as unknown as App, dependencies))
 }

@@ -14,7 +14,7 @@ import {
 import { createIdentity, socialOf } from '../../../test/social.ts'
 import { startGateway, type TestGateway } from '../../../test/social-gateway.ts'
 import { createApiKey } from '../../access/api-keys.ts'
-import { QUEUES } from '../../assembly/service.ts'
+import { QUEUES } from '../../assembly/workers.ts'
 import { openJobs } from '../../platform/jobs/jobs.ts'
 import { openTenant } from '../../platform/tenant.ts'
 import { openConnector, startSocialLogins } from './open.ts'

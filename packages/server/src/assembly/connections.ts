@@ -1,0 +1,33 @@
+import type { Config } from '../config.ts'
+import { openConnector } from '../identities/social/open.ts'
+import { type Cleanup, undoAll } from '../platform/every.ts'
+import { createApiFetch } from '../platform/outbound/api-fetch.ts'
+import { createOutbound, type OutboundOptions } from '../platform/outbound/client.ts'
+import { createConnector } from '../platform/outbound/connect.ts'
+import { createJsonApi } from '../platform/outbound/json-api.ts'
+import type { Clock } from '../platform/time.ts'
+
+/**
+ * Everything that connects to other hosts: webhook receivers, mail servers and their token endpoints, the social
+ * network, messaging tools and model providers. Each refuses private addresses unless the configuration allows them.
+ */
+export function openConnections(config: Config, clock: Clock, options: Partial<OutboundOptions> = {}) {
+  const { allowPrivate } = config.llm
+  const outbound = createOutbound({ allowPrivate: config.webhookAllowPrivate, ...options })
+  const tokenApi = createApiFetch({ ...options, allowPrivate: config.mailAllowPrivate })
+  const messagingApi = createJsonApi({ allowPrivate: config.webhookAllowPrivate, ...options })
+  const llmOutbound = createApiFetch({ allowPrivate, allowHttp: allowPrivate })
+  const { social, close: closeSocial } = openConnector(config, clock, options)
+  const cleanup: Cleanup = [closeSocial, outbound.close, tokenApi.close, messagingApi.close, llmOutbound.close]
+  return {
+    outbound,
+    connector: createConnector({ ...options, allowPrivate: config.mailAllowPrivate }),
+    tokenApi,
+    messagingApi,
+    llmOutbound,
+    social,
+    close: () => undoAll(cleanup),
+  }
+}
+
+export type Connections = ReturnType<typeof openConnections>

@@ -1,0 +1,58 @@
+import type { WriteDependencies } from '../contacts/change-log.ts'
+import { forgetConversations } from '../conversations/forget.ts'
+import { keepEventIds } from '../journal/event-ids.ts'
+import { createGroupCommit } from '../journal/group-commit.ts'
+import { startLiveFeed } from '../live/feed.ts'
+import { type Cleanup, undoAll } from '../platform/every.ts'
+import type { Logger } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Invalidation } from '../platform/postgres/invalidation.ts'
+import type { Clock } from '../platform/time.ts'
+import { watchSegments } from '../segments/watch.ts'
+import { prepareDeliveries } from '../webhooks/flush-part.ts'
+import type { Engines } from './engines.ts'
+
+interface Dependencies {
+  engines: Engines
+  invalidation: Invalidation
+  clock: Clock
+  log: Logger
+  metrics: Metrics
+  /** Whether other processes may record events too. */
+  hasOthers: boolean
+}
+
+/** Starts what records events and changes of contacts, and what follows them: segments and the live feed. */
+export async function startRecording({ engines, invalidation, clock, log, metrics, hasOthers }: Dependencies) {
+  const { stores, postgres, projector } = engines
+  const cleanup: Cleanup = []
+  const stop = () => undoAll(cleanup)
+  try {
+    const eventIds = await keepEventIds(stores.database, clock, log)
+    cleanup.push(eventIds.stop)
+    const segments = await watchSegments({ stores, clock, log })
+    cleanup.push(segments.stop)
+    // Events that an earlier process accepted but did not project.
+    await projector.drain()
+    const live = startLiveFeed({ stores, clock, log, hasOthers })
+    cleanup.push(live.stop)
+    const groupCommit = createGroupCommit({
+      pool: postgres.pool,
+      projector,
+      preparePart: prepareDeliveries(stores, invalidation),
+      clock,
+      log,
+      metrics,
+      onRecorded: (batches) => {
+        segments.onRecorded(batches)
+        live.onRecorded(batches)
+      },
+    })
+    cleanup.push(groupCommit.drain)
+    const writing = { clock, segments: segments.follower, forgetConversations, live, log }
+    return { groupCommit, live, writing: writing satisfies WriteDependencies, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
