@@ -94,7 +94,7 @@ let isRefused = (_path: string) => false
 /** The path of what a page shows; who is signed in, what happens live and what waits belong to the frame. */
 function dataPath(url: string): string | null {
   const { pathname, search } = new URL(url, service.url)
-  const isFrame = /^\/(api\/(me|auth\/.*)|v1\/live)$/.test(pathname) || pathname + search === '/api/approvals?limit=1'
+  const isFrame = /^\/(api\/(me|auth\/.*)|v1\/live)$/.test(pathname) || pathname + search === '/v1/approvals?limit=1'
   return /^\/(api|v1)\//.test(pathname) && !isFrame ? pathname : null
 }
 

@@ -78,7 +78,7 @@ describe.skipIf(!HAS_BROWSER)('a page in a real browser', () => {
     tab.on('pageerror', (error) => errors.push(error.message))
     await tab.goto(`${service.url}/docs`)
     await tab.waitForSelector('text=Create a contact')
-    expect(await tab.locator('.opblock').count()).toBeGreaterThan(12)
+    await expect.poll(() => tab.locator('.opblock').count()).toBeGreaterThan(100)
     expect(errors).toEqual([])
     await tab.close()
   })

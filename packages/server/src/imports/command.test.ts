@@ -127,7 +127,6 @@ test('what cannot be imported exits 1 with a code, a wrong call exits 2', async 
   expect(stranger).toMatchObject({ exit: 1, body: { error: { code: 'not_found' } } })
   for (const call of [
     ['import', 'contacts', '--tenant', tenantId],
-    ['import', 'contacts', headless],
     ['import', 'contacts', headless, headless, '--tenant', tenantId],
     ['import', 'contacts', headless, '--tenant', tenantId, '--nonsense'],
     ['import', headless, '--tenant', tenantId],
