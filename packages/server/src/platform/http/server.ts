@@ -73,6 +73,7 @@ export async function createServer({ config, clock, log, metrics }: Dependencies
     strictTransportSecurity: false,
   })
   await app.register(swagger, describeApi(config))
-  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true })
+  // Swagger UI stops rendering when 128 operations are expanded.
+  await app.register(swaggerUi, { routePrefix: '/docs', staticCSP: true, uiConfig: { docExpansion: 'none' } })
   return { app, rateLimiter: createRateLimiter(config.rateLimits, clock), isClosing, done: otherMethods.done }
 }
