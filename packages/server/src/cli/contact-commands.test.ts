@@ -38,6 +38,7 @@ test('contacts, companies and notes are created, read, changed and deleted by co
   const created = await run('contact create', { email: 'ada@example.com', 'visitor-id': 'v', ...companyId })
   const named = { 'contact-id': created.contact.contact_id }
   expect(created.contact.company_id).toBe(company.company_id)
+  expect((await run('company contacts', { ...companyId, limit: '1' })).contacts).toMatchObject([created.contact])
   const changed = await run('contact update', { ...named, properties: '{"city":"Paris"}', 'company-id': 'none' })
   expect(changed.contact).toMatchObject({ properties: { city: 'Paris' }, company_id: null })
   const { note } = await run('note create', { ...named, content: 'Asked for pricing.' })

@@ -17,6 +17,8 @@ async function create(body: object) {
   return answer.body.company
 }
 
+const emails = (body: { contacts: { properties: { email: string } }[] }) =>
+  body.contacts.map(({ properties }) => properties.email)
 const names = (body: { companies: { name: string }[] }) => body.companies.map(({ name }) => name)
 
 test('a company is created, read, changed and deleted', async () => {
@@ -56,6 +58,41 @@ test('a contact is given a company and taken out of it again', async () => {
   const theirs = await stranger.contact('eve@acme.com')
   const refused = await stranger.call('PUT', `/v1/contacts/${theirs}`, { company_id })
   expect([refused.status, refused.body.error.code]).toEqual([400, 'unknown_company'])
+})
+
+describe("a company's contacts", () => {
+  test('are listed newest first, by page, as the list of contacts shows them', async () => {
+    const { company_id } = await create({ domain: 'acme.com' })
+    const other = await create({ domain: 'other.com' })
+    const path = `/v1/companies/${company_id}/contacts`
+    expect((await tenant.call('GET', path)).body).toEqual({
+      status: 'success',
+      contacts: [],
+      pagination: { page: 1, limit: 20, total_pages: 0, total_items: 0 },
+    })
+    for (const name of ['ada', 'bob', 'cid']) await tenant.contact(`${name}@acme.com`, {}, { company_id })
+    await tenant.contact('eve@other.com', {}, { company_id: other.company_id })
+    await tenant.contact('nobody@example.com')
+    const { body } = await tenant.call('GET', path)
+    expect(emails(body)).toEqual(['cid@acme.com', 'bob@acme.com', 'ada@acme.com'])
+    expect(body.contacts).toEqual((await tenant.call('GET', `/v1/contacts?company_id=${company_id}`)).body.contacts)
+    const last = (await tenant.call('GET', `${path}?page=2&limit=2`)).body
+    expect(emails(last)).toEqual(['ada@acme.com'])
+    expect(last.pagination).toEqual({ page: 2, limit: 2, total_pages: 2, total_items: 3 })
+  })
+
+  test('of a deleted company are 404', async () => {
+    const { company_id } = await create({ domain: 'acme.com' })
+    await tenant.call('DELETE', `/v1/companies/${company_id}`)
+    const { status, body } = await tenant.call('GET', `/v1/companies/${company_id}/contacts`)
+    expect([status, body.error.code]).toEqual([404, 'not_found'])
+  })
+
+  test.each(['limit=0', 'limit=101', 'page=0'])('%s is 400', async (query) => {
+    const { company_id } = await create({ domain: 'acme.com' })
+    const { status, body } = await tenant.call('GET', `/v1/companies/${company_id}/contacts?${query}`)
+    expect([status, body.error.code]).toEqual([400, 'validation_error'])
+  })
 })
 
 test('a domain belongs to one company of a tenant', async () => {

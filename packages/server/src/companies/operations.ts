@@ -1,7 +1,9 @@
 import Type from 'typebox'
 import type { WriteDependencies } from '../contacts/change-log.ts'
+import { ProjectedContact } from '../contacts/contact-object.ts'
+import { countContacts, listContacts } from '../contacts/list.ts'
 import { idInPath, operationsWith } from '../operations/declare.ts'
-import { Pagination, paginationOf } from '../platform/http/pagination.ts'
+import { Pagination, pageParameters, paginationOf } from '../platform/http/pagination.ts'
 import { Id } from '../platform/http/responses.ts'
 import { Company, etagOfCompany, toCompanyObject } from './company-object.ts'
 import { countCompanies, listCompanies, readCompany } from './list.ts'
@@ -65,6 +67,32 @@ export const COMPANY_OPERATIONS = [
     output: { company: Company },
     etag: ({ company }) => etagOfCompany(company),
     run: async ({ tenant }, { company_id }) => ({ company: await readCompany(tenant, company_id) }),
+  }),
+  companyOperation({
+    name: 'listCompanyContacts',
+    tag,
+    http: 'GET /v1/companies/:company_id/contacts',
+    command: 'company contacts',
+    scope: 'companies:read',
+    scopeOf: () => 'contacts:read',
+    summary: 'List the contacts of a company, newest first',
+    description: 'It returns contacts, so it needs the scope `contacts:read` as well.',
+    input: { ...CompanyPath, ...pageParameters(20, 100) },
+    output: { contacts: Type.Array(ProjectedContact), pagination: Pagination },
+    async run({ tenant }, { company_id, page = 1, limit = 20 }) {
+      await readCompany(tenant, company_id)
+      const filters = { company_id }
+      const [contacts, total] = await Promise.all([
+        listContacts(tenant, filters, {
+          page: { page, limit },
+          order: { sortBy: 'createdate', direction: 'desc' },
+          projection: { kind: 'full' },
+          withProvenance: false,
+        }),
+        countContacts(tenant, filters),
+      ])
+      return { contacts, pagination: paginationOf({ page, limit }, total) }
+    },
   }),
   companyOperation({
     name: 'updateCompany',

@@ -38,7 +38,10 @@ export interface Operation<Services = unknown, Input = Values, Output = Values> 
   command?: string
   /** The scope that a key, or a person's role, must have. `any-key`: `scopeOf` or `run` says which. */
   scope: Scope | 'any-key'
-  /** A scope that the query or the body needs, besides `scope` if that names one. Like `scope`, it is checked before validation, so `sent` may be invalid. */
+  /**
+   * A scope besides `scope`, if that names one; it may depend on the query or the body. Like `scope`, it is checked before
+   * validation, so `sent` may be invalid. openapi.json does not show it: `description` must.
+   */
   scopeOf?: (sent: unknown) => Scope | null
   summary: string
   description?: string
