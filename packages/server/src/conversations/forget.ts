@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, sql } from 'kysely'
-import { ownAddresses } from '../identities/own-addresses.ts'
+import { ownAddresses } from '../identities/email-accounts.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EMAIL_DIRECTORY } from './clean.ts'

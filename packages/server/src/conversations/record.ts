@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { setSeenBefore } from '../contacts/keys.ts'
-import { ownAddresses } from '../identities/own-addresses.ts'
+import { ownAddresses } from '../identities/email-accounts.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CleanMessage, cleanMessage, EMAIL_DIRECTORY, keysOf, type ParticipantKey } from './clean.ts'
 import { contactsConcerned, messageEvent } from './events.ts'

@@ -626,7 +626,7 @@ export interface SocialProfiles {
 export interface SocialSandboxLogins {
   codes: Generated<number>;
   created_at: Timestamp;
-  looks: Generated<number>;
+  polls: Generated<number>;
   profile_id: string;
   reason: string | null;
   scenario: string;
