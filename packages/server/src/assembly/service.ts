@@ -156,7 +156,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     cleanup.push(() => agents.stop())
     const receiving = await startReceiving({ config, stores, mail, api, jobs, intercomUrl: options.intercomUrl })
     cleanup.push(() => receiving.stop())
-    invalidation.onChange(receiving.look)
+    invalidation.onChange(receiving.checkMailboxes)
     const signIn = prepareSignIn({ config, stores, secrets, clock, log })
     const app = await createApp({
       ...writing,

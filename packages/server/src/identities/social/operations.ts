@@ -51,7 +51,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
         const session = await startLogin(tenant, dependencies, identity_id, parseLogin(login), actor)
         await waitForAnswer(tenant, dependencies.clock, session, LOGIN_WAIT_MS, isGivenUp)
         const isSandbox = dependencies.social.name === 'sandbox'
-        const notice = isSandbox ? ' The network is simulated: nothing leaves this service.' : ''
+        const notice = isSandbox ? ' The network is a sandbox: nothing leaves this service.' : ''
         return {
           message: `The login is queued. Poll its status every 2 to 3 seconds.${notice}`,
           identity_id: session.identity_id,
