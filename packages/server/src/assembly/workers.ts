@@ -82,7 +82,7 @@ export async function startWorkers(dependencies: Dependencies) {
     const { intercomUrl } = dependencies
     const receiving = await startReceiving({ config, stores, mail, api: connections.messagingApi, jobs, intercomUrl })
     cleanup.push(receiving.stop)
-    invalidation.onChange(receiving.look)
+    invalidation.onChange(receiving.checkMailboxes)
     return { deliveryWorker, stop }
   } catch (error) {
     await stop()

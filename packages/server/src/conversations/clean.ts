@@ -13,14 +13,14 @@ const ADDRESS_LENGTH_MAX = 254
 const KEY_BYTES_MAX = 512
 const PARTICIPANTS_MAX = 500
 const ATTACHMENTS_MAX = 100
-/** The first reference names the beginning of a thread, the last ones its end. */
+/** Of more references, the first ones (the start of the thread) and the last ones (its end) are kept. */
 const REFERENCES_MAX = 100
 const REFERENCES_FIRST = 10
 const EARLIEST_MS = Date.UTC(2000, 0, 1)
-/** Stands at the end of a text that was longer. */
+/** Marks the end of a text that was cut. */
 export const TRUNCATED = '[truncated]'
 
-/** The key that leads to a contact: an e-mail address (directory `email`), or an id in a messaging tool's directory. */
+/** Identifies a contact: an e-mail address (directory `email`), or an id in a messaging tool's directory. */
 export interface ParticipantKey {
   directory: string
   key: string
@@ -28,23 +28,23 @@ export interface ParticipantKey {
 
 export const EMAIL_DIRECTORY = 'email'
 
-/** A message as it can be stored: of bounded size, without what the database cannot keep, its HTML harmless. */
+/** A message that is safe to store: limited in size, without characters that the database rejects, with sanitised HTML. */
 export interface CleanMessage extends Omit<IncomingMessage, 'references' | 'inReplyTo' | 'isAutomatic'> {
   subjectKey: string
-  /** Messages that it refers to, the nearest last. */
+  /** The messages that it refers to, nearest last. */
   links: string[]
   isAutomatic: boolean
 }
 
-/** Makes a message fit to be stored. A moment in the future is now; one before 2000, or none, is now as well. */
+/** Cleans a message for storage. A time that is missing, in the future or before 2000 becomes `now`. */
 export async function cleanMessage(message: IncomingMessage, now: Date): Promise<CleanMessage> {
   const html = message.html === null ? null : await cleanHtml(storable(message.html))
   const text = storable(message.text)
   const subject = message.subject === null ? null : oneLine(message.subject, SUBJECT_LENGTH_MAX)
   const sentMs = message.sentAt.getTime()
   const isCredible = sentMs >= EARLIEST_MS && sentMs <= now.getTime()
-  const room = PARTICIPANTS_MAX - 1
-  const to = message.to.slice(0, room)
+  const recipientsMax = PARTICIPANTS_MAX - 1
+  const to = message.to.slice(0, recipientsMax)
   return {
     channel: message.channel,
     source: message.source,
@@ -55,7 +55,7 @@ export async function cleanMessage(message: IncomingMessage, now: Date): Promise
     subjectKey: subjectKey(subject),
     from: cleanParticipant(message.from),
     to: to.map(cleanParticipant),
-    cc: message.cc.slice(0, room - to.length).map(cleanParticipant),
+    cc: message.cc.slice(0, recipientsMax - to.length).map(cleanParticipant),
     sentAt: isCredible ? message.sentAt : now,
     direction: message.direction,
     text: truncated(text.trim() === '' && html !== null ? await textOfHtml(html) : text),
@@ -66,19 +66,31 @@ export async function cleanMessage(message: IncomingMessage, now: Date): Promise
   }
 }
 
-/** The keys by which a participant's contact is found. */
+/** The keys that identify a participant's contact. */
 export function keysOf({ address, externalId }: Participant, source: string): ParticipantKey[] {
   const email = address === null ? null : parseEmail(address)
   const keys = email === null ? [] : [{ directory: EMAIL_DIRECTORY, key: email }]
   return externalId ? [...keys, { directory: source, key: externalId }] : keys
 }
 
-/** A text that the database can keep: no NUL, no lone surrogate. */
+/** Removes what the database rejects: NUL and lone surrogates. */
 export function storable(text: string): string {
   return (text.includes('\u0000') ? text.replaceAll('\u0000', '') : text).toWellFormed()
 }
 
-/** An id of a bounded length. What is too long keeps its beginning and is told apart by a digest of all of it. */
+const DEPTH_MAX = 32
+
+/** A JSON value that the database accepts: texts without NUL and lone surrogates, nesting limited to 32 levels. */
+export function storableTree(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return storable(value)
+  if (value === null || typeof value !== 'object') return value
+  if (depth >= DEPTH_MAX) return null
+  if (Array.isArray(value)) return value.map((each) => storableTree(each, depth + 1))
+  const entries = Object.entries(value).filter(([key]) => key !== '__proto__')
+  return Object.fromEntries(entries.map(([key, each]) => [storable(key), storableTree(each, depth + 1)]))
+}
+
+/** Limits the length of an id. A longer id becomes its beginning and a digest, so that it stays unique. */
 export function boundedKey(text: string): string {
   const key = storable(text)
   if (Buffer.byteLength(key) <= KEY_BYTES_MAX) return key
@@ -98,11 +110,11 @@ function linksOf({ references, inReplyTo, messageId }: IncomingMessage): string[
 }
 
 function cleanParticipant({ address, name, externalId }: Participant): Participant {
-  const written = address === null ? '' : oneLine(address, ADDRESS_LENGTH_MAX)
-  const called = name === null ? '' : oneLine(name, NAME_LENGTH_MAX)
+  const cleanAddress = address === null ? '' : oneLine(address, ADDRESS_LENGTH_MAX)
+  const cleanName = name === null ? '' : oneLine(name, NAME_LENGTH_MAX)
   return {
-    address: written === '' ? null : (parseEmail(written) ?? written),
-    name: called === '' ? null : called,
+    address: cleanAddress === '' ? null : (parseEmail(cleanAddress) ?? cleanAddress),
+    name: cleanName === '' ? null : cleanName,
     ...(externalId ? { externalId: boundedKey(externalId) } : {}),
   }
 }
@@ -115,7 +127,7 @@ function cleanAttachment({ filename, contentType, bytes }: MessageAttachment): M
   }
 }
 
-/** Header values are one line: whatever stood in them, nothing that is made of them later has a second one. */
+/** Makes a header value one line, so that it cannot inject a line where it is used later. */
 function oneLine(text: string, lengthMax: number): string {
   const line = storable(text)
     .replace(/[\s\p{Cc}]+/gu, ' ')
@@ -128,11 +140,11 @@ function truncated(text: string): string {
   return `${cutBytes(text, TEXT_BYTES_MAX - TRUNCATED.length - 1)}\n${TRUNCATED}`
 }
 
-/** The beginning of a text, at most so many bytes of UTF-8, no character cut in two. */
+/** The beginning of a text of at most `bytesMax` bytes in UTF-8, without splitting a character. */
 function cutBytes(text: string, bytesMax: number): string {
   const bytes = Buffer.from(text)
   let end = Math.min(bytesMax, bytes.length)
-  // A byte that begins with the bits 10 continues a character.
+  // A byte that starts with the bits 10 continues a character.
   while (end > 0 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--
   return bytes.subarray(0, end).toString('utf8')
 }

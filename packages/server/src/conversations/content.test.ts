@@ -47,7 +47,7 @@ describe('HTML', () => {
     expect((await cleanHtml(html)).trim()).toBe(clean)
   })
 
-  test('what is too large is cut where it does no harm, and says so', async () => {
+  test('that is too large is cut safely and marked as truncated', async () => {
     const clean = await cleanHtml(`<p>${'&amp;'.repeat(300_000)}</p>`)
     expect(Buffer.byteLength(clean)).toBeLessThanOrEqual(512 * 1024)
     expect(clean.endsWith('<p>[truncated]</p>')).toBe(true)
@@ -61,14 +61,14 @@ describe('HTML', () => {
     expect(many.split('<b>')).toHaveLength(12_501)
   })
 
-  test('its text is read out of it', async () => {
+  test('is converted to plain text', async () => {
     expect(await textOfHtml('<p>One &amp; <b>two</b></p>\n<ul><li>a<li>b</ul>x &lt;y&gt;<br>z')).toBe(
       'One & two\n\na\nb\nx <y>\nz',
     )
   })
 })
 
-test('subjects of one conversation have one key', () => {
+test('subjects of one conversation have the same key', () => {
   for (const subject of [
     'An Offer',
     're: an offer',
@@ -82,14 +82,14 @@ test('subjects of one conversation have one key', () => {
   expect(subjectKey('Re: '.repeat(10_000)).length).toBeLessThanOrEqual(200)
 })
 
-test('an id is of a bounded length and still tells apart', () => {
+test('long ids are shortened and stay unique', () => {
   const long = 'ü'.repeat(5_000)
   expect(Buffer.byteLength(boundedKey(long))).toBeLessThanOrEqual(512)
   expect(boundedKey(`${long}1`)).not.toBe(boundedKey(`${long}2`))
   expect(boundedKey('a\u0000b\ud800')).toBe('ab\ufffd')
 })
 
-describe('what is stored', () => {
+describe('stored content', () => {
   let service: TestService
   let tenant: TestTenant
   let contactId: string
@@ -129,7 +129,7 @@ describe('what is stored', () => {
     return { thread, message: thread.messages[0] }
   }
 
-  test('what the database cannot keep is left out, and header values are one line', async () => {
+  test('has no characters that the database rejects, and one-line header values', async () => {
     const { thread, message } = await stored({
       subject: 'Hello\r\nBcc: all@example.com\u0000\ud83d',
       text: 'a\u0000b\udc00 😀',
@@ -146,20 +146,20 @@ describe('what is stored', () => {
     })
   })
 
-  test('texts are cut at 256 KiB with a mark, no character in two', async () => {
+  test('has texts of at most 256 KiB, cut between characters and marked', async () => {
     const { message } = await stored({ text: '€'.repeat(200_000) })
     expect(Buffer.byteLength(message.text)).toBeLessThanOrEqual(256 * 1024)
     expect(message.text).toMatch(/^€+\n\[truncated\]$/)
   })
 
-  test('a mail of HTML alone has a text, and its HTML is clean before it is stored', async () => {
+  test('has sanitised HTML, and a text even for mails with HTML only', async () => {
     const { message } = await stored({ text: ' ', html: '<p>Hi<script>alert(1)</script></p><p>there</p>' })
     expect(message).toMatchObject({ text: 'Hi\nthere', html: '<p>Hi</p><p>there</p>' })
     const rows = await tenant.handle.db.selectFrom('conversation_messages').select('html').execute()
     expect(JSON.stringify(rows)).not.toContain('script')
   })
 
-  test('thousands of recipients and references, and ids of any length, are bounded', async () => {
+  test('has limited numbers of recipients and references, and ids of limited length', async () => {
     const to = Array.from({ length: 5_000 }, (_, n) => ({ address: `r${n}@example.com`, name: 'x'.repeat(1_000) }))
     const references = Array.from({ length: 5_000 }, (_, n) => `${'r'.repeat(2_000)}${n}@example.com`)
     const { thread, message } = await stored({ messageId: `${'m'.repeat(20_000)}${Math.random()}`, to, references })
@@ -167,14 +167,14 @@ describe('what is stored', () => {
     expect(message.to[0].name).toHaveLength(200)
     expect(thread.participants).toHaveLength(100)
     expect(Buffer.byteLength(message.message_id)).toBeLessThanOrEqual(512)
-    // The last reference still leads here.
+    // The last reference still identifies the thread.
     const [reply] = await recordMessages(tenant.handle, service.writing, [
       { ...MAIL, messageId: 'reply@example.com', inReplyTo: references.at(-1) ?? null },
     ])
     expect(reply?.threadId).toBe(thread.thread_id)
   })
 
-  test('an answer carries so much and no more; the rest is cut and says so', async () => {
+  test('is cut and marked in responses that would be too large', async () => {
     const other = await createTestTenant(service)
     const reader = await other.contact('ada@example.com')
     const messages = Array.from({ length: 50 }, (_, n) => ({

@@ -21,7 +21,7 @@ export const Attachment = Type.Object(
 export const Message = Type.Object(
   {
     message_id: Type.String({
-      description: 'The Message-ID of a mail without its brackets, or the id that the tool has.',
+      description: 'The Message-ID of a mail without its angle brackets, or the id in the messaging tool.',
     }),
     direction: Type.Enum(['inbound', 'outbound']),
     from: ShownParticipant,
@@ -31,14 +31,14 @@ export const Message = Type.Object(
     text: Type.String(),
     html: Type.Optional(
       Type.String({
-        description: 'Cleaned of all that runs or loads; the address of a remote picture is in data-src.',
+        description: 'Sanitised: without anything that runs or loads. The URL of a remote image is in data-src.',
       }),
     ),
-    attachments: Type.Array(Attachment, { description: 'Listed only.' }),
+    attachments: Type.Array(Attachment, { description: 'Metadata only; the contents are not stored.' }),
     truncated: Type.Optional(
       Type.Literal(true, {
         description:
-          'The answer would have been too large: the text is cut, the HTML left out. Ask for fewer messages.',
+          'Set if the response would be too large: the text is cut and the HTML is omitted. Request fewer messages.',
       }),
     ),
   },
@@ -54,7 +54,7 @@ export const Conversation = Type.Object(
     participants: Type.Array(ShownParticipant),
     message_count: Type.Integer(),
     last_message_at: Timestamp,
-    messages: Type.Optional(Type.Array(Message, { description: 'The newest first; only with include_messages.' })),
+    messages: Type.Optional(Type.Array(Message, { description: 'Newest first; only with include_messages.' })),
   },
   { title: 'Conversation' },
 )

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const EMAIL = 'grace@example.com'
-/** So long that it stands in no random text of another table, as a short one would now and then. */
+/** Long, so that it does not occur by chance in random text of another table. */
 const EXTERNAL_ID = 'grace-of-the-desk'
 const GRACE = { address: EMAIL, name: 'Grace Hopper' }
 const BOB = { address: 'bob@example.com', name: 'Bob' }
@@ -47,8 +47,8 @@ function mail(messageId: string, more: Partial<IncomingMessage>): IncomingMessag
   }
 }
 
-/** Tables in which a text stands. */
-async function placesOf(text: string): Promise<string[]> {
+/** The tables that contain a text. */
+async function tablesContaining(text: string): Promise<string[]> {
   const { rows: tables } = await service.postgres.pool.query<{ name: string }>(`SELECT table_name AS name
     FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`)
   const places: string[] = []
@@ -56,11 +56,11 @@ async function placesOf(text: string): Promise<string[]> {
     const query = `SELECT FROM ${name} AS t WHERE strpos(lower(t::text), lower($1)) > 0 LIMIT 1`
     if ((await service.postgres.pool.query(query, [text])).rows.length > 0) places.push(name)
   }
-  // What is looked for is stored until the last look.
+  // The erasure stores what it searches for until its last pass.
   return places.filter((name) => name !== 'erasures')
 }
 
-test('conversations with others, mails sent and social messages hold nothing of an erased contact', async () => {
+test('conversations with others, sent mails and social messages contain nothing of an erased contact', async () => {
   const { db } = tenant.handle
   const now = new Date()
   const grace = await tenant.contact(EMAIL)
@@ -108,7 +108,7 @@ test('conversations with others, mails sent and social messages hold nothing of 
   })
   expect(receipt.removed).toMatchObject({ messages: 2, mails: 2, social_messages: 1, suppressions: 1 })
   for (const text of [EMAIL, 'Grace Hopper', 'Secret words', 'grace.before', 'grace-hopper', EXTERNAL_ID]) {
-    expect([text, await placesOf(text)]).toEqual([text, []])
+    expect([text, await tablesContaining(text)]).toEqual([text, []])
   }
   const { conversations } = (await tenant.call('GET', `/v1/contacts/${bob}/conversations?include_messages=true`)).body
   const messages = conversations.flatMap((each: { messages: { text: string }[] }) => each.messages)
@@ -118,16 +118,16 @@ test('conversations with others, mails sent and social messages hold nothing of 
     '[erased]',
     '[erased]',
   ])
-  // A mailbox that is read again brings nothing back.
+  // Reading a mailbox again restores nothing.
   expect((await record(first))[0]?.status).toBe('known')
-  expect(await placesOf('Secret words')).toEqual([])
-  // Imported again, she has still unsubscribed.
+  expect(await tablesContaining('Secret words')).toEqual([])
+  // After a new import, she is still unsubscribed.
   expect(await suppressionOf(tenant.handle, 'Grace@example.com')).toMatchObject({ address: EMAIL, details: null })
   const other = await createTestTenant(service)
   expect(await suppressionOf(other.handle, EMAIL)).toBeNull()
 })
 
-test("a conversation with one of the tenant's own people, a contact too, goes with the contact", async () => {
+test("a conversation with one of the tenant's own people, also a contact, is deleted with the contact", async () => {
   const now = new Date()
   const identity = { identity_id: newId(), created_at: now, updated_at: now }
   const person = { first_name: 'Sam', last_name: 'Sales', role: 'sales' }
@@ -145,10 +145,10 @@ test("a conversation with one of the tenant's own people, a contact too, goes wi
   const from = { address: 'eve@example.com', name: 'Eve' }
   await recordMessages(tenant.handle, service.writing, [mail('eve@x', { from, text: 'Only for Sam' })])
   expect((await tenant.call('DELETE', `/v1/contacts/${eve}`)).status).toBe(200)
-  expect(await placesOf('Only for Sam')).toEqual([])
+  expect(await tablesContaining('Only for Sam')).toEqual([])
 })
 
-/** An action of an agent that was executed under a key. */
+/** An executed action of an agent with an idempotency key. */
 async function insertAction(contactId: string, key: string): Promise<void> {
   const { db } = tenant.handle
   const [agent_id, run_id, now] = [newId(), newId(), new Date()]

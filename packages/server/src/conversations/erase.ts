@@ -1,19 +1,19 @@
 import { type RawBuilder, sql } from 'kysely'
 import { type ErasureSubject, mentionPattern, replacedPattern } from '../contacts/erasure-subject.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { takeConversations } from './threads.ts'
+import { lockConversations } from './threads.ts'
 
 /**
- * Conversations that the contact had alone go with it. Of those with others, what it wrote is emptied and its names are
- * taken out, and so is its address wherever others mention it. The emptied messages stay: by their ids a mailbox that is
- * read again finds them known, and does not bring them back.
+ * Erases a contact from conversations with others: the content of its messages, its names, and its address where others
+ * mention it. Conversations of the contact alone are deleted with it. The emptied messages stay, so that a mailbox that
+ * is read again recognizes their ids and does not restore them.
  */
 export async function eraseFromConversations(
   tx: Tenant,
   { keys, email }: ErasureSubject,
 ): Promise<Record<string, number>> {
   if (keys.length === 0) return {}
-  await takeConversations(tx)
+  await lockConversations(tx)
   const isOfSubject = (directory: string, key: string) => {
     const each = keys.map((known) => sql`${sql.ref(directory)} = ${known.directory} AND ${sql.ref(key)} = ${known.key}`)
     return sql<boolean>`(${sql.join(each, sql` OR `)})`
@@ -47,7 +47,7 @@ export async function eraseFromConversations(
 
 const NOBODY = '{"name": null, "address": null}'
 
-/** Who has no address may be the contact, known by a tool's id that is not among what is shown. */
+/** A person without an address is erased too: it may be the contact, known only by a tool's id. */
 function withoutSubject(column: string, email: string | null): RawBuilder<string> {
   return sql<string>`(SELECT coalesce(jsonb_agg(CASE
       WHEN person ->> 'address' IS NULL OR person ->> 'address' = ${email}::text THEN ${NOBODY}::jsonb
@@ -55,7 +55,7 @@ function withoutSubject(column: string, email: string | null): RawBuilder<string
     FROM (SELECT jsonb_array_elements(${sql.ref(column)}) AS person) AS listed)`
 }
 
-/** The address in what others wrote, or were called. */
+/** Erases the address from texts and names of others. */
 async function eraseMentions(tx: Tenant, email: string | null): Promise<number> {
   if (email === null) return 0
   const replaced = <Value>(column: string, type: 'text' | 'jsonb') =>

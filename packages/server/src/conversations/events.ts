@@ -4,7 +4,7 @@ import { type CleanMessage, keysOf } from './clean.ts'
 import type { Participant } from './message.ts'
 import { type ContactsByKey, keyText } from './participants.ts'
 
-/** Event data stays small, however many a mail went to. */
+/** Keeps event data small for mails to many recipients. */
 const RECIPIENTS_MAX = 20
 
 const EVENTS = {
@@ -13,16 +13,16 @@ const EVENTS = {
 } as const
 
 /**
- * The contacts whose activity a message is: who wrote it when it came in, all whom it went to when it went out. Others
- * who take part see it in their conversations only.
+ * The contacts that get an event for a message: the sender of an inbound one, the recipients of an outbound one. Other
+ * participants have it only in their conversations.
  */
-export function contactsConcerned(message: CleanMessage, contacts: ContactsByKey): string[] {
+export function contactsWithEvent(message: CleanMessage, contacts: ContactsByKey): string[] {
   const people = message.direction === 'inbound' ? [message.from] : [...message.to, ...message.cc]
   const keys = people.flatMap((participant) => keysOf(participant, message.source))
   return [...new Set(keys.flatMap((key) => contacts.get(keyText(key)) ?? []))]
 }
 
-/** What a message is in the activity of one contact. */
+/** The event of a message for one contact. */
 export function messageEvent(
   tenantId: string,
   contactId: string,

@@ -1,25 +1,25 @@
 import { type ExpressionBuilder, sql } from 'kysely'
-import { ownAddresses } from '../identities/own-addresses.ts'
+import { ownAddresses } from '../identities/email-accounts.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { EMAIL_DIRECTORY } from './clean.ts'
 import { keysOfContact } from './participants.ts'
-import { takesPart } from './read.ts'
-import { takeConversations } from './threads.ts'
+import { hasParticipant } from './read.ts'
+import { lockConversations } from './threads.ts'
 
 /**
- * Removes the conversations that only this contact, of all contacts, takes part in. Call it in the transaction that
- * removes the contact and holds its row.
+ * Deletes the conversations in which no other contact takes part. Call it in the transaction that deletes the contact
+ * and has locked its row.
  */
 export async function forgetConversations(tx: Tenant, contactId: string): Promise<void> {
   const keys = await keysOfContact(tx, contactId)
   if (keys.length === 0) return
-  await takeConversations(tx)
-  // The tenant's own people may be contacts too; that they took part keeps nothing.
+  await lockConversations(tx)
+  // The tenant's own people may be contacts too. They do not count as other participants.
   const own = [...(await ownAddresses(tx))]
   await tx.db
     .deleteFrom('conversation_threads')
-    .where((from) => takesPart(from as ExpressionBuilder<TenantTables, 'conversation_threads'>, keys))
+    .where((from) => hasParticipant(from as ExpressionBuilder<TenantTables, 'conversation_threads'>, keys))
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(

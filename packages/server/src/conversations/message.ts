@@ -2,7 +2,7 @@
 export interface Participant {
   address: string | null
   name: string | null
-  /** The id that the messaging tool has for the person, by which a contact is found too. */
+  /** The person's id in the messaging tool, which also identifies a contact. */
   externalId?: string | null
 }
 
@@ -12,14 +12,14 @@ export interface MessageAttachment {
   bytes: number
 }
 
-/** A message of any channel as it comes in, before it has found its thread and its contacts. */
+/** A message of any channel, before it is assigned to a thread and contacts. */
 export interface IncomingMessage {
   channel: 'email' | 'chat'
-  /** Where it was seen: `email` for mailboxes, else the name of the messaging tool, e.g. `intercom`. */
+  /** `email` for mailboxes, else the name of the messaging tool, e.g. `intercom`. */
   source: string
-  /** The Message-ID without its angle brackets, or the tool's id. Stored once per tenant and source, however often seen. */
+  /** The Message-ID without its angle brackets, or the tool's id. A message is stored once per tenant and source. */
   messageId: string
-  /** The tool's own thread; null for mail, which is threaded by its references, then subject and participants. */
+  /** The tool's thread id; null for mail, which is threaded by references, then by subject and participants. */
   threadKey: string | null
   inReplyTo: string | null
   references: readonly string[]
@@ -31,11 +31,11 @@ export interface IncomingMessage {
   /** `outbound`: written by the tenant. */
   direction: 'inbound' | 'outbound'
   text: string
-  /** As received; it is sanitised before it is stored. */
+  /** Unsanitised. */
   html: string | null
   attachments: readonly MessageAttachment[]
-  /** The identity whose mailbox it was seen in or sent from. */
+  /** The identity whose mailbox received or sent it. */
   identityId: string | null
-  /** Written by a machine (an out-of-office notice, a bounce): it is no reply of a person. */
+  /** Written by a machine (an out-of-office notice, a bounce), so it does not count as a reply. */
   isAutomatic?: boolean
 }

@@ -5,11 +5,11 @@ import type { Tenant } from '../platform/tenant.ts'
 import type { MessageObject } from './conversation-object.ts'
 import type { MessageAttachment } from './message.ts'
 
-/** What an answer carries of texts and HTML together; beyond it messages are cut. */
-const ANSWER_BYTES_MAX = 8 * 1024 * 1024
+/** The limit for the texts and HTML of a response. Messages beyond it are cut. */
+const RESPONSE_BYTES_MAX = 8 * 1024 * 1024
 const CUT_TEXT_LENGTH = 1_000
 
-/** The newest messages of each thread, the newest first, by thread. */
+/** The newest messages of each thread, newest first, by thread id. */
 export async function newestMessages(
   tenant: Tenant,
   threadIds: readonly string[],
@@ -20,7 +20,7 @@ export async function newestMessages(
     .selectFrom('conversation_threads')
     .select('thread_id')
     .select((from) =>
-      // One index range a thread, because a thread may have any number of messages. The texts come after: together they
+      // One index range per thread, because a thread may have any number of messages. The texts are read later: together they
       // could be gigabytes.
       jsonArrayFrom(
         from
@@ -40,7 +40,7 @@ export async function newestMessages(
   let bytes = 0
   const whole = wanted.filter((message) => {
     bytes += message.bytes
-    return bytes <= ANSWER_BYTES_MAX
+    return bytes <= RESPONSE_BYTES_MAX
   })
   return readMessages(tenant, wanted, new Set(whole.map(({ message_id }) => message_id)))
 }
@@ -67,16 +67,16 @@ async function readMessages(
     .where('source', '=', sql<string>`any(${sources})`)
     .where('message_id', '=', sql<string>`any(${wanted.map(({ message_id }) => message_id)})`)
     .execute()
-  const asked = new Set(wanted.map(identityOf))
+  const wantedIds = new Set(wanted.map(identityOf))
   let bytes = 0
   rows.sort((a, b) => b.sent_at.getTime() - a.sent_at.getTime() || (a.message_id < b.message_id ? 1 : -1))
   const messages = new Map<string, MessageObject[]>()
   for (const row of rows) {
-    // Two tools may use one id.
-    if (!asked.has(identityOf(row))) continue
-    // A character may take more bytes in JSON than it has.
+    // Two tools may use the same id.
+    if (!wantedIds.has(identityOf(row))) continue
+    // JSON escapes may make the text longer.
     bytes += row.is_whole ? Buffer.byteLength(JSON.stringify([row.text, row.html])) : 0
-    const isCut = !row.is_whole || bytes > ANSWER_BYTES_MAX
+    const isCut = !row.is_whole || bytes > RESPONSE_BYTES_MAX
     const ofThread = messages.get(row.thread_id) ?? []
     messages.set(row.thread_id, ofThread)
     ofThread.push({

@@ -16,15 +16,14 @@ const LIMIT = 20
 const MESSAGES_PER_THREAD = 5
 
 const Result = Type.Object({
-  index: Type.Integer({ description: 'Place of the record in the request.' }),
-  thread_key: Nullable(Type.String({ description: 'As it was sent; null where it is no text.' })),
+  index: Type.Integer({ description: 'Index of the record in the request.' }),
+  thread_key: Nullable(Type.String({ description: 'As sent; null if it is not a string.' })),
   status: Type.Enum(['created', 'updated', 'unchanged', 'failed']),
   thread_id: Type.Optional(Id),
-  recorded: Type.Optional(Type.Integer({ description: 'Messages that are new.' })),
+  recorded: Type.Optional(Type.Integer({ description: 'Number of new messages.' })),
   error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
 })
 
-/** Conversations of contacts. */
 export const CONVERSATION_OPERATIONS = [
   operation({
     name: 'listConversations',
@@ -32,16 +31,16 @@ export const CONVERSATION_OPERATIONS = [
     http: 'GET /v1/contacts/:contact_id/conversations',
     command: 'conversation list',
     scope: 'contacts:read',
-    summary: 'List the e-mail and messaging conversations of a contact, the latest first',
+    summary: 'List the e-mail and messaging conversations of a contact, latest first',
     input: {
       ...ContactPath,
-      include_messages: flag('Include the messages, not only the threads.', false),
+      include_messages: flag('Include the messages of the threads.', false),
       messages_per_thread: Type.Optional(
         Type.Integer({
           minimum: 1,
           maximum: 50,
           default: MESSAGES_PER_THREAD,
-          description: 'The newest messages of each thread; applies with include_messages=true.',
+          description: 'Number of messages per thread, newest first. Requires include_messages=true.',
         }),
       ),
       ...pageParameters(LIMIT, 100),
@@ -69,7 +68,7 @@ export const CONVERSATION_OPERATIONS = [
     http: 'GET /v1/contacts/:contact_id/email-threads',
     command: 'conversation email-threads',
     scope: 'contacts:read',
-    summary: 'List the e-mail threads of a contact in brief, the latest first',
+    summary: 'List the e-mail threads of a contact in brief, latest first',
     input: { ...ContactPath, ...pageParameters(1_000, 1_000) },
     output: { email_threads: Type.Array(EmailThread), total_items: Type.Integer(), pagination: Pagination },
     async run({ tenant }, { contact_id, page = 1, limit = 1_000 }) {
@@ -79,7 +78,6 @@ export const CONVERSATION_OPERATIONS = [
   }),
 ]
 
-/** What messaging tools push. */
 export const CONVERSATION_PUSH_OPERATIONS = [
   operationsWith<WriteDependencies>()({
     name: 'pushSourceConversations',
@@ -88,9 +86,9 @@ export const CONVERSATION_PUSH_OPERATIONS = [
     scope: 'contacts:write',
     summary: 'Add conversations of a messaging tool',
     description:
-      'A thread is found by its thread_key, a message by its message_id: what was sent before changes nothing. One bad record fails alone.',
+      'The thread_key identifies a thread, the message_id a message. Messages that were sent before are ignored. An invalid record does not affect the others.',
     input: { source: Type.String({ examples: ['helpdesk'] }), records: PushedRecords },
-    output: { results: Type.Array(Result), failed: Type.Integer({ description: 'How many records failed.' }) },
+    output: { results: Type.Array(Result), failed: Type.Integer({ description: 'Number of failed records.' }) },
     example: { records: [EXAMPLE] },
     async run({ tenant, ...writing }, input) {
       const source = parseConversationSource(input.source)

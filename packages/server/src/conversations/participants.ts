@@ -3,24 +3,23 @@ import { type Alias, aliasesOf, EMAIL, idOfSource, survivorsOf } from '../contac
 import type { Tenant } from '../platform/tenant.ts'
 import { type CleanMessage, EMAIL_DIRECTORY, keysOf, type ParticipantKey } from './clean.ts'
 
-/** Contacts by the text of the keys that lead to them. */
+/** Contact ids by `keyText`. */
 export type ContactsByKey = ReadonlyMap<string, string>
 
-/** One text for a key, to look it up by. */
+/** A key as one text, for use in maps. */
 export function keyText({ directory, key }: ParticipantKey): string {
   return `${directory}\n${key}`
 }
 
-/** Everyone who takes part in a message. */
 export function participantsOf({ from, to, cc }: Pick<CleanMessage, 'from' | 'to' | 'cc'>) {
   return [from, ...to, ...cc]
 }
 
 /**
- * The contacts that messages are from or to. Their rows are held until the transaction ends, so that a contact that is
- * being removed takes these messages along, or is not found here.
+ * Finds and locks the senders and recipients that are contacts. With the lock, a concurrent deletion of a contact either
+ * deletes these messages too, or the contact is not found here.
  */
-export async function holdContacts(tx: Tenant, messages: readonly CleanMessage[]): Promise<ContactsByKey> {
+export async function lockContacts(tx: Tenant, messages: readonly CleanMessage[]): Promise<ContactsByKey> {
   const byDirectory = new Map<string, Set<string>>()
   for (const message of messages) {
     for (const participant of participantsOf(message)) {
@@ -36,14 +35,14 @@ export async function holdContacts(tx: Tenant, messages: readonly CleanMessage[]
     }
   }
   if (found.size === 0) return found
-  const held = await tx.db
+  const locked = await tx.db
     .selectFrom('contacts')
     .select('contact_id')
     .where('contact_id', '=', sql<string>`any(${[...new Set(found.values())]})`)
     .orderBy('contact_id')
     .forKeyShare()
     .execute()
-  const existing = new Set(held.map(({ contact_id }) => contact_id))
+  const existing = new Set(locked.map(({ contact_id }) => contact_id))
   return new Map([...found].filter(([, contactId]) => existing.has(contactId)))
 }
 
@@ -67,7 +66,7 @@ async function contactsOfKeys(tx: Tenant, directory: string, keys: string[]): Pr
   return [...survivors, ...rows.map(({ external_id, contact_id }): [string, string] => [external_id ?? '', contact_id])]
 }
 
-/** The keys of a contact and of those merged into it: e-mail addresses, and the ids that connected systems have for it. */
+/** The keys of a contact and of those merged into it: e-mail addresses, and ids in connected systems. */
 export async function keysOfContact(tenant: Tenant, contactId: string): Promise<ParticipantKey[]> {
   const contact = await tenant.db
     .selectFrom('contacts')
@@ -84,7 +83,7 @@ export async function keysOfContact(tenant: Tenant, contactId: string): Promise<
   const own = [
     ...(email === null ? [] : [{ directory: EMAIL_DIRECTORY, key: email }]),
     ...sources.flatMap(({ source, external_id }) =>
-      // Mail is a directory of its own; a system that calls itself so knows nobody's address better.
+      // The directory `email` is reserved for addresses, so a source of that name has no ids there.
       external_id === null || source === EMAIL_DIRECTORY ? [] : [{ directory: source, key: external_id }],
     ),
   ]
@@ -93,7 +92,7 @@ export async function keysOfContact(tenant: Tenant, contactId: string): Promise<
   return [...own, ...merged.filter((key) => !known.has(keyText(key)))]
 }
 
-/** The key of a merged contact as one of conversations. */
+/** Converts the key of a merged contact to participant keys. */
 export function keysOfAlias({ kind, source, key }: Alias): ParticipantKey[] {
   if (kind === 'email') return [{ directory: EMAIL_DIRECTORY, key }]
   return kind === 'source' && source !== EMAIL_DIRECTORY ? [{ directory: source, key }] : []

@@ -8,7 +8,6 @@ import { parseSourceName } from '../sources/requests.ts'
 import { EMAIL_DIRECTORY } from './clean.ts'
 import type { IncomingMessage, Participant } from './message.ts'
 
-/** A conversation as a tool sends it. */
 export const EXAMPLE = {
   thread_key: '4711',
   subject: 'Cannot log in',
@@ -41,7 +40,7 @@ const PushedMessage = Type.Object(
     to: Type.Array(Person, { maxItems: 100 }),
     sent_at: Type.String({ 'x-expected': TIMESTAMP_FORM }),
     text: Type.String(),
-    html: Type.Optional(Type.Union([Type.String(), Type.Null()], { 'x-expected': 'a text, or null' })),
+    html: Type.Optional(Type.Union([Type.String(), Type.Null()], { 'x-expected': 'a string, or null' })),
   },
   { additionalProperties: false },
 )
@@ -59,7 +58,7 @@ const PushedConversation = Type.Object(
         {
           additionalProperties: false,
           description:
-            'Who talks with the tenant: an external_id, an email, or both. It stands for every sender or recipient that has no address of its own.',
+            'The person outside the tenant: an external_id, an email, or both. Used for every sender or recipient without an address.',
         },
       ),
     ),
@@ -68,22 +67,21 @@ const PushedConversation = Type.Object(
   { additionalProperties: false },
 )
 
-/** The conversations of one request. */
 export const PushedRecords = recordList(PushedConversation)
 
 const checkConversation = recordCheck(PushedConversation)
 
-/** @throws ServiceError 400 for a name that cannot be a messaging tool's. */
+/** @throws ServiceError 400 for a name that a messaging tool cannot have. */
 export function parseConversationSource(source: string): string {
   if (source === EMAIL_DIRECTORY) {
     throw validationError([
-      { path: 'source', message: 'is where the mail of connected mailboxes is; choose another name' },
+      { path: 'source', message: 'is reserved for the mail of connected mailboxes; choose another name' },
     ])
   }
   return parseSourceName(source)
 }
 
-/** Checks one record. @returns its messages, or the error that it fails with. */
+/** Checks one record. @returns its messages, or an error. */
 export function parseConversation(record: unknown, source: string): IncomingMessage[] | ServiceError {
   const details = checkConversation(record)
   if (details.length > 0) return validationError(details)
@@ -95,7 +93,7 @@ export function parseConversation(record: unknown, source: string): IncomingMess
   if (contact && contact.email === undefined && contact.external_id === undefined) {
     details.push({ path: 'contact', message: 'needs an external_id or an email' })
   }
-  const moments = messages.map(({ sent_at }, index) => momentOf(sent_at, `messages[${index}].sent_at`, details))
+  const timestamps = messages.map(({ sent_at }, index) => timestampOf(sent_at, `messages[${index}].sent_at`, details))
   if (details.length > 0) return validationError(details)
   const known = contact ? { address: email, externalId: contact.external_id ?? null } : null
   return messages.map((message, index) => {
@@ -112,7 +110,7 @@ export function parseConversation(record: unknown, source: string): IncomingMess
       from: participantOf(message.from, isInbound ? known : null),
       to: to.length === 0 && known && !isInbound ? [{ ...known, name: null }] : to,
       cc: [],
-      sentAt: moments[index] ?? new Date(Number.NaN),
+      sentAt: timestamps[index] ?? new Date(Number.NaN),
       direction: message.direction,
       text: message.text,
       html: message.html ?? null,
@@ -122,14 +120,14 @@ export function parseConversation(record: unknown, source: string): IncomingMess
   })
 }
 
-/** A person as named; who has no address is the record's contact, where there is one. */
+/** Converts a person. A person without an address is the record's contact, if there is one. */
 function participantOf({ address, name }: Type.Static<typeof Person>, contact: Omit<Participant, 'name'> | null) {
   const isContact = contact !== null && (!address || parseEmail(address) === contact.address)
   return isContact ? { ...contact, name: name ?? null } : { address: address ?? null, name: name ?? null }
 }
 
-function momentOf(text: string, path: string, details: ErrorDetail[]): Date | null {
-  const moment = parseTimestamp(text)
-  if (moment === null) details.push({ path, message: `must be ${TIMESTAMP_FORM}` })
-  return moment
+function timestampOf(text: string, path: string, details: ErrorDetail[]): Date | null {
+  const timestamp = parseTimestamp(text)
+  if (timestamp === null) details.push({ path, message: `must be ${TIMESTAMP_FORM}` })
+  return timestamp
 }

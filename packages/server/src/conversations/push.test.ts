@@ -34,7 +34,7 @@ async function read(contactId: string, query = 'include_messages=true') {
   return (await tenant.call('GET', `/v1/contacts/${contactId}/conversations?${query}`)).body
 }
 
-test('a conversation is created, grows, and is left alone by what was sent before', async () => {
+test('a conversation is created, extended, and unchanged by repeated messages', async () => {
   const ada = await tenant.contact('ada@example.com')
   const reply = message('2', {
     direction: 'outbound',
@@ -107,7 +107,7 @@ test('a conversation is created, grows, and is left alone by what was sent befor
   })
 })
 
-test('a contact without an address is found by the id that the tool has for it', async () => {
+test('a contact without an address is identified by its id in the tool', async () => {
   const records = [{ external_id: '701', properties: { firstname: 'Ada' } }]
   const { body } = await tenant.call('POST', '/v1/sources/helpdesk/contacts', { kind: 'messaging', records })
   const contactId = body.results[0].contact_id
@@ -124,7 +124,7 @@ test('a contact without an address is found by the id that the tool has for it',
     'chat_message_received',
     'chat_message_sent',
   ])
-  // The same id in another tool is somebody else.
+  // The same id in another tool is a different person.
   await tenant.call('POST', '/v1/sources/other/conversations', {
     records: [conversation('t', [message('1', { from: {} })], { contact: { external_id: '701' } })],
   })
@@ -134,7 +134,7 @@ test('a contact without an address is found by the id that the tool has for it',
   expect(left).toEqual([{ source: 'other' }])
 })
 
-test('one bad record fails alone, and says where', async () => {
+test('an invalid record does not affect the others, and its error names the field', async () => {
   const bad: [unknown, string][] = [
     [conversation('a', []), 'messages: must be a list of 1 to 100 items'],
     [{ thread_key: 'b', messages: 7 }, 'messages: must be a list'],
@@ -172,7 +172,7 @@ test('one bad record fails alone, and says where', async () => {
   expect((await read(ada)).total_items).toBe(1)
 })
 
-describe('what is wrong as a whole is 400', () => {
+describe('an invalid request is 400', () => {
   test.each([
     [PATH, {}, 'records'],
     [PATH, { records: [] }, 'records'],
@@ -190,8 +190,8 @@ describe('what is wrong as a whole is 400', () => {
   })
 })
 
-describe('reading', () => {
-  test('limit, order, and how many messages of each thread', async () => {
+describe('listing', () => {
+  test('has a limit, an order, and a number of messages per thread', async () => {
     const ada = await tenant.contact('ada@example.com')
     const at = (minute: number) => ({ sent_at: `2026-01-31T08:${String(minute).padStart(2, '0')}:00Z` })
     await push(
@@ -233,7 +233,7 @@ describe('reading', () => {
     expect([status, body.error.code]).toEqual([400, 'validation_error'])
   })
 
-  test('an unknown contact, an ill-formed id, and that of another tenant are 404', async () => {
+  test("an unknown contact, a malformed id, and another tenant's contact are 404", async () => {
     const other = await createTestTenant(service)
     const theirs = await other.contact('theirs@example.com')
     for (const id of [newId(), 'nonsense', theirs]) {
@@ -244,7 +244,7 @@ describe('reading', () => {
     }
   })
 
-  test('a contact without an address has none', async () => {
+  test('a contact without keys has no conversations', async () => {
     const { body } = await tenant.call('POST', '/v1/sources/crm/contacts', { records: [{ external_id: '1' }] })
     const path = `/v1/contacts/${body.results[0].contact_id}/conversations`
     expect((await tenant.call('GET', path)).body).toMatchObject({ conversations: [], total_items: 0, returned: 0 })

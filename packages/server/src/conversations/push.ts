@@ -6,12 +6,12 @@ import { noteSource } from '../sources/source-kinds.ts'
 import type { IncomingMessage } from './message.ts'
 import { recordMessages } from './record.ts'
 
-/** What became of a conversation that a tool sent. */
+/** The result for one pushed conversation. */
 export type PushResult = { status: 'created' | 'updated' | 'unchanged'; threadId: string; recorded: number } | Failure
 
 /**
  * Records conversations of a messaging tool.
- * @param conversations the messages of each; an error stands for one that was refused already.
+ * @param conversations the messages of each conversation, or the error of an invalid one.
  */
 export async function pushConversations(
   tenant: Tenant,
@@ -27,9 +27,9 @@ export async function pushConversations(
     if (conversation instanceof ServiceError) return failure(conversation)
     const own = recorded.slice(at, at + conversation.length)
     at += conversation.length
-    const news = own.filter(({ status }) => status === 'recorded')
+    const added = own.filter(({ status }) => status === 'recorded')
     const threadId = own.findLast((each) => each.threadId !== null)?.threadId ?? ''
-    const status = own.some(({ isNewThread }) => isNewThread) ? 'created' : news.length > 0 ? 'updated' : 'unchanged'
-    return { status, threadId, recorded: news.length }
+    const status = own.some(({ isNewThread }) => isNewThread) ? 'created' : added.length > 0 ? 'updated' : 'unchanged'
+    return { status, threadId, recorded: added.length }
   })
 }

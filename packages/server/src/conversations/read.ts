@@ -15,8 +15,8 @@ export interface ConversationOptions {
 }
 
 /**
- * The conversations in which a contact takes part, by its address or by the id that a tool has for it, the latest first.
- * @returns one page, and how many there are.
+ * The conversations in which a contact takes part, by its address or its id in a tool, latest first.
+ * @returns one page and the total number.
  * @throws ServiceError 404 for an unknown contact.
  */
 export async function conversationsOf(
@@ -29,7 +29,7 @@ export async function conversationsOf(
   const rows = await tenant.db
     .selectFrom('conversation_threads')
     .select(['thread_id', 'channel', 'source', 'subject', 'participants', 'message_count', 'last_message_at'])
-    .where((from) => takesPart(from, keys))
+    .where((from) => hasParticipant(from, keys))
     .orderBy('last_message_at', 'desc')
     .orderBy('thread_id', 'desc')
     .limit(page.limit)
@@ -54,7 +54,7 @@ export async function conversationsOf(
 }
 
 /**
- * One page of the e-mail threads of a contact, the latest first, and how many there are.
+ * One page of the e-mail threads of a contact, latest first, and the total number.
  * @throws ServiceError 404 for an unknown contact.
  */
 export async function emailThreadsOf(
@@ -68,7 +68,7 @@ export async function emailThreadsOf(
     .selectFrom('conversation_threads')
     .select(['thread_id', 'last_message_id', 'subject'])
     .where('channel', '=', 'email')
-    .where((from) => takesPart(from, keys))
+    .where((from) => hasParticipant(from, keys))
     .orderBy('last_message_at', 'desc')
     .orderBy('thread_id', 'desc')
     .limit(page.limit)
@@ -78,14 +78,13 @@ export async function emailThreadsOf(
   return { emailThreads, total: isAll ? emailThreads.length : await countThreads(tenant, keys, 'email') }
 }
 
-/** A message that somebody has written to the tenant. */
 export interface InboundMessage {
   threadId: string
   messageId: string
   sentAt: Date
 }
 
-/** The latest message that a contact has written itself, not a machine for it, at or after a moment. */
+/** The latest message that a contact wrote at or after a time, without automatic replies. */
 export async function lastInboundFrom(tenant: Tenant, contactId: string, since: Date): Promise<InboundMessage | null> {
   const keys = await keysOfContact(tenant, contactId)
   if (keys.length === 0) return null
@@ -115,8 +114,8 @@ export async function lastInboundFrom(tenant: Tenant, contactId: string, since: 
   return row ? { threadId: row.thread_id, messageId: row.message_id, sentAt: row.sent_at } : null
 }
 
-/** Whether a thread is one of those that somebody with these keys takes part in. */
-export function takesPart(
+/** A condition on threads: one of the keys is a participant. */
+export function hasParticipant(
   from: ExpressionBuilder<TenantTables, 'conversation_threads'>,
   keys: readonly ParticipantKey[],
 ) {
@@ -142,7 +141,7 @@ async function countThreads(tenant: Tenant, keys: readonly ParticipantKey[], cha
   let query = tenant.db
     .selectFrom('conversation_threads')
     .select(({ fn }) => fn.countAll().as('threads'))
-    .where((from) => takesPart(from, keys))
+    .where((from) => hasParticipant(from, keys))
   if (channel) query = query.where('channel', '=', channel)
   const { threads } = await query.executeTakeFirstOrThrow()
   return Number(threads)

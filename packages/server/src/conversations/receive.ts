@@ -4,23 +4,23 @@ import type { Jobs } from '../platform/jobs/jobs.ts'
 import type { JsonApi } from '../platform/outbound/json-api.ts'
 import type { Stores } from '../platform/tenant.ts'
 import { schedulePulls } from './intercom/schedule.ts'
-import { keepMailboxes } from './mailbox/keep-mailboxes.ts'
+import { startMailboxReaders } from './mailbox/readers.ts'
 
 interface Dependencies {
   config: Pick<Config, 'mailFirstSyncDays' | 'mailPollSeconds' | 'mailMailboxesMax' | 'messagingPullMinutes'>
   stores: Stores
   mail: MailDependencies
-  /** The way to messaging tools. */
+  /** Calls messaging tools. */
   api: JsonApi
   jobs: Jobs
-  /** For tests: where Intercom is. */
+  /** For tests: the base URL of Intercom. */
   intercomUrl: string | undefined
 }
 
-/** Starts what brings conversations in: the mailboxes of identities, and the pulls of messaging tools. */
+/** Starts reading identities' mailboxes and pulling messaging tools. */
 export async function startReceiving({ config, stores, mail, api, jobs, intercomUrl }: Dependencies) {
   const { secrets, connector, tokenApi, writing, log } = mail
-  const mailboxes = keepMailboxes({
+  const mailboxes = startMailboxReaders({
     stores,
     secrets,
     connector,
@@ -42,8 +42,8 @@ export async function startReceiving({ config, stores, mail, api, jobs, intercom
     ...(intercomUrl === undefined ? {} : { intercomUrl }),
   })
   return {
-    /** To be called when an account may have been set or removed. */
-    look: mailboxes.look,
+    /** Call this when an account may have been set or removed. */
+    checkMailboxes: mailboxes.check,
     stop: async () => {
       await pulls.stop()
       await mailboxes.stop()

@@ -2,7 +2,7 @@ import type { WriteDependencies } from '../contacts/change-log.ts'
 import type { RecordSent } from '../identities/mail/dependencies.ts'
 import { recordMessages } from './record.ts'
 
-/** Makes a sent mail a message of its thread and an event of its contact; a second time changes nothing. */
+/** Records a sent mail as a message of its thread and an event of its contact. Idempotent. */
 export function createSentRecorder(writing: WriteDependencies): RecordSent {
   return (tenant, { account, mail, text, html, sentAt }) => {
     const message = {

@@ -23,7 +23,7 @@ const ADA = { address: 'Ada@Example.com', name: 'Ada' }
 
 let count = 0
 
-/** A mail from Ada to us, but for what is given. */
+/** A mail from Ada to us, with overrides. */
 function mail(more: Partial<IncomingMessage> = {}): IncomingMessage {
   const n = ++count
   return {
@@ -49,7 +49,7 @@ function mail(more: Partial<IncomingMessage> = {}): IncomingMessage {
 
 const record = (...messages: IncomingMessage[]) => recordMessages(tenant.handle, service.writing, messages)
 
-/** Makes an address one of the tenant's own. */
+/** Adds an address to the tenant's own. */
 async function ownMailbox(address: string): Promise<void> {
   const now = new Date()
   const identity = { identity_id: newId(), created_at: now, updated_at: now }
@@ -77,7 +77,7 @@ async function events(contactId = ada) {
 }
 
 describe('threads', () => {
-  test('a reply joins the mail that it refers to, whichever comes first', async () => {
+  test('a reply joins the thread of the mail that it refers to, in either order', async () => {
     const first = mail()
     const reply = mail({
       references: [first.messageId],
@@ -112,7 +112,7 @@ describe('threads', () => {
     ])
   })
 
-  test('two threads become one when the mail between them arrives', async () => {
+  test('two threads are merged when the mail that links them arrives', async () => {
     const first = mail({ subject: 'One' })
     const between = mail({ inReplyTo: first.messageId, subject: 'Two' })
     const last = mail({ inReplyTo: between.messageId, subject: 'Three' })
@@ -127,7 +127,7 @@ describe('threads', () => {
     expect(threads[1].messages).toHaveLength(3)
   })
 
-  test('mails without references are brought together by subject and participant, within thirty days', async () => {
+  test('mails without references are threaded by subject and participant, within thirty days', async () => {
     await ownMailbox('sales@ours.example')
     const day = (n: number) => new Date(Date.UTC(2026, 0, n))
     const [first] = await record(mail({ subject: 'An  Offer', sentAt: day(1) }))
@@ -138,11 +138,11 @@ describe('threads', () => {
     await tenant.contact('bob@example.com')
     const bob = { address: 'bob@example.com', name: null }
     const [other] = await record(mail({ subject: 'An Offer', sentAt: day(2), from: bob }))
-    // Both are to us, and that does not count: it would be so of everybody who writes.
+    // That both are to us does not count: it is true of all mail we receive.
     expect(other?.threadId).not.toBe(first?.threadId)
   })
 
-  test('contacts who write of the same to one address that forwards to us are not brought together', async () => {
+  test('mails of different contacts with the same subject to one forwarding address are separate threads', async () => {
     await ownMailbox('sales@ours.example')
     const bob = await tenant.contact('bob@example.com')
     const BOB = { address: 'bob@example.com', name: null }
@@ -160,14 +160,14 @@ describe('threads', () => {
     }
   })
 
-  test('no subject, or one of reply marks alone, brings nothing together', async () => {
+  test('an empty subject, or one of reply prefixes only, does not group mails', async () => {
     await record(mail({ subject: null }), mail({ subject: 'Re:' }), mail({ subject: ' ' }), mail({ subject: 'Re: ' }))
     expect((await conversations()).total_items).toBe(4)
   })
 })
 
-describe('once', () => {
-  test('a mail that is recorded by several at once is stored once, with one event', async () => {
+describe('deduplication', () => {
+  test('a mail that is recorded concurrently is stored once, with one event', async () => {
     const messages = Array.from({ length: 20 }, () => mail())
     const results = await Promise.all(Array.from({ length: 6 }, () => record(...messages)))
     for (let n = 0; n < messages.length; n++) {
@@ -178,7 +178,7 @@ describe('once', () => {
     expect((await events()).map(({ event }) => event)).toEqual(Array(20).fill('email_received'))
   })
 
-  test('replies of one thread that are recorded at once are one thread', async () => {
+  test('replies that are recorded concurrently join one thread', async () => {
     const first = mail()
     const replies = Array.from({ length: 8 }, () => mail({ references: [first.messageId], subject: null }))
     await Promise.all([...replies, first].map((message) => record(message)))
@@ -186,7 +186,7 @@ describe('once', () => {
     expect([total_items, threads[0].message_count, threads[0].messages.length]).toEqual([1, 9, 9])
   })
 
-  test('the id counts within its source and tenant', async () => {
+  test('a message id is unique per source and tenant', async () => {
     const message = mail({ source: 'helpdesk', channel: 'chat', threadKey: 't', messageId: 'same' })
     const [a, b] = await record(message, { ...message, source: 'intercom' })
     expect([a?.status, b?.status]).toEqual(['recorded', 'recorded'])
@@ -198,7 +198,7 @@ describe('once', () => {
 })
 
 describe('events', () => {
-  test('a mail received is an event of who wrote it, one sent of all contacts that it went to', async () => {
+  test('a received mail is an event of its sender, a sent one of all its recipients who are contacts', async () => {
     const bob = await tenant.contact('bob@example.com')
     const BOB = { address: 'bob@example.com', name: null }
     const received = mail({ cc: [BOB], subject: 'Hello' })
@@ -226,7 +226,7 @@ describe('events', () => {
     expect(body.contact.first_seen_at).toBe(received.sentAt.toISOString())
   })
 
-  test('a mail that was met in an inbox and then among the sent ones was sent', async () => {
+  test('a mail that is found in an inbox and then in a Sent folder is outbound', async () => {
     const message = mail({ from: US, to: [ADA] })
     await record(message)
     expect(await events()).toEqual([])
@@ -237,7 +237,7 @@ describe('events', () => {
     expect((await conversations()).conversations[0].messages[0].direction).toBe('outbound')
   })
 
-  test('what was sent is what the sender has, whatever came in under the same id before', async () => {
+  test("the sender's copy replaces an earlier one with the same id", async () => {
     const forged = mail({ text: 'We give it away for nothing.', html: '<p>Nothing!</p>', cc: [ADA] })
     await record(forged)
     await record({ ...forged, from: US, to: [ADA], cc: [], direction: 'outbound', text: 'It costs ten.', html: null })
@@ -248,7 +248,7 @@ describe('events', () => {
     expect(messages[0]).not.toHaveProperty('html')
   })
 
-  test('a moment that cannot be is now', async () => {
+  test('an implausible time becomes the current time', async () => {
     const before = Date.now()
     await record(
       mail({ sentAt: new Date('2999-01-01') }),
@@ -261,7 +261,7 @@ describe('events', () => {
     expect(Math.max(...times)).toBeLessThanOrEqual(Date.now())
   })
 
-  test('whoever has written enters a segment that asks for it', async () => {
+  test('a contact that has written enters a segment with that condition', async () => {
     const filter = { match: 'all', conditions: [{ event: { type: 'email_received' }, operator: 'did' }] }
     const { segmentId } = await createSegment(tenant.handle, { name: 'Wrote', description: null, filter }, new Date())
     await record(mail())
@@ -273,15 +273,15 @@ describe('events', () => {
   })
 })
 
-test('a mail that is older than its contact is followed by segments that ask when the contact was first seen', async () => {
+test("a mail that is older than its contact updates segments on the contact's first_seen_at", async () => {
   const filter = { match: 'all', conditions: [{ property: 'first_seen_at', operator: 'before', value: '2026-01-31' }] }
   const { segmentId } = await createSegment(tenant.handle, { name: 'Old', description: null, filter }, new Date())
   await record(mail())
   expect((await tenant.call('GET', `/v1/contacts/${ada}`)).body.contact.segment_ids).toEqual([segmentId])
 })
 
-describe('whose', () => {
-  test('mail among strangers is left out, unless it belongs to a thread that is kept', async () => {
+describe('contacts', () => {
+  test('mail that involves no contact is left out, unless it belongs to a stored thread', async () => {
     const stranger = { address: 'stranger@example.com', name: null }
     const first = mail()
     const results = await record(
@@ -293,14 +293,14 @@ describe('whose', () => {
     expect(results.map(({ status }) => status)).toEqual(['left_out', 'recorded', 'recorded', 'left_out'])
   })
 
-  test("a mail to the tenant's own address does not concern a contact because that address is one", async () => {
+  test("the tenant's own address does not count, even if it is a contact's", async () => {
     await tenant.contact('sales@ours.example')
     await ownMailbox('sales@ours.example')
     const [result] = await record(mail({ from: { address: 'stranger@example.com', name: null } }))
     expect(result?.status).toBe('left_out')
   })
 
-  test('a contact that comes later, or changes its address, has the conversations of that address', async () => {
+  test('a contact that is created later, or changes its address, has the conversations of that address', async () => {
     const carol = { address: 'carol@example.com', name: null }
     await record(mail({ cc: [carol] }))
     const later = await tenant.contact('carol@example.com')
@@ -312,7 +312,7 @@ describe('whose', () => {
     expect((await conversations(dave)).total_items).toBe(1)
   })
 
-  test('what is only of a deleted contact goes with it', async () => {
+  test('conversations of one contact are deleted with it', async () => {
     const bob = await tenant.contact('bob@example.com')
     const BOB = { address: 'bob@example.com', name: null }
     await record(mail(), mail({ to: [US, BOB] }), mail({ to: [US, { address: 'stranger@example.com', name: null }] }))
@@ -322,13 +322,13 @@ describe('whose', () => {
     expect(left).toHaveLength(1)
   })
 
-  test('a contact that is deleted while its mail is recorded leaves nothing behind', async () => {
+  test('a contact that is deleted while its mail is recorded leaves no conversation', async () => {
     const messages = Array.from({ length: 10 }, () => mail())
     await Promise.all([...messages.map((message) => record(message)), tenant.call('DELETE', `/v1/contacts/${ada}`)])
     expect(await tenant.handle.db.selectFrom('conversation_messages').select('message_id').execute()).toEqual([])
   })
 
-  test('the last that a contact wrote itself is known', async () => {
+  test('the latest message written by a contact excludes automatic replies', async () => {
     const since = new Date(Date.UTC(2025, 0, 1))
     expect(await lastInboundFrom(tenant.handle, ada, since)).toBeNull()
     const wrote = mail()

@@ -1,35 +1,34 @@
 import { sql } from 'kysely'
 import { type ChangeLog, changeContacts, type WriteDependencies } from '../contacts/change-log.ts'
 import { setSeenBefore } from '../contacts/keys.ts'
-import { ownAddresses } from '../identities/own-addresses.ts'
+import { ownAddresses } from '../identities/email-accounts.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { type CleanMessage, cleanMessage, EMAIL_DIRECTORY, keysOf, type ParticipantKey } from './clean.ts'
-import { contactsConcerned, messageEvent } from './events.ts'
+import { contactsWithEvent, messageEvent } from './events.ts'
 import type { IncomingMessage, Participant } from './message.ts'
-import { type ContactsByKey, holdContacts, keyText, participantsOf } from './participants.ts'
-import { findThread, growThread, linkedThreads, takeConversations } from './threads.ts'
+import { type ContactsByKey, keyText, lockContacts, participantsOf } from './participants.ts'
+import { addToThread, findThread, linkedThreads, lockConversations } from './threads.ts'
 
-/** A transaction holds the turn of all of the tenant's recording; it should be short. */
-const MESSAGES_A_TRANSACTION = 50
+/** Keeps transactions short, because each one locks all recording of the tenant. */
+const MESSAGES_PER_TRANSACTION = 50
 
-/** What became of a message. */
+/** The result for one message. */
 export interface RecordedMessage {
   /**
-   * `recorded`: it is new. `known`: it was stored before, by whomever. `left_out`: a mail of strangers in a mailbox,
-   * which is not kept.
+   * `recorded`: it is new. `known`: it was already stored. `left_out`: a mail that involves no contact, which is not
+   * stored.
    */
   status: 'recorded' | 'known' | 'left_out'
   threadId: string | null
-  /** Whether it began its thread. */
+  /** Whether it started its thread. */
   isNewThread: boolean
 }
 
 /**
- * Stores messages, each in its thread, once however often and by however many at once they are recorded; each that is
- * new is an event of the contacts that it is from or to. A mail (channel `email` without a thread of a tool) is kept only
- * when a contact takes part in it or it belongs to a thread that is kept: what else is in a person's mailbox is nobody's
- * business here.
- * @returns what became of each, in their order.
+ * Stores messages in their threads, each once, even if they are recorded repeatedly or concurrently. A new message is an
+ * event of the contacts that it is from or to. A mail (channel `email`, without a tool's thread) is stored only if it
+ * involves a contact or belongs to a stored thread: the rest of a person's mailbox is private.
+ * @returns the result of each, in order.
  */
 export async function recordMessages(
   tenant: Tenant,
@@ -37,10 +36,10 @@ export async function recordMessages(
   messages: readonly IncomingMessage[],
 ): Promise<RecordedMessage[]> {
   const results: RecordedMessage[] = []
-  for (let from = 0; from < messages.length; from += MESSAGES_A_TRANSACTION) {
+  for (let from = 0; from < messages.length; from += MESSAGES_PER_TRANSACTION) {
     const now = writing.clock()
     const batch: CleanMessage[] = []
-    for (const message of messages.slice(from, from + MESSAGES_A_TRANSACTION)) {
+    for (const message of messages.slice(from, from + MESSAGES_PER_TRANSACTION)) {
       batch.push(await cleanMessage(message, now))
     }
     results.push(...(await changeContacts(tenant, writing, (tx, log) => recordBatch(tx, log, batch, now))))
@@ -66,16 +65,16 @@ async function recordBatch(
   messages: readonly CleanMessage[],
   now: Date,
 ): Promise<RecordedMessage[]> {
-  const contacts = await holdContacts(tx, messages)
-  await takeConversations(tx)
+  const contacts = await lockContacts(tx, messages)
+  await lockConversations(tx)
   const batch: Batch = { contacts, own: await ownAddresses(tx), known: await knownMessages(tx, messages), now }
   const results: RecordedMessage[] = []
   const firstSeen = new Map<string, Date>()
   for (const message of messages) {
-    const { result, isNews } = await recordOne(tx, batch, message)
+    const { result, isEvent } = await recordOne(tx, batch, message)
     results.push(result)
-    if (!isNews || result.threadId === null) continue
-    for (const contactId of contactsConcerned(message, contacts)) {
+    if (!isEvent || result.threadId === null) continue
+    for (const contactId of contactsWithEvent(message, contacts)) {
       log.records.push(messageEvent(tx.id, contactId, result.threadId, message, now))
       const before = firstSeen.get(contactId)
       if (!before || message.sentAt < before) firstSeen.set(contactId, message.sentAt)
@@ -89,45 +88,51 @@ async function recordOne(
   tx: Tenant,
   batch: Batch,
   message: CleanMessage,
-): Promise<{ result: RecordedMessage; isNews: boolean }> {
+): Promise<{ result: RecordedMessage; isEvent: boolean }> {
   const key = identityOf(message)
   const known = batch.known.get(key)
   if (known) {
     const result = { status: 'known', threadId: known.threadId, isNewThread: false } as const
-    // A mail from one of the tenant's own people was met in another one's inbox first: now it is seen to be sent.
-    const isSentAfterAll = known.direction === 'inbound' && message.direction === 'outbound'
-    if (isSentAfterAll) {
+    // A mail between the tenant's own people was found in the recipient's inbox first, and now in the sender's folder.
+    const isNowOutbound = known.direction === 'inbound' && message.direction === 'outbound'
+    if (isNowOutbound) {
       await markSent(tx, message)
       known.direction = 'outbound'
     }
-    return { result, isNews: isSentAfterAll }
+    return { result, isEvent: isNowOutbound }
   }
   const isMail = message.threadKey === null
   const linked = isMail ? await linkedThreads(tx, message) : []
-  if (isMail && linked.length === 0 && !concernsContact(message, batch)) {
-    return { result: { status: 'left_out', threadId: null, isNewThread: false }, isNews: false }
+  if (isMail && linked.length === 0 && !involvesContact(message, batch)) {
+    return { result: { status: 'left_out', threadId: null, isNewThread: false }, isEvent: false }
   }
-  const { threadId, isNew, gone } = await findThread(tx, message, linked, counterpartsOf(message, batch), batch.now)
+  const { threadId, isNew, mergedIds } = await findThread(
+    tx,
+    message,
+    linked,
+    counterpartsOf(message, batch),
+    batch.now,
+  )
   await storeMessage(tx, threadId, message, batch.now)
-  await growThread(tx, threadId, message)
+  await addToThread(tx, threadId, message)
   batch.known.set(key, { threadId, direction: message.direction })
-  for (const each of batch.known.values()) if (gone.includes(each.threadId)) each.threadId = threadId
-  return { result: { status: 'recorded', threadId, isNewThread: isNew }, isNews: true }
+  for (const each of batch.known.values()) if (mergedIds.includes(each.threadId)) each.threadId = threadId
+  return { result: { status: 'recorded', threadId, isNewThread: isNew }, isEvent: true }
 }
 
-/** Whether somebody who takes part, other than the tenant's own people, is a contact. */
-function concernsContact(message: CleanMessage, batch: Batch): boolean {
+/** Whether a participant other than the tenant's own people is a contact. */
+function involvesContact(message: CleanMessage, batch: Batch): boolean {
   return contactKeysOf(participantsOf(message), message.source, batch).length > 0
 }
 
-/** The addresses of the contacts that a mail is with: who wrote it, or else everyone who takes part. */
+/** The addresses of the contacts that a mail is with: its sender if that is a contact, else all participants. */
 function counterpartsOf({ direction, from, to, cc, source }: CleanMessage, batch: Batch): string[] {
   const writer = direction === 'inbound' ? contactKeysOf([from], source, batch) : []
   const keys = writer.length > 0 ? writer : contactKeysOf([from, ...to, ...cc], source, batch)
   return keys.flatMap(({ directory, key }) => (directory === EMAIL_DIRECTORY ? [key] : []))
 }
 
-/** The keys of those that are contacts and none of the tenant's own people. */
+/** The keys of people who are contacts and not the tenant's own people. */
 function contactKeysOf(people: readonly Participant[], source: string, { contacts, own }: Batch): ParticipantKey[] {
   return people
     .flatMap((participant) => keysOf(participant, source))
@@ -173,9 +178,9 @@ function contentOf(message: CleanMessage) {
     direction: message.direction,
     sender_directory: sender?.directory ?? message.source,
     sender_key: sender?.key ?? null,
-    sender: JSON.stringify(shown(message.from)),
-    recipients: JSON.stringify(message.to.map(shown)),
-    cc: JSON.stringify(message.cc.map(shown)),
+    sender: JSON.stringify(addressAndName(message.from)),
+    recipients: JSON.stringify(message.to.map(addressAndName)),
+    cc: JSON.stringify(message.cc.map(addressAndName)),
     sent_at: message.sentAt,
     text: message.text,
     html: message.html,
@@ -186,8 +191,8 @@ function contentOf(message: CleanMessage) {
 }
 
 /**
- * What the sender's own folder has is what was sent. What lay in an inbox under the same id may be anybody's: whoever got
- * the mail knows its id, and can put other words into the sender's mouth.
+ * The copy in the sender's folder is authoritative. One with the same id in an inbox may be forged: every recipient knows
+ * the id and could send different content under it.
  */
 async function markSent(tx: Tenant, message: CleanMessage): Promise<void> {
   const { source, messageId } = message
@@ -199,11 +204,11 @@ async function markSent(tx: Tenant, message: CleanMessage): Promise<void> {
     .execute()
 }
 
-function shown({ address, name }: Participant) {
+function addressAndName({ address, name }: Participant) {
   return { address, name }
 }
 
-/** A contact has been seen when its first mail was written, if nothing is known of it before. */
+/** Moves `first_seen_at` of contacts back to their earliest message. */
 async function noteFirstSeen(tx: Tenant, log: ChangeLog, earliest: ReadonlyMap<string, Date>): Promise<void> {
   for (const [contactId, at] of [...earliest].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (await setSeenBefore(tx, contactId, at)) log.noteChange(contactId, ['first_seen_at'])

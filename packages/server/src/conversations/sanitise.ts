@@ -2,13 +2,13 @@ import type { Attributes, IOptions } from 'sanitize-html'
 
 const HTML_BYTES_MAX = 512 * 1024
 const NESTING_MAX = 100
-/** Cleaning takes time for each tag, above all for those that are never closed, and nothing else runs meanwhile. */
+/** Cleaning takes time per tag, especially for unclosed ones, and blocks the event loop. */
 const TAGS_MAX = 25_000
 const ATTEMPTS_MAX = 6
 const TRUNCATED_MARK = '<p>[truncated]</p>'
 const REMOTE = /^https?:\/\//i
 
-/** Shown text, tables and pictures; nothing that runs, sends, embeds or dresses the page around it. */
+/** Text, tables and images; nothing that runs, submits, embeds or styles the surrounding page. */
 const TAGS = [
   'a abbr address article aside b bdi bdo big blockquote br caption center cite code col colgroup dd del details dfn div',
   'dl dt em figcaption figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd li main mark ol p pre q s samp section',
@@ -28,7 +28,7 @@ const OPTIONS: IOptions = {
   allowedSchemes: ['http', 'https', 'mailto', 'tel'],
   allowedSchemesAppliedToAttributes: ['href', 'data-src'],
   allowProtocolRelative: false,
-  // What is inside these is not text for readers.
+  // Their content is not text for readers.
   nonTextTags: ['script', 'style', 'textarea', 'option', 'noscript', 'title', 'head', 'svg', 'math', 'template', 'xml'],
   nestingLimit: NESTING_MAX,
   parseStyleAttributes: false,
@@ -42,7 +42,7 @@ const OPTIONS: IOptions = {
         target: '_blank',
       },
     }),
-    // A picture that is fetched tells its sender who reads the mail, and when. The reader's program may offer to.
+    // Loading a remote image tells the sender who reads the mail, and when. A client may offer to load it.
     img: (tagName: string, { src, ...attributes }: Attributes) => {
       delete attributes['data-src']
       return {
@@ -54,13 +54,13 @@ const OPTIONS: IOptions = {
 }
 
 /**
- * HTML of a mail as it can be shown inside a page: no scripts, styles, forms, frames, drawings or handlers; pictures are
- * not loaded (their address is kept in `data-src`); links open elsewhere and say nothing of where they were followed.
- * At most 512 KiB; what was longer ends with a mark.
+ * Makes a mail's HTML safe to show inside a page: no scripts, styles, forms, frames, SVG or handlers. Remote images are
+ * not loaded (their URL is in `data-src`); links open in a new tab without a referrer.
+ * Longer HTML is cut at 512 KiB and ends with a mark.
  */
 export async function cleanHtml(html: string): Promise<string> {
   const { default: sanitize } = await import('sanitize-html')
-  // Cut before it is cleaned, never after: half a tag could swallow what is shown behind it.
+  // Cut before cleaning, never after: an incomplete tag could swallow the content that follows it.
   let source = beforeTag(html.slice(0, HTML_BYTES_MAX), TAGS_MAX)
   let isCut = source.length < html.length
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -73,7 +73,7 @@ export async function cleanHtml(html: string): Promise<string> {
   return TRUNCATED_MARK
 }
 
-/** HTML up to its so-manieth tag. */
+/** The HTML up to tag number `tags`. */
 function beforeTag(html: string, tags: number): string {
   let at = -1
   for (let n = 0; n <= tags; n++) {
@@ -83,7 +83,7 @@ function beforeTag(html: string, tags: number): string {
   return html.slice(0, at)
 }
 
-/** What HTML that has been cleaned says, as plain text. */
+/** Converts cleaned HTML to plain text. */
 export async function textOfHtml(html: string): Promise<string> {
   const { default: sanitize } = await import('sanitize-html')
   const lines = html

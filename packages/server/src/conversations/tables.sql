@@ -61,7 +61,7 @@ CREATE INDEX conversation_messages_identity ON conversation_messages (tenant_id,
   WHERE identity_id IS NOT NULL;
 
 -- The thread of every message that is stored or that a stored one refers to: a reply may arrive before the message it
--- answers.
+-- replies to.
 CREATE TABLE conversation_references (
   tenant_id uuid NOT NULL,
   source text NOT NULL,
@@ -72,8 +72,8 @@ CREATE TABLE conversation_references (
 );
 CREATE INDEX conversation_references_thread ON conversation_references (tenant_id, thread_id);
 
--- The state of reading an identity's mail. One process at a time leases a mailbox and renews the lease.
--- `failed_setting` is a digest of the account that failed: a changed one is tried at once.
+-- The state of reading an identity's mail. One process at a time claims a mailbox and renews the claim.
+-- `failed_setting` is a digest of the account that failed: a changed account is tried immediately.
 CREATE TABLE mailboxes (
   tenant_id uuid NOT NULL,
   identity_id uuid NOT NULL,
@@ -81,8 +81,8 @@ CREATE TABLE mailboxes (
   error text,
   failures integer NOT NULL DEFAULT 0,
   failed_setting text,
-  holder uuid,
-  held_until timestamptz,
+  claimed_by uuid,
+  claimed_until timestamptz,
   next_attempt_at timestamptz NOT NULL,
   connected_at timestamptz,
   synced_at timestamptz,

@@ -6,18 +6,18 @@ import { type CleanMessage, EMAIL_DIRECTORY, keysOf } from './clean.ts'
 import type { Participant } from './message.ts'
 import { participantsOf } from './participants.ts'
 
-/** Mails of one subject and with a common participant are one thread when no more than this lies between them. */
+/** Mails with the same subject and a common participant belong to one thread if they are no further apart. */
 const SUBJECT_WINDOW_DAYS = 30
-/** A mail that refers to more threads than this joins the nearest, and they stay apart. */
+/** A mail that refers to more threads joins the nearest one and merges none. */
 const MERGED_MAX = 8
-const SHOWN_PARTICIPANTS_MAX = 100
+const LISTED_PARTICIPANTS_MAX = 100
 
-/** Makes all recording of a tenant's messages happen in turn, so that two of one thread find the same thread. */
-export async function takeConversations(tx: Tenant): Promise<void> {
+/** Serializes the recording of a tenant's messages, so that concurrent messages find the same thread. */
+export async function lockConversations(tx: Tenant): Promise<void> {
   await lock(tx.db, 'conversations', tx.id)
 }
 
-/** The threads that a mail's own id and its references lead to, the nearest reference first. */
+/** The threads of a mail's own id and its references, nearest reference first. */
 export async function linkedThreads(tx: Tenant, { source, messageId, links }: CleanMessage): Promise<string[]> {
   const ids = [messageId, ...links.toReversed()]
   const rows = await tx.db
@@ -33,15 +33,15 @@ export async function linkedThreads(tx: Tenant, { source, messageId, links }: Cl
 export interface FoundThread {
   threadId: string
   isNew: boolean
-  /** Threads that have become part of this one. */
-  gone: readonly string[]
+  /** Threads that were merged into this one. */
+  mergedIds: readonly string[]
 }
 
 /**
- * The thread that a message belongs to, made if need be.
- * @param linked what `linkedThreads` found.
- * @param counterparts addresses by one of which a thread of the same subject is the mail's own: contacts it is with. That two
- * mails have another address in common, such as one that all mail to the tenant is sent to, says nothing.
+ * Finds or creates the thread of a message.
+ * @param linked the result of `linkedThreads`.
+ * @param counterparts addresses of the contacts that the mail is with. A thread with the same subject must have one of
+ * them. Other common addresses, such as one that receives all the tenant's mail, do not count.
  */
 export async function findThread(
   tx: Tenant,
@@ -50,13 +50,13 @@ export async function findThread(
   counterparts: readonly string[],
   now: Date,
 ): Promise<FoundThread> {
-  const joined = await join(tx, linked)
+  const joined = await mergeLinked(tx, linked)
   if (joined !== null) return joined
   const known =
     message.threadKey === null
       ? await threadOfSubject(tx, message, counterparts)
       : await threadOfKey(tx, message.source, message.threadKey)
-  if (known !== null) return { threadId: known, isNew: false, gone: [] }
+  if (known !== null) return { threadId: known, isNew: false, mergedIds: [] }
   const threadId = newId()
   await tx.db
     .insertInto('conversation_threads')
@@ -74,11 +74,11 @@ export async function findThread(
       created_at: now,
     })
     .execute()
-  return { threadId, isNew: true, gone: [] }
+  return { threadId, isNew: true, mergedIds: [] }
 }
 
-/** Adds to a thread what a message that has just been stored says of it. */
-export async function growThread(tx: Tenant, threadId: string, message: CleanMessage): Promise<void> {
+/** Updates a thread with a newly stored message. */
+export async function addToThread(tx: Tenant, threadId: string, message: CleanMessage): Promise<void> {
   const thread = await tx.db
     .selectFrom('conversation_threads')
     .select(['subject', 'thread_key', 'participants', 'last_message_at', 'last_message_id', 'subject_key'])
@@ -87,14 +87,16 @@ export async function growThread(tx: Tenant, threadId: string, message: CleanMes
   const isLast =
     message.sentAt > thread.last_message_at ||
     (message.sentAt.getTime() === thread.last_message_at.getTime() && message.messageId >= thread.last_message_id)
-  // A tool's thread is called what the tool calls it now; a mail thread keeps its first subject.
-  const isNamedAnew = message.subject !== null && (thread.subject === null || thread.thread_key !== null)
+  // A tool's thread takes the tool's latest title; a mail thread keeps its first subject.
+  const isRenamed = message.subject !== null && (thread.subject === null || thread.thread_key !== null)
   await tx.db
     .updateTable('conversation_threads')
     .set(({ eb }) => ({
       message_count: eb('message_count', '+', 1),
-      participants: JSON.stringify(united(thread.participants as unknown as Participant[], participantsOf(message))),
-      ...(isNamedAnew ? { subject: message.subject, subject_key: message.subjectKey } : {}),
+      participants: JSON.stringify(
+        mergeParticipants(thread.participants as unknown as Participant[], participantsOf(message)),
+      ),
+      ...(isRenamed ? { subject: message.subject, subject_key: message.subjectKey } : {}),
       ...(isLast ? { last_message_at: message.sentAt, last_message_id: message.messageId } : {}),
     }))
     .where('thread_id', '=', threadId)
@@ -161,13 +163,13 @@ async function threadOfSubject(
 }
 
 /**
- * One thread out of those that a mail links: a reply that came before what it answers began a thread of its own. The
- * oldest stays.
+ * Merges the threads that a mail links into the oldest one. They are separate if a reply arrived before the mail that it
+ * replies to.
  */
-async function join(tx: Tenant, linked: readonly string[]): Promise<FoundThread | null> {
+async function mergeLinked(tx: Tenant, linked: readonly string[]): Promise<FoundThread | null> {
   const [nearest] = linked
   if (nearest === undefined) return null
-  if (linked.length === 1 || linked.length > MERGED_MAX) return { threadId: nearest, isNew: false, gone: [] }
+  if (linked.length === 1 || linked.length > MERGED_MAX) return { threadId: nearest, isNew: false, mergedIds: [] }
   const threads = await tx.db
     .selectFrom('conversation_threads')
     .selectAll()
@@ -186,13 +188,13 @@ async function join(tx: Tenant, linked: readonly string[]): Promise<FoundThread 
     .updateTable('conversation_threads')
     .set({
       message_count: threads.reduce((sum, { message_count }) => sum + message_count, 0),
-      participants: JSON.stringify(united([], participants)),
+      participants: JSON.stringify(mergeParticipants([], participants)),
       last_message_at: latest.last_message_at,
       last_message_id: latest.last_message_id,
     })
     .where('thread_id', '=', kept.thread_id)
     .execute()
-  return { threadId: kept.thread_id, isNew: false, gone: others.map(({ thread_id }) => thread_id) }
+  return { threadId: kept.thread_id, isNew: false, mergedIds: others.map(({ thread_id }) => thread_id) }
 }
 
 async function moveRows(tx: Tenant, from: string, to: string): Promise<void> {
@@ -212,16 +214,16 @@ async function moveRows(tx: Tenant, from: string, to: string): Promise<void> {
     .execute()
 }
 
-/** Everyone once, with the first name that was given. */
-function united(before: readonly Participant[], more: readonly Participant[]) {
+/** Lists each participant once, with the first known name. */
+function mergeParticipants(before: readonly Participant[], more: readonly Participant[]) {
   const all = new Map<string, { address: string | null; name: string | null }>()
   for (const { address, name, externalId } of [...before, ...more]) {
-    // Who is known by an id alone takes part, but there is nothing to show of them.
+    // A participant with only an id has nothing to display.
     if (address === null && name === null) continue
     const identity = address ?? externalId ?? name ?? ''
     const known = all.get(identity)
     if (known) known.name ??= name
-    else if (all.size < SHOWN_PARTICIPANTS_MAX) all.set(identity, { address, name })
+    else if (all.size < LISTED_PARTICIPANTS_MAX) all.set(identity, { address, name })
   }
   return [...all.values()]
 }

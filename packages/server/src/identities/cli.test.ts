@@ -34,15 +34,15 @@ afterAll(async () => {
   if (directory) await rm(directory, { recursive: true, force: true })
 })
 
-/** Runs `cdsctl … --tenant` beside the running service. @returns its answer and everything that it said. */
+/** Runs `cdsctl … --tenant` next to the running service. @returns the parsed answer and the complete output. */
 async function cds(words: string, options: Record<string, string>, environment: Record<string, string> = {}) {
   const args = Object.entries({ tenant: tenant.id, ...options }).flatMap(([name, value]) => [`--${name}`, value])
   const { stdout, stderr } = await commandLine.run([...words.split(' '), ...args], environment)
-  return { answer: JSON.parse(stdout), said: stdout + stderr }
+  return { answer: JSON.parse(stdout), output: stdout + stderr }
 }
 
 test.skipIf(!hasDovecot)(
-  'identities and their mailboxes are set from the command line',
+  'identities and their e-mail accounts are managed from the command line',
   async () => {
     const { smtp, imap } = bench.servers
     const mailbox = await bench.servers.addMailbox('grace@mail.example')
@@ -72,7 +72,7 @@ test.skipIf(!hasDovecot)(
     })
     const check = await cds('identity email-check', identity)
     expect(check.answer.email_account).toMatchObject({ connected: true, error: null })
-    expect(set.said + check.said).not.toContain(mailbox.password)
+    expect(set.output + check.output).not.toContain(mailbox.password)
     expect((await tenant.call('GET', `/v1/identities/${made.identity_id}`)).body.identity).toMatchObject({
       firstName: 'Grace',
       email_account: { address: mailbox.user, connected: true },
@@ -87,7 +87,7 @@ test.skipIf(!hasDovecot)(
       code: 'mail_login_failed',
       message: expect.stringContaining('SMTP: 535'),
     })
-    expect(wrong.said).not.toContain('hunter22')
+    expect(wrong.output).not.toContain('hunter22')
     const token = { 'token-env': 'MY_SECRET' }
     expect(
       (await cds('identity email-set', { ...account, ...token }, { MY_SECRET: mailbox.accessToken })).answer
@@ -107,7 +107,7 @@ test.skipIf(!hasDovecot)(
       renewal: { client_id: 'c', token_url: client['token-url'] },
     })
     expect(String(endpoint.received[0]?.body)).toContain('client_secret=hunter22')
-    expect(renewing.said).not.toMatch(/hunter22|password-of|token-of/)
+    expect(renewing.output).not.toMatch(/hunter22|password-of|token-of/)
     const unusable: Record<string, string>[] = [
       {},
       { 'password-file': file, ...token },

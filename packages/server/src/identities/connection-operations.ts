@@ -15,7 +15,7 @@ import { readIdentity } from './identities.ts'
 import { IdentityPath } from './operations.ts'
 import type { SocialConnector } from './social/connector.ts'
 
-/** The services that the operations on the connections of identities need. */
+/** Services that these operations need. */
 export interface ConnectionServices {
   mail: LoginDependencies
   social: Pick<SocialConnector, 'name'>
@@ -24,7 +24,7 @@ export interface ConnectionServices {
 const operation = operationsWith<ConnectionServices>()
 const tag = 'Identities'
 
-/** What an identity is connected to, and its e-mail account. */
+/** Connections of identities, and their e-mail accounts. */
 export const CONNECTION_OPERATIONS = [
   operation({
     name: 'getIdentityConnections',
@@ -32,14 +32,14 @@ export const CONNECTION_OPERATIONS = [
     http: 'GET /v1/identities/:identity_id/connections',
     command: 'identity connections',
     scope: 'identities:read',
-    summary: 'Get the e-mail account, the agents and the last social log-in of an identity',
+    summary: 'Get the e-mail account, the agents and the last social login of an identity',
     input: IdentityPath,
     output: { connections: Connections },
     run: async ({ tenant, social, scopes }, { identity_id }) => ({
       connections: await readConnections(tenant, social, identity_id, scopes.has('agents:read')),
     }),
   }),
-  // Its command has other options, because it reads secrets from files: cli/email-account-command.ts.
+  // No `command`: the CLI reads secrets from files and needs other options (cli/email-account-command.ts).
   operation({
     name: 'setEmailAccount',
     tag,
@@ -57,7 +57,7 @@ export const CONNECTION_OPERATIONS = [
       spacing_seconds: 60,
     },
     errors: ['400 mail_login_failed'],
-    // The servers are asked outside the transaction.
+    // The logins happen outside the transaction.
     audit: 'own',
     async run({ tenant, actor, now, mail }, { identity_id, ...input }) {
       await readIdentity(tenant, identity_id)
@@ -72,7 +72,7 @@ export const CONNECTION_OPERATIONS = [
     command: 'identity email-check',
     scope: 'identities:write',
     summary: 'Log in at the servers of an e-mail account; nothing is sent',
-    description: 'If a server rejects the log-in, `connected` is false and `error` says what it answered.',
+    description: 'If a server rejects the login, `connected` is false and `error` contains its reply.',
     input: IdentityPath,
     output: { email_account: EmailAccount },
     run: async ({ tenant, now, mail }, { identity_id }) => ({
@@ -88,7 +88,7 @@ export const CONNECTION_OPERATIONS = [
     summary: 'Remove the e-mail account of an identity, with its secrets',
     input: IdentityPath,
     output: { deleted: Type.Literal(true), identity_id: Id },
-    // The entry has the address, which the answer does not have.
+    // The audit entry contains the address, which is not part of the response.
     audit: 'own',
     async run({ tenant, actor, now }, { identity_id }) {
       await removeEmailAccount(tenant, actor, identity_id, now)

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-test("an identity's mailbox is set after a log-in, changed without the password, checked and taken away", async () => {
+test("an identity's e-mail account is set after a login, changed without the password, checked and removed", async () => {
   const mailbox = await bench.servers.addMailbox('grace@mail.example')
   const identityId = await insertIdentity(tenant.handle)
   const path = `/v1/identities/${identityId}`
@@ -40,7 +40,7 @@ test("an identity's mailbox is set after a log-in, changed without the password,
   expect(set.body.email_account).toMatchObject({ address: mailbox.user, connected: true, daily_limit: 40 })
   const changed = await admin.call('PUT', `${path}/email-account`, { ...account, daily_limit: 10 })
   expect(changed.body.email_account).toMatchObject({ connected: true, daily_limit: 10 })
-  // An account whose access tokens are renewed, which the command line has set, keeps what renews them.
+  // Set from the command line, with access tokens that are renewed: a change keeps the renewal.
   const endpoint = await startReceiver(bench.servers.certificate)
   endpoint.answer = (response) => response.end(JSON.stringify({ access_token: mailbox.accessToken, expires_in: 3600 }))
   const { smtp } = settingsOf(bench.servers, mailbox)
@@ -76,12 +76,12 @@ test("an identity's mailbox is set after a log-in, changed without the password,
   expect((await member.call('PUT', `${path}/email-account`, account)).status).toBe(403)
 })
 
-test('identities come page by page, and are searched by the words of name, role and address', async () => {
+test('identities are paged and can be searched by words of the name, role and address', async () => {
   const crowded = await createTestTenant(bench.service)
   const viewer = await signedIn(bench.service, crowded.id, 'viewer')
-  const make = async (firstName: string, role: string) =>
+  const create = async (firstName: string, role: string) =>
     (await crowded.call('POST', '/v1/identities', { firstName, lastName: 'Öberg', role })).body.identity.identity_id
-  const ids = [await make('Ada', 'Sales'), await make('Bob', '100%_support'), await make('Cleo', 'Sales')]
+  const ids = [await create('Ada', 'Sales'), await create('Bob', '100%_support'), await create('Cleo', 'Sales')]
   const list = async (query: string) => {
     const { body } = await viewer.call('GET', `/v1/identities?${query}`)
     const found = body.identities.map(({ identity_id }: { identity_id: string }) => ids.indexOf(identity_id))
@@ -107,7 +107,7 @@ test('identities come page by page, and are searched by the words of name, role 
   expect((await viewer.call('GET', '/v1/identities?limit=101')).status).toBe(400)
 })
 
-test('the agents of an identity are shown to keys that may read agents', async () => {
+test('the agents of an identity are returned only to keys that may read agents', async () => {
   const identityId = await insertIdentity(tenant.handle)
   const agent = await tenant.call('POST', '/v1/agents', { name: 'Scout', identity_id: identityId })
   expect(agent.status).toBe(201)

@@ -15,17 +15,17 @@ export const Connections = Type.Object(
     }),
     social_login: Nullable(
       Type.Object({ session_id: Id, status: Type.String(), deadline_at: Timestamp }),
-      'The log-in that was started last, whether it has ended or not.',
+      'The latest login, whether it has ended or not.',
     ),
     is_sandbox: Type.Boolean({
-      description: 'Whether the service itself plays the social network, so that nothing leaves it.',
+      description: 'Whether the social network is simulated, so that nothing leaves the service.',
     }),
   },
   { title: 'IdentityConnections' },
 )
 export type IdentityConnections = Type.Static<typeof Connections>
 
-/** What an identity is connected to. @throws ServiceError 404 */
+/** @throws ServiceError 404 */
 export async function readConnections(
   tenant: Tenant,
   social: Pick<SocialConnector, 'name'>,
@@ -46,7 +46,6 @@ export async function readConnections(
   return { email_account: account, agents, social_login: login ?? null, is_sandbox: social.name === 'sandbox' }
 }
 
-/** The agents that write as an identity. */
 async function agentsOf(tenant: Tenant, identityId: string) {
   return tenant.db
     .selectFrom('agents')

@@ -15,7 +15,7 @@ const Server = Type.Object(
   { additionalProperties: false },
 )
 
-/** What an e-mail account is set with. */
+/** The fields that set an e-mail account. */
 export const EmailAccountInput = {
   address: Type.String({ minLength: 1, maxLength: 320 }),
   smtp: Server,
@@ -24,7 +24,8 @@ export const EmailAccountInput = {
     Type.String({
       minLength: 1,
       maxLength: 8_192,
-      description: 'Of both servers. Without it the stored one stays, unless a host or a user changes.',
+      description:
+        'The password for both servers. If omitted, the stored one is kept; required if a host or a user changes.',
     }),
   ),
   daily_limit: Type.Integer({ minimum: 1, maximum: 10_000, description: 'Mails in any 24 hours.' }),
@@ -33,14 +34,14 @@ export const EmailAccountInput = {
 export type EmailAccountInput = Type.Static<Type.TObject<typeof EmailAccountInput>>
 
 /**
- * The settings that an input asks for. Without a password, the log-ins are those of the known account.
- * @throws ServiceError 400 for a password that is missing.
+ * Converts an input to settings. Without a password, the stored logins are kept.
+ * @throws ServiceError 400 if a password is required but missing.
  */
 export function settingsOf(input: EmailAccountInput, known: EmailAccount | null): EmailAccountSettings {
   const smtp = serverOf(input.smtp, input.password, known?.smtp)
   const imap = input.imap === null ? null : serverOf(input.imap, input.password, known?.imap)
   const limits = { dailyLimit: input.daily_limit, spacingSeconds: input.spacing_seconds }
-  // Without a password the log-ins are those that were known, and so is what renews them.
+  // The stored logins are kept, so their token renewal is kept too.
   const renewal = input.password === undefined ? (known?.renewal ?? null) : null
   return { address: input.address, smtp, imap, renewal, ...limits }
 }
@@ -51,8 +52,8 @@ function serverOf(
   known: MailServer | null | undefined,
 ): MailServer {
   if (password !== undefined) return { ...server, login: { user, password } }
-  // A password that is kept goes to the server that it was given for, and to no other.
+  // A stored password is sent only to the server that it was given for.
   if (known && known.host === server.host && known.login.user === user) return { ...server, login: known.login }
-  const message = 'is required for a new account, another server or another user'
+  const message = 'is required for a new account, a different server or a different user'
   throw validationError([{ path: 'password', message }])
 }

@@ -15,7 +15,7 @@ const MailServerDescription = Type.Object(
   { title: 'MailServer' },
 )
 
-/** A mail server as it may be shown. */
+/** A mail server without its secrets. */
 export type MailServerDescription = Type.Static<typeof MailServerDescription>
 
 const Renewal = Type.Object({ client_id: Type.String(), token_url: Type.String() })
@@ -27,17 +27,17 @@ export const EmailAccount = Type.Object(
     address: Type.String(),
     smtp: MailServerDescription,
     imap: Nullable(MailServerDescription),
-    renewal: Nullable(Renewal, 'Where access tokens are renewed, and as which client; null if they are not.'),
-    daily_limit: Type.Integer({ description: 'Mails in any 24 hours.' }),
-    spacing_seconds: Type.Integer({ description: 'Between two mails.' }),
-    connected: Type.Boolean({ description: 'Whether the mail servers accepted the log-in when it was last tried.' }),
+    renewal: Nullable(Renewal, 'The endpoint and the client that renew access tokens; null if they are not renewed.'),
+    daily_limit: Type.Integer({ description: 'Maximum mails in any 24 hours.' }),
+    spacing_seconds: Type.Integer({ description: 'Minimum time between two mails.' }),
+    connected: Type.Boolean({ description: 'Whether the mail servers accepted the latest login.' }),
     verified_at: Nullable(Timestamp),
-    error: Nullable(Type.String(), 'What the servers answered when the last log-in failed.'),
+    error: Nullable(Type.String(), 'The replies of the servers, if the latest login failed.'),
     created_at: Timestamp,
     updated_at: Timestamp,
   },
   { title: 'EmailAccount' },
 )
 
-/** An e-mail account as its owner sees it: no secret. */
+/** An e-mail account without its secrets. */
 export type EmailAccountDescription = Type.Static<typeof EmailAccount>

@@ -1,7 +1,7 @@
-/** How a mail server is reached: TLS from the first byte, STARTTLS (required, never optional), or in the clear. */
+/** TLS from the first byte, STARTTLS (required, never optional), or unencrypted. */
 export type MailSecurity = 'tls' | 'starttls' | 'none'
 
-/** A password, or an OAuth2 access token; where there are `tokens` it is of those, and they are asked for each log-in. */
+/** A password, or an OAuth2 access token. With `tokens`, each login gets its access token from them. */
 export type MailLogin = { user: string } & ({ password: string } | { accessToken: string; tokens?: AccessTokens })
 
 /** How access tokens are renewed (OAuth2, RFC 6749 section 6). */
@@ -13,13 +13,13 @@ export interface TokenRenewal {
   tokenUrl: string
 }
 
-/** Access tokens that are renewed when they end. */
+/** Access tokens that are renewed when they expire. */
 export interface AccessTokens {
-  /** One that has not ended yet, as far as is known. @throws TokenRefused; Error when the endpoint cannot be asked. */
+  /** A token that has not expired, as far as is known. @throws TokenRefused; Error if the endpoint is unavailable. */
   current(): Promise<string>
-  /** Another one in place of one that a server refused. @throws as `current` does. */
-  renew(refused: string): Promise<string>
-  /** What must not be shown, of all that have been used. */
+  /** Replaces a token that a server rejected. @throws as `current` does. */
+  renew(rejected: string): Promise<string>
+  /** Every secret used so far, to be redacted from messages. */
   secrets(): string[]
 }
 
@@ -30,16 +30,16 @@ export interface MailServer {
   login: MailLogin
 }
 
-/** An identity's mailbox with its secrets opened; it lives in memory only and is never logged. */
+/** An e-mail account with its secrets decrypted. Keep it in memory only and never log it. */
 export interface EmailAccount {
   identityId: string
   address: string
-  /** What stands before the address: the identity's first and last name. */
+  /** The display name: the identity's first and last name. */
   name: string
   smtp: MailServer
-  /** null: nothing is received, and what was sent is not looked up. */
+  /** null: no mail is received, and the Sent folder cannot be searched. */
   imap: MailServer | null
-  /** null: with a password, or an access token that lasts as long as it does. */
+  /** null: the logins use passwords, or access tokens that are not renewed. */
   renewal: TokenRenewal | null
   dailyLimit: number
   spacingSeconds: number

@@ -40,7 +40,7 @@ describe.skipIf(!hasDovecot)('an e-mail account', () => {
   const check = () => checkEmailAccount(tenant.handle, bench.service.mail, sender.identityId, bench.now())
   const shown = async () => (await tenant.call('GET', `/v1/identities/${sender.identityId}`)).body.identity
 
-  test('is kept after both servers let it in, and shown without its secrets', async () => {
+  test('is stored after both servers accept the login, and returned without its secrets', async () => {
     const described = await set({ ...settings(), address: ' Ada@Mail.example', dailyLimit: 7, spacingSeconds: 8 })
     const { smtp, imap } = bench.servers
     const shownLogin = { host: 'localhost', user: sender.mailbox.user, login: 'password' }
@@ -71,7 +71,7 @@ describe.skipIf(!hasDovecot)('an e-mail account', () => {
     await expect(check()).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('whose log-in fails is not kept, and the answer says which server said what', async () => {
+  test('is not stored if a login fails, and the error has the reply of each server', async () => {
     const before = await describeEmailAccount(tenant.handle, sender.identityId)
     const { smtp, imap, ...rest } = settings()
     const attempt = (changed: Partial<EmailAccountSettings>) => set({ ...rest, smtp, imap, ...changed })
@@ -121,7 +121,7 @@ describe.skipIf(!hasDovecot)('an e-mail account', () => {
     },
   )
 
-  test('trusts no certificate that nobody vouches for, and speaks in the clear to no server that should not', async () => {
+  test('requires a trusted certificate, and never falls back to an unencrypted connection', async () => {
     const { ca: _, ...untrusting } = bench.service.mail.connector
     const connector = { ...untrusting, ca: undefined }
     const mail = { ...bench.service.mail, connector }
@@ -152,7 +152,7 @@ describe.skipIf(!hasDovecot)('an e-mail account', () => {
     await new Promise<void>((resolve) => plain.close(() => resolve()))
   })
 
-  test('a server that repeats the password in its answer does not bring it out', async () => {
+  test('a password that a server echoes is redacted', async () => {
     const server = createServer((socket) => {
       socket.write('220 hello\r\n')
       socket.on('error', () => {})
@@ -170,7 +170,7 @@ describe.skipIf(!hasDovecot)('an e-mail account', () => {
     server.close()
   })
 
-  test('is looked at again when asked, and stops being connected when a log-in fails', async () => {
+  test('can be checked again, and is not connected after a failed login', async () => {
     bench.servers.smtp.logins.set(sender.mailbox.user, { password: 'changed', accessToken: 'changed' })
     const contact = await tenant.contact('grace@example.com')
     const mail = mailTo(sender, contact, 'grace@example.com')
@@ -182,7 +182,7 @@ describe.skipIf(!hasDovecot)('an e-mail account', () => {
     expect((await shown()).email_account.connected).toBe(true)
   })
 
-  test('its secrets open for their own identity only, and are in no answer, log line or audit entry', async () => {
+  test('has secrets that can be decrypted for its identity only, and appear in no response, log line or audit entry', async () => {
     await set(settings())
     await expect(set({ ...settings(), smtp: wrong(settings().smtp) })).rejects.toThrow()
     await check()
@@ -221,7 +221,7 @@ describe.skipIf(!hasDovecot)('an e-mail account', () => {
     ],
     ['daily limit', () => ({ dailyLimit: 0 }), 'daily_limit'],
     ['spacing', () => ({ spacingSeconds: 1.5 }), 'spacing_seconds'],
-  ])('a wrong %s is named', async (_, change, path) => {
+  ])('an invalid %s is named in the error', async (_, change, path) => {
     const all = settings()
     await expect(set({ ...all, ...change(all) })).rejects.toMatchObject({
       status: 400,
@@ -230,7 +230,7 @@ describe.skipIf(!hasDovecot)('an e-mail account', () => {
     })
   })
 
-  test('an identity that is not there gets none, and no server is asked for it', async () => {
+  test('cannot be set for an unknown identity, and no server is contacted', async () => {
     const before = bench.servers.smtp.connections
     const stranger = await createTestTenant(bench.service)
     const attempt = setEmailAccount(
@@ -246,7 +246,7 @@ describe.skipIf(!hasDovecot)('an e-mail account', () => {
   })
 })
 
-test('without leave for private addresses a mail server is one of the public internet, on a port for mail, with TLS', async () => {
+test('unless private addresses are allowed, a mail server must have a public address, a mail port and TLS', async () => {
   const resolve = async (host: string) => [
     { address: host === 'inside.example.com' ? '10.0.0.1' : '192.0.2.1', family: 4 },
   ]

@@ -6,12 +6,12 @@ import { announceChange } from '../platform/postgres/invalidation.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import type { AccessTokens, EmailAccount, MailLogin, MailServer } from './email-account.ts'
 import type { EmailAccountDescription, MailServerDescription, RenewalDescription } from './email-account-object.ts'
-import { emailPlace, type StoredSecrets } from './email-secrets.ts'
+import { emailPlace, type StoredSecrets, tokenStore } from './email-secrets.ts'
 import {
   type CheckedEmailSettings,
   checkEmailSettings,
   type EmailAccountSettings,
-  inWords,
+  formatProblems,
   loginFailed,
   secretOf,
 } from './email-settings.ts'
@@ -19,24 +19,23 @@ import { subject } from './identities.ts'
 import { createAccessTokens, type Tokens } from './mail/access-tokens.ts'
 import { checkLogin } from './mail/check-login.ts'
 import type { MailDependencies } from './mail/dependencies.ts'
-import { keepTokens } from './stored-tokens.ts'
 
-/** What the column `settings` holds. */
+/** The column `settings`. */
 interface StoredSettings {
   smtp: MailServerDescription
   imap: MailServerDescription | null
   renewal?: RenewalDescription | null
 }
 
-/** What it takes to open a mailbox's secrets, and to renew its access tokens. */
+/** For decrypting an account's secrets and renewing its access tokens. */
 export type OpenDependencies = Pick<MailDependencies, 'secrets' | 'tokenApi' | 'clock'>
-/** The same, and the way to mail servers. */
+/** For logging in at its servers too. */
 export type LoginDependencies = OpenDependencies & Pick<MailDependencies, 'connector'>
 type Row = Selectable<TenantTables['email_accounts']>
 
 /**
- * Gives an identity its mailbox, after both servers let it in.
- * @throws ServiceError 404; 400 for settings that cannot work, and `mail_login_failed` with what a server answered.
+ * Sets an identity's e-mail account after both servers have accepted the login.
+ * @throws ServiceError 404; 400 for invalid settings, and `mail_login_failed` with the server's reply.
  */
 export async function setEmailAccount(
   tenant: Tenant,
@@ -77,15 +76,15 @@ export async function setEmailAccount(
   })
 }
 
-/** Gets its first access token by itself, which shows that it can be renewed. */
+/** Starts without an access token: getting the first one shows that the renewal works. */
 function firstTokens(dependencies: LoginDependencies, { renewal }: CheckedEmailSettings) {
   if (!renewal) return undefined
   const first = { accessToken: '', expiresAt: null, refreshToken: renewal.refreshToken }
-  const nowhere = { store: async (_: Tokens, renewed: Tokens) => renewed, refused: async () => null }
+  const nowhere = { save: async (_: Tokens, renewed: Tokens) => renewed, saveRefusal: async () => null }
   return createAccessTokens(dependencies, renewal, first, nowhere)
 }
 
-/** Takes an identity's mailbox away, with its secrets. @throws ServiceError 404 for an identity without one. */
+/** Deletes an identity's e-mail account with its secrets. @throws ServiceError 404 if it has none. */
 export async function removeEmailAccount(tenant: Tenant, actor: Actor, identityId: string, now: Date): Promise<void> {
   await tenant.transaction(async (tx) => {
     const row = await tx.db
@@ -100,7 +99,7 @@ export async function removeEmailAccount(tenant: Tenant, actor: Actor, identityI
   })
 }
 
-/** An identity's mailbox without its secrets; null when it has none. */
+/** An identity's e-mail account without its secrets; null if it has none. */
 export async function describeEmailAccount(
   tenant: Tenant,
   identityId: string,
@@ -109,7 +108,7 @@ export async function describeEmailAccount(
   return row ? toDescription(row) : null
 }
 
-/** Logs in at both servers now, and remembers what came of it. @throws ServiceError 404 for an identity without a mailbox. */
+/** Logs in at both servers and stores the result. @throws ServiceError 404 if the identity has no e-mail account. */
 export async function checkEmailAccount(
   tenant: Tenant,
   dependencies: LoginDependencies,
@@ -120,12 +119,12 @@ export async function checkEmailAccount(
   const before = await findRow(tenant, identityId)
   if (!account || !before) throw notFound('e-mail account')
   const problems = await checkLogin(dependencies.connector, account)
-  const error = inWords(problems)
+  const error = formatProblems(problems)
   const row = await tenant.db
     .updateTable('email_accounts')
     .set(problems.length === 0 ? { verified_at: now, error: null } : { error })
     .where('identity_id', '=', identityId)
-    // Whoever has set other servers meanwhile has had those checked.
+    // If the account was set again in the meantime, its new servers were checked then.
     .where('updated_at', '=', before.updated_at)
     .returningAll()
     .executeTakeFirst()
@@ -134,7 +133,7 @@ export async function checkEmailAccount(
   return toDescription(after)
 }
 
-/** An identity's mailbox with its secrets, to be used and forgotten; null when it has none. */
+/** An identity's e-mail account with its secrets decrypted; null if it has none. */
 export async function openEmailAccount(
   tenant: Tenant,
   dependencies: OpenDependencies,
@@ -161,8 +160,8 @@ export async function openEmailAccount(
           tokenUrl: shown.token_url,
         }
       : null
-  const keeper = keepTokens(tenant, secrets, identityId, row.updated_at)
-  const tokens = renewal && stored ? createAccessTokens(dependencies, renewal, stored, keeper) : undefined
+  const store = tokenStore(tenant, secrets, identityId, row.updated_at)
+  const tokens = renewal && stored ? createAccessTokens(dependencies, renewal, stored, store) : undefined
   const account = {
     identityId,
     address: row.address,
@@ -176,7 +175,13 @@ export async function openEmailAccount(
   return tokens ? withTokens(account, tokens) : account
 }
 
-/** The same with log-ins that ask for a token each time. */
+/** The addresses of the tenant's own e-mail accounts, in lower case. */
+export async function ownAddresses(tenant: Tenant): Promise<Set<string>> {
+  const rows = await tenant.db.selectFrom('email_accounts').select('address').execute()
+  return new Set(rows.map(({ address }) => address.toLowerCase()))
+}
+
+/** Returns the account with logins that get a current token each time. */
 function withTokens<Account extends { smtp: MailServer; imap: MailServer | null }>(
   account: Account,
   tokens: AccessTokens & { latest(): Tokens },

@@ -1,15 +1,80 @@
-import type { Tokens } from './mail/access-tokens.ts'
+import { sql } from 'kysely'
+import type { SecretBox } from '../platform/crypto/secret-box.ts'
+import type { Tenant } from '../platform/tenant.ts'
+import { TOKEN_PROBLEM, type TokenStore, type Tokens } from './mail/access-tokens.ts'
 
-/** What is encrypted of a mailbox, in the column `sealed`. */
+/** A change of the encryption key during a renewal re-encrypts the row, so saving may need another attempt. */
+const ATTEMPTS_MAX = 3
+
+/** The encrypted part of an e-mail account, in the column `sealed`. */
 export interface StoredSecrets {
-  /** A password or an access token; empty where there are `tokens`. */
+  /** A password or an access token; empty if there are `tokens`. */
   smtp: string
   imap: string | null
-  /** Of an account whose access tokens are renewed, for both servers. */
+  /** For both servers, if access tokens are renewed. */
   tokens?: Tokens & { clientSecret: string | null }
 }
 
-/** Where a mailbox's secrets are stored: they open nowhere else. */
+/** Where an account's secrets are stored. They can be decrypted nowhere else. */
 export function emailPlace(tenantId: string, identityId: string): string {
   return `${tenantId}/${identityId}/email-account`
+}
+
+interface Stored {
+  sealed: string
+  secrets: StoredSecrets
+  tokens: NonNullable<StoredSecrets['tokens']>
+}
+
+/**
+ * Stores an account's tokens with its other secrets.
+ * @param setAt when the account was last set. If it has been set again since, the tokens may be for other servers and are not stored.
+ */
+export function tokenStore(tenant: Tenant, secrets: SecretBox, identityId: string, setAt: Date): TokenStore {
+  const place = emailPlace(tenant.id, identityId)
+
+  async function read(): Promise<Stored | null> {
+    const row = await tenant.db
+      .selectFrom('email_accounts')
+      .select('sealed')
+      .where('identity_id', '=', identityId)
+      .where('updated_at', '=', setAt)
+      .executeTakeFirst()
+    if (!row) return null
+    const opened = JSON.parse(secrets.open(row.sealed, place)) as StoredSecrets
+    return opened.tokens ? { sealed: row.sealed, secrets: opened, tokens: opened.tokens } : null
+  }
+
+  const change = (sealed: string) =>
+    tenant.db.updateTable('email_accounts').where('identity_id', '=', identityId).where('sealed', '=', sealed)
+
+  return {
+    save: async (before, renewed) => {
+      for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        const stored = await read()
+        if (!stored) return renewed
+        if (!isSame(stored.tokens, before)) return stored.tokens
+        const next: StoredSecrets = { ...stored.secrets, tokens: { ...stored.tokens, ...renewed } }
+        const { numUpdatedRows } = await change(stored.sealed)
+          .set({
+            sealed: secrets.seal(JSON.stringify(next), place),
+            error: sql<string | null>`CASE WHEN starts_with(error, ${TOKEN_PROBLEM}) THEN NULL ELSE error END`,
+          })
+          .executeTakeFirst()
+        if (numUpdatedRows > 0n) break
+      }
+      return renewed
+    },
+    saveRefusal: async (before, problem) => {
+      const stored = await read()
+      if (!stored) return null
+      if (!isSame(stored.tokens, before)) return stored.tokens
+      await change(stored.sealed).set({ error: problem }).execute()
+      return null
+    },
+  }
+}
+
+function isSame(one: Tokens, other: Tokens): boolean {
+  return one.accessToken === other.accessToken && one.refreshToken === other.refreshToken
 }

@@ -7,17 +7,16 @@ import { checkUrl, RefusedAddress } from '../platform/outbound/urls.ts'
 import type { MailLogin, MailServer, TokenRenewal } from './email-account.ts'
 import { TOKEN_PROBLEM } from './mail/access-tokens.ts'
 
-/** What is set of a mailbox. */
 export interface EmailAccountSettings {
   address: string
   smtp: MailServer
-  /** null: mail is sent, and nothing is received. */
+  /** null: mail is sent but not received. */
   imap: MailServer | null
-  /** How access tokens for both servers are got; the log-ins' own are not used then, and may be empty. */
+  /** How access tokens for both servers are renewed. The logins' own tokens are then unused and may be empty. */
   renewal?: TokenRenewal | null
-  /** Mails in any 24 hours. */
+  /** Maximum mails in any 24 hours. */
   dailyLimit?: number
-  /** Between two mails. */
+  /** Minimum time between two mails. */
   spacingSeconds?: number
 }
 
@@ -37,8 +36,8 @@ const USER_LENGTH_MAX = 320
 const SECRET_LENGTH_MAX = 8_192
 
 /**
- * Checks everything about a mailbox that can be known without asking its servers. No message repeats a secret.
- * @throws ServiceError 400 naming every wrong place.
+ * Checks everything that can be checked without contacting the servers. No message contains a secret.
+ * @throws ServiceError 400 that names every invalid field.
  */
 export function checkEmailSettings(
   {
@@ -86,19 +85,19 @@ function serverProblems(
     if (!(error instanceof RefusedAddress)) throw error
     problem('host', error.message)
   }
-  // Within a private network people run mail where they like; elsewhere another port is another protocol's.
+  // In a private network mail may run on any port; on the internet, other ports belong to other protocols.
   if (!Number.isInteger(port) || port < 1 || port > 65_535) problem('port', 'must be a whole number from 1 to 65535')
   else if (!connector.allowPrivate && !PORTS[kind].includes(port)) {
     problem('port', `must be one of ${PORTS[kind].join(', ')}`)
   }
   if (!SECURITIES.includes(security)) problem('security', `must be one of ${SECURITIES.join(', ')}`)
   else if (security === 'none' && !connector.allowPrivate) {
-    problem('security', 'must be tls or starttls: the password would cross the internet in the clear')
+    problem('security', 'must be tls or starttls: without TLS the password would be sent unencrypted')
   }
   if (!isLine(login.user, USER_LENGTH_MAX)) problem('user', `must be a line of 1 to ${USER_LENGTH_MAX} characters`)
   const [name, secret] = secretOf(login)
   if (isRenewed) {
-    if (name === 'password') problem(name, 'cannot go together with a refresh token')
+    if (name === 'password') problem(name, 'cannot be combined with a refresh token')
   } else if (!isLine(secret, SECRET_LENGTH_MAX)) {
     problem(name, `must be a line of 1 to ${SECRET_LENGTH_MAX} characters`)
   }
@@ -124,7 +123,7 @@ function renewalProblems(
   return details
 }
 
-/** What proves who logs in, and what it is called. */
+/** The credential of a login and its name. */
 export function secretOf(login: MailLogin): [name: 'password' | 'access_token', secret: string] {
   return 'password' in login ? ['password', login.password] : ['access_token', login.accessToken]
 }
@@ -133,15 +132,15 @@ function isLine(text: string, lengthMax: number): boolean {
   return text !== '' && !hasMoreCharacters(text, lengthMax) && isStorableText(text) && !/\p{Cc}/u.test(text)
 }
 
-/** 400: a mail server did not let the identity in; each detail says which, and what it answered. */
+/** 400: a mail server rejected the login. Each detail names a server and contains its reply. */
 export function loginFailed(details: ErrorDetail[]): ServiceError {
-  return new ServiceError(400, 'mail_login_failed', `The log-in did not work. ${inWords(details)}`, { details })
+  return new ServiceError(400, 'mail_login_failed', `The login failed. ${formatProblems(details)}`, { details })
 }
 
-/** What each server answered; one refusal of a token endpoint is told once, though both log-ins need the token. */
-export function inWords(problems: readonly ErrorDetail[]): string {
-  const said = problems.map(({ path, message }) =>
+/** The servers' replies. A refusal by the token endpoint appears once, though both logins need the token. */
+export function formatProblems(problems: readonly ErrorDetail[]): string {
+  const replies = problems.map(({ path, message }) =>
     message.startsWith(TOKEN_PROBLEM) ? message : `${path.toUpperCase()}: ${message}`,
   )
-  return [...new Set(said)].join('; ')
+  return [...new Set(replies)].join('; ')
 }

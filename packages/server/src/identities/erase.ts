@@ -4,9 +4,9 @@ import type { Tenant } from '../platform/tenant.ts'
 import { eraseSuppression } from './suppressions.ts'
 
 /**
- * The recipients of mails, and the sandbox's copies of social messages. That a mail was sent stays, without its
- * recipient, because its identity's limits count it. That the address gets no more mail stays as a digest.
- * @param keys of the messages that agents sent to the contact.
+ * Erases the recipients of mails and the sandbox's copies of social messages. The record that a mail was sent stays,
+ * without its recipient, because the identity's limits count it. A suppression of the address stays as a digest.
+ * @param keys idempotency keys of the messages that agents sent to the contact.
  */
 export async function eraseMails(tx: Tenant, { email }: ErasureSubject, keys: readonly string[]) {
   const mails = await tx.db

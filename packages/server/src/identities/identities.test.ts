@@ -15,7 +15,7 @@ beforeEach(async () => {
 
 const create = (body: object = ADA) => tenant.call('POST', '/v1/identities', body)
 
-/** The audit log without what changes from run to run. */
+/** The audit log without values that differ between runs. */
 async function auditLog() {
   const rows = await tenant.handle.db.selectFrom('audit_log').selectAll().orderBy('entry_id').execute()
   return rows.map(({ actor, action, subject_kind, subject_id, details }) => ({
@@ -84,7 +84,7 @@ test.each([null, '', '  '])('a change with the job title %j removes it', async (
   ])
 })
 
-test('a change that changes nothing leaves updated_at alone, and the audit log too', async () => {
+test('a change without effect leaves updated_at unchanged and adds no audit entry', async () => {
   const { identity } = (await create()).body
   const same = await tenant.call('PUT', `/v1/identities/${identity.identity_id}`, { firstName: ' Ada' })
   expect(same.body.identity).toEqual(identity)
@@ -93,7 +93,7 @@ test('a change that changes nothing leaves updated_at alone, and the audit log t
   expect((await auditLog()).map(({ action }) => action)).toEqual(['identity.created'])
 })
 
-test('the audit log says who created, changed and deleted', async () => {
+test('creating, changing and deleting are in the audit log with their actor', async () => {
   const { identity } = (await create()).body
   await tenant.call('PUT', `/v1/identities/${identity.identity_id}`, { lastName: 'King', jobTitle: 'CEO' })
   await tenant.call('DELETE', `/v1/identities/${identity.identity_id}`)
@@ -109,7 +109,7 @@ test('the audit log says who created, changed and deleted', async () => {
   ])
 })
 
-test('agents that used a deleted identity lose their default and stay', async () => {
+test('agents that used a deleted identity stay, without a default identity', async () => {
   const { identity } = (await create()).body
   const now = new Date()
   const agent_id = identity.identity_id
@@ -122,7 +122,7 @@ test('agents that used a deleted identity lose their default and stay', async ()
   expect(agent).toEqual({ name: 'Agent', identity_id: null })
 })
 
-describe('what is not an identity is 400, names the place, and writes nothing', () => {
+describe('an invalid identity is 400, names the fields and stores nothing', () => {
   const LONG = 'x'.repeat(201)
   test.each<[string, object, string[]]>([
     ['nothing', {}, ['firstName', 'lastName', 'role']],
@@ -134,7 +134,7 @@ describe('what is not an identity is 400, names the place, and writes nothing', 
     ['long texts', { ...ADA, lastName: LONG }, ['lastName']],
     ['line breaks', { ...ADA, firstName: 'Ada\r\nBcc: eve@example.com' }, ['firstName']],
     ['unknown fields', { ...ADA, profile_id: 'x' }, ['profile_id']],
-    ['a job title, which is for changes', { ...ADA, jobTitle: 'CEO' }, ['jobTitle']],
+    ['a job title, which only a change may set', { ...ADA, jobTitle: 'CEO' }, ['jobTitle']],
     ['NUL characters', { ...ADA, firstName: 'A\0' }, ['firstName']],
   ])('%s', async (_, body, places) => {
     const { status, body: answer } = await create(body)
@@ -155,7 +155,7 @@ describe('what is not an identity is 400, names the place, and writes nothing', 
   })
 })
 
-test("another tenant's identities are not there", async () => {
+test("another tenant's identities are not found", async () => {
   const { identity } = (await create()).body
   const stranger = await createTestTenant(service)
   expect((await stranger.call('GET', '/v1/identities')).body.identities).toEqual([])

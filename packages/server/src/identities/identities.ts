@@ -9,19 +9,18 @@ import { wordsOf } from '../platform/search-words.ts'
 import type { Tenant } from '../platform/tenant.ts'
 import { IDENTITY_COLUMNS, type IdentityObject, toIdentityObject } from './identity-object.ts'
 import type { IdentityChanges, NewIdentity } from './requests.ts'
-import { socialStates } from './social/states.ts'
+import { socialStates } from './social/profiles.ts'
 
 const IDENTITIES_MAX = 10_000
-/** What a search looks at. */
-const SEARCHED = sql`fold_text(concat_ws(' ', first_name, last_name, role, job_title, address))`
+const SEARCHED_TEXT = sql`fold_text(concat_ws(' ', first_name, last_name, role, job_title, address))`
 
-/** One page of the identities in which every word of a search occurs, newest first. */
+/** A page of the identities that contain every word of the search, newest first. */
 export async function listIdentities(
   tenant: Tenant,
   search: string | undefined,
   page: Page,
 ): Promise<{ identities: IdentityObject[]; total: number }> {
-  const words = wordsOf(search).map((word) => contains(SEARCHED, word))
+  const words = wordsOf(search).map((word) => contains(SEARCHED_TEXT, word))
   const [rows, counted] = await Promise.all([
     selectIdentities(tenant)
       .where((eb) => eb.and(words))
@@ -70,7 +69,7 @@ export async function createIdentity(
   })
 }
 
-/** Changes what is sent; the rest stays. @throws ServiceError 404 */
+/** Changes the fields that are sent. @throws ServiceError 404 */
 export async function updateIdentity(
   tenant: Tenant,
   actor: Actor,
@@ -105,7 +104,7 @@ export async function updateIdentity(
   })
 }
 
-/** Removes an identity with its mailbox and its log-ins; agents that used it lose their default. @throws ServiceError 404 */
+/** Deletes an identity with its e-mail account and its logins. Agents that used it lose their default. @throws ServiceError 404 */
 export async function deleteIdentity(tenant: Tenant, actor: Actor, identityId: string, now: Date): Promise<void> {
   await tenant.transaction(async (tx) => {
     const row = await tx.db

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import Type from 'typebox'
 import { Id, Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { TenantTables } from '../platform/postgres/database.ts'
-import type { SocialState } from './social/states.ts'
+import type { SocialState } from './social/profiles.ts'
 
 export const IDENTITY_COLUMNS = [
   'identities.identity_id',
@@ -19,10 +19,10 @@ type IdentityRow = Pick<
   'identity_id' | 'first_name' | 'last_name' | 'role' | 'job_title' | 'created_at' | 'updated_at'
 >
 
-/** What of an identity's mailbox anybody may see. */
+/** The public part of an identity's e-mail account. */
 export interface EmailState {
   address: string | null
-  /** Whether both servers accepted the log-in when it was last tried. */
+  /** Whether both servers accepted the latest login. */
   connected: boolean
 }
 
@@ -39,7 +39,7 @@ export const Identity = Type.Object(
     profile_id: Nullable(Type.String({ description: 'The stored social-network profile.' })),
     email_account: Type.Object({
       address: Nullable(Type.String()),
-      connected: Type.Boolean({ description: 'Whether the mail servers accepted the log-in when it was last tried.' }),
+      connected: Type.Boolean({ description: 'Whether the mail servers accepted the latest login.' }),
     }),
     social: Type.Object({
       connected: Type.Boolean(),
@@ -54,7 +54,7 @@ export const Identity = Type.Object(
 
 export type IdentityObject = Type.Static<typeof Identity>
 
-/** An identity as the API answers it: no credentials, whatever it is connected to. */
+/** An identity as the API returns it, without credentials. */
 export function toIdentityObject(
   row: IdentityRow,
   { address, connected }: EmailState,

@@ -65,11 +65,11 @@ export const IDENTITY_OPERATIONS = [
     http: 'PUT /v1/identities/:identity_id',
     command: 'identity update',
     scope: 'identities:write',
-    summary: 'Change an identity; fields that are not sent stay',
+    summary: 'Change an identity; omitted fields keep their values',
     input: { ...IdentityPath, ...IdentityChanges },
     output: { identity: Identity },
     example: { jobTitle: 'Head of sales' },
-    // The entry has the earlier values, which the answer does not have.
+    // The audit entry contains the earlier values, which are not part of the response.
     audit: 'own',
     run: async ({ tenant, actor, now }, { identity_id, ...changes }) => ({
       identity: await updateIdentity(tenant, actor, identity_id, parseIdentityChanges(changes), now),
@@ -84,7 +84,7 @@ export const IDENTITY_OPERATIONS = [
     summary: 'Delete an identity with its e-mail account; agents that used it lose their default',
     input: IdentityPath,
     output: { deleted: Type.Literal(true), identity_id: Id },
-    // The entry has the name, which the answer does not have.
+    // The audit entry contains the name, which is not part of the response.
     audit: 'own',
     async run({ tenant, actor, now }, { identity_id }) {
       await deleteIdentity(tenant, actor, identity_id, now)

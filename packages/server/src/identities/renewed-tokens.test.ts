@@ -33,12 +33,12 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     endpoint.answer = (response) => issue(response)
   })
 
-  /** Gives a token with which the mailbox's owner gets in from now on, in place of the one before. */
+  /** Issues the access token that the mail servers accept from now on, in place of the previous one. */
   function issue(response: ServerResponse, more: object = {}): void {
     mailbox.accessToken = `access-token-${++issued}`
     response.end(JSON.stringify({ access_token: mailbox.accessToken, expires_in: 3600, token_type: 'Bearer', ...more }))
   }
-  const say = (status: number, answer: object) => {
+  const respond = (status: number, answer: object) => {
     endpoint.answer = (response) => response.writeHead(status).end(JSON.stringify(answer))
   }
   const renewal = () => ({
@@ -65,9 +65,9 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     expect.poll(received, { timeout: 20_000 }).toSatisfy((mailbox) => {
       return mailbox?.state === 'watching' && mailbox.connected_at !== since
     })
-  /** Sets the account, and waits until it is read as it is set now. */
+  /** Sets the account and waits until its mailbox is read with the new settings. */
   const setAndRead = async () => {
-    // The reading with the password that it had before ends first.
+    // Reading with the previous password must have started, so that its end can be detected.
     await watching()
     const before = (await received())?.connected_at
     await set()
@@ -76,8 +76,8 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
 
   const asked = { grant_type: 'refresh_token', client_id: 'our client', client_secret: 'client-secret' }
 
-  test('gets them itself when it is saved and before one ends', async () => {
-    // Nothing is read here: the reading would notice as well that an hour has passed.
+  test('gets its access tokens when it is saved and before one expires', async () => {
+    // Without IMAP, because a mailbox reader would renew tokens as well.
     expect(await set({ imap: null })).toMatchObject({
       connected: true,
       smtp: { login: 'access_token' },
@@ -87,7 +87,7 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     await send()
     expect(forms()).toHaveLength(1)
 
-    // The endpoint gives another refresh token, which counts from then on.
+    // The endpoint issues a new refresh token, which is used from then on.
     endpoint.answer = (response) => issue(response, { refresh_token: 'refresh-token-2', expires_in: '3600' })
     bench.pass(3_570_000)
     await send()
@@ -98,24 +98,24 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     expect(forms().slice(2)).toEqual([{ ...asked, refresh_token: 'refresh-token-2' }])
   })
 
-  test('gets one when servers refuse what it has, and goes on reading', async () => {
+  test('gets a new token when servers reject the current one, and continues reading', async () => {
     await setAndRead()
     const connected_at = (await received())?.connected_at
     mailbox.accessToken = 'ended before its time'
     const checked = checkEmailAccount(tenant.handle, bench.service.mail, identityId, bench.now())
     expect(await checked).toMatchObject({ connected: true, error: null })
-    // Both servers refused the token, and one was got for both.
+    // Both servers rejected the token, and one renewal served both.
     expect(forms().slice(1)).toEqual([{ ...asked, refresh_token: REFRESH }])
-    // A new token is no new setting: the connection that reads the mailbox stands.
+    // A new token does not change the settings, so the connection that reads the mailbox stays open.
     expect(await received()).toMatchObject({ state: 'watching', connected_at })
   })
 
-  test('whose endpoint says no says so, keeps no secret in it, and is well again when the endpoint is', async () => {
+  test('reports a refusal of the endpoint without secrets, and recovers with the endpoint', async () => {
     await setAndRead()
     const before = mailbox.accessToken
     bench.pass(3_600_000)
     const description = `${REFRESH} (${encodeURIComponent(REFRESH)}) of client-secret is revoked\r\n`
-    say(400, { error: 'invalid_grant', error_description: description })
+    respond(400, { error: 'invalid_grant', error_description: description })
     const problem = 'OAuth2: the token endpoint answered 400: invalid_grant [secret] ([secret]) of [secret] is revoked'
     await expect(send()).rejects.toMatchObject({
       code: 'mail_unavailable',
@@ -124,11 +124,11 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     expect(await described()).toMatchObject({ connected: false, error: problem })
     const check = () => checkEmailAccount(tenant.handle, bench.service.mail, identityId, bench.now())
     expect(await check()).toMatchObject({ connected: false, error: problem })
-    // Its reading begins anew.
+    // Restarts the reader.
     await tenant.handle.db.updateTable('email_accounts').set({ updated_at: bench.now() }).execute()
     await expect.poll(async () => (await received())?.error, { timeout: 20_000 }).toBe(problem)
     const { next_attempt_at } = (await received()) ?? {}
-    // As after a refused log-in, not as after a connection that broke.
+    // The delay after a rejected login, not the one after a broken connection.
     expect(Date.parse(next_attempt_at ?? '')).toBeGreaterThan(Date.now() + 30_000)
 
     endpoint.answer = (response) => issue(response)
@@ -145,11 +145,11 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     }
   })
 
-  test('an endpoint that is away, or answers nonsense, is told apart from one that says no', async () => {
-    // Nothing is read here: the reading would ask the endpoint as well, and later on that of another test.
+  test('an unavailable endpoint, an invalid answer and a refusal are distinguished', async () => {
+    // Without IMAP, because a mailbox reader would call the endpoint as well, even during later tests.
     await set({ imap: null })
     bench.pass(3_600_000)
-    say(503, { error: 'temporarily_unavailable' })
+    respond(503, { error: 'temporarily_unavailable' })
     await expect(send()).rejects.toMatchObject({
       code: 'mail_unavailable',
       message: expect.stringContaining('OAuth2: the token endpoint answered 503: temporarily_unavailable'),
@@ -166,17 +166,17 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
       })
     }
     expect(await described()).toMatchObject({ connected: false })
-    // A redirect would take the secrets elsewhere.
+    // A redirect would send the secrets elsewhere.
     endpoint.answer = (response) => response.writeHead(302, { location: endpoint.url('/else', 'localhost') }).end()
     await expect(send()).rejects.toMatchObject({ message: expect.stringContaining('answered 302') })
     expect(endpoint.received.map(({ path }) => path)).not.toContain('/else')
   })
 
-  test('is not kept with what cannot work, and each wrong place is named', async () => {
-    say(401, { error: 'invalid_client' })
+  test('is not stored with invalid settings, and each invalid field is named', async () => {
+    respond(401, { error: 'invalid_client' })
     await expect(set()).rejects.toMatchObject({
       code: 'mail_login_failed',
-      message: 'The log-in did not work. OAuth2: the token endpoint answered 401: invalid_client',
+      message: 'The login failed. OAuth2: the token endpoint answered 401: invalid_client',
     })
     expect(await described()).toMatchObject({ renewal: null })
     const wrong: [Partial<ReturnType<typeof renewal>>, string][] = [
@@ -197,8 +197,8 @@ describe.skipIf(!hasDovecot)('an account whose access tokens are renewed', () =>
     await expect(set({ smtp })).rejects.toMatchObject({ details: [{ path: 'smtp.password' }] })
   })
 
-  test('tokens of a new setting are not used for the servers of the one before', async () => {
-    // Nothing is read here: the reading would find its token ended, and get one that ends those of the test.
+  test('keeps the tokens of its previous settings separate from the new ones', async () => {
+    // Without IMAP, because a mailbox reader would renew its token, which invalidates those of the test.
     await set({ imap: null })
     const opened = await openEmailAccount(tenant.handle, bench.service.mail, identityId)
     if (!opened || 'password' in opened.smtp.login) throw new Error('it has tokens')

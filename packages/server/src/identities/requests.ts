@@ -4,30 +4,28 @@ import { type ErrorDetail, validationError } from '../platform/errors.ts'
 const LENGTH_MAX = 200
 const Name = (example: string) => Type.String({ minLength: 1, maxLength: LENGTH_MAX, examples: [example] })
 
-/** What an identity is created with. */
 export const NewIdentity = { firstName: Name('Ada'), lastName: Name('Lovelace'), role: Name('Account executive') }
 export type NewIdentity = Type.Static<Type.TObject<typeof NewIdentity>>
 
-/** What can be changed of an identity. */
 export const IdentityChanges = {
   firstName: Type.Optional(Name('Ada')),
   lastName: Type.Optional(Name('Lovelace')),
   jobTitle: Type.Optional(
     Type.Union([Type.String({ maxLength: LENGTH_MAX, examples: ['Head of sales'] }), Type.Null()], {
-      description: 'null or an empty text removes the job title.',
+      description: 'null or an empty string removes the job title.',
       'x-expected': `a text of at most ${LENGTH_MAX} characters, or null for none`,
     }),
   ),
 }
 export type IdentityChanges = Type.Static<Type.TObject<typeof IdentityChanges>>
 
-/** @throws ServiceError 400 naming every wrong place. */
+/** @throws ServiceError 400 that names every invalid field. */
 export function parseNewIdentity({ firstName, lastName, role }: NewIdentity): NewIdentity {
   requireNames({ firstName, lastName, role })
   return { firstName: firstName.trim(), lastName: lastName.trim(), role: role.trim() }
 }
 
-/** @throws ServiceError 400 naming every wrong place. */
+/** @throws ServiceError 400 that names every invalid field. */
 export function parseIdentityChanges({ jobTitle: sentTitle, ...names }: IdentityChanges): IdentityChanges {
   const jobTitle = sentTitle?.trim() || null
   requireNames({ ...names, ...(jobTitle === null ? {} : { jobTitle }) })
@@ -35,13 +33,13 @@ export function parseIdentityChanges({ jobTitle: sentTitle, ...names }: Identity
   return { ...trimmed, ...(sentTitle === undefined ? {} : { jobTitle }) }
 }
 
-/** Names stand in the headers of mails: a blank one is no name, and a line break would end the header. */
+/** Names appear in mail headers, where a line break would start another header. */
 function requireNames(body: Record<string, string>): void {
   const details: ErrorDetail[] = []
   for (const [path, value] of Object.entries(body)) {
     if (value.trim() === '') details.push({ path, message: `must be a text of 1 to ${LENGTH_MAX} characters` })
     else if (/\p{Cc}|\u2028|\u2029/u.test(value.trim())) {
-      details.push({ path, message: 'must not hold line breaks or other control characters' })
+      details.push({ path, message: 'must not contain line breaks or other control characters' })
     }
   }
   if (details.length > 0) throw validationError(details)

@@ -7,17 +7,23 @@ import { conflict, notFound, validationError } from '../platform/errors.ts'
 import { offsetOf, type Page } from '../platform/http/pagination.ts'
 import { Nullable, Timestamp } from '../platform/http/responses.ts'
 import type { Tenant } from '../platform/tenant.ts'
-import { digestOf, isWish, type Suppression, type SuppressionReason, suppress, suppressionOf } from './suppressions.ts'
+import {
+  digestOf,
+  isOwnersChoice,
+  type Suppression,
+  type SuppressionReason,
+  suppress,
+  suppressionOf,
+} from './suppressions.ts'
 
 const REASONS = ['unsubscribed', 'bounced', 'complained', 'manual'] as const satisfies readonly SuppressionReason[]
 
-/** An address that gets no more mail, as it is shown. */
 export const SuppressionDescription = Type.Object(
   {
     address: Type.String({ description: 'A digest (`sha256:…`) if its owner was erased.' }),
     reason: Type.Enum(REASONS),
     details: Nullable(
-      Type.String({ description: 'In the words of whoever said it, such as the mail server that refused.' }),
+      Type.String({ description: 'The original wording, such as the reply of the mail server that refused the mail.' }),
     ),
     at: Timestamp,
   },
@@ -25,7 +31,7 @@ export const SuppressionDescription = Type.Object(
 )
 export type SuppressionDescription = Type.Static<typeof SuppressionDescription>
 
-/** A page of a tenant's suppressed addresses, the latest first, and how many there are in all. */
+/** A page of suppressed addresses, latest first, and the total number. */
 export async function listSuppressions(
   tenant: Tenant,
   page: Page,
@@ -46,7 +52,7 @@ export async function listSuppressions(
   return { suppressions, total: Number(total) }
 }
 
-/** Why an address gets no more mail. @throws ServiceError 404 when it may be written to. */
+/** @throws ServiceError 404 if the address is not suppressed. */
 export async function readSuppression(tenant: Tenant, address: string): Promise<SuppressionDescription> {
   const known = await suppressionOf(tenant, addressInPath(address))
   if (!known) throw notFound('suppressed address')
@@ -54,7 +60,7 @@ export async function readSuppression(tenant: Tenant, address: string): Promise<
 }
 
 /**
- * Stops mail to an address by hand. One that gets none already stays as it is.
+ * Suppresses an address manually. An address that is already suppressed is left unchanged.
  * @throws ServiceError 400
  */
 export async function addSuppression(
@@ -72,9 +78,9 @@ export async function addSuppression(
 }
 
 /**
- * Lets mail go to an address again. Where its owner unsubscribed or complained, only with their consent; their contact
- * then counts as subscribed.
- * @throws ServiceError 404 when it may be written to; 409 `consent_required`.
+ * Allows mail to an address again. If its owner unsubscribed or complained, this requires their consent, and their
+ * contact becomes subscribed.
+ * @throws ServiceError 404 if the address is not suppressed; 409 `consent_required`.
  */
 export async function removeSuppression(
   tenant: Tenant,
@@ -86,16 +92,16 @@ export async function removeSuppression(
   const now = writing.clock()
   return changeContacts(tenant, writing, async (tx, log) => {
     const places = [address, digestOf(tx, address)]
-    // Whoever unsubscribes at this moment does so before or afterwards.
+    // Locked, so that a concurrent unsubscribe happens either before or after this.
     await tx.db.selectFrom('email_suppressions').select('at').where('address', 'in', places).forUpdate().execute()
     const removed = await suppressionOf(tx, address)
     if (!removed) throw notFound('suppressed address')
-    const needsConsent = isWish(removed.reason)
+    const needsConsent = isOwnersChoice(removed.reason)
     if (needsConsent && !wanted.isConsented) {
-      const what = removed.reason === 'complained' ? 'complained of mail' : 'unsubscribed'
+      const what = removed.reason === 'complained' ? 'complained about mail' : 'unsubscribed'
       throw conflict(
         'consent_required',
-        `The owner of this address ${what}. It gets mail again only when they have agreed to that since, and you say so.`,
+        `The owner of this address ${what}. To allow mail again, confirm that they have since agreed to it.`,
       )
     }
     await tx.db.deleteFrom('email_suppressions').where('address', 'in', places).execute()
@@ -106,7 +112,7 @@ export async function removeSuppression(
   })
 }
 
-/** Takes back what unsubscribing has written on the contact. */
+/** Undoes the change that unsubscribing made to the contact. */
 async function resubscribe(
   tx: Tenant,
   log: Parameters<typeof changeContact>[1],
@@ -120,14 +126,14 @@ async function resubscribe(
   await changeContact(tx, log, contact, write, now)
 }
 
-/** An address that a path names. @throws ServiceError 404: a malformed one is not suppressed. */
+/** Parses the address in a path. @throws ServiceError 404: a malformed address is never suppressed. */
 function addressInPath(text: string): string {
   const address = parseEmail(text)
   if (address === null) throw notFound('suppressed address')
   return address
 }
 
-/** The audit log is never changed, so an address that may have to be erased is in it as a digest. */
+/** Audit entries are never changed, and the address may have to be erased, so they contain only its digest. */
 export function subject(tenant: Tenant, address: string) {
   return { subjectKind: 'suppression', subjectId: digestOf(tenant, address) }
 }

@@ -21,7 +21,7 @@ const list = async (query = '') => {
   const { suppressions, pagination } = (await tenant.call('GET', `/v1/suppressions${query}`)).body
   return [suppressions, pagination.total_items]
 }
-/** The entries of the audit log about suppressions, the oldest first. */
+/** The audit entries about suppressions, oldest first. */
 const entries = () =>
   tenant.handle.db
     .selectFrom('audit_log')
@@ -30,7 +30,7 @@ const entries = () =>
     .orderBy('entry_id')
     .execute()
 
-test('an address gets no more mail, and gets it again', async () => {
+test('an address is suppressed and allowed again', async () => {
   const suppression = {
     address: 'ada@example.com',
     reason: 'manual',
@@ -50,15 +50,15 @@ test('an address gets no more mail, and gets it again', async () => {
     ['suppression.added', {}],
     ['suppression.removed', { reason: 'manual' }],
   ])
-  // The log is never changed: it names nobody who may have to be erased.
+  // Audit entries are never changed, so they must not contain an address that may have to be erased.
   expect(JSON.stringify(logged)).not.toContain('@')
 })
 
-test('an address whose owner unsubscribed gets mail again only with their consent', async () => {
+test('an address whose owner unsubscribed is allowed again only with their consent', async () => {
   const contactId = await tenant.contact('ada@example.com')
   const unsubscribed = async () =>
     (await tenant.call('GET', `/v1/contacts/${contactId}`)).body.contact.properties.unsubscribed
-  // Whoever bounced and then unsubscribed has unsubscribed.
+  // Unsubscribing replaces the earlier reason.
   await suppress(tenant.handle, { address: 'ada@example.com', reason: 'bounced', details: null }, new Date())
   await unsubscribe(tenant.handle, service.writing, { address: 'ada@example.com', contactId })
   expect(await unsubscribed()).toBe(true)
@@ -73,7 +73,7 @@ test('an address whose owner unsubscribed gets mail again only with their consen
   expect((await entries()).map(({ details }) => details)).toEqual([{ reason: 'unsubscribed', consented: true }])
 })
 
-test('an address whose owner was erased is known by its digest alone', async () => {
+test('an address whose owner was erased is stored only as a digest', async () => {
   const address = 'bob@example.com'
   await suppress(tenant.handle, { address, reason: 'complained', details: null }, new Date())
   await tenant.handle.transaction((tx) => eraseSuppression(tx, address))
@@ -84,7 +84,7 @@ test('an address whose owner was erased is known by its digest alone', async () 
   expect(await list()).toEqual([[], 0])
 })
 
-test('suppressions are listed page by page, the latest first', async () => {
+test('suppressions are paged, latest first', async () => {
   await suppress(tenant.handle, { address: 'a@example.com', reason: 'manual', details: null }, new Date())
   const later = new Date(Date.now() + 60_000)
   const bounced = { address: 'b@example.com', reason: 'bounced', details: '550 no such user' } as const
@@ -94,7 +94,7 @@ test('suppressions are listed page by page, the latest first', async () => {
 })
 
 test.each([
-  ['an address that is none', { address: 'nobody' }, 'address'],
+  ['an invalid address', { address: 'nobody' }, 'address'],
   ['no address', {}, 'address'],
   ['details of more than 500 characters', { address: 'a@example.com', details: 'x'.repeat(501) }, 'details'],
 ])('refuses %s', async (_what, body, path) => {

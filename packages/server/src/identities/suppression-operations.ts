@@ -15,9 +15,7 @@ import {
 const tag = 'Suppressions'
 const AddressPath = { address: Type.String({ description: 'The e-mail address.', examples: ['ada@example.com'] }) }
 
-/**
- * The addresses that get no more mail. They are addresses of contacts, so that the scopes are those of contacts, too.
- */
+/** Suppressed addresses. They belong to contacts, so reading them needs a scope of contacts. */
 export const SUPPRESSION_OPERATIONS = [
   operation({
     name: 'listSuppressions',
@@ -25,7 +23,7 @@ export const SUPPRESSION_OPERATIONS = [
     http: 'GET /v1/suppressions',
     command: 'suppression list',
     scope: 'contacts:read',
-    summary: 'List the addresses that get no more mail and why, the latest first',
+    summary: 'List suppressed addresses with the reason, latest first',
     input: pageParameters(100, 1_000),
     output: { suppressions: Type.Array(SuppressionDescription), pagination: Pagination },
     async run({ tenant }, { page = 1, limit = 100 }) {
@@ -39,15 +37,15 @@ export const SUPPRESSION_OPERATIONS = [
     http: 'POST /v1/suppressions',
     command: 'suppression add',
     scope: 'identities:write',
-    summary: 'Send no more mail to an address',
-    description: 'An address that gets none already stays as it is.',
+    summary: 'Suppress an address, so that it gets no more mail',
+    description: 'An address that is already suppressed is left unchanged.',
     input: {
       address: Type.String({ minLength: 1, maxLength: 320, examples: ['ada@example.com'] }),
-      details: Type.Optional(Type.String({ maxLength: 500, description: 'Why, for whoever reads the list.' })),
+      details: Type.Optional(Type.String({ maxLength: 500, description: 'A note on the reason.' })),
     },
     output: {
       suppression: SuppressionDescription,
-      added: Type.Boolean({ description: 'false if the address got no mail already.' }),
+      added: Type.Boolean({ description: 'false if the address was already suppressed.' }),
     },
     status: 201,
     example: { address: 'ada@example.com', details: 'asked by phone' },
@@ -61,7 +59,7 @@ export const SUPPRESSION_OPERATIONS = [
     http: 'GET /v1/suppressions/:address',
     command: 'suppression get',
     scope: 'contacts:read',
-    summary: 'Get why an address gets no more mail; 404 if it may get mail',
+    summary: 'Get why an address is suppressed; 404 if it is not',
     input: AddressPath,
     output: { suppression: SuppressionDescription },
     run: async ({ tenant }, { address }) => ({ suppression: await readSuppression(tenant, address) }),
@@ -72,18 +70,18 @@ export const SUPPRESSION_OPERATIONS = [
     http: 'DELETE /v1/suppressions/:address',
     command: 'suppression remove',
     scope: 'identities:write',
-    summary: 'Let mail go to an address again',
-    description: 'If its owner had unsubscribed or complained, their contact then counts as subscribed.',
+    summary: 'Allow mail to an address again',
+    description: 'If its owner unsubscribed or complained, their contact becomes subscribed again.',
     input: {
       ...AddressPath,
       consented: flag(
-        'Whether the owner of the address, who unsubscribed or complained, has agreed to mail since. You must be able to prove it.',
+        'Whether the owner of the address has agreed to mail since they unsubscribed or complained. You must be able to prove it.',
         false,
       ),
     },
     output: { deleted: Type.Literal(true), suppression: SuppressionDescription },
     errors: ['409 consent_required'],
-    // The contact changes with it, which may be repeated as a whole.
+    // Changing the contact may retry the whole transaction, so the function writes its own entry.
     audit: 'own',
     async run({ tenant, actor, ...writing }, { address, consented = false }) {
       const suppression = await removeSuppression(tenant, writing, actor, { address, isConsented: consented })

@@ -11,7 +11,7 @@ CREATE TABLE identities (
 );
 
 -- An identity's mailbox. `sealed` contains the passwords or tokens; the other columns are visible to users.
--- `verified_at` is the time of the last log-in that both servers accepted.
+-- `verified_at` is the time of the last login that both servers accepted.
 CREATE TABLE email_accounts (
   tenant_id uuid NOT NULL,
   identity_id uuid NOT NULL,
@@ -38,9 +38,9 @@ CREATE TABLE email_suppressions (
   PRIMARY KEY (tenant_id, address)
 );
 
--- A row is inserted before the mail is sent, and deleted if the mail was certainly not sent. `sending` past
--- `lease_until` means that its process died and the outcome is unknown. `recorded_at` is when it became a message
--- of its contact. `unsubscribe_hash` is that of the token in its links, which work for a year, so the row outlives
+-- A row is inserted before the mail is sent, and deleted if the mail was definitely not sent. `sending` past
+-- `lease_until` means that its process died and the outcome is unknown. `recorded_at` is when it was stored as a message
+-- of its contact. `unsubscribe_hash` is the hash of the token in its links, which work for a year, so the row outlives
 -- the identity and the contact.
 CREATE TABLE mail_sends (
   tenant_id uuid NOT NULL REFERENCES tenants ON DELETE CASCADE,
@@ -63,7 +63,7 @@ CREATE TABLE mail_sends (
 CREATE INDEX mail_sends_of_identity ON mail_sends (tenant_id, identity_id, reserved_at DESC);
 CREATE INDEX mail_sends_of_contact ON mail_sends (tenant_id, contact_id);
 
--- `connected` is the network's last answer, at `checked_at`.
+-- `connected` is the network's latest answer, from `checked_at`.
 CREATE TABLE social_profiles (
   tenant_id uuid NOT NULL,
   identity_id uuid NOT NULL,
@@ -76,8 +76,8 @@ CREATE TABLE social_profiles (
   FOREIGN KEY (tenant_id, identity_id) REFERENCES identities ON DELETE CASCADE
 );
 
--- A login. `step` counts the requests to the network: a process that increments it may send the next one, and may
--- store the answer if it has not been incremented again. `wake_by`: if nothing has happened by then, the job was
+-- A login. `step` counts the requests to the network: the process that increments it sends the next one, and may
+-- store the answer unless it has been incremented again. `wake_by`: if nothing has happened by then, the job was
 -- lost. The ciphertexts are erased as soon as the network has them; no finished login can keep one.
 CREATE TABLE social_sessions (
   tenant_id uuid NOT NULL,
@@ -122,7 +122,7 @@ CREATE TABLE social_sandbox_logins (
   profile_id text NOT NULL,
   state text NOT NULL,
   reason text,
-  looks integer NOT NULL DEFAULT 0,
+  polls integer NOT NULL DEFAULT 0,
   codes integer NOT NULL DEFAULT 0,
   created_at timestamptz NOT NULL,
   PRIMARY KEY (tenant_id, session_id)

@@ -1,14 +1,14 @@
 import type { JsonAnswer, JsonApi } from '../../platform/outbound/json-api.ts'
-import { storableTree } from './storable-tree.ts'
+import { storableTree } from '../clean.ts'
 
-/** The version of the API that this is written against; Intercom keeps old ones. */
+/** The API version that this code uses. Intercom supports old versions. */
 const VERSION = '2.14'
-const PAGE = 150
+const PAGE_SIZE = 150
 const WAIT_MS_MAX = 60_000
 const WAIT_MS_UNKNOWN = 10_000
-const REPEATS_MAX = 10
+const RETRIES_MAX = 10
 
-/** Where a workspace is hosted. */
+/** The API's base URL in each hosting region. */
 export const REGIONS = {
   us: 'https://api.intercom.io',
   eu: 'https://api.eu.intercom.io',
@@ -17,7 +17,7 @@ export const REGIONS = {
 
 export type Region = keyof typeof REGIONS
 
-/** What Intercom answers to a call that it does not serve. The message holds no token. */
+/** An error response of Intercom. The message does not contain the token. */
 export class IntercomError extends Error {
   readonly status: number
 
@@ -28,12 +28,12 @@ export class IntercomError extends Error {
   }
 }
 
-/** More calls than Intercom takes: go on after that moment. */
+/** Intercom's rate limit is exceeded until the given time. */
 export class RateLimited extends Error {
   readonly until: Date
 
   constructor(until: Date) {
-    super('Intercom takes no more calls at the moment.')
+    super("Intercom's rate limit is exceeded.")
     this.name = 'RateLimited'
     this.until = until
   }
@@ -41,16 +41,16 @@ export class RateLimited extends Error {
 
 export interface SearchPage {
   items: Record<string, unknown>[]
-  /** null: this was the last page. */
+  /** null on the last page. */
   cursor: string | null
 }
 
 export interface Intercom {
-  /** Who the token belongs to. @throws IntercomError */
+  /** The owner of the token. @throws IntercomError */
   me(): Promise<Record<string, unknown>>
-  /** Contacts or conversations changed after a moment, those changed first first. */
+  /** Contacts or conversations changed after a time, in the order of their changes. */
   changedAfter(what: 'contacts' | 'conversations', afterSeconds: number, cursor: string | null): Promise<SearchPage>
-  /** A conversation with its parts; null when it is gone. */
+  /** A conversation with its parts; null if it no longer exists. */
   conversation(id: string): Promise<Record<string, unknown> | null>
 }
 
@@ -62,39 +62,39 @@ interface Options {
 }
 
 /**
- * Intercom's REST API. It says with every answer how many calls are left until when; the calls wait where there are
- * none, and a call that was refused for that (429) is made again.
+ * Intercom's REST API. Every response says how many calls are left and when the limit is reset. Calls wait if none are
+ * left, and retry if they are rate-limited (429).
  */
 export function openIntercom({ api, baseUrl, token, signal }: Options): Intercom {
-  let freeAt = 0
+  let availableAt = 0
 
   async function call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<JsonAnswer> {
-    for (let repeat = 0; ; repeat++) {
-      await waitUntil(freeAt, signal)
+    for (let retry = 0; ; retry++) {
+      await waitUntil(availableAt, signal)
       const headers = { authorization: `Bearer ${token}`, 'intercom-version': VERSION }
       const url = `${baseUrl}${path}`
       const answer = await api.call({ method, url, headers, signal, ...(body === undefined ? {} : { body }) })
       const { 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset': reset } = answer.headers
-      const isRefused = answer.status === 429
-      if (isRefused || remaining === '0') freeAt = momentOf(reset)
-      if (!isRefused) return answer
-      if (repeat === REPEATS_MAX) throw new RateLimited(new Date(freeAt))
+      const isRateLimited = answer.status === 429
+      if (isRateLimited || remaining === '0') availableAt = resetTimeOf(reset)
+      if (!isRateLimited) return answer
+      if (retry === RETRIES_MAX) throw new RateLimited(new Date(availableAt))
     }
   }
 
-  async function ask(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Record<string, unknown>> {
+  async function request(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Record<string, unknown>> {
     const answer = await call(method, path, body)
     if (answer.status === 200 && isObject(answer.body)) return storableTree(answer.body) as Record<string, unknown>
     throw new IntercomError(answer.status, explain(answer, token))
   }
 
   return {
-    me: () => ask('GET', '/me'),
+    me: () => request('GET', '/me'),
     changedAfter: async (what, afterSeconds, cursor) => {
-      const answer = await ask('POST', `/${what}/search`, {
+      const answer = await request('POST', `/${what}/search`, {
         query: { field: 'updated_at', operator: '>', value: afterSeconds },
         sort: { field: 'updated_at', order: 'ascending' },
-        pagination: { per_page: PAGE, ...(cursor === null ? {} : { starting_after: cursor }) },
+        pagination: { per_page: PAGE_SIZE, ...(cursor === null ? {} : { starting_after: cursor }) },
       })
       const items = what === 'contacts' ? answer.data : answer.conversations
       const next = isObject(answer.pages) && isObject(answer.pages.next) ? answer.pages.next.starting_after : null
@@ -105,7 +105,7 @@ export function openIntercom({ api, baseUrl, token, signal }: Options): Intercom
     },
     conversation: async (id) => {
       try {
-        return await ask('GET', `/conversations/${encodeURIComponent(id)}`)
+        return await request('GET', `/conversations/${encodeURIComponent(id)}`)
       } catch (error) {
         if (error instanceof IntercomError && error.status === 404) return null
         throw error
@@ -118,17 +118,17 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
-/** A moment in seconds since 1970, as Intercom has it. Without one: in ten seconds, the length of its window. */
-function momentOf(reset: string | undefined): number {
+/** Parses a reset time in seconds since 1970. The default is in ten seconds, the length of Intercom's window. */
+function resetTimeOf(reset: string | undefined): number {
   const seconds = Number(reset)
   return reset !== undefined && Number.isFinite(seconds) ? seconds * 1000 : Date.now() + WAIT_MS_UNKNOWN
 }
 
-async function waitUntil(moment: number, signal: AbortSignal): Promise<void> {
+async function waitUntil(timeMs: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
-  const milliseconds = moment - Date.now()
+  const milliseconds = timeMs - Date.now()
   if (milliseconds <= 0) return
-  if (milliseconds > WAIT_MS_MAX) throw new RateLimited(new Date(moment))
+  if (milliseconds > WAIT_MS_MAX) throw new RateLimited(new Date(timeMs))
   await new Promise<void>((resolve, reject) => {
     const stop = () => {
       clearTimeout(timer)
@@ -144,8 +144,8 @@ async function waitUntil(moment: number, signal: AbortSignal): Promise<void> {
 
 function explain({ status, body }: JsonAnswer, token: string): string {
   const [first] = isObject(body) && Array.isArray(body.errors) ? (body.errors as unknown[]) : []
-  const said = isObject(first) && typeof first.message === 'string' ? first.message : ''
-  const cleaned = said
+  const reply = isObject(first) && typeof first.message === 'string' ? first.message : ''
+  const cleaned = reply
     .replaceAll(token, '[token]')
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .toWellFormed()

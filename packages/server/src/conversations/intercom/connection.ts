@@ -10,14 +10,14 @@ const TOKEN = /^[\x21-\x7e]{10,2048}$/
 
 /** How far Intercom has been read. */
 export interface Position {
-  /** What changed after these moments (seconds since 1970) has not been read yet. */
+  /** Changes after these times (seconds since 1970) have not been read yet. */
   contactsAfter: number
   conversationsAfter: number
-  /** The pull under way: when it began, what it reads, and where it stands. */
+  /** The pull in progress; null if there is none. */
   run: { startedAt: number; phase: 'contacts' | 'conversations'; cursor: string | null } | null
 }
 
-/** A connected messaging tool as its owner sees it; its token is never shown. */
+/** A connected messaging tool without its token. */
 export interface ConnectionDescription {
   source: string
   region: string
@@ -32,13 +32,13 @@ export interface ConnectionDescription {
 export interface ConnectDependencies {
   secrets: SecretBox
   api: JsonApi
-  /** For tests: where Intercom is. */
+  /** For tests: the base URL of Intercom. */
   intercomUrl?: string
 }
 
 /**
- * Connects Intercom with an access token, after Intercom has accepted it. Pulling begins at once, where a service runs.
- * @throws ServiceError 400 `intercom_login_failed` with what Intercom answered.
+ * Connects Intercom after it has accepted the access token. A running service starts pulling immediately.
+ * @throws ServiceError 400 `intercom_login_failed` with Intercom's reply.
  */
 export async function connectIntercom(
   tenant: Tenant,
@@ -50,20 +50,20 @@ export async function connectIntercom(
   if (!isRegion(region)) {
     throw validationError([{ path: 'region', message: `must be one of ${Object.keys(REGIONS).join(', ')}` }])
   }
-  if (!TOKEN.test(token)) throw validationError([{ path: 'token', message: 'is not an access token of Intercom' }])
+  if (!TOKEN.test(token)) throw validationError([{ path: 'token', message: 'is not an Intercom access token' }])
   const signal = new AbortController().signal
   const me = await openIntercom({ api, baseUrl: intercomUrl ?? REGIONS[region], token, signal })
     .me()
     .catch((error: unknown) => {
-      const said =
+      const message =
         error instanceof IntercomError ? error.message : `Intercom could not be reached: ${(error as Error).message}`
-      throw new ServiceError(400, 'intercom_login_failed', said, { cause: error })
+      throw new ServiceError(400, 'intercom_login_failed', message, { cause: error })
     })
   const workspace =
     isObject(me.app) && typeof me.app.name === 'string' ? me.app.name.slice(0, 200).toWellFormed() : null
   const settings = JSON.stringify({ region, workspace })
   const sealed = secrets.seal(token, connectionPlace(tenant.id, SOURCE))
-  const begun: Position = { contactsAfter: 0, conversationsAfter: 0, run: null }
+  const start: Position = { contactsAfter: 0, conversationsAfter: 0, run: null }
   await tenant.transaction(async (tx) => {
     const common = { settings, sealed, state: 'waiting', error: null, next_pull_at: now, updated_at: now }
     const known = await tx.db
@@ -73,13 +73,13 @@ export async function connectIntercom(
       .forUpdate()
       .executeTakeFirst()
     const before = known?.settings as { region?: string; workspace?: string } | undefined
-    // Another workspace is read from its beginning; a new token of the same one goes on.
+    // A different workspace is read from the start; a new token for the same one resumes.
     const isSame = before?.region === region && before?.workspace === workspace
     await tx.db
       .insertInto('messaging_connections')
-      .values({ source: SOURCE, ...common, position: JSON.stringify(begun), created_at: now })
+      .values({ source: SOURCE, ...common, position: JSON.stringify(start), created_at: now })
       .onConflict((row) =>
-        row.column('source').doUpdateSet(isSame ? common : { ...common, position: JSON.stringify(begun) }),
+        row.column('source').doUpdateSet(isSame ? common : { ...common, position: JSON.stringify(start) }),
       )
       .execute()
     const details = { region, workspace }
@@ -88,7 +88,7 @@ export async function connectIntercom(
   return describeConnection(tenant, SOURCE)
 }
 
-/** Ends the connection; what was read stays. @throws ServiceError 404 */
+/** Removes the connection and keeps what was read. @throws ServiceError 404 */
 export async function disconnectSource(tenant: Tenant, actor: Actor, source: string, now: Date): Promise<void> {
   await tenant.transaction(async (tx) => {
     const { numDeletedRows } = await tx.db
@@ -100,7 +100,7 @@ export async function disconnectSource(tenant: Tenant, actor: Actor, source: str
   })
 }
 
-/** Has a connected source read as soon as a running service can. @throws ServiceError 404 */
+/** Schedules an immediate pull. @throws ServiceError 404 */
 export async function syncSource(tenant: Tenant, source: string, now: Date): Promise<ConnectionDescription> {
   await tenant.db.updateTable('messaging_connections').set({ next_pull_at: now }).where('source', '=', source).execute()
   return describeConnection(tenant, source)
@@ -126,7 +126,7 @@ export async function describeConnection(tenant: Tenant, source: string): Promis
   }
 }
 
-/** Where the token is stored: it opens nowhere else. */
+/** Where the token is stored. It can be decrypted nowhere else. */
 export function connectionPlace(tenantId: string, source: string): string {
   return `${tenantId}/${source}/messaging-connection`
 }

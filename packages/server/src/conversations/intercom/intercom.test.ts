@@ -88,7 +88,7 @@ const connect = (token = intercom.token) =>
   connectIntercom(tenant.handle, dependencies(), ACTOR, { token, region: 'us' }, new Date())
 const status = () => describeConnection(tenant.handle, 'intercom')
 
-/** Waits until a running service has pulled all that there is. */
+/** Waits until a running service has pulled everything. */
 async function pulled(after: string | null = null): Promise<void> {
   await expect.poll(async () => ((await status()).synced_at ?? '') > (after ?? ''), WITHIN).toBe(true)
 }
@@ -103,7 +103,7 @@ async function conversations(contactId: string) {
   return (await tenant.call('GET', path)).body.conversations
 }
 
-test('contacts and conversations come over several pages, within the rate limit', async () => {
+test('contacts and conversations are pulled over several pages, within the rate limit', async () => {
   intercom.limit = 60
   intercom.contacts = Array.from({ length: 310 }, (_, n) => contact(n))
   intercom.conversations = Array.from({ length: 160 }, (_, n) => conversation(n))
@@ -125,7 +125,7 @@ test('contacts and conversations come over several pages, within the rate limit'
   expect(new Set(pages.map(({ body: { pagination } }) => pagination?.starting_after)).size).toBe(3)
 })
 
-test('a conversation is told as it was said: no notes, clean HTML, whose it is', async () => {
+test('a conversation has its messages without internal notes, with sanitised HTML, and belongs to its contact', async () => {
   intercom.contacts = [contact(1), contact(2, { email: null, role: 'lead' }), contact(3, { email: 'not an address' })]
   intercom.conversations = [
     conversation(1, [
@@ -166,7 +166,7 @@ test('a conversation is told as it was said: no notes, clean HTML, whose it is',
     'chat_message_sent',
     'chat_message_sent',
   ])
-  // A lead without an address is found by its id.
+  // A lead without an address is identified by its id.
   const sources = await tenant.handle.db
     .selectFrom('contact_sources')
     .select(['contact_id', 'external_id', 'kind'])
@@ -176,7 +176,7 @@ test('a conversation is told as it was said: no notes, clean HTML, whose it is',
   expect(await conversations(lead)).toMatchObject([{ subject: 'Campaign', messages: [{ text: 'Buy' }] }])
 })
 
-test('the next pull asks for what has changed, and doubles nothing', async () => {
+test('the next pull requests only changes and creates no duplicates', async () => {
   intercom.contacts = [contact(1)]
   intercom.conversations = [conversation(1)]
   await connect()
@@ -200,7 +200,7 @@ test('the next pull asks for what has changed, and doubles nothing', async () =>
   expect(body.contact.properties.firstname).toBe('Ada')
 })
 
-describe('a pull by hand', () => {
+describe('a manual pull', () => {
   const pull = () =>
     pullIntercom(
       tenant.handle,
@@ -208,13 +208,13 @@ describe('a pull by hand', () => {
       new AbortController().signal,
     )
 
-  /** Connected, but nothing is due for the running service. */
+  /** Connects without a due pull, so that the running service does nothing. */
   async function connectQuietly(): Promise<void> {
     const later = new Date(Date.now() + 3_600_000)
     await connectIntercom(tenant.handle, dependencies(), ACTOR, { token: intercom.token, region: 'eu' }, later)
   }
 
-  test('goes on where it was broken off', async () => {
+  test('resumes where it was interrupted', async () => {
     intercom.contacts = Array.from({ length: 320 }, (_, n) => contact(n))
     intercom.conversations = [conversation(1)]
     await connectQuietly()
@@ -234,7 +234,7 @@ describe('a pull by hand', () => {
     expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(320)
   })
 
-  test('begins its search again where the place in it is gone', async () => {
+  test('restarts its search if the cursor has expired', async () => {
     intercom.contacts = Array.from({ length: 200 }, (_, n) => contact(n))
     await connectQuietly()
     const run = { startedAt: NOW, phase: 'contacts', cursor: 'gone' }
@@ -244,7 +244,7 @@ describe('a pull by hand', () => {
     expect((await tenant.call('GET', '/v1/contacts?count_only=1')).body.count).toBe(200)
   })
 
-  test('waits when it is refused, and comes back later when that takes long', async () => {
+  test('waits when it is rate-limited, and is rescheduled if the wait is long', async () => {
     intercom.contacts = [contact(1)]
     await connectQuietly()
     let refusals = 2
@@ -266,7 +266,7 @@ describe('a pull by hand', () => {
     expect(await status()).toMatchObject({ state: 'waiting', next_pull_at: new Date(reset * 1000).toISOString() })
   })
 
-  test('says what Intercom says of a token that it does not accept any more, and not the token', async () => {
+  test("stores Intercom's reply to a rejected token, without the token", async () => {
     await connectQuietly()
     const before = intercom.token
     intercom.token = 'another-token-of-the-workspace'
@@ -280,14 +280,14 @@ describe('a pull by hand', () => {
     expect(JSON.stringify(row) + service.logged.join()).not.toContain(before)
   })
 
-  test('says so when its token was encrypted with a key that is gone', async () => {
+  test('reports a token that was encrypted with a removed key', async () => {
     await connectQuietly()
     await tenant.handle.db.updateTable('messaging_connections').set({ sealed: 'v1.000000000000.AAAA' }).execute()
     await pull()
     expect(await status()).toMatchObject({ state: 'failed', error: expect.stringContaining('CDS_SECRET_KEY') })
   })
 
-  test('survives answers that make no sense', async () => {
+  test('survives invalid responses', async () => {
     await connectQuietly()
     intercom.contacts = [
       { id: null, updated_at: NOW },
@@ -308,7 +308,7 @@ describe('a pull by hand', () => {
   })
 })
 
-test('a connection that the database refuses to change holds up no other', async () => {
+test('a connection that the database refuses to change does not block others', async () => {
   const isScheduled = sql`old.tenant_id = ${sql.lit(tenant.id)} AND new.next_pull_at > old.next_pull_at`
   const end = await refuseUpdates(service.stores.database, 'messaging_connections', isScheduled)
   try {
@@ -321,7 +321,7 @@ test('a connection that the database refuses to change holds up no other', async
   }
 })
 
-test('a token is tried before it is kept, and what is wrong is said', async () => {
+test('a token is checked before it is stored, and errors name the problem', async () => {
   await expect(connect('wrong-token-of-somebody')).rejects.toMatchObject({
     status: 400,
     code: 'intercom_login_failed',
@@ -340,7 +340,7 @@ test('a token is tried before it is kept, and what is wrong is said', async () =
   await expect(disconnectSource(tenant.handle, ACTOR, 'intercom', new Date())).rejects.toMatchObject({ status: 404 })
 })
 
-test('its calls lead to no private address, whatever a name resolves to', async () => {
+test('calls to private addresses are refused, also after DNS resolution', async () => {
   const guarded = createJsonApi({ allowPrivate: false, resolve: async () => [{ address: '10.0.0.7', family: 4 }] })
   try {
     for (const url of [

@@ -7,14 +7,14 @@ import { isObject } from './api.ts'
 
 export const SOURCE = 'intercom'
 
-/** Parts that are messages when they have a body. Notes are for teammates alone; the others tell of what was done. */
+/** Parts that are messages if they have a body. Notes are internal; other parts record actions such as assignments. */
 const MESSAGE_PARTS = ['comment', 'quick_reply', 'open', 'close']
 const CONTACT_AUTHORS = ['user', 'lead', 'contact']
 const ID_LENGTH_MAX = 200
 
 type Json = Record<string, unknown>
 
-/** A contact of Intercom's as a record of the source; null when it has no id. */
+/** Converts an Intercom contact to a record of the source; null if it has no id. */
 export function contactRecord(contact: Json): IncomingRecord | ServiceError | null {
   const id = textOf(contact.id)
   if (id === null || hasMoreCharacters(id, ID_LENGTH_MAX)) return null
@@ -37,11 +37,11 @@ export function contactRecord(contact: Json): IncomingRecord | ServiceError | nu
   }
   const email = textOf(contact.email)
   const parsed = parseRecord({ ...record, ...(email === null ? {} : { email }) })
-  // What Intercom takes for an address need not be one; the contact is one all the same.
+  // Intercom accepts invalid addresses. The contact is kept without its address.
   return parsed instanceof ServiceError && email !== null ? parseRecord(record) : parsed
 }
 
-/** The messages of a conversation with its parts, oldest first. */
+/** The messages of a conversation, oldest first. */
 export function conversationMessages(conversation: Json): IncomingMessage[] {
   const id = textOf(conversation.id)
   if (id === null) return []
@@ -93,7 +93,7 @@ function toMessage(messageId: string, part: Json, { threadKey, subject, contacts
     cc: [],
     sentAt,
     direction: isInbound ? 'inbound' : 'outbound',
-    // The body is HTML; its text is made of it.
+    // The body is HTML; the text is derived from it later.
     text: '',
     html: body,
     attachments,
@@ -102,7 +102,7 @@ function toMessage(messageId: string, part: Json, { threadKey, subject, contacts
   }
 }
 
-/** People by their ids, with what the authors of messages tell of them. */
+/** The authors who are contacts, by id. */
 function knownPeople(parts: readonly Json[]): Map<string, Participant> {
   const people = new Map<string, Participant>()
   for (const { author } of parts) {
@@ -130,13 +130,13 @@ function toAttachment(attachment: Json): MessageAttachment {
   }
 }
 
-/** Lists come inside an object that has the name of the list again. */
+/** Lists are wrapped in an object with a field of the same name. */
 function listOf(value: unknown, name: string): Json[] {
   const list = isObject(value) ? value[name] : value
   return Array.isArray(list) ? list.filter(isObject) : []
 }
 
-/** A text; numbers too, because some ids are. */
+/** A string; numbers are converted, because some ids are numbers. */
 function textOf(value: unknown): string | null {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' ? value : null

@@ -10,27 +10,27 @@ import { type Intercom, IntercomError, openIntercom, RateLimited, REGIONS, type 
 import { connectionPlace, type Position } from './connection.ts'
 import { contactRecord, conversationMessages, SOURCE } from './map.ts'
 
-/** One job reads for so long and lets others have their turn; the next goes on where it ended. */
+/** A job reads for this long and then makes way for other jobs. The next job resumes where it ended. */
 const SLICE_MS = 300_000
-/** Contacts are searched by whole days. */
+/** Contact searches have a resolution of one day. */
 const CONTACTS_OVERLAP_SECONDS = 86_400
-/** A change may take minutes to be found by a search. */
+/** It may take minutes until a search finds a change. */
 const CONVERSATIONS_OVERLAP_SECONDS = 900
-const RECORDS_A_WRITE = 100
+const RECORDS_PER_WRITE = 100
 
 export interface PullDependencies {
   writing: WriteDependencies
   secrets: SecretBox
   api: JsonApi
   pullMinutes: number
-  /** For tests: where Intercom is. */
+  /** For tests: the base URL of Intercom. */
   intercomUrl?: string
 }
 
 /**
- * Reads what has changed in Intercom: its contacts as records of a source, then its conversations. Where it stands is
- * written down after each page, so that it goes on there after a restart, a rate limit or an error.
- * @throws when it fails; the connection says why.
+ * Reads the changes in Intercom: contacts as records of a source, then conversations. The position is stored after each
+ * page, so that a pull resumes there after a restart, a rate limit or an error.
+ * @throws if it fails; the reason is stored with the connection.
  */
 export async function pullIntercom(tenant: Tenant, dependencies: PullDependencies, signal: AbortSignal): Promise<void> {
   const { secrets, api, intercomUrl, writing, pullMinutes } = dependencies
@@ -52,10 +52,10 @@ export async function pullIntercom(tenant: Tenant, dependencies: PullDependencie
     await store({ state: 'waiting', error: null, next_pull_at: nextPullAt, ...(isDone ? { synced_at: now } : {}) })
   } catch (error) {
     if (error instanceof RateLimited) return store({ state: 'waiting', next_pull_at: error.until })
-    // A process that stops has not failed; whoever comes next goes on.
+    // A stopping process is not a failure. The next process resumes.
     if (signal.aborted) return store({ state: 'waiting', next_pull_at: writing.clock() })
     await store({ state: 'failed', error: explain(error) })
-    // What Intercom refuses for good, such as a token, is not asked for again before the next time.
+    // A permanent error, such as an invalid token, is not retried before the next scheduled pull.
     if (error instanceof IntercomError && error.status < 500) return
     throw error
   }
@@ -70,7 +70,7 @@ type Changes = Partial<{
 }>
 type Store = (changes: Changes) => Promise<void>
 
-/** Says how it goes, unless the connection has been set anew meanwhile. */
+/** Stores the progress, unless the connection has been set again in the meantime. */
 function storeOf(tenant: Tenant, setAt: Date): Store {
   return async (changes) => {
     await tenant.db
@@ -82,7 +82,7 @@ function storeOf(tenant: Tenant, setAt: Date): Store {
   }
 }
 
-/** @returns whether all is read; else the time is up. */
+/** @returns false if it stopped early because its time was up. */
 async function pull(
   tenant: Tenant,
   dependencies: PullDependencies,
@@ -93,7 +93,7 @@ async function pull(
   const { writing } = dependencies
   const endsAt = Date.now() + SLICE_MS
   let position = before
-  const move = async (next: Position) => {
+  const storePosition = async (next: Position) => {
     position = next
     await store({ position: JSON.stringify(position) })
   }
@@ -103,7 +103,7 @@ async function pull(
     const { phase } = run
     const after = phase === 'contacts' ? position.contactsAfter : position.conversationsAfter
     const page = await intercom.changedAfter(phase, after, run.cursor).catch((error: unknown) => {
-      // A place in a search that was left long ago may be gone; the search begins again, and knows what it has read.
+      // An old cursor may have expired. The search restarts, and messages that were already read change nothing.
       if (error instanceof IntercomError && error.status === 400 && run.cursor !== null) return null
       throw error
     })
@@ -115,14 +115,14 @@ async function pull(
     else await recordConversations(tenant, writing, intercom, page.items)
     if (page.cursor !== null) {
       run = { ...run, cursor: page.cursor }
-      await move({ ...position, run })
+      await storePosition({ ...position, run })
     } else if (phase === 'contacts') {
       const contactsAfter = Math.max(0, run.startedAt - CONTACTS_OVERLAP_SECONDS)
       run = { ...run, phase: 'conversations', cursor: null }
-      await move({ ...position, contactsAfter, run })
+      await storePosition({ ...position, contactsAfter, run })
     } else {
       const conversationsAfter = Math.max(0, run.startedAt - CONVERSATIONS_OVERLAP_SECONDS)
-      await move({ ...position, conversationsAfter, run: null })
+      await storePosition({ ...position, conversationsAfter, run: null })
       return true
     }
     if (Date.now() > endsAt) return false
@@ -131,9 +131,9 @@ async function pull(
 
 async function writeContacts(tenant: Tenant, writing: WriteDependencies, contacts: readonly Record<string, unknown>[]) {
   const records = contacts.map(contactRecord).filter((record) => record !== null)
-  for (let from = 0; from < records.length; from += RECORDS_A_WRITE) {
+  for (let from = 0; from < records.length; from += RECORDS_PER_WRITE) {
     const source = { source: SOURCE, kind: 'messaging' } as const
-    await writeRecords(tenant, writing, source, records.slice(from, from + RECORDS_A_WRITE))
+    await writeRecords(tenant, writing, source, records.slice(from, from + RECORDS_PER_WRITE))
   }
 }
 
@@ -144,7 +144,7 @@ async function recordConversations(
   found: readonly Record<string, unknown>[],
 ): Promise<void> {
   for (const { id } of found) {
-    // A search does not tell what was said.
+    // Search results do not contain the messages.
     const conversation =
       typeof id === 'string' || typeof id === 'number' ? await intercom.conversation(String(id)) : null
     if (conversation) await recordMessages(tenant, writing, conversationMessages(conversation))
@@ -155,7 +155,7 @@ function openToken(secrets: SecretBox, sealed: string, tenantId: string): string
   try {
     return secrets.open(sealed, connectionPlace(tenantId, SOURCE))
   } catch {
-    const message = 'The stored token cannot be opened with the present CDS_SECRET_KEY. Connect Intercom again.'
+    const message = 'The stored token cannot be decrypted with the current CDS_SECRET_KEY. Connect Intercom again.'
     throw new IntercomError(0, message)
   }
 }
@@ -163,5 +163,5 @@ function openToken(secrets: SecretBox, sealed: string, tenantId: string): string
 function explain(error: unknown): string {
   if (error instanceof IntercomError) return error.message
   if (error instanceof OutboundError) return `Intercom could not be reached: ${error.message}`.slice(0, 500)
-  return 'The pull failed within the service; see its log.'
+  return 'The pull failed with an internal error. See the log.'
 }

@@ -9,10 +9,10 @@ import { type PullDependencies, pullIntercom } from './pull.ts'
 const EVERY_MS = 5_000
 const DUE_AT_ONCE = 100
 const CONCURRENCY = 2
-/** A job that dies without a word is begun again after so long; one slice of reading is a third of it. */
+/** A job whose process died is restarted after this time, which is three times a slice of reading. */
 const EXPIRES_SECONDS = 900
 
-/** Pulls of messaging tools: one at a time for each connection. */
+/** Pulls of messaging tools, one at a time per connection. */
 export const PULL_QUEUE = jobQueue<{ source: string }>('messaging-pull', {
   policy: 'exclusive',
   expireInSeconds: EXPIRES_SECONDS,
@@ -28,7 +28,7 @@ interface Dependencies extends PullDependencies {
   log: Logger
 }
 
-/** Has every connected tool pulled when its time has come, by whichever process is free. */
+/** Schedules and runs the pulls of all connected tools. Several processes may run it at the same time. */
 export async function schedulePulls(dependencies: Dependencies): Promise<{ stop(): Promise<void> }> {
   const { stores, jobs, log, pullMinutes } = dependencies
   const stopping = new AbortController()
@@ -36,7 +36,7 @@ export async function schedulePulls(dependencies: Dependencies): Promise<{ stop(
     const either = AbortSignal.any([signal, stopping.signal])
     if (source !== SOURCE) return
     await pullIntercom(openTenant(stores, tenantId), dependencies, either).catch((error: unknown) => {
-      log.warn({ err: error, tenant: tenantId }, 'a pull of Intercom failed; it is tried again')
+      log.warn({ err: error, tenant: tenantId }, 'a pull of Intercom failed and will be retried')
       throw error
     })
   })
@@ -46,7 +46,7 @@ export async function schedulePulls(dependencies: Dependencies): Promise<{ stop(
         .updateTable('messaging_connections')
         .set({ next_pull_at: sql<Date>`now() + make_interval(mins => ${pullMinutes})` })
         .where('source', '=', source)
-        // Another process may have sent it meanwhile.
+        // Another process may have sent it in the meantime.
         .where('next_pull_at', '<=', sql<Date>`now()`)
         .executeTakeFirst()
       const singletonKey = `${tx.id}/${source}`
@@ -64,12 +64,12 @@ export async function schedulePulls(dependencies: Dependencies): Promise<{ stop(
       const failures = await eachAlone(due, ({ tenant_id, source }) => sendPull(openTenant(stores, tenant_id), source))
       if (failures.length > 0) throw failures[0]
     } catch (error) {
-      log.warn({ err: error }, 'pulls of messaging tools could not be scheduled; it is tried again shortly')
+      log.warn({ err: error }, 'could not schedule pulls of messaging tools; will retry')
     }
   })
   return {
     stop: async () => {
-      // What is being pulled is let go at once: where it stands is written down.
+      // Pulls in progress can be aborted at any time: their position is stored.
       stopping.abort()
       await sweeping.stop()
     },

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { createTestTenant, sharedService, type TestService } from '../../../test/service.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
 import { recordMessages } from '../record.ts'
-import { applyReport, applyWaiting, waitFrom } from './apply-report.ts'
+import { addWaiting, applyReport, retryWaiting } from './apply-report.ts'
 
 let service: TestService
 
@@ -27,7 +27,7 @@ const MAIL = {
   identityId: null,
 } as const
 
-test('a report stops the mail to the one whom a mail went to, and of a mail to several to nobody', async () => {
+test('a report suppresses the only recipient of a mail, and nobody if there are several', async () => {
   const tenant = await createTestTenant(service)
   await tenant.contact('ada@example.com')
   await tenant.contact('bob@example.com')
@@ -44,7 +44,7 @@ test('a report stops the mail to the one whom a mail went to, and of a mail to s
   expect(await suppressionOf(tenant.handle, 'bob@example.com')).toMatchObject({ reason: 'bounced' })
 })
 
-test('a report waits ten minutes for the mail that it is about, and a hundred wait at the most', async () => {
+test('a report waits ten minutes for its mail, and at most a hundred wait', async () => {
   const tenant = await createTestTenant(service)
   await tenant.contact('ada@example.com')
   const about = (messageId: string) => ({
@@ -54,14 +54,14 @@ test('a report waits ten minutes for the mail that it is about, and a hundred wa
     messageId,
   })
   const at = (minutes: number) => new Date(Date.UTC(2026, 0, 1, 12, minutes))
-  const first = waitFrom([], [about('late@x'), about('never@x')], at(0))
-  expect(await applyWaiting(tenant.handle, first, at(9))).toEqual(first)
+  const first = addWaiting([], [about('late@x'), about('never@x')], at(0))
+  expect(await retryWaiting(tenant.handle, first, at(9))).toEqual(first)
   await recordMessages(tenant.handle, service.writing, [
     { ...MAIL, messageId: 'late@x', to: [person('ada@example.com')], cc: [] },
   ])
-  expect(await applyWaiting(tenant.handle, first, at(9))).toEqual(first.slice(1))
+  expect(await retryWaiting(tenant.handle, first, at(9))).toEqual(first.slice(1))
   expect(await suppressionOf(tenant.handle, 'ada@example.com')).toMatchObject({ reason: 'bounced' })
-  expect(await applyWaiting(tenant.handle, first.slice(1), at(10))).toEqual([])
+  expect(await retryWaiting(tenant.handle, first.slice(1), at(10))).toEqual([])
   const many = Array.from({ length: 100 }, (_, index) => about(`${index}@x`))
-  expect(waitFrom(first, many, at(1)).map(({ report }) => report)).toEqual(many)
+  expect(addWaiting(first, many, at(1)).map(({ report }) => report)).toEqual(many)
 })

@@ -4,22 +4,22 @@ import { boundedKey } from '../clean.ts'
 import type { Participant } from '../message.ts'
 import type { DeliveryReport } from './reports.ts'
 
-/** Reports of one mailbox that wait for what they are about. */
+/** The maximum number of waiting reports per mailbox. */
 const WAITING_MAX = 100
-/** Programs send a mail first and put it into the Sent folder afterwards: a bounce may be there before it. */
-const WAITS_MS = 10 * 60_000
+/** Mail programs send a mail first and save it to the Sent folder afterwards, so a bounce may arrive before it. */
+const WAIT_MS_MAX = 10 * 60_000
 
-/** A report that fits no mail which is known yet. */
+/** A report that matches no known mail yet. */
 export interface WaitingReport {
   report: DeliveryReport
   since: Date
 }
 
 /**
- * Stops mail to an address that refuses it for good, or whose owner complained. Only what this tenant has sent counts, and
- * only to one address alone: a report that somebody invents names no mail that exists, and one that its recipient invents
- * stops the mail to that recipient. Of a mail to several each knows the id, and could stop the mail to the others.
- * @returns the addresses that get no more mail.
+ * Suppresses an address that permanently bounced or complained. The report must match a mail that this tenant sent to
+ * this address only: a forged report by a stranger matches no mail, and one by the recipient suppresses only the
+ * recipient. For a mail to several addresses, any recipient knows its id and could suppress the others.
+ * @returns the suppressed addresses.
  */
 export async function applyReport(tenant: Tenant, report: DeliveryReport, now: Date): Promise<string[]> {
   const sent = await tenant.db
@@ -30,19 +30,19 @@ export async function applyReport(tenant: Tenant, report: DeliveryReport, now: D
     .where('direction', '=', 'outbound')
     .executeTakeFirst()
   if (!sent) return []
-  const written = [...(sent.recipients as unknown as Participant[]), ...(sent.cc as unknown as Participant[])]
-  const addresses = [...new Set(written.map(({ address }) => address))]
-  const concerned = [...new Set(report.recipients)].filter(
+  const people = [...(sent.recipients as unknown as Participant[]), ...(sent.cc as unknown as Participant[])]
+  const addresses = [...new Set(people.map(({ address }) => address))]
+  const suppressed = [...new Set(report.recipients)].filter(
     (address) => addresses.length === 1 && addresses[0] === address,
   )
-  for (const address of concerned) {
+  for (const address of suppressed) {
     await suppress(tenant, { address, reason: report.reason, details: report.details }, now)
   }
-  return concerned
+  return suppressed
 }
 
-/** Has more reports wait; where there are too many the oldest are let go. */
-export function waitFrom(
+/** Adds reports to the waiting ones. Beyond the limit, the oldest are dropped. */
+export function addWaiting(
   waiting: readonly WaitingReport[],
   reports: readonly DeliveryReport[],
   since: Date,
@@ -51,10 +51,10 @@ export function waitFrom(
 }
 
 /**
- * Tries waiting reports again, once all folders have been read.
- * @returns those that go on waiting: one that has waited for ten minutes has had its last try.
+ * Retries waiting reports after all folders have been read.
+ * @returns those that still wait. A report is dropped after ten minutes.
  */
-export async function applyWaiting(
+export async function retryWaiting(
   tenant: Tenant,
   waiting: readonly WaitingReport[],
   now: Date,
@@ -62,7 +62,7 @@ export async function applyWaiting(
   const left: WaitingReport[] = []
   for (const each of waiting) {
     const isApplied = (await applyReport(tenant, each.report, now)).length > 0
-    if (!isApplied && now.getTime() - each.since.getTime() < WAITS_MS) left.push(each)
+    if (!isApplied && now.getTime() - each.since.getTime() < WAIT_MS_MAX) left.push(each)
   }
   return left
 }

@@ -2,7 +2,7 @@ import type { ImapFlow } from 'imapflow'
 import { expect, test } from 'vitest'
 import { fetchMails } from './fetch-mails.ts'
 
-test('reports, which are fetched whole, count with their whole size: a batch never holds two large ones', async () => {
+test('a report counts with its full size, so a batch never contains two large ones', async () => {
   const found = Array.from({ length: 25 }, (_, index) => ({
     uid: index + 1,
     size: 20 * 1024 * 1024,

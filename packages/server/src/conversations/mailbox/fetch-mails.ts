@@ -3,20 +3,20 @@ import type { FetchMessageObject, ImapFlow, MessageStructureObject } from 'imapf
 import type { MessageAttachment } from '../message.ts'
 import type { RawMail } from './parse-mail.ts'
 
-/** A mail of this size is fetched whole; of a larger one its header, its texts, and a list of what is attached. */
+/** Larger mails are not fetched whole: only their header, texts and a list of attachments. */
 const WHOLE_BYTES_MAX = 4 * 1024 * 1024
-/** A report returns the mail that it is about, and says nothing without it. */
+/** Reports need a higher limit, because they are useless without the returned mail that they contain. */
 const WHOLE_REPORT_BYTES_MAX = 25 * 1024 * 1024
 const TEXT_BYTES_MAX = 600 * 1024
 const BATCH_MAILS = 25
 const BATCH_BYTES = 16 * 1024 * 1024
 
-/** A mail, or why it could not be fetched though the connection stands. */
+/** A mail, or why it could not be fetched while the connection works. */
 export type FetchedMail = { uid: number } & ({ mail: RawMail } | { problem: unknown })
 
 /**
- * Fetches mails in batches of bounded size, in the order of their UIDs.
- * @throws when the connection breaks.
+ * Fetches mails in batches of limited size, in the order of their UIDs.
+ * @throws if the connection breaks.
  */
 export async function* fetchMails(client: ImapFlow, uids: readonly number[]): AsyncGenerator<FetchedMail[]> {
   for (let from = 0; from < uids.length; from += BATCH_MAILS) {
@@ -25,7 +25,7 @@ export async function* fetchMails(client: ImapFlow, uids: readonly number[]): As
     let bytes = 0
     for (const { uid, found, problem } of await describe(client, batch)) {
       if (found === null) {
-        // A mail that is not there any more leaves nothing to tell of.
+        // A mail that was deleted in the meantime is not a problem.
         if (problem !== null) fetched.push({ uid, problem })
         continue
       }
@@ -42,7 +42,7 @@ export async function* fetchMails(client: ImapFlow, uids: readonly number[]): As
   }
 }
 
-/** Anybody can send a report of any size, and many at once: each counts with all of it. */
+/** A report counts with its full size, because anyone can send many large ones. */
 function bytesToFetch({ size = 0, bodyStructure }: FetchMessageObject): number {
   return Math.min(size, wholeBytesMax(bodyStructure))
 }
@@ -70,7 +70,7 @@ async function describe(client: ImapFlow, uids: readonly number[]): Promise<Desc
   const described: Described[] = []
   for (const uid of uids) {
     try {
-      // A structure that is nested out of all bounds is not told, or makes the whole answer unreadable.
+      // For excessive nesting, servers omit the structure or send a response that cannot be parsed.
       const found = byUid.get(uid) ?? (await client.fetchOne(String(uid), SHORT_DESCRIPTION, { uid: true }))
       described.push({ uid, found: found || null, problem: null })
     } catch (problem) {
@@ -89,7 +89,8 @@ async function fetchOne(client: ImapFlow, found: FetchMessageObject): Promise<Fe
     if (!isWhole && bodyStructure) return { uid, mail: await fetchLarge(client, uid, receivedAt, bodyStructure) }
     const query = { uid: true, source: isWhole ? true : { start: 0, maxLength: WHOLE_BYTES_MAX } }
     const message = await client.fetchOne(String(uid), query, { uid: true })
-    if (!message || message.source === undefined) return { uid, problem: new Error('the server did not give the mail') }
+    if (!message || message.source === undefined)
+      return { uid, problem: new Error('the server did not return the mail') }
     return { uid, mail: { source: message.source, receivedAt } }
   } catch (problem) {
     if (!client.usable) throw problem
@@ -104,7 +105,7 @@ async function fetchLarge(
   structure: MessageStructureObject,
 ): Promise<RawMail> {
   const message = await client.fetchOne(String(uid), { uid: true, headers: true }, { uid: true })
-  if (!message || message.headers === undefined) throw new Error('the server did not give the header of the mail')
+  if (!message || message.headers === undefined) throw new Error('the server did not return the header of the mail')
   const leaves = leavesOf(structure)
   const firstOf = (type: string) => leaves.find((leaf) => leaf.type === type && !isAttached(leaf))
   const [plain, html] = [firstOf('text/plain'), firstOf('text/html')]
@@ -123,7 +124,7 @@ async function fetchLarge(
   return { source: message.headers, receivedAt, large }
 }
 
-/** Parts that hold something; a mail inside the mail is one of them, as a whole. */
+/** The parts with content. An attached mail counts as one part. */
 function leavesOf(node: MessageStructureObject): MessageStructureObject[] {
   if (node.type === 'message/rfc822' || !node.childNodes?.length) return [node]
   return node.childNodes.flatMap(leavesOf)
@@ -133,7 +134,7 @@ function isAttached({ disposition, dispositionParameters }: MessageStructureObje
   return disposition === 'attachment' || dispositionParameters?.filename !== undefined
 }
 
-/** The beginning of a part, decoded. */
+/** Downloads and decodes the beginning of a part. */
 async function downloadText(client: ImapFlow, uid: number, { part }: MessageStructureObject): Promise<string> {
   const { content } = await client.download(String(uid), part ?? '1', { uid: true, maxBytes: TEXT_BYTES_MAX })
   return content ? read(content) : ''

@@ -27,11 +27,11 @@ const SENT_NAMES = [
   '送信済み',
 ]
 
-/** The folders that are read: INBOX always, and where the owner's program puts what is sent. */
+/** The folders to read: INBOX, and the Sent folder if there is one. */
 export async function findFolders(client: ImapFlow): Promise<{ role: FolderRole; path: string }[]> {
   const folders = (await client.list()).filter(({ flags }) => !flags.has('\\Noselect') && !flags.has('\\NonExistent'))
   const sent = sentFolder(folders)
-  // What was sent is read first: a bounce is believed only of a mail that is known.
+  // The Sent folder is read first, because a bounce counts only for a known mail.
   return [...(sent ? [{ role: 'sent', path: sent.path } as const] : []), { role: 'inbox', path: 'INBOX' }]
 }
 

@@ -9,9 +9,9 @@ import { createIdentity } from '../../identities/identities.ts'
 import { suppressionOf } from '../../identities/suppressions.ts'
 import { newId } from '../../platform/ids.ts'
 import { createLog } from '../../platform/log.ts'
-import { keepMailboxes } from './keep-mailboxes.ts'
 import type { MailboxDescription } from './mailboxes.ts'
 import { readPosition } from './position.ts'
+import { startMailboxReaders } from './readers.ts'
 import { syncFolder } from './sync-folder.ts'
 import { watchMailbox } from './watch-mailbox.ts'
 
@@ -59,7 +59,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     return (await createIdentity(handle, person, new Date())).identity_id
   }
 
-  /** Gives an identity its mailbox, from which moment on it is read. */
+  /** Sets an identity's account, so that the service reads its mailbox. */
   async function connect(owner = tenant, identity = identityId): Promise<void> {
     const login = { user: mailbox.user, password: mailbox.password }
     const server = { host: 'localhost', security: 'tls', login } as const
@@ -88,7 +88,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     return body.events.map(({ event }: { event: string }) => event).sort()
   }
 
-  /** Gives an identity a mailbox that the service does not read: the test does, with what is answered. */
+  /** Adds a mailbox that the service never reads. @returns what the test needs to read it. */
   async function setUnread() {
     const at = { created_at: new Date(), updated_at: new Date() }
     const account = { address: mailbox.user, settings: '{"imap":{}}', sealed: 'x', daily_limit: 1, spacing_seconds: 1 }
@@ -119,7 +119,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     attachments: { filename: string; bytes: number }[]
   }
 
-  test('is read as it is, and then as mail comes and goes', async () => {
+  test('is read completely, and then as mail arrives and is deleted', async () => {
     const offer = sentMail('offer@ours.example')
     await servers.imap.append(mailbox, offer, { folder: 'Sent' })
     await servers.imap.deliver(
@@ -131,7 +131,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     await expect.poll(ids, WITHIN).toEqual(['first@example.com', 'offer@ours.example'])
     const [thread] = await threads()
     expect(thread?.messages.map(({ direction }) => direction).sort()).toEqual(['inbound', 'outbound'])
-    // The events are readable after the messages are.
+    // Events become readable after messages.
     await expect.poll(eventNames, WITHIN).toEqual(['email_received', 'email_sent'])
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
     expect(await description()).toMatchObject({
@@ -154,7 +154,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     expect(stored).toHaveLength(4)
   })
 
-  test('holds awkward mails, and one that cannot be read does not stand in the way of the others', async () => {
+  test('can contain malformed mails, and one that cannot be parsed does not block the others', async () => {
     const names = [
       'koi8-r',
       'duplicate-message-id',
@@ -187,7 +187,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     expect((await description())?.skipped).toBe(1)
     const [skipped] = await tenant.handle.db.selectFrom('mailbox_skipped').select(['role', 'reason']).execute()
     expect(skipped).toMatchObject({ role: 'inbox', reason: expect.stringMatching(/nesting/i) })
-    // All from Ada, but the one that is too deep, one whose id was taken, and two that are nobody's.
+    // All from Ada, except one that is nested too deep, one with a duplicate id, and two that involve no contact.
     expect(await ids()).toHaveLength(names.length - 4 + 1)
     const all = await messages()
     const html = all.find(({ message_id }) => message_id === 'html@example.com')?.html ?? ''
@@ -197,7 +197,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     expect((await threads()).map(({ subject }) => subject)).toContain('Hello Bcc: everybody@example.com body')
   })
 
-  test('gives of a mail of 30 MB the texts, and a list of what is attached', async () => {
+  test('provides the texts and a list of attachments of a 30 MB mail', async () => {
     await servers.imap.deliver(mailbox, largeMail('large@example.com', 30 * 1024 * 1024))
     await connect()
     await expect.poll(ids, WITHIN).toEqual(['large@example.com'])
@@ -206,7 +206,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     expect(message?.attachments[0]?.bytes).toBeGreaterThan(29 * 1024 * 1024)
   })
 
-  test('whose server numbers its mails anew is read again, and nothing is doubled', async () => {
+  test('is read again without duplicates if its server renumbers the mails', async () => {
     for (const id of ['one@x', 'two@x', 'three@x']) await servers.imap.append(mailbox, sentMail(id), { folder: 'Sent' })
     await connect()
     await expect.poll(ids, WITHIN).toHaveLength(3)
@@ -218,12 +218,12 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     })
     for (const id of ['two@x', 'four@x']) await servers.imap.append(mailbox, sentMail(id), { folder: 'Sent' })
     await expect.poll(ids, WITHIN).toEqual(['four@x', 'one@x', 'three@x', 'two@x'])
-    // Stored after the mails are.
+    // The position is stored after the mails.
     await expect.poll(async () => (await folderOf('sent')).uid_validity, WITHIN).not.toBe(before.uid_validity)
     await expect.poll(eventNames, WITHIN).toEqual(Array(4).fill('email_sent'))
   })
 
-  test('is read so many days back, and no further', async () => {
+  test('is read as many days back as configured', async () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
     await servers.imap.append(mailbox, plainMail('old@example.com'), { receivedAt: daysAgo(100) })
     await servers.imap.append(mailbox, plainMail('young@example.com'), { receivedAt: daysAgo(80) })
@@ -234,12 +234,12 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     await expect.poll(ids, WITHIN).toEqual(['new@example.com', 'young@example.com'])
   })
 
-  test('is read again for a contact that is new', async () => {
+  test('can be read again for a new contact', async () => {
     await servers.imap.deliver(mailbox, plainMail('bob@example.com').replace('ada@', 'bob@'))
     await servers.imap.deliver(mailbox, plainMail('ada@example.com'))
     await connect()
     await expect.poll(ids, WITHIN).toEqual(['ada@example.com'])
-    // The first reading is over, and has written down how far it got.
+    // The first read is complete, and its position is stored.
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
     const bob = await tenant.contact('bob@example.com')
     const ofBob = async () => (await tenant.call('GET', `/v1/contacts/${bob}/conversations`)).body.total_items
@@ -250,7 +250,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     expect((await reread(newId())).status).toBe(404)
   })
 
-  test('that is to be read again while it is being read is read again, and not from where that reading got to', async () => {
+  test('is read again from the start if that is requested during a read', async () => {
     const { folder, dependencies } = await setUnread()
     await servers.imap.deliver(mailbox, plainMail('one@example.com'))
     await servers.imap.asOwner(mailbox, async (client) => {
@@ -268,7 +268,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     expect(await readPosition(tenant.handle, folder)).toBeNull()
   })
 
-  test('whose server numbers changes (CONDSTORE) is asked for mails when the number is another, and only then', async () => {
+  test('on a server with CONDSTORE is searched only if the mod-sequence has changed', async () => {
     const { folder, dependencies } = await setUnread()
     await servers.imap.deliver(mailbox, plainMail('one@example.com'))
     await servers.imap.asOwner(mailbox, async (client) => {
@@ -284,7 +284,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
       expect(first?.modSequence).toMatch(/^[0-9]+$/)
       await sync()
       expect(searches).toBe(1)
-      // Seen by somebody: no mail is new, but something has changed.
+      // A mail was marked as read: something has changed, but no mail is new.
       await client.mailboxOpen('INBOX')
       expect(await client.messageFlagsAdd('1', ['\\Seen'])).toBe(true)
       await client.mailboxClose()
@@ -297,7 +297,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     expect(await ids()).toEqual(['one@example.com'])
   })
 
-  test('says itself that a mail has come (IDLE), long before it would be asked', async () => {
+  test('announces a new mail (IDLE) long before the next poll', async () => {
     await setUnread()
     const ended = new AbortController()
     const { signal } = ended
@@ -316,7 +316,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     await watching
   })
 
-  test('whose server goes away is found again when it is back', async () => {
+  test('is read again when its server is back', async () => {
     await connect()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
     await servers.imap.restart(2_000)
@@ -325,7 +325,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     await expect.poll(async () => (await description())?.error, WITHIN).toBeNull()
   })
 
-  test('that lets nobody in says so, without the password', async () => {
+  test('reports a rejected login without the password', async () => {
     await connect()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
     const secret = 'wrong-and-secret'
@@ -339,12 +339,12 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     expect(error).toMatch(/auth/i)
     expect(Date.parse(next_attempt_at ?? '')).toBeGreaterThan(Date.now() + 30_000)
     expect(error + service.logged.join()).not.toContain(secret)
-    // Set anew, it is tried at once.
+    // After the account is set again, it is tried immediately.
     await connect()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
   })
 
-  test('that is taken away is read no longer', async () => {
+  test('is no longer read after its account is removed', async () => {
     await connect()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
     await removeEmailAccount(tenant.handle, ACTOR, identityId, new Date())
@@ -357,31 +357,34 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     expect(await ids()).toEqual([])
   })
 
-  test('is read by one process at a time; another goes on when that one stops', async () => {
+  test('is read by one process at a time; another continues when that one stops', async () => {
     const log = createLog('silent')
     const shared = { ...service, ...service.mail, firstSyncDays: 90, pollSeconds: 1, mailboxesMax: 2, log }
-    const keepers = [keepMailboxes(shared), keepMailboxes(shared)]
+    const readers = [startMailboxReaders(shared), startMailboxReaders(shared)]
     await connect()
     await expect.poll(async () => (await description())?.state, WITHIN).toBe('watching')
     for (let n = 0; n < 5; n++) {
-      for (const keeper of keepers) keeper.look()
+      for (const each of readers) each.check()
       await servers.imap.deliver(mailbox, plainMail(`m${n}@example.com`))
     }
     await expect.poll(ids, WITHIN).toHaveLength(5)
     const logins = (await servers.imap.log())
       .split('\n')
       .filter((line) => /Login: user=/.test(line) && line.includes(`<${mailbox.user}>`))
-    // The first is that of the check, and before it those of the test.
-    const { holder } = await tenant.handle.db.selectFrom('mailboxes').select('holder').executeTakeFirstOrThrow()
-    await Promise.all(keepers.map((keeper) => keeper.stop()))
+    // Setting the account logs in too.
+    const { claimed_by: claimedBy } = await tenant.handle.db
+      .selectFrom('mailboxes')
+      .select('claimed_by')
+      .executeTakeFirstOrThrow()
+    await Promise.all(readers.map((each) => each.stop()))
     await servers.imap.deliver(mailbox, plainMail('after@example.com'))
     await expect.poll(ids, WITHIN).toContain('after@example.com')
-    expect(holder).not.toBeNull()
+    expect(claimedBy).not.toBeNull()
     expect(logins.length).toBeLessThanOrEqual(3)
     await expect.poll(eventNames, WITHIN).toEqual(Array(6).fill('email_received'))
   })
 
-  test('of a tenant with more than a process reads gives way to that of another tenant', async () => {
+  test('is released for another tenant if its tenant has more than its share', async () => {
     const other = await createTestTenant(service)
     const owned = [identityId, await newIdentity(tenant), await newIdentity(tenant)]
     const others = await newIdentity(other)
@@ -392,18 +395,18 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     await connect(other, others)
     await expect.poll(() => watched(other), WITHIN).toBe(1)
     await expect.poll(() => watched(tenant), WITHIN).toBe(1)
-    // What comes free is had by whoever waits.
+    // Freed capacity goes to waiting mailboxes.
     await removeEmailAccount(other.handle, ACTOR, others, new Date())
     await expect.poll(() => watched(tenant), WITHIN).toBe(2)
     for (const identity of owned.slice(1)) await removeEmailAccount(tenant.handle, ACTOR, identity, new Date())
   })
 
-  test('stops the mail to an address that bounces for good or complains, and believes nobody who was not written to', async () => {
+  test('suppresses an address that bounces permanently, and ignores forged reports', async () => {
     const victim = await tenant.contact('victim@example.com')
     expect(victim).toBeDefined()
     for (const name of ['bounce-temporary', 'bounce-forged', 'bounce-of-another'])
       await servers.imap.deliver(mailbox, awkwardMail(name))
-    // Somebody pretends that we sent it.
+    // A forged mail that claims to be from us.
     await servers.imap.deliver(
       mailbox,
       plainMail('never-sent@ours.example')
@@ -416,7 +419,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     await servers.imap.deliver(mailbox, plainMail('marker@example.com'))
     await expect.poll(ids, WITHIN).toContain('marker@example.com')
     expect(await suppressionOf(tenant.handle, 'ada@example.com')).toBeNull()
-    // A bounce may be read before what bounced: programs send a mail first and put it into the Sent folder afterwards.
+    // A bounce may be read before its mail: programs send a mail first and save it to the Sent folder afterwards.
     const before = Number((await folderOf('inbox')).last_uid)
     await servers.imap.deliver(mailbox, awkwardMail('bounce'))
     await expect.poll(async () => Number((await folderOf('inbox')).last_uid), WITHIN).toBeGreaterThan(before)
@@ -433,7 +436,7 @@ describe.skipIf(!hasDovecot)('a mailbox', () => {
     expect(await suppressionOf(tenant.handle, 'victim@example.com')).toBeNull()
   })
 
-  test('stops the mail to whoever complains', async () => {
+  test('suppresses an address that complains', async () => {
     const offer = sentMail('offer@ours.example')
     await servers.imap.append(mailbox, offer, { folder: 'Sent' })
     await servers.imap.deliver(mailbox, awkwardMail('complaint'))

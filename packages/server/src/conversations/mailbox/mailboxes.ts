@@ -6,26 +6,26 @@ import { Id, Nullable, Timestamp } from '../../platform/http/responses.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 
-/** How the receiving of an identity's mail goes. */
+/** The state of reading an identity's mailbox. */
 export const MailboxDescription = Type.Object(
   {
     identity_id: Id,
     state: Type.String({ description: 'waiting, connecting, reading, watching or failed.' }),
-    error: Nullable(Type.String(), 'What went wrong the last time; null while all is well.'),
-    next_attempt_at: Nullable(Timestamp, 'When a failed one is tried again at the earliest.'),
+    error: Nullable(Type.String(), 'The last error; null once the mailbox is read again.'),
+    next_attempt_at: Nullable(Timestamp, 'The earliest time of the next attempt after a failure.'),
     connected_at: Nullable(Timestamp),
     synced_at: Nullable(Timestamp),
     folders: Type.Array(Type.Object({ role: Type.String(), path: Type.String(), synced_at: Timestamp })),
-    skipped: Type.Integer({ description: 'Mails that could not be read.' }),
+    skipped: Type.Integer({ description: 'Number of mails that could not be read.' }),
   },
   { title: 'Mailbox' },
 )
 export type MailboxDescription = Type.Static<typeof MailboxDescription>
 
 /**
- * Has a mailbox read from its first day again, as for contacts that were made since: their earlier mails were left out.
- * What is known stays as it is.
- * @throws ServiceError 404 for an identity that receives no mail.
+ * Makes a mailbox be read from the start again, for example to find earlier mails of new contacts, which were left out.
+ * Stored messages are left unchanged.
+ * @throws ServiceError 404 if the identity receives no mail.
  */
 export async function rereadMailbox(tenant: Tenant, identityId: string): Promise<void> {
   const mailbox = await tenant.db
@@ -37,7 +37,7 @@ export async function rereadMailbox(tenant: Tenant, identityId: string): Promise
   await tenant.db.deleteFrom('mailbox_folders').where('identity_id', '=', identityId).execute()
 }
 
-/** A page of a tenant's mailboxes that receive mail, by identity, and how many there are in all. */
+/** A page of the tenant's mailboxes, by identity, and the total number. */
 export async function listMailboxes(
   tenant: Tenant,
   page: Page,

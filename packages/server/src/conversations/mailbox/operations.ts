@@ -6,7 +6,6 @@ import { listMailboxes, MailboxDescription, rereadMailbox } from './mailboxes.ts
 
 const tag = 'Identities'
 
-/** The mailboxes from which the mail of identities is received. */
 export const MAILBOX_OPERATIONS = [
   operation({
     name: 'listMailboxes',
@@ -14,7 +13,7 @@ export const MAILBOX_OPERATIONS = [
     http: 'GET /v1/mailboxes',
     command: 'mailbox list',
     scope: 'identities:read',
-    summary: 'List how the receiving of mail goes, for each identity that receives mail',
+    summary: 'List the mailboxes of identities and the state of reading them',
     input: pageParameters(100, 100),
     output: { mailboxes: Type.Array(MailboxDescription), pagination: Pagination },
     async run({ tenant }, { page = 1, limit = 100 }) {
@@ -28,7 +27,7 @@ export const MAILBOX_OPERATIONS = [
     http: 'POST /v1/mailboxes/:identity_id/reread',
     command: 'mailbox reread',
     scope: 'identities:write',
-    summary: 'Have a mailbox read from its first day again, which finds the mails of contacts that are new',
+    summary: 'Read a mailbox from the start again, to find earlier mails of new contacts',
     input: { identity_id: idInPath('identity') },
     output: { identity_id: Id },
     status: 202,

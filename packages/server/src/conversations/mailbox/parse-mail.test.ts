@@ -6,7 +6,7 @@ const RECEIVED = new Date('2026-01-02T00:00:00Z')
 const parse = (name: string, role: FolderRole = 'inbox') =>
   parseMail({ source: awkwardMail(name), receivedAt: RECEIVED }, role, 'identity')
 
-describe('awkward mails', () => {
+describe('malformed mails', () => {
   test.each([
     ['koi8-r', { messageId: 'koi8@example.com', subject: 'Привет', text: 'Здравствуйте, мир\n' }],
     ['iso-2022-jp', { subject: '件名', text: 'こんにちは世界\n' }],
@@ -66,17 +66,17 @@ describe('awkward mails', () => {
     expect(report).toBeNull()
   })
 
-  test('a mail of 300 levels is refused, which is for the caller to survive', async () => {
+  test('a mail with 300 levels of nesting throws an error', async () => {
     await expect(parse('too-deep')).rejects.toThrow(/nesting/i)
   })
 
-  test('one without an id has the same made-up one wherever it is met, and not that of another', async () => {
+  test('a mail without an id has the same generated id in every copy, and a unique one', async () => {
     const [first, second] = [await parse('no-message-id'), await parse('no-message-id', 'sent')]
     expect(first.message.messageId).toBe(second.message.messageId)
     expect(first.message.messageId).not.toBe((await parse('nothing')).message.messageId)
   })
 
-  test('two hundred references are read, with or without brackets', async () => {
+  test('two hundred references are parsed, with or without angle brackets', async () => {
     const { message } = await parse('200-references')
     expect([message.references.length, message.references[199], message.inReplyTo]).toEqual([
       200,
@@ -87,13 +87,13 @@ describe('awkward mails', () => {
     expect(idsOf('(comment) <a@\r\n x> junk <b@x>')).toEqual(['a@x', 'b@x'])
   })
 
-  test('what a machine answers is told from what a person answers', async () => {
+  test('automatic replies are distinguished from personal ones', async () => {
     expect((await parse('out-of-office')).message.isAutomatic).toBe(true)
     expect((await parse('koi8-r')).message.isAutomatic).toBe(false)
     expect((await parse('bounce')).message.isAutomatic).toBe(true)
   })
 
-  test('what is in the folder of sent mails was sent', async () => {
+  test('mails in the Sent folder are outbound', async () => {
     expect((await parse('koi8-r', 'sent')).message.direction).toBe('outbound')
   })
 })
@@ -117,7 +117,7 @@ describe('reports', () => {
     })
   })
 
-  test.each(['bounce-temporary', 'out-of-office', 'koi8-r'])('%s is none', async (name) => {
+  test.each(['bounce-temporary', 'out-of-office', 'koi8-r'])('%s is not a report', async (name) => {
     expect((await parse(name)).report).toBeNull()
   })
 })

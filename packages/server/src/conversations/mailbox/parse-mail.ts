@@ -3,22 +3,22 @@ import type { Address, Attachment, Email } from 'postal-mime'
 import type { IncomingMessage, MessageAttachment, Participant } from '../message.ts'
 import { type DeliveryReport, readReport } from './reports.ts'
 
-/** Folders that are read, by what they are for. */
+/** The purpose of a folder. */
 export type FolderRole = 'inbox' | 'sent'
 
-/** A mail as the server has it. */
+/** An unparsed mail. */
 export interface RawMail {
-  /** The whole mail; of a large one its header only. */
+  /** The whole mail, or only the header of a large one. */
   source: Uint8Array
-  /** When the server received it: what counts where the header names no moment that can be. */
+  /** When the server received it. Used if the header has no plausible date. */
   receivedAt: Date
-  /** What was read of a large mail beside its header. */
+  /** The fetched parts of a large mail. */
   large?: { text: string | null; html: string | null; attachments: MessageAttachment[] }
 }
 
 export interface ParsedMail {
   message: IncomingMessage
-  /** What a mail server says of a mail that the tenant is said to have sent. */
+  /** A delivery report about a mail that the tenant supposedly sent. */
   report: DeliveryReport | null
 }
 
@@ -28,9 +28,9 @@ const EARLIEST_MS = Date.UTC(2000, 0, 1)
 const TYPE_LENGTH_MAX = 200
 
 /**
- * Reads a mail of any age and make. What is in Sent was written by the mailbox's owner; what is in INBOX was not, whatever
- * its From says, because anybody can write that.
- * @throws Error when it cannot be read at all.
+ * Parses a mail. Mail in Sent was written by the mailbox's owner; mail in INBOX was not, whatever its From header says,
+ * because anyone can forge that.
+ * @throws Error if it cannot be parsed.
  */
 export async function parseMail(mail: RawMail, role: FolderRole, identityId: string): Promise<ParsedMail> {
   const { default: PostalMime } = await import('postal-mime')
@@ -65,12 +65,12 @@ export async function parseMail(mail: RawMail, role: FolderRole, identityId: str
   return { message, report }
 }
 
-/** The values of all headers of a name. */
+/** The values of all headers with a name. */
 export function headersOf(email: Pick<Email, 'headers'>, name: string): string[] {
   return email.headers.filter(({ key }) => key === name).map(({ value }) => value)
 }
 
-/** The ids in a header, without their brackets. Some programs leave the brackets out. */
+/** The message ids in a header, without angle brackets, which some programs omit. */
 export function idsOf(header: string | undefined): string[] {
   if (header === undefined) return []
   const bracketed = [...header.matchAll(/<([^<>]+)>/g)].map(([, id = '']) => id.replace(/\s+/g, ''))
@@ -79,8 +79,8 @@ export function idsOf(header: string | undefined): string[] {
 }
 
 /**
- * An id for a mail that has none, made of what is the same wherever the mail is met. Its domain is nobody's, so that it is
- * never taken for one that a server gave.
+ * An id for a mail without one, computed from the parts that are the same in every copy. Its domain is reserved, so that
+ * the id cannot collide with a real one.
  */
 function digestOf(email: Email, content: string): string {
   const parts = ['from', 'to', 'cc', 'date', 'subject'].map((name) => headersOf(email, name))
@@ -94,11 +94,11 @@ function participantsOf(address: Address | undefined): Participant[] {
   if (!address) return []
   const mailboxes = address.group ?? [address]
   return mailboxes
-    .filter(({ address: written, name }) => written || name)
-    .map(({ address: written, name }) => ({ address: written || null, name: name || null }))
+    .filter(({ address: text, name }) => text || name)
+    .map(({ address: text, name }) => ({ address: text || null, name: name || null }))
 }
 
-/** The header's moment, unless it names none, or one that cannot be: before 2000, or after the mail was received. */
+/** The date in the header, unless it is missing or implausible: before 2000, or after the mail was received. */
 function sentAtOf(date: string | undefined, receivedAt: Date): Date {
   const sentMs = date === undefined ? Number.NaN : Date.parse(date)
   return sentMs >= EARLIEST_MS && sentMs <= receivedAt.getTime() ? new Date(sentMs) : receivedAt
@@ -109,7 +109,7 @@ function attachmentOf({ filename, mimeType, content }: Attachment): MessageAttac
   return { filename, contentType: mimeType.slice(0, TYPE_LENGTH_MAX), bytes }
 }
 
-/** Whether a machine wrote it: out-of-office notices, bounces, lists (RFC 3834, and what came before it). */
+/** Whether a machine wrote the mail: out-of-office notices, bounces, lists (RFC 3834 and older conventions). */
 function isAutomatic(email: Email): boolean {
   const first = (name: string) => headersOf(email, name)[0]?.trim().toLowerCase()
   const submitted = first('auto-submitted')

@@ -3,14 +3,14 @@ import { storable } from '../clean.ts'
 
 const REASON_LENGTH_MAX = 500
 
-/** How far a folder has been read. */
+/** The reading position in a folder. */
 export interface Position {
   identityId: string
   role: string
   path: string
   uidValidity: string
   lastUid: number
-  /** The server's number of the last change, where it has such numbers and all before it was read. */
+  /** The server's mod-sequence (CONDSTORE) up to which everything was read; null if unknown. */
   modSequence: string | null
 }
 
@@ -30,9 +30,9 @@ export async function readPosition(
 }
 
 /**
- * Writes down how far a folder has been read.
- * @param isFirst whether nothing was known of it before. What was known and is gone by now stays gone: meanwhile somebody
- * wants the mailbox to be read again.
+ * Stores the reading position of a folder.
+ * @param isFirst whether the folder had no position before. If it had one that was deleted in the meantime, a reread was
+ * requested, and no position is stored.
  */
 export async function storePosition(
   tenant: Tenant,
@@ -69,7 +69,7 @@ interface MailPlace {
   uid: number
 }
 
-/** Writes down a mail that could not be read, so that its owner can be told. */
+/** Stores that a mail could not be read, so that users can see it. */
 export async function noteSkipped(tenant: Tenant, place: MailPlace, problem: unknown, now: Date): Promise<void> {
   const reason = storable(problem instanceof Error ? problem.message : String(problem))
     .slice(0, REASON_LENGTH_MAX)

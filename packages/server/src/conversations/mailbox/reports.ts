@@ -1,12 +1,12 @@
 import type { Attachment, Email } from 'postal-mime'
 import { parseEmail } from '../../platform/email.ts'
 
-/** What a mail server tells of a mail: that it could not be delivered, ever, or that its recipient complained of it. */
+/** A permanent delivery failure of a mail, or a complaint about it. */
 export interface DeliveryReport {
   reason: 'bounced' | 'complained'
-  /** Whom it is about, as the report has it. */
+  /** The recipients that the report names. */
   recipients: string[]
-  /** The Message-ID of the mail, out of the part of it that was returned. */
+  /** The Message-ID in the returned part of the mail. */
   messageId: string
   details: string | null
 }
@@ -16,8 +16,8 @@ const DETAILS_LENGTH_MAX = 500
 const COMPLAINTS = ['abuse', 'fraud', 'virus', 'other', 'opt-out']
 
 /**
- * Reads a delivery status notification (RFC 3464) of a permanent failure, or a feedback report (RFC 5965). Without the
- * Message-ID of a returned mail it says nothing: anybody could have written it.
+ * Parses a delivery status notification (RFC 3464) of a permanent failure, or a feedback report (RFC 5965). Reports
+ * without the Message-ID of a returned mail are ignored, because anyone could forge them.
  */
 export function readReport(email: Email): DeliveryReport | null {
   const messageId = returnedMessageId(email.attachments)
@@ -39,8 +39,8 @@ function bounceOf(status: string, messageId: string): DeliveryReport | null {
   )
   if (recipients.length === 0) return null
   const [first] = failed
-  const said = first?.get('diagnostic-code') ?? first?.get('status') ?? ''
-  return { reason: 'bounced', recipients, messageId, details: shortened(said.replace(/^\s*smtp\s*;\s*/i, '')) }
+  const reply = first?.get('diagnostic-code') ?? first?.get('status') ?? ''
+  return { reason: 'bounced', recipients, messageId, details: shortened(reply.replace(/^\s*smtp\s*;\s*/i, '')) }
 }
 
 function complaintOf(feedback: string, messageId: string, attachments: readonly Attachment[]): DeliveryReport | null {
@@ -73,7 +73,7 @@ function textOf(attachments: readonly Attachment[], mimeType: string): string | 
   return Buffer.from(bytes.subarray(0, RETURNED_BYTES_MAX)).toString('utf8')
 }
 
-/** Fields as in a mail's header, continued lines joined, by their names in lower case; the first of a name counts. */
+/** Parses blocks of header fields into maps by lower-case name. Continuation lines are joined; the first field of a name counts. */
 function blocksOf(text: string): Map<string, string>[] {
   return text
     .replace(/\r\n?/g, '\n')

@@ -11,7 +11,7 @@ import type { DeliveryReport } from './reports.ts'
 
 export interface SyncDependencies {
   writing: WriteDependencies
-  /** How far back a mailbox is read that is new, or whose server has numbered its mails anew. */
+  /** How far back a mailbox is read if it is new or its UIDVALIDITY has changed. */
   firstSyncDays: number
   signal: AbortSignal
 }
@@ -23,10 +23,10 @@ export interface Folder {
 }
 
 /**
- * Reads what is new in a folder: what has a higher UID than the last one that was read. Where the server has numbered
- * its mails anew (another UIDVALIDITY) the folder is read from the first day again, and what is known stays as it is.
- * @returns reports that fit no mail that was sent, as far as is known yet.
- * @throws when the connection or the database breaks; it goes on from there the next time.
+ * Reads the new mails of a folder: those with a higher UID than the last one read. If the server has renumbered its mails
+ * (a different UIDVALIDITY), the folder is read from the start again; stored messages are left unchanged.
+ * @returns reports that match no known sent mail yet.
+ * @throws if the connection or the database fails; the next call resumes from there.
  */
 export async function syncFolder(
   tenant: Tenant,
@@ -35,7 +35,7 @@ export async function syncFolder(
   folder: Folder,
 ): Promise<DeliveryReport[]> {
   const { writing, firstSyncDays, signal } = dependencies
-  // As it is told now: the client goes on changing its own copy, and what it hears of meanwhile has not been read.
+  // A copy, because the client updates its own object with mails that arrive later and have not been read.
   const mailbox = { ...(await client.mailboxOpen(folder.path, { readOnly: true })) }
   const known = await readPosition(tenant, folder)
   const uidValidity = String(mailbox.uidValidity)
@@ -53,18 +53,18 @@ export async function syncFolder(
   for await (const batch of fetchMails(client, uids)) {
     unmatched.push(...(await recordBatch(tenant, dependencies, place, batch)))
     lastUid = Math.max(lastUid, ...batch.map(({ uid }) => uid))
-    // Written down after each batch: a reading that is broken off goes on here.
+    // Stored after each batch, so that an interrupted read resumes here.
     await store(null)
     if (signal.aborted) return unmatched
   }
   lastUid = Math.max(lastUid, ...uids.slice(-1))
-  // What was there at first and was too old stays out, whatever its UID.
+  // Mails that were too old for the first read stay excluded, whatever their UIDs.
   if (!isSame) lastUid = Math.max(lastUid, mailbox.uidNext - 1)
   await store(mailbox.highestModseq === undefined ? null : String(mailbox.highestModseq))
   return unmatched
 }
 
-/** Servers with CONDSTORE number every change: with the same number there is nothing new, and nothing to ask for. */
+/** Servers with CONDSTORE number every change: if the number is the same, nothing is new. */
 function isUnchanged(
   { highestModseq, uidNext }: MailboxObject,
   known: { modSequence: string | null; lastUid: number },
@@ -81,7 +81,7 @@ async function newUids(
 ): Promise<number[]> {
   const since = new Date(clock().getTime() - firstSyncDays * 86_400_000)
   const found = await client.search(after === null ? { since } : { uid: `${after + 1}:*` }, { uid: true })
-  // `n:*` names the last mail even where its UID is below n.
+  // `n:*` includes the last mail even if its UID is below n.
   return (found || []).filter((uid) => uid > (after ?? 0)).sort((a, b) => a - b)
 }
 
@@ -117,10 +117,10 @@ async function recordBatch(
       read.map(({ message }) => message),
     )
   } catch (error) {
-    if (!isOfTheMail(error)) throw error
+    if (!isCausedByMail(error)) throw error
     for (const { uid, message } of read) {
       await recordMessages(tenant, writing, [message]).catch((problem) => {
-        if (!isOfTheMail(problem)) throw problem
+        if (!isCausedByMail(problem)) throw problem
         return skip(uid, problem)
       })
     }
@@ -132,8 +132,8 @@ async function recordBatch(
   return unmatched
 }
 
-/** Whether what a mail holds was refused, which will happen again, rather than a connection broken. */
-function isOfTheMail(error: unknown): boolean {
+/** Whether the content of a mail caused the error, so that a retry would fail too. */
+function isCausedByMail(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return error instanceof TypeError || error instanceof RangeError || /^(22|54)/.test(String(code))
 }

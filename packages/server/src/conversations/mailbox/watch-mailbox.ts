@@ -4,26 +4,25 @@ import type { EmailAccount } from '../../identities/email-account.ts'
 import { openImap } from '../../identities/mail/servers.ts'
 import type { Connector } from '../../platform/outbound/connect.ts'
 import type { Tenant } from '../../platform/tenant.ts'
-import { applyWaiting, type WaitingReport, waitFrom } from './apply-report.ts'
+import { addWaiting, retryWaiting, type WaitingReport } from './apply-report.ts'
 import { findFolders } from './folders.ts'
 import { type SyncDependencies, syncFolder } from './sync-folder.ts'
 
-/** A command that is answered by nothing for so long is on a dead connection. */
-const SILENCE_MS_MAX = 150_000
+/** Without a response for this long, the connection counts as dead. */
+const IDLE_MS_MAX = 150_000
 
 export interface WatchDependencies extends SyncDependencies {
   connector: Connector
-  /** How often the folder of sent mails is looked at; INBOX announces what is new where the server can. */
+  /** How often all folders are polled. INBOX announces new mails if the server supports IDLE. */
   pollSeconds: number
 }
 
-/** What a mailbox tells of itself while it is watched. */
 export type OnState = (state: 'reading' | 'watching') => Promise<void>
 
 /**
- * Reads a mailbox and stays with it: one connection, waiting for INBOX (IDLE), going through all folders now and then.
- * Returns when the signal says so.
- * @throws when the connection breaks.
+ * Reads a mailbox and watches it over one connection: waits for mails in INBOX (IDLE) and polls all folders periodically.
+ * Returns when the signal aborts.
+ * @throws if the connection breaks.
  */
 export async function watchMailbox(
   tenant: Tenant,
@@ -32,10 +31,10 @@ export async function watchMailbox(
   onState: OnState,
 ): Promise<void> {
   const { connector, signal, pollSeconds, writing } = dependencies
-  const client = await openImap(connector, account.imap, { socketTimeout: SILENCE_MS_MAX })
+  const client = await openImap(connector, account.imap, { socketTimeout: IDLE_MS_MAX })
   const end = () => client.close()
   signal.addEventListener('abort', end)
-  const news = followNews(client)
+  const arrivals = trackArrivals(client)
   try {
     if (signal.aborted) return
     let waiting: WaitingReport[] = []
@@ -43,25 +42,25 @@ export async function watchMailbox(
       await onState('reading')
       const folders = await findFolders(client)
       for (const { role, path } of folders) {
-        if (role === 'inbox') news.arrived = false
+        if (role === 'inbox') arrivals.hasNew = false
         const folder = { identityId: account.identityId, role, path }
         const reports = await syncFolder(tenant, dependencies, client, folder)
-        waiting = waitFrom(waiting, reports, writing.clock())
+        waiting = addWaiting(waiting, reports, writing.clock())
       }
-      // What they are about may be in the folder of sent mails by now, or sent by this service a moment ago.
-      waiting = await applyWaiting(tenant, waiting, writing.clock())
+      // Their mails may now be in the Sent folder, or have just been recorded by this service.
+      waiting = await retryWaiting(tenant, waiting, writing.clock())
       await onState('watching')
       const pollAt = Date.now() + pollSeconds * 1000
-      // INBOX is read last, so it is the folder that is open now.
+      // INBOX is read last, so it is the open folder.
       while (!signal.aborted && Date.now() < pollAt) {
-        if (!news.arrived) await news.wait(pollAt - Date.now())
-        if (!news.arrived || signal.aborted) continue
-        news.arrived = false
+        if (!arrivals.hasNew) await arrivals.wait(pollAt - Date.now())
+        if (!arrivals.hasNew || signal.aborted) continue
+        arrivals.hasNew = false
         const inbox = { identityId: account.identityId, role: 'inbox', path: 'INBOX' } as const
         const reports = await syncFolder(tenant, dependencies, client, inbox)
-        waiting = waitFrom(waiting, reports, writing.clock())
+        waiting = addWaiting(waiting, reports, writing.clock())
         await onState('watching')
-        // What bounced may have been sent a moment ago.
+        // The mail that bounced may just have been sent, so all folders are read again.
         if (reports.length > 0) break
       }
     }
@@ -73,19 +72,19 @@ export async function watchMailbox(
   }
 }
 
-interface News {
-  arrived: boolean
-  /** Waits for a mail, the end of the connection, or so long. @throws when the connection has ended. */
+interface Arrivals {
+  hasNew: boolean
+  /** Waits for a mail, for at most `milliseconds`. @throws if the connection has ended. */
   wait(milliseconds: number): Promise<void>
 }
 
-function followNews(client: ImapFlow): News {
-  const news: News = {
-    arrived: false,
+function trackArrivals(client: ImapFlow): Arrivals {
+  const arrivals: Arrivals = {
+    hasNew: false,
     wait: async (milliseconds) => {
       const giveUp = new AbortController()
       const timer = setTimeout(() => giveUp.abort(), milliseconds)
-      // Ends with whatever command comes next; a server without IDLE is asked again and again instead.
+      // IDLE ends with the next command. For servers without IDLE, the client polls instead.
       client.idle().catch(() => {})
       try {
         await Promise.race([
@@ -102,7 +101,7 @@ function followNews(client: ImapFlow): News {
     },
   }
   client.on('exists', ({ count, prevCount }: { count: number; prevCount: number }) => {
-    if (count > prevCount) news.arrived = true
+    if (count > prevCount) arrivals.hasNew = true
   })
-  return news
+  return arrivals
 }

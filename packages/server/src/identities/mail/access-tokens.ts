@@ -4,50 +4,48 @@ import { RefusedAddress } from '../../platform/outbound/urls.ts'
 import type { Clock } from '../../platform/time.ts'
 import type { AccessTokens, TokenRenewal } from '../email-account.ts'
 
-/** For the whole exchange with a token endpoint. */
-const EXCHANGE_MS_MAX = 15_000
-/** A token that ends while somebody logs in with it is no use. */
-const RENEWED_BEFORE_MS = 60_000
+/** The time limit of a request to a token endpoint. */
+const REQUEST_MS_MAX = 15_000
+/** A token is renewed early, so that it does not expire during a login. */
+const RENEWED_BEFORE_EXPIRY_MS = 60_000
 const TOKEN_LENGTH_MAX = 8_192
-const SAID_LENGTH_MAX = 400
+const REPLY_LENGTH_MAX = 400
 const YEAR_SECONDS = 366 * 86_400
-/** How every problem with a token endpoint begins, so that it can be told from what a mail server says. */
+/** The prefix of every problem with a token endpoint, which distinguishes it from a mail server's reply. */
 export const TOKEN_PROBLEM = 'OAuth2: '
 
-/** What changes when an access token is renewed. */
 export interface Tokens {
-  /** Empty before the first one was got. */
+  /** Empty before the first renewal. */
   accessToken: string
-  /** null: nobody has said when it ends. */
+  /** null: unknown. */
   expiresAt: string | null
   refreshToken: string
 }
 
-/** A token endpoint that says no: the refresh token has been revoked, or the client is not who it says. */
+/** The token endpoint refused the renewal: the refresh token was revoked, or the client's credentials are wrong. */
 export class TokenRefused extends Error {}
 
-/** Where tokens are kept. */
-export interface TokenKeeper {
-  /** Keeps what was renewed. @returns what counts from now on: what another process has got meanwhile, where one has. */
-  store(before: Tokens, renewed: Tokens): Promise<Tokens>
-  /** Remembers a refusal. @returns what another process has got meanwhile; null without such, when the refusal stands. */
-  refused(before: Tokens, problem: string): Promise<Tokens | null>
+export interface TokenStore {
+  /** Saves renewed tokens. @returns the tokens to use from now on: another process's, if it has renewed them in the meantime. */
+  save(before: Tokens, renewed: Tokens): Promise<Tokens>
+  /** Saves a refusal. @returns the tokens that another process has renewed in the meantime; null if the refusal is final. */
+  saveRefusal(before: Tokens, problem: string): Promise<Tokens | null>
 }
 
 export interface TokenDependencies {
-  /** The guarded way to token endpoints, which users name. */
+  /** Calls token endpoints. Users choose their URLs, so it refuses private addresses. */
   tokenApi: ApiFetch
   clock: Clock
 }
 
 type Client = Omit<TokenRenewal, 'refreshToken'>
 
-/** Access tokens of one account, each used until it ends or a server refuses it. However many ask at once, one is got. */
+/** The access tokens of an account. Each is used until it expires or a server rejects it. Concurrent renewals share one request. */
 export function createAccessTokens(
   dependencies: TokenDependencies,
   client: Client,
   first: Tokens,
-  keeper: TokenKeeper,
+  store: TokenStore,
 ): AccessTokens & { latest(): Tokens } {
   let tokens = first
   let renewing: Promise<string> | null = null
@@ -64,10 +62,10 @@ export function createAccessTokens(
     try {
       const renewed = await requestTokens(dependencies, client, before)
       use(renewed)
-      use(await keeper.store(before, renewed))
+      use(await store.save(before, renewed))
     } catch (error) {
       if (!(error instanceof TokenRefused)) throw error
-      const others = await keeper.refused(before, error.message)
+      const others = await store.saveRefusal(before, error.message)
       if (!others) throw error
       use(others)
     }
@@ -82,19 +80,19 @@ export function createAccessTokens(
   }
 
   return {
-    current: async () => (isGood(tokens, dependencies.clock()) ? tokens.accessToken : renewOnce()),
-    renew: async (refused) => (refused === tokens.accessToken ? renewOnce() : tokens.accessToken),
+    current: async () => (isValid(tokens, dependencies.clock()) ? tokens.accessToken : renewOnce()),
+    renew: async (rejected) => (rejected === tokens.accessToken ? renewOnce() : tokens.accessToken),
     latest: () => tokens,
     secrets: () => [...secrets],
   }
 }
 
-function isGood({ accessToken, expiresAt }: Tokens, now: Date): boolean {
+function isValid({ accessToken, expiresAt }: Tokens, now: Date): boolean {
   if (accessToken === '') return false
-  return expiresAt === null || Date.parse(expiresAt) - RENEWED_BEFORE_MS > now.getTime()
+  return expiresAt === null || Date.parse(expiresAt) - RENEWED_BEFORE_EXPIRY_MS > now.getTime()
 }
 
-/** Asks for a new access token (RFC 6749, section 6). @throws TokenRefused; Error when there is no usable answer. */
+/** Requests a new access token (RFC 6749, section 6). @throws TokenRefused; Error if there is no usable response. */
 async function requestTokens(
   { tokenApi, clock }: TokenDependencies,
   client: Client,
@@ -108,7 +106,7 @@ async function requestTokens(
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
       body: form.toString(),
-      signal: AbortSignal.timeout(EXCHANGE_MS_MAX),
+      signal: AbortSignal.timeout(REQUEST_MS_MAX),
     })
     .catch((error: Error) => {
       if (error instanceof RefusedAddress) {
@@ -120,22 +118,22 @@ async function requestTokens(
   if (response.ok && isToken(answer.access_token)) {
     return {
       accessToken: answer.access_token,
-      expiresAt: endOf(answer.expires_in, clock()),
-      // Some give another one each time; others say nothing, and the one that there is stays good.
+      expiresAt: expiryOf(answer.expires_in, clock()),
+      // Some endpoints issue a new refresh token each time. If there is none, the old one stays valid.
       refreshToken: isToken(answer.refresh_token) ? answer.refresh_token : refreshToken,
     }
   }
-  const said = shown([answer.error, answer.error_description], [refreshToken, clientSecret ?? '', accessToken])
-  const problem = `${TOKEN_PROBLEM}the token endpoint answered ${response.status}${said === '' ? '' : `: ${said}`}`
-  // It is overloaded, or broken for a moment: that says nothing of the account.
-  const isPassing = response.status === 429 || response.status >= 500
-  throw isPassing ? new Error(problem) : new TokenRefused(problem)
+  const reply = redacted([answer.error, answer.error_description], [refreshToken, clientSecret ?? '', accessToken])
+  const problem = `${TOKEN_PROBLEM}the token endpoint answered ${response.status}${reply === '' ? '' : `: ${reply}`}`
+  // An overloaded or failing endpoint does not mean that the account has a problem.
+  const isTransient = response.status === 429 || response.status >= 500
+  throw isTransient ? new Error(problem) : new TokenRefused(problem)
 }
 
 function reasonOf(error: Error): string {
   const cause = error.cause instanceof AggregateError ? error.cause.errors[0] : (error.cause ?? error)
   return error.name === 'TimeoutError'
-    ? `no complete answer within ${EXCHANGE_MS_MAX / 1000} seconds`
+    ? `no complete answer within ${REQUEST_MS_MAX / 1000} seconds`
     : (cause as Error).message
 }
 
@@ -148,28 +146,28 @@ function parse(text: string): Record<string, unknown> {
   }
 }
 
-/** One that can stand in a log-in: no line break, no control character. */
+/** Whether a token is safe in a login command: printable ASCII only. */
 function isToken(value: unknown): value is string {
   return (
     typeof value === 'string' && value.length > 0 && value.length <= TOKEN_LENGTH_MAX && /^[\x20-\x7e]+$/.test(value)
   )
 }
 
-/** Some give the seconds as text. */
-function endOf(seconds: unknown, now: Date): string | null {
+/** Some endpoints send the seconds as a string. */
+function expiryOf(seconds: unknown, now: Date): string | null {
   const number = typeof seconds === 'string' && seconds !== '' ? Number(seconds) : seconds
   if (typeof number !== 'number' || !(number > 0)) return null
   return new Date(now.getTime() + Math.min(number, YEAR_SECONDS) * 1000).toISOString()
 }
 
-/** An endpoint may repeat what it was sent. */
-function shown(parts: unknown[], secrets: string[]): string {
+/** Redacts secrets, because an endpoint may echo the request. */
+function redacted(parts: unknown[], secrets: string[]): string {
   const text = parts.filter((part) => typeof part === 'string' && isStorableText(part)).join(' ')
   const forms = secrets.filter((secret) => secret !== '').flatMap((secret) => [secret, encodeURIComponent(secret)])
   return forms
     .reduce((cleaned, form) => cleaned.replaceAll(form, '[secret]'), text)
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
-    .slice(0, SAID_LENGTH_MAX)
+    .slice(0, REPLY_LENGTH_MAX)
     .toWellFormed()
 }

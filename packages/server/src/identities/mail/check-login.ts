@@ -5,14 +5,14 @@ import { serverError } from './server-error.ts'
 import { openImap, openSmtp } from './servers.ts'
 
 /**
- * Logs in at both servers and out again.
- * @returns what each that did not let us in answered; empty when all is well.
+ * Logs in at both servers and logs out again.
+ * @returns the reply of each server that rejected the login; empty if both accepted it.
  */
 export async function checkLogin(
   connector: Connector,
   { smtp, imap }: { smtp: MailServer; imap: MailServer | null },
 ): Promise<ErrorDetail[]> {
-  const tries = [
+  const attempts = [
     attempt('smtp', smtp, async () => {
       const connection = await openSmtp(connector, smtp)
       connection.quit()
@@ -26,7 +26,7 @@ export async function checkLogin(
           }),
         ]),
   ]
-  return (await Promise.all(tries)).flat()
+  return (await Promise.all(attempts)).flat()
 }
 
 async function attempt(path: string, { login }: MailServer, work: () => Promise<void>): Promise<ErrorDetail[]> {

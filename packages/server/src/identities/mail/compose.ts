@@ -3,14 +3,14 @@ import { toHtml, toPlainText } from './markdown.ts'
 import type { OutgoingMail } from './outgoing.ts'
 
 export interface ComposedMail {
-  /** What the sender wrote, without what is added below it: the link to unsubscribe is the recipient's alone. */
+  /** The sender's text without the footer: the unsubscribe link is for the recipient only. */
   text: string
   html: string
-  /** The whole mail as it goes over the wire. */
+  /** The complete MIME message. */
   raw: Buffer
 }
 
-/** Writes a mail that `checkOutgoing` has let through. @param unsubscribeUrl for outreach, else null. */
+/** Composes a mail that `checkOutgoing` has checked. @param unsubscribeUrl for outreach, else null. */
 export async function composeMail(
   { name, address }: Pick<EmailAccount, 'name' | 'address'>,
   mail: OutgoingMail,
@@ -32,7 +32,7 @@ export async function composeMail(
     date,
     text: `${text}${line}\n`,
     html: `<!doctype html><html><head><meta charset="utf-8"></head><body>${html}${footer}</body></html>`,
-    // RFC 8058: mail programs offer a button of their own, which POSTs.
+    // RFC 8058: mail programs show their own unsubscribe button, which sends a POST.
     ...(unsubscribeUrl === null
       ? {}
       : {

@@ -7,8 +7,8 @@ import type { OutgoingMail } from './outgoing.ts'
 import { sendMail } from './send.ts'
 import { findSentMessage } from './sent-folder.ts'
 
-/** A mail goes out at most once: where nobody can tell whether it did, it is said, and nothing is sent again. */
-describe.skipIf(!hasDovecot)('when a connection or a process ends in between', () => {
+/** A mail is sent at most once. If its outcome is unknown, the error says so and the mail is not sent again. */
+describe.skipIf(!hasDovecot)('when a connection or a process fails during sending', () => {
   let bench: MailBench
   let tenant: TestTenant
   let sender: Sender
@@ -33,7 +33,7 @@ describe.skipIf(!hasDovecot)('when a connection or a process ends in between', (
     return body.events.map(({ event }: { event: string }) => event)
   }
 
-  test('a mail that was taken without an answer is unknown, and is not sent again', async () => {
+  test('a mail that the server accepted without a reply has an unknown outcome and is not sent again', async () => {
     bench.servers.smtp.onMail = () => 'drop'
     await expect(send()).rejects.toMatchObject({ code: 'mail_outcome_unknown', status: 409 })
     bench.servers.smtp.onMail = () => null
@@ -43,7 +43,7 @@ describe.skipIf(!hasDovecot)('when a connection or a process ends in between', (
     expect(await events()).toEqual([])
   })
 
-  test('a mail that turns up in the Sent folder was sent, at the time that it lies there', async () => {
+  test('a mail that is found in the Sent folder counts as sent, at its time in the folder', async () => {
     bench.servers.smtp.onMail = () => 'drop'
     await expect(send()).rejects.toMatchObject({ code: 'mail_outcome_unknown' })
     const [{ raw } = { raw: '' }] = bench.servers.smtp.accepted
@@ -55,7 +55,7 @@ describe.skipIf(!hasDovecot)('when a connection or a process ends in between', (
     expect(await events()).toEqual(['email_sent'])
   })
 
-  test('a provider that keeps sent mail itself needs no second copy, and knows of a mail without an answer', async () => {
+  test('a provider that stores sent mail itself gets no second copy, and its copy resolves an unknown outcome', async () => {
     bench.servers.smtp.onMail = async ({ raw }) => {
       await bench.servers.imap.append(sender.mailbox, raw, { folder: 'Sent' })
       return null
@@ -76,7 +76,7 @@ describe.skipIf(!hasDovecot)('when a connection or a process ends in between', (
     expect(await count()).toBe(2)
   })
 
-  test('while one sends, another one waits; beyond its time the first counts as dead', async () => {
+  test('a second call is rejected while the first is sending; after the lease expires, the outcome is unknown', async () => {
     const answer = Promise.withResolvers<null>()
     const arrived = Promise.withResolvers<void>()
     bench.servers.smtp.onMail = () => {
@@ -88,14 +88,14 @@ describe.skipIf(!hasDovecot)('when a connection or a process ends in between', (
     await expect(send()).rejects.toMatchObject({ code: 'mail_in_progress' })
     bench.pass(6 * 60_000)
     await expect(send()).rejects.toMatchObject({ code: 'mail_outcome_unknown' })
-    // It was alive after all, and knows better.
+    // The first call was still running, and its result counts.
     answer.resolve(null)
     const sent = await first
     expect(await send()).toEqual(sent)
     expect(bench.servers.smtp.accepted).toHaveLength(1)
   })
 
-  test('a process that dies before the mail is recorded has it recorded by the next call', async () => {
+  test('if a process dies before it records the mail, the next call records it', async () => {
     const sent = await send()
     await tenant.handle.db.updateTable('mail_sends').set({ recorded_at: null }).execute()
     await tenant.handle.db.deleteFrom('conversation_threads').execute()
@@ -105,7 +105,7 @@ describe.skipIf(!hasDovecot)('when a connection or a process ends in between', (
     expect(bench.servers.smtp.accepted).toHaveLength(1)
   })
 
-  test('a mail is sent although the Sent folder is out of reach', async () => {
+  test('a mail is sent even if the Sent folder is unavailable', async () => {
     const restarted = bench.servers.imap.restart(3_000)
     await until(() => expect(find()).rejects.toMatchObject({ code: 'mail_unavailable' }))
     await send()
@@ -113,7 +113,7 @@ describe.skipIf(!hasDovecot)('when a connection or a process ends in between', (
     await restarted
   })
 
-  test('a mailbox without IMAP sends all the same', async () => {
+  test('an account without IMAP can send', async () => {
     await bench.addSender(tenant, { imap: null }).then(({ identityId }) => {
       mail = { ...mail, identityId }
       sender = { ...sender, identityId }

@@ -4,19 +4,19 @@ import type { EmailAccount } from '../email-account.ts'
 import { type ServerError, serverError } from './server-error.ts'
 import { openSmtp } from './servers.ts'
 
-/** For the whole conversation with the server. */
+/** The time limit after the login. */
 const DELIVERY_MS_MAX = 120_000
 
 /**
- * What became of a mail. `unknown`: it was handed over in full, and the connection ended before the server answered, so
- * that it may be on its way.
+ * The result of a delivery. `unknown`: the mail was transmitted in full, but the connection ended before the server
+ * replied, so it may have been accepted.
  */
 export type Delivery =
   | { outcome: 'accepted'; response: string }
   | { outcome: 'refused' | 'unavailable'; error: ServerError; stage: 'login' | 'recipient' | 'mail'; cause: unknown }
   | { outcome: 'unknown'; cause: unknown }
 
-/** Hands a mail over to the account's SMTP server. It never throws. */
+/** Transmits a mail to the account's SMTP server. Never throws. */
 export async function deliver(
   connector: Connector,
   { smtp, address }: EmailAccount,
@@ -24,15 +24,15 @@ export async function deliver(
   raw: Buffer,
 ): Promise<Delivery> {
   let stage: 'login' | 'mail' = 'login'
-  // The final dot goes out when the stream has ended. Before that no server delivers anything.
-  let isHandedOver = false
+  // The final dot is sent when the stream ends. Before that, no server delivers the mail.
+  let isTransmitted = false
   let timer: NodeJS.Timeout | undefined
   try {
     const connection = await openSmtp(connector, smtp)
     stage = 'mail'
     const message = Readable.from([raw])
     message.once('end', () => {
-      isHandedOver = true
+      isTransmitted = true
     })
     try {
       const response = await new Promise<string>((resolve, reject) => {
@@ -49,9 +49,9 @@ export async function deliver(
     }
   } catch (cause) {
     const error = serverError(cause, smtp.login)
-    if (isHandedOver && error.code === null) return { outcome: 'unknown', cause }
+    if (isTransmitted && error.code === null) return { outcome: 'unknown', cause }
     const isRecipient = (cause as { command?: string }).command === 'RCPT TO'
-    // A log-in that fails says nothing of the mail: it can go out when the account has been mended.
+    // A failed login is not final for the mail: it can be sent after the account is repaired.
     const isFinal = stage === 'mail' && error.code !== null && error.code >= 500
     return {
       outcome: isFinal ? 'refused' : 'unavailable',

@@ -9,7 +9,7 @@ import type { EmailAccount } from '../email-account.ts'
 import type { ComposedMail } from './compose.ts'
 import type { OutgoingMail } from './outgoing.ts'
 
-/** Records a sent mail where conversations are kept. */
+/** Records a sent mail in its conversation. */
 export type RecordSent = (tenant: Tenant, sent: SentCopy) => Promise<unknown>
 
 /** A sent mail with its content. */
@@ -19,19 +19,19 @@ export interface SentCopy extends Pick<ComposedMail, 'text' | 'html'> {
   sentAt: Date
 }
 
-/** What sending mail needs besides the tenant's data. */
+/** Services for sending mail. */
 export interface MailDependencies {
-  /** Opens the passwords of mailboxes. */
+  /** Decrypts the secrets of e-mail accounts. */
   secrets: SecretBox
-  /** Connects to mail servers, whose hosts users choose: it refuses private addresses. */
+  /** Connects to mail servers. Users choose their hosts, so it refuses private addresses. */
   connector: Connector
-  /** Calls the token endpoints of OAuth2, which users choose too. */
+  /** Calls OAuth2 token endpoints. Users choose their URLs, so it refuses private addresses. */
   tokenApi: ApiFetch
   clock: Clock
-  /** The service's public URL: links to unsubscribe begin with it. */
+  /** The service's public URL, the base of unsubscribe links. */
   publicUrl: string
   recordSent: RecordSent
-  /** For the contacts that unsubscribe. */
+  /** Changes contacts that unsubscribe. */
   writing: WriteDependencies
   log: Logger
 }

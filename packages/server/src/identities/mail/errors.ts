@@ -3,52 +3,53 @@ import type { Suppression } from '../suppressions.ts'
 
 const RETRY_AT = 'retryAt'
 
-/** 409: nothing can be sent from this identity. */
+/** 409: the identity cannot send mail. */
 export function identityWithoutEmail(): ServiceError {
   return conflict('identity_without_email', 'This identity has no e-mail account. Set one first.')
 }
 
-/** 409: the address gets no more mail. */
+/** 409: the address is suppressed. */
 export function recipientSuppressed({ reason, at }: Suppression): ServiceError {
-  const message = `This address gets no more mail (${reason}, ${at.toISOString()}).`
+  const message = `This address is suppressed (${reason}, ${at.toISOString()}).`
   return conflict('recipient_suppressed', message, [{ path: 'reason', message: reason }])
 }
 
-/** 429: the identity has sent enough for now. */
+/** 429: a sending limit of the identity is reached. */
 export function limitReached(code: 'mail_daily_limit' | 'mail_spacing', retryAt: Date, now: Date): ServiceError {
-  const what = code === 'mail_daily_limit' ? 'has sent as much as it may in 24 hours' : 'has sent a mail a moment ago'
-  return waiting(429, code, `This identity ${what}. Send again at ${retryAt.toISOString()}.`, retryAt, now)
+  const what =
+    code === 'mail_daily_limit' ? 'has reached its limit of mails in 24 hours' : 'must wait between two mails'
+  return waiting(429, code, `This identity ${what}. Try again at ${retryAt.toISOString()}.`, retryAt, now)
 }
 
-/** 409: another process is sending this very mail. */
+/** 409: another process is sending this mail. */
 export function beingSent(retryAt: Date, now: Date): ServiceError {
-  return waiting(409, 'mail_in_progress', 'This mail is being sent at this moment.', retryAt, now)
+  return waiting(409, 'mail_in_progress', 'This mail is already being sent.', retryAt, now)
 }
 
-/** 409: the message id belongs to a mail to somebody else. */
+/** 409: the message id belongs to another mail. */
 export function messageIdTaken(): ServiceError {
   return conflict('message_id_taken', 'Another mail was sent with this message id. Choose a new one.')
 }
 
-/** 409: the mail server refused the mail for good; the same mail again would be refused again. */
-export function mailRefused(said: string, cause: unknown): ServiceError {
-  return new ServiceError(409, 'mail_refused', `The mail server refused this mail: ${said}`, { cause })
+/** 409: the mail server permanently refused the mail. A retry would be refused too. */
+export function mailRefused(reply: string, cause: unknown): ServiceError {
+  return new ServiceError(409, 'mail_refused', `The mail server refused this mail: ${reply}`, { cause })
 }
 
-/** 503: the mail server could not be reached or asks to come again. Nothing was sent. */
-export function mailUnavailable(said: string, cause: unknown): ServiceError {
-  const message = `The mail server cannot take this mail at the moment: ${said}`
+/** 503: the mail server is unavailable or asks to retry later. Nothing was sent. */
+export function mailUnavailable(reply: string, cause: unknown): ServiceError {
+  const message = `The mail server cannot accept this mail at the moment: ${reply}`
   return new ServiceError(503, 'mail_unavailable', message, { headers: { 'retry-after': '60' }, cause })
 }
 
-/** 409: the mail may have been sent and may not. It is never sent again by itself. */
+/** 409: the mail may or may not have been sent. It is never resent automatically. */
 export function outcomeUnknown(cause?: unknown): ServiceError {
   const message =
-    'The connection ended before the mail server said whether it took this mail. Look into the Sent folder, or send it again with a new message id.'
+    'The connection ended before the mail server confirmed this mail. Check the Sent folder, or send it again with a new message id.'
   return new ServiceError(409, 'mail_outcome_unknown', message, { cause })
 }
 
-/** When an error says that the mail can be sent again; null when it does not say. */
+/** When the mail can be sent again, according to an error; null if the error does not say. */
 export function retryAtOf(error: unknown): Date | null {
   const details = error instanceof ServiceError ? error.details : undefined
   const detail = details?.find(({ path }) => path === RETRY_AT)

@@ -6,8 +6,8 @@ const ALLOWED_TAGS = [
 ]
 
 /**
- * What a mail's markdown looks like in HTML. HTML within it is taken out, and so are images: nothing in a mail that we
- * send is loaded from anywhere.
+ * Renders a mail's Markdown as HTML. Embedded HTML and images are removed: nothing in a mail that we send is loaded
+ * from elsewhere.
  */
 export async function toHtml(markdown: string): Promise<string> {
   const [{ marked }, { default: sanitize }] = await Promise.all([import('marked'), import('sanitize-html')])
@@ -19,7 +19,7 @@ export async function toHtml(markdown: string): Promise<string> {
   }).trim()
 }
 
-/** The same for programs that show no HTML: words, links written out, lists with dashes and numbers. */
+/** Renders it as plain text: links are written out, lists have dashes and numbers. */
 export async function toPlainText(markdown: string): Promise<string> {
   const { marked } = await import('marked')
   return blocks(marked.lexer(markdown, { gfm: true }), '\n\n').trim()
@@ -89,7 +89,7 @@ function indented(mark: string, text: string): string {
   return mark + text.replaceAll('\n', `\n${' '.repeat(mark.length)}`)
 }
 
-/** Some of the lexer's texts have HTML's characters escaped already. */
+/** Some texts of the lexer are already HTML-escaped. */
 function unescaped(text: string): string {
   return text
     .replaceAll('&lt;', '<')

@@ -9,27 +9,27 @@ export interface OutgoingMail {
   contactId: string
   to: string
   subject: string
-  /** The body; it becomes plain text and HTML. */
+  /** The body, sent as plain text and HTML. */
   markdown: string
-  /** Chosen by the caller, `uuid@domain` without angle brackets: the same id is never sent twice. */
+  /** Chosen by the caller: `uuid@domain` without angle brackets. A message id is never sent twice. */
   messageId: string
-  /** What it answers: message ids without angle brackets. */
+  /** The message that it replies to. Message ids are without angle brackets. */
   inReplyTo?: string
   references?: readonly string[]
-  /** Mail that nobody asked for: it can be unsubscribed from. */
+  /** Unsolicited mail: it gets an unsubscribe link. */
   isOutreach: boolean
 }
 
 const SUBJECT_LENGTH_MAX = 500
 const MARKDOWN_LENGTH_MAX = 100_000
 const MESSAGE_ID = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,128}@[A-Za-z0-9.-]{1,120}$/
-/** As other programs make them: anything that stays within its angle brackets and its line. */
+/** A message id of another program: anything that fits in angle brackets and on one line. */
 const FOREIGN_ID = /^[\x21-\x3b\x3d\x3f-\x7e]{1,500}$/
 const REFERENCES_MAX = 30
 
 /**
- * Checks a mail and makes every part of it safe for a header: no line break survives.
- * @throws ServiceError 400 naming every wrong place.
+ * Checks a mail and makes its header values safe: no line break remains.
+ * @throws ServiceError 400 that names every invalid field.
  */
 export function checkOutgoing(mail: OutgoingMail): OutgoingMail {
   const details: ErrorDetail[] = []
@@ -51,13 +51,19 @@ export function checkOutgoing(mail: OutgoingMail): OutgoingMail {
   }
   if (to === null || details.length > 0) throw validationError(details)
   const { inReplyTo, references = [], ...rest } = mail
-  // They come out of received mails. One that cannot be written is left out: the thread is found by the others.
+  // References come from received mails. An invalid one is left out; the others still identify the thread.
   const answered = inReplyTo !== undefined && FOREIGN_ID.test(inReplyTo) ? { inReplyTo } : {}
-  return { ...rest, to, subject, ...answered, references: shortened(references.filter((id) => FOREIGN_ID.test(id))) }
+  return {
+    ...rest,
+    to,
+    subject,
+    ...answered,
+    references: limitReferences(references.filter((id) => FOREIGN_ID.test(id))),
+  }
 }
 
-/** The first begins the thread and the last are what is answered; those between can go. */
-function shortened(references: readonly string[]): string[] {
+/** Keeps the first reference, which started the thread, and the latest ones. */
+function limitReferences(references: readonly string[]): string[] {
   if (references.length <= REFERENCES_MAX) return [...references]
   return [...references.slice(0, 1), ...references.slice(1 - REFERENCES_MAX)]
 }

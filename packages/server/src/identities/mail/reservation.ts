@@ -9,18 +9,18 @@ import { identityWithoutEmail, limitReached, messageIdTaken, recipientSuppressed
 import type { OutgoingMail } from './outgoing.ts'
 
 const DAY_MS = 24 * 3_600_000
-const KEPT_MS = 400 * DAY_MS
-/** Longer than any conversation with a mail server takes. */
+const RETENTION_MS = 400 * DAY_MS
+/** Longer than any session with a mail server. */
 const LEASE_MS = 5 * 60_000
 
 export type MailSend = Selectable<TenantTables['mail_sends']>
 
-/** Either the right to send the mail now, or what is known of it from before. */
+/** A new reservation, or the record of an earlier one. */
 export type Reservation = { isNew: true } | { isNew: false; send: MailSend }
 
 /**
- * Takes one of the mails that an identity may send. All processes wait for one another here, identity by identity, so
- * that together they keep its limits and a mail is sent by one of them.
+ * Reserves one of the mails that an identity may send. Reservations of an identity are serialized across processes, so
+ * that its limits hold and only one process sends a mail.
  * @throws ServiceError `identity_without_email`, `recipient_suppressed`, `mail_daily_limit`, `mail_spacing`, `message_id_taken`.
  */
 export async function reserveSend(
@@ -47,7 +47,7 @@ export async function reserveSend(
     if (suppression) throw recipientSuppressed(suppression)
     await requireLimits(tx, account, now)
     await requireContact(tx, mail.contactId)
-    await forgetOld(tx, account.identityId, now)
+    await deleteOldSends(tx, account.identityId, now)
     await tx.db
       .insertInto('mail_sends')
       .values({
@@ -65,12 +65,12 @@ export async function reserveSend(
   })
 }
 
-/** Gives a reservation back: the mail was certainly not sent. */
+/** Releases a reservation: the mail was definitely not sent. */
 export async function releaseSend(tenant: Tenant, messageId: string): Promise<void> {
   await tenant.db.deleteFrom('mail_sends').where('message_id', '=', messageId).where('status', '=', 'sending').execute()
 }
 
-/** The server took it. @returns what is known of it now. */
+/** Records that the server accepted the mail. */
 export async function markSent(tenant: Tenant, messageId: string, sentAt: Date, response: string): Promise<MailSend> {
   return tenant.db
     .updateTable('mail_sends')
@@ -80,7 +80,7 @@ export async function markSent(tenant: Tenant, messageId: string, sentAt: Date, 
     .executeTakeFirstOrThrow()
 }
 
-/** Nobody can tell whether the server took it. */
+/** Records that the outcome is unknown. */
 export async function markUnknown(tenant: Tenant, messageId: string): Promise<void> {
   await tenant.db
     .updateTable('mail_sends')
@@ -90,7 +90,7 @@ export async function markUnknown(tenant: Tenant, messageId: string): Promise<vo
     .execute()
 }
 
-/** The mail is among the messages of its contact. */
+/** Records that the mail is stored as a message of its contact. */
 export async function markRecorded(tenant: Tenant, messageId: string, now: Date): Promise<void> {
   await tenant.db.updateTable('mail_sends').set({ recorded_at: now }).where('message_id', '=', messageId).execute()
 }
@@ -99,7 +99,7 @@ async function findSend(tx: Tenant, messageId: string): Promise<MailSend | undef
   return tx.db.selectFrom('mail_sends').selectAll().where('message_id', '=', messageId).executeTakeFirst()
 }
 
-/** Mails whose outcome is unknown count: they may have gone out. */
+/** Mails with an unknown outcome count, because they may have been sent. */
 async function requireLimits(tx: Tenant, account: EmailAccount, now: Date): Promise<void> {
   const { identityId, dailyLimit, spacingSeconds } = account
   const latest = await tx.db
@@ -112,19 +112,18 @@ async function requireLimits(tx: Tenant, account: EmailAccount, now: Date): Prom
     .execute()
   const [newest] = latest
   const oldest = latest[dailyLimit - 1]
-  // Of as many as may be sent in a day, the oldest must be a day old.
   if (oldest) throw limitReached('mail_daily_limit', new Date(oldest.reserved_at.getTime() + DAY_MS), now)
   if (!newest) return
-  const free = new Date(newest.reserved_at.getTime() + spacingSeconds * 1000)
-  if (free > now) throw limitReached('mail_spacing', free, now)
+  const allowedAt = new Date(newest.reserved_at.getTime() + spacingSeconds * 1000)
+  if (allowedAt > now) throw limitReached('mail_spacing', allowedAt, now)
 }
 
-/** Nobody sends a mail again after so long, and its link has ended. */
-async function forgetOld(tx: Tenant, identityId: string, now: Date): Promise<void> {
+/** After this time the unsubscribe link has expired, and no caller retries the mail. */
+async function deleteOldSends(tx: Tenant, identityId: string, now: Date): Promise<void> {
   await tx.db
     .deleteFrom('mail_sends')
     .where('identity_id', '=', identityId)
-    .where('reserved_at', '<', new Date(now.getTime() - KEPT_MS))
+    .where('reserved_at', '<', new Date(now.getTime() - RETENTION_MS))
     .execute()
 }
 
@@ -139,8 +138,8 @@ async function requireContact(tx: Tenant, contactId: string): Promise<void> {
 }
 
 /**
- * Moves the mails sent to a contact to another, which they then unsubscribe.
- * @param only the ids of some of them. @returns the ids of the moved ones.
+ * Moves the mails sent to a contact to another contact, which their unsubscribe links then unsubscribe.
+ * @param only the message ids to move; all if omitted. @returns the moved message ids.
  */
 export async function moveMails(
   tx: Tenant,

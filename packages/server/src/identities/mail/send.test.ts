@@ -32,7 +32,7 @@ describe.skipIf(!hasDovecot)('sending', () => {
 
   const to = (more: Partial<OutgoingMail> = {}, from = sender) => mailTo(from, contactId, 'grace@example.com', more)
   const send = (mail: OutgoingMail) => sendMail(tenant.handle, bench.service.mail, mail)
-  /** The code that sending fails with. */
+  /** Sends a mail that must fail. @returns the error code. */
   const failure = async (mail: OutgoingMail) => {
     const error = await send(mail).then(
       () => new Error('it was sent'),
@@ -50,7 +50,7 @@ describe.skipIf(!hasDovecot)('sending', () => {
     return body.events.map(({ event }: { event: string }) => event)
   }
 
-  test('a mail goes out once, lies in the Sent folder, and is an event and a conversation of its contact', async () => {
+  test('a mail is sent once, stored in the Sent folder, and recorded as an event and a conversation of its contact', async () => {
     const mail = mailTo(sender, contactId, 'Grace@example.com', { subject: 'Hällo', markdown: '**Hi** Grace' })
     const sent = await send(mail)
     expect(sent).toEqual({
@@ -75,7 +75,7 @@ describe.skipIf(!hasDovecot)('sending', () => {
     expect(await events()).toEqual(['email_sent'])
   })
 
-  test('what arrives says whom it is from, what it answers, and the same in words and in HTML', async () => {
+  test('a mail has its sender, its references, and the same content as text and as HTML', async () => {
     const markdown =
       '# Hello\n\nsee [our page](https://example.com/a?b=1&c=2) & <b>this</b>\n\n- one\n- two\n\n<script>x()</script>\n\n![](https://t.example/p.png)'
     const references = ['first@example.com', 'second@example.com', 'bad id\r\nBcc: eve@example.com']
@@ -96,7 +96,7 @@ describe.skipIf(!hasDovecot)('sending', () => {
     expect(raw).not.toMatch(/^(Bcc|List-Unsubscribe)/im)
   })
 
-  test('no line break in a subject or a name makes a header', async () => {
+  test('a line break in a subject or a body injects no header', async () => {
     await send(to({ subject: 'Hello\r\nBcc: eve@example.com\r\n\r\nbody', markdown: '.\r\n.\r\nQUIT\r\n.' }))
     const [mail] = bench.servers.smtp.accepted
     expect(mail?.to).toEqual(['grace@example.com'])
@@ -107,18 +107,18 @@ describe.skipIf(!hasDovecot)('sending', () => {
   test.each<[string, Partial<OutgoingMail>, string]>([
     ['a malformed address', { to: 'grace@example.com\r\nRCPT TO:<eve@example.com>' }, 'to'],
     ['an empty subject', { subject: ' \r\n ' }, 'subject'],
-    ['a subject beyond measure', { subject: 'x'.repeat(501) }, 'subject'],
+    ['a subject that is too long', { subject: 'x'.repeat(501) }, 'subject'],
     ['an empty body', { markdown: '\n' }, 'markdown'],
-    ['a body beyond measure', { markdown: 'x'.repeat(100_001) }, 'markdown'],
+    ['a body that is too long', { markdown: 'x'.repeat(100_001) }, 'markdown'],
     ['a lone surrogate', { markdown: 'a\ud800' }, 'markdown'],
     ['a message id in brackets', { messageId: '<a@b.example>' }, 'messageId'],
     ['a message id with a line break', { messageId: 'a\r\nBcc: x@b.example' }, 'messageId'],
-  ])('%s is refused before anything happens', async (_, more, path) => {
+  ])('%s is refused before anything is stored', async (_, more, path) => {
     await expect(send(to(more))).rejects.toMatchObject({ code: 'validation_error', details: [{ path }] })
     expect(await tenant.handle.db.selectFrom('mail_sends').selectAll().execute()).toEqual([])
   })
 
-  test('an identity without a mailbox, a contact that is gone and a suppressed address get no mail', async () => {
+  test('an identity without an account, a deleted contact and a suppressed address are refused', async () => {
     const { identityId } = await bench.addSender(tenant)
     await tenant.handle.db.deleteFrom('email_accounts').where('identity_id', '=', identityId).execute()
     expect(await failure(to({ identityId }))).toBe('identity_without_email')
@@ -128,7 +128,7 @@ describe.skipIf(!hasDovecot)('sending', () => {
     expect(bench.servers.smtp.accepted).toEqual([])
   })
 
-  test('a mailbox sends so many in 24 hours and no more, and says when it will again', async () => {
+  test('the daily limit is enforced, and the error says when the next mail can be sent', async () => {
     const slow = await bench.addSender(tenant, { dailyLimit: 2 })
     const mails = [1, 2, 3].map(() => to({}, slow))
     const [first, second, third] = mails as [OutgoingMail, OutgoingMail, OutgoingMail]
@@ -144,7 +144,7 @@ describe.skipIf(!hasDovecot)('sending', () => {
     expect(bench.servers.smtp.accepted).toHaveLength(3)
   })
 
-  test('mails of one mailbox keep their distance, however many are sent at once', async () => {
+  test('the spacing between mails is enforced for concurrent sends', async () => {
     const slow = await bench.addSender(tenant, { spacingSeconds: 60 })
     const mails = Array.from({ length: 5 }, () => to({}, slow))
     const outcomes = await Promise.allSettled(mails.map(send))
@@ -157,7 +157,7 @@ describe.skipIf(!hasDovecot)('sending', () => {
     await send(to())
   })
 
-  test('the same mail sent by many at once goes out once', async () => {
+  test('the same mail sent concurrently is sent once', async () => {
     const mail = to()
     const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => send(mail)))
     const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'sent'))
@@ -167,14 +167,14 @@ describe.skipIf(!hasDovecot)('sending', () => {
     expect(await events()).toEqual(['email_sent'])
   })
 
-  test('a message id belongs to its first mail', async () => {
+  test('a message id cannot be reused for another mail', async () => {
     const mail = to()
     await send(mail)
     const other = await tenant.contact('eve@example.com')
     expect(await failure({ ...mail, contactId: other, to: 'eve@example.com' })).toBe('message_id_taken')
   })
 
-  test('a mailbox that does not exist is refused for good, and is not written to again', async () => {
+  test('a recipient that does not exist is refused permanently and suppressed', async () => {
     bench.servers.smtp.onRecipient = () => ({ code: 550, text: '5.1.1 The account does not exist' })
     await expect(send(to())).rejects.toMatchObject({
       code: 'mail_refused',
@@ -189,7 +189,7 @@ describe.skipIf(!hasDovecot)('sending', () => {
     expect(await events()).toEqual([])
   })
 
-  test('a mail that is refused for what it says does not condemn its address, and does not count', async () => {
+  test('a mail that is refused for its content does not suppress its recipient or count towards limits', async () => {
     const slow = await bench.addSender(tenant, { spacingSeconds: 60 })
     bench.servers.smtp.onMail = () => ({ code: 554, text: '5.7.1 looks like spam' })
     expect(await failure(to({}, slow))).toBe('mail_refused')
@@ -197,7 +197,7 @@ describe.skipIf(!hasDovecot)('sending', () => {
     await send(to({}, slow))
   })
 
-  test('a server that asks to come again later gets the same mail later', async () => {
+  test('a mail can be sent again after a temporary refusal', async () => {
     const mail = to()
     bench.servers.smtp.onRecipient = () => ({ code: 451, text: '4.7.1 greylisted' })
     await expect(send(mail)).rejects.toMatchObject({ code: 'mail_unavailable', status: 503 })

@@ -7,30 +7,29 @@ import { type ComposedMail, composeMail } from './compose.ts'
 import { type Delivery, deliver } from './deliver.ts'
 import type { MailDependencies } from './dependencies.ts'
 import { beingSent, identityWithoutEmail, mailRefused, mailUnavailable, outcomeUnknown } from './errors.ts'
-import { noteLoginProblem } from './login-problem.ts'
 import { checkOutgoing, type OutgoingMail } from './outgoing.ts'
 import { type MailSend, markRecorded, markSent, markUnknown, releaseSend, reserveSend } from './reservation.ts'
-import { type FoundMail, findSentMessage, keepInSent } from './sent-folder.ts'
+import { findSentMessage, type SentFolderEntry, saveToSentFolder } from './sent-folder.ts'
 
-/** A mail that the identity's mail server took. */
+/** A mail that the identity's mail server accepted. */
 export interface SentMail {
   messageId: string
   sentAt: Date
-  /** Addresses that it took the mail for. */
+  /** The accepted recipients. */
   accepted: string[]
-  /** The server's last answer. */
+  /** The server's final reply. */
   response: string
 }
 
-/** What a server answers about a mailbox that is not there (RFC 3463: 5.1.x addresses, 5.2.1 disabled). */
+/** Status codes for a mailbox that does not exist (RFC 3463: 5.1.x addresses, 5.2.1 disabled). */
 const NO_SUCH_MAILBOX = /\b5\.(1\.\d{1,3}|2\.1)\b/
 
 /**
- * Sends a mail in the name of an identity, once for each message id however often it is called, within the identity's
- * limits, and keeps it as a message of its contact.
+ * Sends a mail as an identity, at most once per message id, within the identity's limits, and records it as a message
+ * of its contact.
  * @throws ServiceError 404; 400; `identity_without_email`, `recipient_suppressed`, `mail_daily_limit` and
- *   `mail_spacing` (`retryAtOf` says until when), `mail_refused` for good, `mail_unavailable` for now;
- *   `mail_in_progress`, `mail_outcome_unknown` when it may have been sent, which is not tried again.
+ *   `mail_spacing` (`retryAtOf` returns when to retry), `mail_refused` (permanent), `mail_unavailable` (temporary);
+ *   `mail_in_progress`; `mail_outcome_unknown` if it may have been sent, in which case it is never resent.
  */
 export async function sendMail(
   tenant: Tenant,
@@ -46,19 +45,19 @@ export async function sendMail(
   const composed = await composeMail(account, mail, url, now)
   const reservation = await reserveSend(tenant, account, mail, unsubscribe?.hash ?? null, now)
   const send = reservation.isNew
-    ? await handOver(tenant, dependencies, account, mail, composed)
-    : await settle(tenant, dependencies, account, reservation.send)
+    ? await transmit(tenant, dependencies, account, mail, composed)
+    : await resolveEarlier(tenant, dependencies, account, reservation.send)
   const sentAt = send.sent_at ?? now
   if (send.recorded_at === null) {
     const { text, html } = composed
     await dependencies.recordSent(tenant, { account, mail, text, html, sentAt })
     await markRecorded(tenant, mail.messageId, dependencies.clock())
   }
-  if (reservation.isNew) await keepCopy(dependencies, account, { messageId: mail.messageId, sentAt }, composed)
+  if (reservation.isNew) await saveCopy(dependencies, account, { messageId: mail.messageId, sentAt }, composed)
   return { messageId: mail.messageId, sentAt, accepted: [mail.to], response: send.response ?? '' }
 }
 
-async function handOver(
+async function transmit(
   tenant: Tenant,
   dependencies: MailDependencies,
   account: EmailAccount,
@@ -67,27 +66,27 @@ async function handOver(
 ): Promise<MailSend> {
   const { connector, clock } = dependencies
   const delivery = await deliver(connector, account, mail.to, raw)
-  if (delivery.outcome !== 'accepted') return explain(tenant, dependencies, account, mail, delivery)
+  if (delivery.outcome !== 'accepted') return handleFailure(tenant, dependencies, account, mail, delivery)
   return markSent(tenant, mail.messageId, clock(), delivery.response)
 }
 
-/** The mail is out: a copy that cannot be kept is no reason to call that a failure. */
-async function keepCopy(
+/** The mail has been sent, so a failure to save the copy is only logged. */
+async function saveCopy(
   dependencies: MailDependencies,
   account: EmailAccount,
-  sent: FoundMail,
+  sent: SentFolderEntry,
   { raw }: ComposedMail,
 ): Promise<void> {
-  await keepInSent(dependencies, account, sent, raw).catch((error) =>
+  await saveToSentFolder(dependencies, account, sent, raw).catch((error) =>
     dependencies.log.warn(
       { err: error, identityId: account.identityId },
-      'a sent mail could not be put into the Sent folder',
+      'could not save a sent mail to the Sent folder',
     ),
   )
 }
 
-/** @throws ServiceError for a mail that did not go out, or may not have. */
-async function explain(
+/** Releases or marks the reservation of a mail that was not, or may not have been, sent. @throws ServiceError */
+async function handleFailure(
   tenant: Tenant,
   dependencies: MailDependencies,
   account: EmailAccount,
@@ -96,7 +95,7 @@ async function explain(
 ): Promise<MailSend> {
   if (delivery.outcome === 'unknown') {
     await markUnknown(tenant, mail.messageId)
-    return lookUp(tenant, dependencies, account, mail.messageId, delivery.cause)
+    return findInSentFolder(tenant, dependencies, account, mail.messageId, delivery.cause)
   }
   await releaseSend(tenant, mail.messageId)
   const { error, stage, cause } = delivery
@@ -108,8 +107,26 @@ async function explain(
   throw mailRefused(error.text, cause)
 }
 
-/** What became of a mail that was begun before. */
-async function settle(
+/** Stores a rejected login, so that the identity no longer counts as connected. */
+async function noteLoginProblem(
+  tenant: Tenant,
+  { identityId, address }: EmailAccount,
+  cause: unknown,
+  reply: string,
+): Promise<void> {
+  const { code } = cause as { code?: string }
+  // Other errors, such as an unavailable server, say nothing about the password.
+  if (code !== 'EAUTH') return
+  await tenant.db
+    .updateTable('email_accounts')
+    .set({ error: `SMTP: ${reply}` })
+    .where('identity_id', '=', identityId)
+    .where('address', '=', address)
+    .execute()
+}
+
+/** Determines the outcome of an earlier send. */
+async function resolveEarlier(
   tenant: Tenant,
   dependencies: MailDependencies,
   account: EmailAccount,
@@ -119,11 +136,11 @@ async function settle(
   const now = dependencies.clock()
   if (send.status === 'sending' && send.lease_until > now) throw beingSent(send.lease_until, now)
   await markUnknown(tenant, send.message_id)
-  return lookUp(tenant, dependencies, account, send.message_id)
+  return findInSentFolder(tenant, dependencies, account, send.message_id)
 }
 
-/** The Sent folder knows of a mail that its provider keeps there by itself. @throws ServiceError `mail_outcome_unknown`. */
-async function lookUp(
+/** Some providers store sent mail themselves, so the Sent folder can confirm a mail. @throws ServiceError `mail_outcome_unknown`. */
+async function findInSentFolder(
   tenant: Tenant,
   dependencies: MailDependencies,
   { identityId }: EmailAccount,

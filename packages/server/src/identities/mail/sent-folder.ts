@@ -7,18 +7,17 @@ import { identityWithoutEmail, mailUnavailable } from './errors.ts'
 import { serverError } from './server-error.ts'
 import { openImap } from './servers.ts'
 
-/** For everything that is done in the folder, log-in and out included. */
-const LOOK_MS_MAX = 60_000
+/** The time limit of a session, from login to logout. */
+const SESSION_MS_MAX = 60_000
 
-/** A mail as it lies in the Sent folder. */
-export interface FoundMail {
+export interface SentFolderEntry {
   messageId: string
   sentAt: Date
 }
 
 /**
- * Looks for a mail in the identity's Sent folder.
- * @returns null when it is not there, and when the identity has no IMAP server to look at.
+ * Searches the identity's Sent folder for a mail.
+ * @returns null if the mail is not there or the identity has no IMAP server.
  * @throws ServiceError `identity_without_email`, `mail_unavailable`.
  */
 export async function findSentMessage(
@@ -26,20 +25,20 @@ export async function findSentMessage(
   dependencies: OpenDependencies & Pick<MailDependencies, 'connector'>,
   identityId: string,
   messageId: string,
-): Promise<FoundMail | null> {
+): Promise<SentFolderEntry | null> {
   const account = await openEmailAccount(tenant, dependencies, identityId)
   if (!account) throw identityWithoutEmail()
   return withSentFolder(dependencies, account, (client, folder) => findIn(client, folder, messageId))
 }
 
 /**
- * Puts a mail into the Sent folder, unless the provider has done so itself.
+ * Saves a mail to the Sent folder, unless the provider has already done so.
  * @throws ServiceError `mail_unavailable`.
  */
-export async function keepInSent(
+export async function saveToSentFolder(
   dependencies: Pick<MailDependencies, 'connector'>,
   account: EmailAccount,
-  { messageId, sentAt }: FoundMail,
+  { messageId, sentAt }: SentFolderEntry,
   raw: Buffer,
 ): Promise<void> {
   await withSentFolder(dependencies, account, async (client, folder) => {
@@ -56,7 +55,7 @@ async function withSentFolder<T>(
 ): Promise<T | null> {
   if (imap === null) return null
   let client: ImapFlow | undefined
-  const timer = setTimeout(() => client?.close(), LOOK_MS_MAX)
+  const timer = setTimeout(() => client?.close(), SESSION_MS_MAX)
   try {
     client = await openImap(connector, imap)
     const folders = await client.list()
@@ -70,8 +69,8 @@ async function withSentFolder<T>(
   }
 }
 
-async function findIn(client: ImapFlow, folder: string, messageId: string): Promise<FoundMail | null> {
-  // Read-only: looking must not change what the mailbox's owner sees.
+async function findIn(client: ImapFlow, folder: string, messageId: string): Promise<SentFolderEntry | null> {
+  // Read-only, so that the search changes no flags.
   const lock = await client.getMailboxLock(folder, { readOnly: true })
   try {
     const found = await client.search({ header: { 'message-id': `<${messageId}>` } }, { uid: true })

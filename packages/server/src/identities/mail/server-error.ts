@@ -3,13 +3,13 @@ import type { MailLogin } from '../email-account.ts'
 
 const LENGTH_MAX = 500
 
-/** What a mail server answered, or why there was no answer. */
+/** A mail server's error reply, or why there was none. */
 export interface ServerError {
-  /** In the server's own words where it said something. It holds no password. */
+  /** The server's reply if there is one. It contains no secret. */
   text: string
   /** SMTP reply code. */
   code: number | null
-  /** The address must not be called. */
+  /** The address is not allowed. */
   isRefusedAddress: boolean
 }
 
@@ -24,28 +24,28 @@ interface Thrown {
   cause?: Thrown
 }
 
-/** Puts an error of the SMTP or IMAP client into words. */
+/** Describes an error of the SMTP or IMAP client. */
 export function serverError(error: unknown, login: MailLogin): ServerError {
   const thrown = error as Thrown
-  const said = saidBy(thrown)
-  const text = withoutSecrets(said, login)
+  const reply = replyOf(thrown)
+  const text = withoutSecrets(reply, login)
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim()
   return {
-    text: text.slice(0, LENGTH_MAX) || 'no answer',
+    text: text.slice(0, LENGTH_MAX) || 'no reply',
     code: thrown.responseCode ?? null,
     isRefusedAddress: error instanceof RefusedAddress,
   }
 }
 
-function saidBy({ response, responseText, message, errors, authenticationFailed }: Thrown): string {
+function replyOf({ response, responseText, message, errors, authenticationFailed }: Thrown): string {
   if (typeof response === 'string' && response !== '') return response
   if (responseText) return responseText
-  if (authenticationFailed) return 'the log-in was not accepted'
+  if (authenticationFailed) return 'the login was rejected'
   return message || errors?.[0]?.message || ''
 }
 
-/** A server may repeat what it was sent, as it was sent. */
+/** A server may echo a secret, plain or base64-encoded. */
 function withoutSecrets(text: string, login: MailLogin): string {
   const secrets = 'password' in login ? [login.password] : [login.accessToken, ...(login.tokens?.secrets() ?? [])]
   const base64 = (value: string) => Buffer.from(value).toString('base64')

@@ -5,20 +5,20 @@ import type { Connector } from '../../platform/outbound/connect.ts'
 import type { MailLogin, MailServer } from '../email-account.ts'
 
 const GREETING_MS_MAX = 10_000
-const SILENCE_MS_MAX = 60_000
-/** A server that answers a little at a time is never silent and never done. */
+const IDLE_MS_MAX = 60_000
+/** The idle timeout does not stop a server that keeps sending partial replies, so the login has its own limit. */
 const LOGIN_MS_MAX = 30_000
-const TOO_SLOW = `the server took more than ${LOGIN_MS_MAX / 1000} seconds to let us in`
+const TOO_SLOW = `the server did not complete the login within ${LOGIN_MS_MAX / 1000} seconds`
 
 /**
- * Logs in at an SMTP server. Close the connection when done.
- * @throws whatever went wrong; `serverError` puts it into words.
+ * Logs in at an SMTP server. Callers must close the connection.
+ * @throws the client's error; `serverError` describes it.
  */
 export function openSmtp(connector: Connector, server: MailServer): Promise<SMTPConnection> {
   return withToken(server.login, (login) => connectSmtp(connector, { ...server, login }))
 }
 
-/** Logs in with a token that has not ended, and once more with another one when the server refuses it. */
+/** Logs in with a current token. If the server rejects it, renews the token and tries once more. */
 async function withToken<T>(login: MailLogin, open: (login: MailLogin) => Promise<T>): Promise<T> {
   if ('password' in login || !login.tokens) return open(login)
   const { user, tokens } = login
@@ -33,7 +33,7 @@ async function withToken<T>(login: MailLogin, open: (login: MailLogin) => Promis
 }
 
 async function connectSmtp(connector: Connector, { host, port, security, login }: MailServer): Promise<SMTPConnection> {
-  // Loaded when first needed: a service that sends no mail does not pay for it.
+  // Imported on demand: services that send no mail do not load it.
   const { default: Connection } = await import('nodemailer/lib/smtp-connection')
   const socket: Socket = await connector.connect(host, port)
   const connection = new Connection({
@@ -44,12 +44,12 @@ async function connectSmtp(connector: Connector, { host, port, security, login }
     ...(security === 'starttls' ? { requireTLS: true } : {}),
     ...(security === 'none' ? { ignoreTLS: true } : {}),
     greetingTimeout: GREETING_MS_MAX,
-    socketTimeout: SILENCE_MS_MAX,
+    socketTimeout: IDLE_MS_MAX,
     logger: false,
     tls: connector.ca === undefined ? {} : { ca: connector.ca },
   })
   const timer = setTimeout(() => socket.destroy(new Error(TOO_SLOW)), LOGIN_MS_MAX)
-  // Errors arrive at whoever waits; one that comes when nobody does must not end the process.
+  // Pending calls get their errors from their callbacks. Without this listener, an error between calls would end the process.
   connection.on('error', () => {})
   try {
     await new Promise<void>((resolve, reject) => {
@@ -76,21 +76,21 @@ async function connectSmtp(connector: Connector, { host, port, security, login }
   }
 }
 
-/** What the SMTP client asks for an access token; a refused one is not asked for again. */
+/** Provides the SMTP client with the access token. The client may not renew it; `withToken` does. */
 function accessTokenOf(user: string, accessToken: string) {
   const buildXOAuth2Token = (token: string) =>
     Buffer.from(`user=${user}\u0001auth=Bearer ${token}\u0001\u0001`).toString('base64')
   return {
     getToken: (renew: boolean, done: (error: Error | null, token?: string) => void) =>
-      renew ? done(new Error('The access token was not accepted.')) : done(null, accessToken),
+      renew ? done(new Error('The access token was rejected.')) : done(null, accessToken),
     buildXOAuth2Token,
   }
 }
 
 /**
- * Logs in at an IMAP server. Log out or close when done, and listen for `error` if it is kept.
- * @param options for connections that are kept: IDLE, QRESYNC …
- * @throws whatever went wrong; `serverError` puts it into words.
+ * Logs in at an IMAP server. Callers must log out or close the connection.
+ * @param options for long-lived connections: IDLE, QRESYNC …
+ * @throws the client's error; `serverError` describes it.
  */
 export function openImap(connector: Connector, server: MailServer, options: ImapOptions = {}): Promise<ImapFlow> {
   return withToken(server.login, (login) => connectImap(connector, { ...server, login }, options))
@@ -108,7 +108,7 @@ async function connectImap(
     disableAutoIdle: true,
     connectionTimeout: GREETING_MS_MAX,
     greetingTimeout: GREETING_MS_MAX,
-    socketTimeout: SILENCE_MS_MAX,
+    socketTimeout: IDLE_MS_MAX,
     ...options,
     host,
     port,
@@ -118,11 +118,11 @@ async function connectImap(
       'password' in login
         ? { user: login.user, pass: login.password }
         : { user: login.user, accessToken: login.accessToken },
-    // The socket's own options go the same way as those of TLS.
+    // ImapFlow passes these to plain sockets too.
     tls: { ...connector.guard(host), ...(connector.ca === undefined ? {} : { ca: connector.ca }) },
     logger: false,
   })
-  // A connection that breaks later says so at the next command; without a listener it would end the process.
+  // A broken connection fails the next command. Without this listener, its error would end the process.
   client.on('error', () => {})
   let isTooSlow = false
   const timer = setTimeout(() => {

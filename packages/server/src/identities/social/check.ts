@@ -4,7 +4,7 @@ import type { Check } from './requests.ts'
 import { requireIdentity, type SendDependencies, toServiceError } from './send.ts'
 
 /**
- * Asks the network whether the identity's session is still good, and remembers the answer.
+ * Checks with the network whether the identity's session is still valid, and stores the result.
  * @throws ServiceError 404 for an unknown identity, 503 `social_unavailable`.
  */
 export async function checkSocial(
@@ -14,7 +14,7 @@ export async function checkSocial(
 ): Promise<Check> {
   await requireIdentity(tenant, identityId)
   const profileId = await profileOf(tenant, identityId)
-  // Taken before the question, so that the answer never passes for newer than a login that ends meanwhile.
+  // Read before the request, so that the result never looks newer than a login that ends during it.
   const now = clock()
   if (profileId === null) return { connected: false, profile_id: null, checked_at: now.toISOString() }
   const connected = await social.check(tenant, profileId).catch((error) => {

@@ -4,9 +4,9 @@ import { failureError, failureObject, type LoginFailure } from './failures.ts'
 import { codePlace, readSession, type SessionRow, SOCIAL_LOGINS, type SocialDependencies } from './sessions.ts'
 
 /**
- * Takes the code that the network asked for, to be tried at once.
+ * Accepts the two-factor code that the network asked for and queues its submission.
  * @returns the session, now running.
- * @throws ServiceError 404; 409 `no_code_awaited`; what the login failed with, where it has (401, 408, 423, 409).
+ * @throws ServiceError 404; 409 `no_code_awaited`; the login's failure if it has failed (401, 408, 423, 409).
  */
 export async function submitCode(
   tenant: Tenant,
@@ -32,16 +32,16 @@ export async function submitCode(
       .returningAll()
       .executeTakeFirst()
     if (!session) {
-      const message = `This login awaits no code; it is ${known.status}. Send one only while its status is awaiting_2fa.`
+      const message = `This login is ${known.status} and needs no code. Send a code only while its status is awaiting_2fa.`
       throw conflict('no_code_awaited', message, [{ path: 'session_id', message: sessionId }])
     }
-    // A look may be waiting for its time under the same step: whichever of the two comes first does both.
+    // A delayed status poll may have the same step. The job that runs first submits the code; the other finds nothing to do.
     await jobs.send(tx, SOCIAL_LOGINS, { sessionId, step: session.step })
     return session
   })
 }
 
-/** That the network was away is no answer to a code that comes too late. */
+/** For a late code, an unavailable network is not a 503: a retry cannot help. */
 function endedError(code: LoginFailure, sessionId: string) {
   const failure = failureObject(code)
   return failureError(failure.http_status === 503 ? { ...failure, http_status: 409 } : failure, sessionId)

@@ -1,10 +1,10 @@
 import type { Tenant } from '../../platform/tenant.ts'
 
-/** Why a network did not let somebody in. */
+/** Why a network rejected a login. */
 export const LOGIN_REASONS = ['credentials_rejected', 'code_rejected', 'account_locked', 'login_refused'] as const
 export type LoginReason = (typeof LOGIN_REASONS)[number]
 
-/** How a login stands. */
+/** The state of a login at the network. */
 export type LoginState =
   | { state: 'running' }
   | { state: 'awaiting_2fa'; codeRejected?: boolean }
@@ -13,25 +13,25 @@ export type LoginState =
   | { state: 'failed'; reason: LoginReason }
 
 export interface LoginRequest {
-  /** Names the login from here on; beginning it again under the same id begins nothing new. */
+  /** Identifies the login in later calls. Beginning it again with the same id has no effect. */
   sessionId: string
-  /** The profile that the identity is known to be; alone, without credentials, it asks for the stored session. */
+  /** The identity's stored profile. Without credentials, the network's stored session is used. */
   profileId: string | null
   credentials: { username: string; password: string } | null
-  /** ISO 3166-1 alpha-2: where the login should seem to come from. */
+  /** ISO 3166-1 alpha-2: where the login should appear to come from. */
   country: string
-  /** Nobody waits for it any longer after that. */
+  /** The login fails after this time. */
   expiresInSeconds: number
 }
 
-/** Why a network took no message. */
+/** Why a network refused a message or an invitation. */
 export const REFUSAL_REASONS = ['recipient_not_found', 'not_connected', 'limit_reached', 'not_allowed'] as const
 export type RefusalReason = (typeof REFUSAL_REASONS)[number]
 
 export interface SocialMessage {
   recipientProfileUrl: string
   message: string
-  /** What is sent twice under one key is sent once. */
+  /** Messages with the same key are sent once. */
   idempotencyKey: string
 }
 
@@ -46,29 +46,29 @@ export type SendOutcome =
   | { outcome: 'session_expired' }
   | { outcome: 'refused'; reason: RefusalReason }
 
-/** The network, or what stands between us and it, gave no answer that can be used. The message holds no secret. */
+/** The network or the gateway gave no usable answer. The message contains no secret. */
 export class SocialUnavailable extends Error {
-  /** Whether asking again may help: false after an answer that made no sense. */
-  readonly isPassing: boolean
+  /** Whether a retry may help: false after an invalid answer. */
+  readonly isTransient: boolean
 
-  constructor(message: string, isPassing: boolean, cause?: unknown) {
+  constructor(message: string, isTransient: boolean, cause?: unknown) {
     super(message, { cause })
     this.name = 'SocialUnavailable'
-    this.isPassing = isPassing
+    this.isTransient = isTransient
   }
 }
 
 /**
- * The way to a social network. Every call may be repeated, because a process may die between the call and writing
- * its answer down. All throw SocialUnavailable.
+ * A connection to a social network. Every call must be repeatable, because a process may die before it stores the
+ * answer. All calls throw SocialUnavailable.
  */
 export interface SocialConnector {
   name: 'sandbox' | 'http'
   begin(tenant: Tenant, request: LoginRequest, signal?: AbortSignal): Promise<LoginState>
-  look(tenant: Tenant, sessionId: string, signal?: AbortSignal): Promise<LoginState>
-  /** @param number counts the codes of a login from 1; a number that was tried is not tried again. */
+  status(tenant: Tenant, sessionId: string, signal?: AbortSignal): Promise<LoginState>
+  /** @param number the ordinal of the code, from 1. A repeated number has no effect. */
   submitCode(tenant: Tenant, sessionId: string, code: string, number: number, signal?: AbortSignal): Promise<LoginState>
-  /** Whether the stored session of a profile is still good. */
+  /** Whether the stored session of a profile is still valid. */
   check(tenant: Tenant, profileId: string): Promise<boolean>
   sendMessage(tenant: Tenant, profileId: string, message: SocialMessage): Promise<SendOutcome>
   connect(tenant: Tenant, profileId: string, invitation: SocialInvitation): Promise<SendOutcome>

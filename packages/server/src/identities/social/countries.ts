@@ -1,4 +1,4 @@
-/** Every officially assigned code of ISO 3166-1 alpha-2. `Intl` knows others too, such as EU and XK, and cannot tell. */
+/** The officially assigned codes of ISO 3166-1 alpha-2. `Intl` accepts others too, such as EU and XK. */
 const CODES = `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ
 CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD
 GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM
@@ -9,9 +9,9 @@ WF WS YE YT ZA ZM ZW`
 
 const COUNTRIES = new Set(CODES.split(/\s+/))
 
-/** The country of a two-letter code in either case, or null when there is none. */
+/** Parses a country code, ignoring case; null if it is not assigned. */
 export function parseCountry(text: string): string | null {
-  // By form first: the upper case of some single letters has two.
+  // Checked before the case conversion, because the upper case of some single letters has two (ß).
   const code = /^[A-Za-z]{2}$/.test(text) ? text.toUpperCase() : ''
   return COUNTRIES.has(code) ? code : null
 }

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../platform/errors.ts'
 import type { LoginReason } from './connector.ts'
 
-/** Why a login failed: what the network said, or what came between. */
+/** Why a login failed. */
 export type LoginFailure =
   | LoginReason
   | 'verification_timed_out'
@@ -9,7 +9,7 @@ export type LoginFailure =
   | 'network_unavailable'
   | 'credentials_unreadable'
 
-/** The statuses 401, 408 and 423 are the interface's. */
+/** The interface specifies the statuses 401, 408 and 423. */
 const FAILURES: Record<LoginFailure, { status: number; message: string }> = {
   credentials_rejected: {
     status: 401,
@@ -17,12 +17,12 @@ const FAILURES: Record<LoginFailure, { status: number; message: string }> = {
   },
   code_rejected: {
     status: 401,
-    message: 'The network rejected the code, and takes no other for this login. Log in again.',
+    message: 'The network rejected the code and accepts no other for this login. Log in again.',
   },
   verification_timed_out: {
     status: 408,
     message:
-      'The login was not verified within max_verification_wait_time. Log in again, with a longer time if need be.',
+      'The login was not verified within max_verification_wait_time. Log in again, with a longer time if necessary.',
   },
   account_locked: {
     status: 423,
@@ -32,41 +32,41 @@ const FAILURES: Record<LoginFailure, { status: number; message: string }> = {
     status: 409,
     message: "The network refused the login. Log in once on the network's own site to see why, then log in again here.",
   },
-  superseded: { status: 409, message: 'A later login of this identity took the place of this one. Follow that one.' },
+  superseded: { status: 409, message: 'A later login of this identity replaced this one. Poll that one.' },
   network_unavailable: {
     status: 503,
-    message: 'The network could not be reached, so the login was given up. Log in again later.',
+    message: 'The network could not be reached. Log in again later.',
   },
   credentials_unreadable: {
     status: 409,
-    message: 'The encryption key was changed during the login, so what was sent cannot be read any more. Log in again.',
+    message:
+      'The encryption key changed during the login, so the credentials can no longer be decrypted. Log in again.',
   },
 }
 
-/** The errors of a call that meets a failure, as an operation declares them. */
+/** The failures, in the form in which an operation declares errors. */
 export const LOGIN_ERRORS = Object.entries(FAILURES).map(([code, { status }]) => `${status} ${code}` as const)
 
-/** A failure as the status call shows it; `http_status` is what a call answers that meets it. */
+/** A failure in the status call. `http_status` is the status of other calls that return it. */
 export interface FailureObject {
   code: string
   message: string
   http_status: number
 }
 
-/** How a stored failure reads. */
 export function failureObject(code: LoginFailure): FailureObject {
   const { status, message } = FAILURES[code]
   return { code, message, http_status: status }
 }
 
-/** A code that was wrong while the network takes another. */
+/** A rejected code, after which the network accepts another. */
 export const CODE_REJECTED: FailureObject = {
   code: 'code_rejected',
-  message: 'The network rejected the code. Send the right one.',
+  message: 'The network rejected the code. Send the correct one.',
   http_status: 401,
 }
 
-/** The error of a call that meets a failure; it names the session, which the status call still shows. */
+/** The error of a call that returns a failure. It names the session, which the status call still shows. */
 export function failureError({ code, message, http_status }: FailureObject, sessionId: string): ServiceError {
   const details = [{ path: 'session_id', message: sessionId }]
   const headers: Record<string, string> = http_status === 503 ? { 'retry-after': '30' } : {}

@@ -32,7 +32,7 @@ async function newFlow() {
 
 const CREDENTIALS = { username: 'ada@example.com', password: 'pass word' }
 
-test('a login goes to the gateway as documented, and connects', async () => {
+test('a login is sent to the gateway as documented, and connects the identity', async () => {
   const flow = await newFlow()
   const { body } = await flow.login({ ...CREDENTIALS, country: 'fr', max_verification_wait_time: 90 })
   expect(body.message).not.toContain('sandbox')
@@ -67,7 +67,7 @@ test('a login goes to the gateway as documented, and connects', async () => {
   expect(renewal).not.toHaveProperty('password')
 })
 
-test('a code goes to the gateway with its number; a wrong one is 401', async () => {
+test('a code is sent to the gateway with its number; a wrong one is 401', async () => {
   const flow = await newFlow()
   const session = await flow.begin('2fa@example.com')
   await flow.until(session, 'awaiting_2fa')
@@ -84,14 +84,14 @@ test.each([
   ['wrong', 401, 'credentials_rejected'],
   ['locked', 423, 'account_locked'],
   ['odd', 409, 'login_refused'],
-])('the reason that %s gets is %d', async (name, status, code) => {
+])('the login of %s is rejected with %d', async (name, status, code) => {
   const flow = await newFlow()
   const { status: answered, body } = await flow.login({ ...CREDENTIALS, username: `${name}@example.com` })
   expect([answered, body.error.code]).toEqual([status, code])
 })
 
 describe('a gateway that', () => {
-  test.each([[500], [503], [429], [408]])('answers %d at first is asked again, for the same login', async (status) => {
+  test.each([[500], [503], [429], [408]])('answers %d at first is called again, for the same login', async (status) => {
     let times = 0
     const path = '/v1/logins/begin'
     gateway.overrides.set(path, (response) => {
@@ -105,7 +105,7 @@ describe('a gateway that', () => {
     expect(new Set(keys).size).toBe(1)
   })
 
-  test('breaks the connection is asked again', async () => {
+  test('breaks the connection is called again', async () => {
     let times = 0
     gateway.overrides.set('/v1/logins/begin', (response) => {
       if (++times === 2) gateway.overrides.delete('/v1/logins/begin')
@@ -122,12 +122,12 @@ describe('a gateway that', () => {
     ['null', 'null'],
     ['an unknown state', '{"state":"dancing"}'],
     ['a login without a profile', '{"state":"completed"}'],
-    ['a profile that is no text', '{"state":"completed","profile_id":{"$ne":1}}'],
+    ['a profile that is not a string', '{"state":"completed","profile_id":{"$ne":1}}'],
     ['a profile with control characters', '{"state":"completed","profile_id":"a\\u0000b"}'],
     ['a huge profile', JSON.stringify({ state: 'completed', profile_id: 'x'.repeat(201) })],
     ['a failure without a reason', '{"state":"failed"}'],
     ['20 kB', JSON.stringify({ state: 'completed', profile_id: 'x', more: 'x'.repeat(20_000) })],
-  ])('answers %s makes the login fail cleanly', async (_, answer) => {
+  ])('answers %s fails the login with network_unavailable', async (_, answer) => {
     gateway.overrides.set('/v1/logins/begin', (response) => response.end(answer))
     const flow = await newFlow()
     const { status, headers, body } = await flow.login(CREDENTIALS)
@@ -143,7 +143,7 @@ describe('a gateway that', () => {
     expect([late.status, late.body.error.code]).toEqual([409, 'network_unavailable'])
   })
 
-  test.each([[301], [400], [401], [403], [404], [422]])('answers %d is not asked again', async (status) => {
+  test.each([[301], [400], [401], [403], [404], [422]])('answers %d is not called again', async (status) => {
     gateway.overrides.set('/v1/logins/begin', (response) => {
       response.writeHead(status, { location: '/elsewhere' }).end('{}')
     })
@@ -152,10 +152,10 @@ describe('a gateway that', () => {
     expect(gateway.asked).toHaveLength(1)
   })
 
-  test('stays away makes the login fail after some tries', async () => {
+  test('stays unavailable fails the login after several attempts', async () => {
     gateway.overrides.set('/v1/logins/begin', (response) => response.writeHead(503).end())
     const flow = await newFlow()
-    // The login call may or may not wait long enough to see it given up.
+    // The login call may return before or after the login fails.
     const { body } = await flow.login(CREDENTIALS)
     const session = body.login_result?.session_id ?? body.error.details[0].message
     const codeOf = async () => (await flow.status(session)).body.error?.code
@@ -166,8 +166,8 @@ describe('a gateway that', () => {
 
   test.each([
     ['does not answer', (end: () => void) => end(), 3],
-    ['answers nonsense', null, 1],
-  ])('%s makes a check 503, and what was known stays', async (_, breaks, times) => {
+    ['gives an invalid answer', null, 1],
+  ])('%s makes a check 503 and keeps the stored state', async (_, breaks, times) => {
     const flow = await newFlow()
     await flow.until(await flow.begin('ada@example.com'), 'completed')
     const path = '/v1/profiles/check'
@@ -187,7 +187,7 @@ describe('a gateway that', () => {
   })
 })
 
-test('messages and invitations are sent with their key, and refusals are told apart', async () => {
+test('messages and invitations are sent with their key, and refusals have their own codes', async () => {
   const flow = await newFlow()
   await flow.until(await flow.begin('ada@example.com'), 'completed')
   const dependencies = { social: service.social, clock: () => new Date() }
@@ -228,7 +228,7 @@ test('messages and invitations are sent with their key, and refusals are told ap
 describe('the configuration', () => {
   const GATEWAY = { CDS_SOCIAL_GATEWAY_URL: 'https://gateway.example.com/x', CDS_SOCIAL_GATEWAY_TOKEN: 'a-token' }
 
-  test('chooses the sandbox without a gateway, and the gateway where there is one, unless told otherwise', () => {
+  test('defaults to the gateway if one is configured, else to the sandbox', () => {
     expect(readConfig({}).socialGateway).toBeNull()
     expect(readConfig(GATEWAY).socialGateway).toEqual({ url: 'https://gateway.example.com/x', token: 'a-token' })
     expect(readConfig({ ...GATEWAY, CDS_SOCIAL_CONNECTOR: 'sandbox' }).socialGateway).toBeNull()

@@ -10,10 +10,10 @@ import {
   SocialUnavailable,
 } from './connector.ts'
 
-const TRIES_MAX = 3
+const ATTEMPTS_MAX = 3
 const PAUSE_MS = 300
-/** A profile's or message's name at the network: printable, so that it can be stored and shown. */
-const NAME = /^[\x21-\x7e]{1,200}$/
+/** The network's id of a profile or message: printable, so that it can be stored and displayed. */
+const EXTERNAL_ID = /^[\x21-\x7e]{1,200}$/
 
 interface GatewayOptions {
   url: string
@@ -23,7 +23,7 @@ interface GatewayOptions {
 
 type Json = Record<string, unknown>
 
-/** Talks to a hosted account-connection gateway as `docs/social-gateway.md` says. */
+/** A connector to a hosted account-connection gateway with the protocol of `docs/social-gateway.md`. */
 export function createGateway({ url, token, outbound }: GatewayOptions): SocialConnector {
   const base = url.replace(/\/+$/, '')
 
@@ -32,7 +32,7 @@ export function createGateway({ url, token, outbound }: GatewayOptions): SocialC
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
       accept: 'application/json',
-      // Only where something is done: an answer to a question must not come from memory.
+      // Only for calls with an effect: the answer to a query must not be a cached one.
       ...(key === null ? {} : { 'idempotency-key': key }),
     }
     const bytes = Buffer.from(JSON.stringify(body))
@@ -40,8 +40,8 @@ export function createGateway({ url, token, outbound }: GatewayOptions): SocialC
       try {
         return await exchange(path, headers, bytes, signal)
       } catch (error) {
-        const mayHelp = error instanceof SocialUnavailable && error.isPassing && attempt < TRIES_MAX
-        if (!mayHelp || signal?.aborted) throw error
+        const shouldRetry = error instanceof SocialUnavailable && error.isTransient && attempt < ATTEMPTS_MAX
+        if (!shouldRetry || signal?.aborted) throw error
         await sleep(PAUSE_MS * attempt, undefined, signal ? { signal } : {})
       }
     }
@@ -49,14 +49,14 @@ export function createGateway({ url, token, outbound }: GatewayOptions): SocialC
 
   async function exchange(path: string, headers: Record<string, string>, body: Buffer, signal?: AbortSignal) {
     const answer = await outbound.post(`${base}${path}`, headers, body, signal).catch((error) => {
-      // Its message may quote an address, never what was sent; the code is enough.
+      // The code is enough; the error's message may contain an address.
       const code = error instanceof OutboundError ? error.code : 'failed'
       throw new SocialUnavailable(`The gateway's ${path} did not answer (${code}).`, true)
     })
     const { status } = answer
     if (status === 200) return parse(path, answer.body)
-    const isPassing = status === 408 || status === 429 || status >= 500
-    throw new SocialUnavailable(`The gateway's ${path} answered ${status}.`, isPassing)
+    const isTransient = status === 408 || status === 429 || status >= 500
+    throw new SocialUnavailable(`The gateway's ${path} answered ${status}.`, isTransient)
   }
 
   const login = async (
@@ -77,7 +77,7 @@ export function createGateway({ url, token, outbound }: GatewayOptions): SocialC
       const more = { profile_id: profileId, country, expires_in_seconds: expiresInSeconds, ...credentials }
       return login('/v1/logins/begin', tenant, sessionId, more, sessionId, signal)
     },
-    look: (tenant, sessionId, signal) => login('/v1/logins/status', tenant, sessionId, {}, null, signal),
+    status: (tenant, sessionId, signal) => login('/v1/logins/status', tenant, sessionId, {}, null, signal),
     submitCode: (tenant, sessionId, code, number, signal) => {
       const more = { code, code_number: number }
       return login('/v1/logins/code', tenant, sessionId, more, `${sessionId}-${number}`, signal)
@@ -85,7 +85,7 @@ export function createGateway({ url, token, outbound }: GatewayOptions): SocialC
     check: async (tenant, profileId) => {
       const path = '/v1/profiles/check'
       const { connected } = await call(path, { tenant_id: tenant.id, profile_id: profileId }, null)
-      if (typeof connected !== 'boolean') throw senseless(path)
+      if (typeof connected !== 'boolean') throw invalidAnswer(path)
       return connected
     },
     sendMessage: (tenant, profileId, { recipientProfileUrl, message, idempotencyKey }) => {
@@ -104,38 +104,35 @@ function parse(path: string, body: Buffer): Json {
     const value: unknown = JSON.parse(body.toString())
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) return value as Json
   } catch {
-    // Not even JSON: the same to us as JSON that makes no sense.
+    // Handled below, like JSON of the wrong shape.
   }
-  throw senseless(path)
+  throw invalidAnswer(path)
 }
 
 function toLoginState(path: string, { state, profile_id, reason, code_rejected }: Json): LoginState {
   if (state === 'running' || state === 'awaiting_email') return { state }
   if (state === 'awaiting_2fa') return { state, codeRejected: code_rejected === true }
-  if (state === 'completed' && typeof profile_id === 'string' && NAME.test(profile_id)) {
+  if (state === 'completed' && typeof profile_id === 'string' && EXTERNAL_ID.test(profile_id)) {
     return { state, profileId: profile_id }
   }
   const known = LOGIN_REASONS.find((each) => each === reason)
-  // A reason that is not known yet is a refusal all the same.
+  // An unknown reason counts as a refusal.
   if (state === 'failed' && typeof reason === 'string') return { state, reason: known ?? 'login_refused' }
-  throw senseless(path)
+  throw invalidAnswer(path)
 }
 
 function toOutcome(path: string, { outcome, external_id, reason }: Json): SendOutcome {
-  if (outcome === 'sent' && typeof external_id === 'string' && NAME.test(external_id)) {
+  if (outcome === 'sent' && typeof external_id === 'string' && EXTERNAL_ID.test(external_id)) {
     return { outcome, externalId: external_id }
   }
   if (outcome === 'session_expired') return { outcome }
   if (outcome === 'refused') {
     return { outcome, reason: REFUSAL_REASONS.find((each) => each === reason) ?? 'not_allowed' }
   }
-  throw senseless(path)
+  throw invalidAnswer(path)
 }
 
-/** What was answered is not quoted: it may repeat what was sent. */
-function senseless(path: string): SocialUnavailable {
-  return new SocialUnavailable(
-    `The gateway's ${path} answered something that docs/social-gateway.md does not say.`,
-    false,
-  )
+/** The message does not quote the answer, which may echo the request. */
+function invalidAnswer(path: string): SocialUnavailable {
+  return new SocialUnavailable(`The gateway's answer to ${path} does not conform to docs/social-gateway.md.`, false)
 }

@@ -49,7 +49,7 @@ test.each([
   expect(await tenant.handle.db.selectFrom('social_sessions').select('session_id').execute()).toEqual([])
 })
 
-test('a refused password is not repeated in the answer', async () => {
+test('the error for a rejected body does not contain the password', async () => {
   const password = 'never-repeat-me'
   for (const body of [
     { password },
@@ -60,7 +60,7 @@ test('a refused password is not repeated in the answer', async () => {
   }
 })
 
-test('countries are those of ISO 3166-1, in either case', () => {
+test('only ISO 3166-1 countries are accepted, in either case', () => {
   for (const code of ['US', 'us', 'De', 'AX', 'ZW']) expect(parseCountry(code)).toBe(code.toUpperCase())
   for (const code of ['UK', 'XK', 'EU', 'AN', 'SU', 'U', '', 'ſs', 'U5', 'U\n'])
     expect(parseCountry(code), code).toBeNull()
@@ -94,7 +94,7 @@ describe('with a session that awaits a code', () => {
     expect((await tenant.call('POST', `${flow.base}/code/${session}`, { code: '123456', x: 1 })).status).toBe(400)
   })
 
-  test('the session is 404 under another identity and for another tenant, under either name', async () => {
+  test('the session is 404 for another identity and another tenant, under both path names', async () => {
     const stranger = await createTestTenant(service)
     const mine = await createIdentity(tenant)
     const theirs = await createIdentity(stranger)
@@ -119,7 +119,7 @@ describe('with a session that awaits a code', () => {
     expect((await flow.status(session)).body.status).toBe('awaiting_2fa')
   })
 
-  test('many codes at once: one is tried, the others are 409', async () => {
+  test('of concurrent codes one is submitted, and the others are 409', async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => flow.code(session, '123456')))
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409])
     const login = await tenant.handle.db
@@ -140,7 +140,7 @@ test('deleting the identity ends its login', async () => {
   expect((await gone.check()).status).toBe(404)
 })
 
-test('a caller that gives up changes nothing', async () => {
+test('a login completes after its caller disconnects', async () => {
   const id = await createIdentity(tenant)
   const patient = socialOf(tenant, id)
   const giving = new AbortController()
@@ -159,7 +159,7 @@ test('a caller that gives up changes nothing', async () => {
   await patient.until(row?.session_id ?? '', 'completed')
 })
 
-test('a key without identities:write cannot even look', async () => {
+test('a key without identities:write cannot check', async () => {
   const key = await tenant.keyWith('identities:read')
   const headers = { authorization: `Bearer ${key}` }
   expect((await call(service, 'GET', `${flow.base}/check`, { headers })).body.error.code).toBe('insufficient_scope')

@@ -2,30 +2,30 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createTestTenant, startTestService, type TestService, type TestTenant } from '../../../test/service.ts'
 import { createIdentity, socialOf } from '../../../test/social.ts'
 import { newId } from '../../platform/ids.ts'
-import { socialStates } from './states.ts'
+import { socialStates } from './profiles.ts'
 
 let service: TestService
 let tenant: TestTenant
-/** Where the service's clock stands still; null while it goes. */
-let stoppedAt: Date | null = null
+/** The frozen time of the service's clock; null while it runs. */
+let frozenAt: Date | null = null
 
 beforeAll(async () => {
-  service = await startTestService({}, { clock: () => stoppedAt ?? new Date() })
+  service = await startTestService({}, { clock: () => frozenAt ?? new Date() })
   tenant = await createTestTenant(service)
 })
 afterEach(() => {
-  stoppedAt = null
+  frozenAt = null
 })
 afterAll(() => service.close())
 
-/** Stops the clock so many milliseconds after a session began, however long the test has taken till here. */
-async function stopAfter(sessionId: string, milliseconds: number): Promise<void> {
+/** Freezes the clock at a time relative to the start of a session, however long the test has taken so far. */
+async function freezeAt(sessionId: string, milliseconds: number): Promise<void> {
   const { created_at } = await tenant.handle.db
     .selectFrom('social_sessions')
     .select('created_at')
     .where('session_id', '=', sessionId)
     .executeTakeFirstOrThrow()
-  stoppedAt = new Date(created_at.getTime() + milliseconds)
+  frozenAt = new Date(created_at.getTime() + milliseconds)
 }
 
 const newFlow = async (network?: string) => {
@@ -33,7 +33,7 @@ const newFlow = async (network?: string) => {
   return { identityId, ...socialOf(tenant, identityId, network) }
 }
 
-/** What the audit log says of an identity, oldest first. */
+/** The audit entries of an identity, oldest first. */
 async function auditOf(identityId: string) {
   const rows = await tenant.handle.db
     .selectFrom('audit_log')
@@ -88,7 +88,7 @@ describe.each(['social', 'linkedin'])('under /%s', (network) => {
     ])
   })
 
-  test('a two-factor code is awaited, may be wrong twice (401), and logs in', async () => {
+  test('a login waits for a two-factor code, which may be wrong twice (401)', async () => {
     const flow = await newFlow(network)
     const session = await flow.begin('2fa@example.com')
     const asked = await flow.until(session, 'awaiting_2fa')
@@ -125,7 +125,7 @@ test('an identity with a stored profile logs in again without credentials, and w
   expect(other.body.profile_id).not.toBe(first.body.profile_id)
 })
 
-test('a session that has expired shows at the next check and is not renewed without credentials', async () => {
+test('the next check detects an expired session, which cannot be renewed without credentials', async () => {
   const flow = await newFlow()
   await flow.until(await flow.begin('expired@example.com'), 'completed')
   expect((await socialStates(tenant.handle, [flow.identityId])).get(flow.identityId)?.connected).toBe(true)
@@ -141,15 +141,15 @@ test.each([
   ['wrong@example.com', 401, 'credentials_rejected'],
   ['LOCKED@example.com', 423, 'account_locked'],
 ])(
-  'what %s meets is answered by the login call, and by the status call as a failed session',
+  'the rejection of %s is returned by the login call, and by the status call as a failed session',
   async (username, status, code) => {
     const flow = await newFlow()
     const refused = await flow.login({ username, password: 'a password' })
     expect([refused.status, refused.body.error.code]).toEqual([status, code])
     const [{ path, message: sessionId }] = refused.body.error.details
     expect(path).toBe('session_id')
-    const look = await flow.status(sessionId)
-    expect([look.status, look.body]).toEqual([
+    const current = await flow.status(sessionId)
+    expect([current.status, current.body]).toEqual([
       200,
       expect.objectContaining({
         status: 'failed',
@@ -166,7 +166,7 @@ test.each([
 )
 
 describe('a two-factor code', () => {
-  test('that is wrong three times ends the login', async () => {
+  test('that is wrong three times fails the login', async () => {
     const flow = await newFlow()
     const session = await flow.begin('2fa+three@example.com')
     await flow.until(session, 'awaiting_2fa')
@@ -183,13 +183,13 @@ describe('a two-factor code', () => {
     expect([locked.status, locked.body.error.code]).toEqual([423, 'account_locked'])
   })
 
-  test('that comes after the wait is over is 408, and the session has failed', async () => {
+  test('that arrives after the deadline is 408, and the session has failed', async () => {
     const flow = await newFlow()
     const session = await flow.begin('2fa@example.com', { max_verification_wait_time: 3_600 })
     await flow.until(session, 'awaiting_2fa')
-    await stopAfter(session, 3_599_999)
+    await freezeAt(session, 3_599_999)
     expect((await flow.status(session)).body.status).toBe('awaiting_2fa')
-    await stopAfter(session, 3_600_000)
+    await freezeAt(session, 3_600_000)
     const late = await flow.code(session, '123456')
     expect([late.status, late.body.error.code]).toEqual([408, 'verification_timed_out'])
     expect((await flow.status(session)).body).toMatchObject({
@@ -199,7 +199,7 @@ describe('a two-factor code', () => {
     expect((await auditOf(flow.identityId)).at(-1)).toMatchObject({ actor: { kind: 'service' } })
   })
 
-  test('that nobody asked for is 409', async () => {
+  test('that was not requested is 409', async () => {
     const flow = await newFlow()
     const session = await flow.begin('email@example.com')
     await flow.until(session, 'awaiting_email')
@@ -209,17 +209,17 @@ describe('a two-factor code', () => {
   })
 })
 
-test('a link that is never followed ends in a timeout after 600 seconds', async () => {
+test('a login whose link is never followed times out after 600 seconds', async () => {
   const flow = await newFlow()
   const session = await flow.begin('timeout@example.com')
   await flow.until(session, 'awaiting_email')
-  await stopAfter(session, 599_999)
+  await freezeAt(session, 599_999)
   expect((await flow.status(session)).body.status).toBe('awaiting_email')
-  await stopAfter(session, 600_000)
+  await freezeAt(session, 600_000)
   expect((await flow.status(session)).body).toMatchObject({ status: 'failed', error: { http_status: 408 } })
 })
 
-test('a network that takes its time shows as running', async () => {
+test('a login at a slow network is running', async () => {
   const flow = await newFlow()
   const login = flow.login({ username: 'slow@example.com', password: 'x' })
   const running = () =>
@@ -230,7 +230,7 @@ test('a network that takes its time shows as running', async () => {
   await flow.until(body.login_result.session_id, 'completed')
 })
 
-test('a later login takes the place of the one under way', async () => {
+test('a later login replaces the one in progress', async () => {
   const flow = await newFlow()
   const first = await flow.begin('2fa@example.com')
   const second = await flow.begin('email@example.com')
@@ -243,7 +243,7 @@ test('a later login takes the place of the one under way', async () => {
   await flow.until(second, 'completed')
 })
 
-test('a caller that waits for a login hears that a later one has taken its place: 409', async () => {
+test('a caller that waits for a login gets 409 when a later one replaces it', async () => {
   const flow = await newFlow()
   const waiting = flow.login({ username: 'slow@example.com', password: 'x' })
   const sessions = () =>
@@ -258,7 +258,7 @@ test('a caller that waits for a login hears that a later one has taken its place
   expect([status, body.error.code]).toEqual([409, 'superseded'])
 })
 
-test('of many logins at once one is left, and it completes', async () => {
+test('of concurrent logins one remains, and it completes', async () => {
   const flow = await newFlow()
   const answers = await Promise.all(
     Array.from({ length: 8 }, () => flow.login({ username: 'a@b.example', password: 'x' })),

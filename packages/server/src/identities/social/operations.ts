@@ -15,20 +15,20 @@ import {
   parseLogin,
 } from './requests.ts'
 import { readSession, type SocialDependencies, startLogin } from './sessions.ts'
-import { waitForWord } from './wait.ts'
+import { waitForAnswer } from './wait.ts'
 
-/** The services that the log-ins to the social network need. */
+/** Services that these operations need. */
 export type SocialServices = SocialDependencies
 
 const operation = operationsWith<SocialServices>()
 const tag = 'Identities'
-/** Networks refuse wrong credentials soon; whoever is let in, or asked for more, is told by the status call. */
+/** Networks reject wrong credentials quickly. Later results are returned by the status call. */
 const LOGIN_WAIT_MS = 10_000
 const CODE_WAIT_MS = 20_000
 
 const SessionPath = { ...IdentityPath, session_id: idInPath('login session') }
 
-/** The flow that connects an identity to the social network, under both names of the network. */
+/** The calls that connect an identity to the social network, under both path names. */
 export const SOCIAL_OPERATIONS = [...flow('social', ''), ...flow('linkedin', ' (the same as under /social)')]
 
 function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialServices>[] {
@@ -45,13 +45,13 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       output: LoginAnswer,
       example: { username: 'ada@example.com', password: 'correct horse', country: 'GB' },
       errors: LOGIN_ERRORS,
-      // The login is queued in a transaction; the answer waits for the network outside of it.
+      // The login is queued in its own transaction; waiting for the network happens outside it.
       audit: 'own',
       async run({ tenant, actor, isGivenUp, ...dependencies }, { identity_id, ...login }) {
         const session = await startLogin(tenant, dependencies, identity_id, parseLogin(login), actor)
-        await waitForWord(tenant, dependencies.clock, session, LOGIN_WAIT_MS, isGivenUp)
+        await waitForAnswer(tenant, dependencies.clock, session, LOGIN_WAIT_MS, isGivenUp)
         const isSandbox = dependencies.social.name === 'sandbox'
-        const notice = isSandbox ? ' The network is the sandbox: nothing leaves this service.' : ''
+        const notice = isSandbox ? ' The network is a sandbox: nothing leaves this service.' : ''
         return {
           message: `The login is queued. Poll its status every 2 to 3 seconds.${notice}`,
           identity_id: session.identity_id,
@@ -64,7 +64,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       tag,
       http: `GET ${base}/status/:session_id`,
       scope,
-      summary: `Get how a login stands; poll until it is completed or failed${alias}`,
+      summary: `Get the status of a login; poll until it is completed or failed${alias}`,
       input: SessionPath,
       output: LoginStatus,
       run: async ({ tenant, now }, { identity_id, session_id }) =>
@@ -75,15 +75,15 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       tag,
       http: `POST ${base}/code/:session_id`,
       scope,
-      summary: `Send the two-factor code that the network asked for${alias}`,
+      summary: `Submit the two-factor code that the network asked for${alias}`,
       input: { ...SessionPath, ...Code },
       output: CodeAnswer,
       example: { code: '123456' },
-      // A code that comes too late is told what the login failed with; the network's absence is no error of the code.
+      // A late code returns the login's failure, with 409 instead of 503 for network_unavailable.
       errors: ['409 no_code_awaited', '409 network_unavailable', ...LOGIN_ERRORS],
       async run({ tenant, isGivenUp, ...dependencies }, { identity_id, session_id, code }) {
         const submitted = await submitCode(tenant, dependencies, identity_id, session_id, code)
-        const session = await waitForWord(tenant, dependencies.clock, submitted, CODE_WAIT_MS, isGivenUp)
+        const session = await waitForAnswer(tenant, dependencies.clock, submitted, CODE_WAIT_MS, isGivenUp)
         return { session_id, login_result: loginResult(session) }
       },
     }),
@@ -92,7 +92,7 @@ function flow(network: 'social' | 'linkedin', alias: string): Operation<SocialSe
       tag,
       http: `GET ${base}/check`,
       scope,
-      summary: `Ask the network whether an identity's session is valid${alias}`,
+      summary: `Check with the network whether an identity's session is valid${alias}`,
       input: IdentityPath,
       output: Check,
       errors: ['503 social_unavailable'],

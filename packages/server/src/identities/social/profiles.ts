@@ -1,6 +1,6 @@
 import type { Tenant } from '../../platform/tenant.ts'
 
-/** The identity's stored profile, or null; also null where there is no such identity. */
+/** The identity's stored profile; null if there is none or the identity does not exist. */
 export async function profileOf(tenant: Tenant, identityId: string): Promise<string | null> {
   const row = await tenant.db
     .selectFrom('social_profiles')
@@ -10,7 +10,7 @@ export async function profileOf(tenant: Tenant, identityId: string): Promise<str
   return row?.profile_id ?? null
 }
 
-/** Keeps the profile that a login has connected. */
+/** Stores the profile of a completed login. */
 export async function storeProfile(tenant: Tenant, identityId: string, profileId: string, now: Date): Promise<void> {
   const state = { profile_id: profileId, connected: true, checked_at: now, updated_at: now }
   await tenant.db
@@ -21,8 +21,8 @@ export async function storeProfile(tenant: Tenant, identityId: string, profileId
 }
 
 /**
- * Writes down what the network said of a profile's session. A profile that a login has replaced meanwhile is left
- * alone, and so is an answer that is newer.
+ * Stores the result of a session check. It has no effect if a login has replaced the profile in the meantime or a
+ * newer result is stored.
  */
 export async function storeCheck(
   tenant: Tenant,
@@ -38,4 +38,28 @@ export async function storeCheck(
     .where('profile_id', '=', profileId)
     .where('checked_at', '<=', now)
     .execute()
+}
+
+/** The social-network state of an identity. */
+export interface SocialState {
+  connected: boolean
+  profile_id: string | null
+  /** When the network was last asked. */
+  checked_at: string | null
+}
+
+/** The stored state of each identity, including those without a profile. */
+export async function socialStates(tenant: Tenant, identityIds: readonly string[]): Promise<Map<string, SocialState>> {
+  const states = new Map<string, SocialState>()
+  for (const id of identityIds) states.set(id, { connected: false, profile_id: null, checked_at: null })
+  if (identityIds.length === 0) return states
+  const rows = await tenant.db
+    .selectFrom('social_profiles')
+    .select(['identity_id', 'profile_id', 'connected', 'checked_at'])
+    .where('identity_id', 'in', identityIds)
+    .execute()
+  for (const { identity_id, profile_id, connected, checked_at } of rows) {
+    states.set(identity_id, { connected, profile_id, checked_at: checked_at.toISOString() })
+  }
+  return states
 }

@@ -8,15 +8,14 @@ import type { Login, SessionRow, SessionStatus } from './sessions.ts'
 const WAIT_SECONDS_MAX = 3_600
 const WAIT_SECONDS_DEFAULT = 600
 
-/** What a login is asked for with; all of it may be missing. */
 export const LoginInput = {
-  username: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Needs `password` beside it.' })),
+  username: Type.Optional(Type.String({ minLength: 1, maxLength: 320, description: 'Requires `password`.' })),
   password: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000 })),
   country: Type.Optional(
     Type.String({
       maxLength: 10,
       default: 'US',
-      description: 'Where the login should seem to come from: two letters of ISO 3166-1.',
+      description: 'Where the login should appear to come from: an ISO 3166-1 alpha-2 code.',
     }),
   ),
   max_verification_wait_time: Type.Optional(
@@ -24,7 +23,7 @@ export const LoginInput = {
       minimum: 1,
       maximum: WAIT_SECONDS_MAX,
       default: WAIT_SECONDS_DEFAULT,
-      description: 'Seconds from the login call until it is given up.',
+      description: 'Seconds from the login call until the login fails.',
     }),
   ),
 }
@@ -39,17 +38,17 @@ export const Code = {
   }),
 }
 
-/** Checks what a schema cannot. @throws ServiceError 400 naming every wrong place. */
+/** Checks what the schema cannot. @throws ServiceError 400 that names every invalid field. */
 export function parseLogin(body: LoginInput): Login {
   const { username, password, max_verification_wait_time: waitSeconds = WAIT_SECONDS_DEFAULT } = body
   const country = parseCountry(body.country ?? 'US')
   const details: ErrorDetail[] = []
   if (username === undefined && password !== undefined) {
-    details.push({ path: 'username', message: 'is required beside password; leave both out to log in again' })
+    details.push({ path: 'username', message: 'is required with password; omit both to log in again' })
   }
-  if (username !== undefined && username.trim() === '') details.push({ path: 'username', message: 'is blank' })
+  if (username !== undefined && username.trim() === '') details.push({ path: 'username', message: 'must not be blank' })
   if (username !== undefined && password === undefined) {
-    details.push({ path: 'password', message: 'is required beside username; leave both out to log in again' })
+    details.push({ path: 'password', message: 'is required with username; omit both to log in again' })
   }
   if (country === null) details.push({ path: 'country', message: 'must be a two-letter ISO 3166-1 code, such as US' })
   if (details.length > 0 || country === null) throw validationError(details)
@@ -63,11 +62,11 @@ const LoginResult = Type.Object({ profile_id: Nullable(Type.String()), session_i
 
 export const LoginAnswer = { message: Type.String(), identity_id: Id, login_result: LoginResult }
 export const CodeAnswer = { session_id: Id, login_result: LoginResult }
-/** What the network says of an identity's session now. */
+/** The network's answer about an identity's session. */
 export const Check = { connected: Type.Boolean(), profile_id: Nullable(Type.String()), checked_at: Timestamp }
 export type Check = Type.Static<Type.TObject<typeof Check>>
 
-/** The one success answer whose `status` is not `success`, but the session's. */
+/** The only successful response whose `status` is not `success`: it is the session's status. */
 export const LoginStatus = {
   status: Status,
   session_id: Id,
@@ -78,9 +77,11 @@ export const LoginStatus = {
       {
         code: Type.String(),
         message: Type.String(),
-        http_status: Type.Integer({ description: 'What a call of this flow answers that meets this error.' }),
+        http_status: Type.Integer({
+          description: 'The HTTP status of other calls of this flow that return this error.',
+        }),
       },
-      { description: 'Why the login failed; beside `awaiting_2fa`, that the last code was wrong.' },
+      { description: 'Why the login failed. With `awaiting_2fa`: the last code was rejected.' },
     ),
   ),
   login_result: LoginResult,
@@ -91,7 +92,7 @@ export function loginResult({ profile_id, session_id, status }: SessionRow): Typ
   return { profile_id, session_id, status: status as SessionStatus }
 }
 
-/** The session as the status call answers it. */
+/** The session as the status call returns it. */
 export function loginStatus(session: SessionRow): LoginStatus {
   const { session_id, identity_id, profile_id } = session
   const error = errorOf(session)
@@ -106,7 +107,7 @@ export function loginStatus(session: SessionRow): LoginStatus {
   }
 }
 
-/** What has gone wrong with a session, or with its last code. */
+/** Why the session failed or its last code was rejected; null if neither applies. */
 export function errorOf(session: SessionRow) {
   if (session.error_code !== null) return failureObject(session.error_code as LoginFailure)
   const isRejected = session.status === 'awaiting_2fa' && session.code_rejected === session.code_count

@@ -19,7 +19,7 @@ import { openJobs } from '../../platform/jobs/jobs.ts'
 import { openTenant } from '../../platform/tenant.ts'
 import { openConnector, startSocialLogins } from './open.ts'
 import { SOCIAL_LOGINS, startLogin } from './sessions.ts'
-import { takeStep } from './steps.ts'
+import { runStep } from './steps.ts'
 import { sweepLogins } from './sweep.ts'
 
 let certificate: Certificate
@@ -34,12 +34,12 @@ afterEach(async () => {
   for (const each of open.splice(0).reverse()) await each.close()
 })
 
-/** A gateway, and a service that can be started again and again on what it has stored. */
+/** A gateway, and a service that can be restarted with its stored data. */
 async function newInstallation() {
   const gateway: TestGateway = await startGateway(certificate)
   open.push(gateway)
   const directory = await openDirectory()
-  // ClickHouse's own threads may write something more while its directory is emptied.
+  // ClickHouse's threads may still write while its directory is being deleted.
   open.push({ close: () => rm(directory, { recursive: true, force: true, maxRetries: 10 }) })
   const environment = { ...gateway.environment, DATABASE_URL: await createDatabase(), CDS_DATA_DIR: directory }
   const outbound = { ca: certificate.certificate }
@@ -53,7 +53,7 @@ async function newInstallation() {
     open.push({ close })
     return { ...service, close }
   }
-  /** What another process on the same database would bring: its own workers, connector and sweep. */
+  /** Starts the workers, connector and sweep of another process with the same database. */
   const startWorker = async (service: TestService) => {
     const connector = openConnector(service.config, clock, outbound)
     const jobs = await openJobs(service.postgres.address, QUEUES, service.log)
@@ -69,8 +69,8 @@ async function newInstallation() {
   return { gateway, start, startWorker }
 }
 
-/** The same tenant, seen through another process. */
-async function seenBy(service: TestService, { id, site }: TestTenant): Promise<TestTenant> {
+/** The same tenant in another process. */
+async function inProcess(service: TestService, { id, site }: TestTenant): Promise<TestTenant> {
   const { apiKey } = await createApiKey(openTenant(service.stores, id), { name: 'other', scopes: ['all'] }, new Date())
   return new TestTenant(service, id, apiKey, site)
 }
@@ -79,7 +79,7 @@ const ACTOR = { kind: 'command_line' } as const
 const LOGIN = { credentials: { username: 'ada@example.com', password: 'x' }, country: 'US', waitSeconds: 600 }
 
 describe('a restart', () => {
-  test('takes up a login that was queued', async () => {
+  test('resumes a queued login', async () => {
     const { gateway, start } = await newInstallation()
     const first = await start()
     const tenant = await createTestTenant(first)
@@ -91,11 +91,11 @@ describe('a restart', () => {
     expect((await socialOf(tenant, identityId).status(session_id)).body.status).toBe('queued')
     await first.close()
     expect(gateway.asked).toEqual([])
-    const flow = socialOf(await seenBy(await start(), tenant), identityId)
+    const flow = socialOf(await inProcess(await start(), tenant), identityId)
     await flow.until(session_id, 'completed')
   })
 
-  test('asks again what was being asked, and lets the waiting caller go', async () => {
+  test('repeats an interrupted call, and the waiting caller gets its response', async () => {
     const { gateway, start } = await newInstallation()
     const first = await start()
     const tenant = await createTestTenant(first)
@@ -108,14 +108,14 @@ describe('a restart', () => {
     expect([status, body.login_result.status]).toEqual([200, 'queued'])
     await closing
     gateway.overrides.clear()
-    const flow = socialOf(await seenBy(await start(), tenant), identityId)
+    const flow = socialOf(await inProcess(await start(), tenant), identityId)
     await flow.until(body.login_result.session_id, 'completed')
     expect(new Set(gateway.askedOf('/v1/logins/begin').map(({ key }) => key))).toEqual(
       new Set([body.login_result.session_id]),
     )
   })
 
-  test('loses no login that awaits a code or runs', async () => {
+  test('loses no login that is running or waiting for a code', async () => {
     const { gateway, start } = await newInstallation()
     const first = await start()
     const tenant = await createTestTenant(first)
@@ -131,7 +131,7 @@ describe('a restart', () => {
     mailState = 'running'
     await socialOf(tenant, mailed).until(mailSession, 'running')
     await first.close()
-    const other = await seenBy(await start(), tenant)
+    const other = await inProcess(await start(), tenant)
     gateway.overrides.set('/v1/logins/status', (response, { body }) =>
       response.end(
         body.login_id === codeSession ? '{"state":"awaiting_2fa"}' : '{"state":"completed","profile_id":"mailed"}',
@@ -145,8 +145,8 @@ describe('a restart', () => {
   })
 })
 
-describe('a process that died with a login in hand', () => {
-  test('is replaced by another, whose sweep finds the lost job', async () => {
+describe('a process that died during a login', () => {
+  test('is replaced by another, whose sweep requeues the lost job', async () => {
     const { gateway, start } = await newInstallation()
     const service = await start()
     const tenant = await createTestTenant(service)
@@ -154,7 +154,7 @@ describe('a process that died with a login in hand', () => {
     const flow = socialOf(tenant, identityId)
     const session = await flow.begin('2fa@example.com')
     await flow.until(session, 'awaiting_2fa')
-    // What it leaves: the step was raised, and its job comes to nothing.
+    // What it leaves behind: the step is incremented, so its job has no effect.
     await tenant.handle.db
       .updateTable('social_sessions')
       .set(({ eb }) => ({ step: eb('step', '+', 1) }))
@@ -168,23 +168,23 @@ describe('a process that died with a login in hand', () => {
     await flow.until(session, 'completed')
   })
 
-  test('is replaced though the database refuses another login', async () => {
+  test('is replaced even if the database rejects the change of another login', async () => {
     const { gateway, start } = await newInstallation()
     const service = await start()
     const { database } = service.stores
     const tenant = await createTestTenant(service)
-    const begun = async () => {
+    const started = async () => {
       const flow = socialOf(tenant, await createIdentity(tenant))
       const session = await flow.begin('2fa@example.com')
       await flow.until(session, 'awaiting_2fa')
       return { flow, session }
     }
-    const [bad, over, lost] = [await begun(), await begun(), await begun()]
+    const [bad, over, lost] = [await started(), await started(), await started()]
     const sessions = () => tenant.handle.db.updateTable('social_sessions')
     await sessions().set({ deadline_at: clock() }).where('session_id', 'in', [bad.session, over.session]).execute()
     await sessions().set({ step: sql`step + 1`, wake_by: clock() }).where('session_id', '=', lost.session).execute()
     await refuseUpdates(database, 'social_sessions', sql`old.session_id = ${sql.lit(bad.session)}`)
-    // A look at one of the others may be under way.
+    // A poll for one of the others may be in progress.
     gateway.overrides.set('/v1/logins/status', (response, { body }) =>
       response.end(
         body.login_id === lost.session ? '{"state":"completed","profile_id":"p"}' : '{"state":"awaiting_2fa"}',
@@ -200,7 +200,7 @@ describe('a process that died with a login in hand', () => {
     await lost.flow.until(lost.session, 'completed')
   })
 
-  test('leaves nothing readable behind when the key has changed meanwhile', async () => {
+  test('leaves an unreadable login that fails if the key has changed since', async () => {
     const { start } = await newInstallation()
     const service = await start()
     const tenant = await createTestTenant(service)
@@ -211,7 +211,7 @@ describe('a process that died with a login in hand', () => {
     const dependencies = { ...service, jobs, secrets, clock }
     const { session_id } = await startLogin(tenant.handle, dependencies, identityId, LOGIN, ACTOR)
     const job = { tenantId: tenant.id, sessionId: session_id, step: 0 }
-    await takeStep(dependencies, job, AbortSignal.timeout(60_000))
+    await runStep(dependencies, job, AbortSignal.timeout(60_000))
     await jobs.stop()
     const { body } = await socialOf(tenant, identityId).status(session_id)
     expect(body).toMatchObject({ status: 'failed', error: { code: 'credentials_unreadable' } })
@@ -236,7 +236,7 @@ describe('several processes', () => {
     expect(begun.sort()).toEqual(sessions.sort())
   })
 
-  test('with the same job in hand ask once', async () => {
+  test('with the same job call the network once', async () => {
     const { gateway, start } = await newInstallation()
     const service = await start()
     const tenant = await createTestTenant(service)
@@ -247,11 +247,11 @@ describe('several processes', () => {
     const { session_id } = await startLogin(tenant.handle, dependencies, identityId, LOGIN, ACTOR)
     const job = { tenantId: tenant.id, sessionId: session_id, step: 0 }
     const signal = new AbortController().signal
-    await Promise.all(Array.from({ length: 6 }, () => takeStep(dependencies, job, signal)))
+    await Promise.all(Array.from({ length: 6 }, () => runStep(dependencies, job, signal)))
     expect(gateway.asked).toHaveLength(1)
     expect((await socialOf(tenant, identityId).status(session_id)).body.status).toBe('completed')
     await jobs.send(tenant.handle, SOCIAL_LOGINS, { sessionId: session_id, step: 1 })
-    await takeStep(dependencies, { ...job, step: 1 }, signal)
+    await runStep(dependencies, { ...job, step: 1 }, signal)
     expect(gateway.asked).toHaveLength(1)
     await jobs.stop()
   })

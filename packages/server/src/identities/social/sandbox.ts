@@ -11,7 +11,7 @@ import {
   SocialUnavailable,
 } from './connector.ts'
 
-/** What `docs/social-gateway.md` promises; the parts before the @ of the user names that play something. */
+/** The user names, up to the @, that `docs/social-gateway.md` documents. */
 const SCENARIOS = [
   '2fa',
   '2fa-locked',
@@ -28,11 +28,11 @@ type Scenario = (typeof SCENARIOS)[number] | 'ok'
 
 const ACCEPTED_CODE = '123456'
 const CODES_MAX = 3
-const LOOKS_UNTIL_DONE = 3
+const POLLS_UNTIL_DONE = 3
 const PROFILE = /^sandbox-(.+)-[0-9a-f]{12}$/
 
-/** How each begins; those that are not here log in at once. */
-const BEGINNINGS: Partial<Record<Scenario, LoginState>> = {
+/** The first state of each scenario. Others complete immediately. */
+const FIRST_STATES: Partial<Record<Scenario, LoginState>> = {
   '2fa': { state: 'awaiting_2fa' },
   '2fa-locked': { state: 'awaiting_2fa' },
   email: { state: 'awaiting_email' },
@@ -45,8 +45,8 @@ const BEGINNINGS: Partial<Record<Scenario, LoginState>> = {
 type SandboxLogin = { profile_id: string; scenario: string; state: string; reason: string | null }
 
 /**
- * A network that exists only here: the user name says what happens, and what is sent is kept in a table. It remembers
- * its logins in the database, like a real network would, so that they outlive the process.
+ * A simulated network. The user name selects the scenario, and sent messages are stored in a table. Logins are stored
+ * in the database, so that they survive a restart of the process, as with a real network.
  */
 export function createSandbox(clock: Clock): SocialConnector {
   return {
@@ -55,8 +55,8 @@ export function createSandbox(clock: Clock): SocialConnector {
       const scenario = credentials === null ? scenarioOfProfile(profileId ?? '') : scenarioOf(credentials.username)
       if (scenario === 'down') throw unreachable()
       const profile = credentials === null ? (profileId ?? '') : profileIdOf(tenant, scenario, credentials.username)
-      const beginning = credentials === null ? renewalOf(scenario) : BEGINNINGS[scenario]
-      const state = beginning ?? { state: 'completed', profileId: profile }
+      const firstState = credentials === null ? renewalOf(scenario) : FIRST_STATES[scenario]
+      const state = firstState ?? { state: 'completed', profileId: profile }
       await tenant.db
         .insertInto('social_sandbox_logins')
         .values({ session_id: sessionId, scenario, profile_id: profile, ...columnsOf(state), created_at: clock() })
@@ -64,16 +64,18 @@ export function createSandbox(clock: Clock): SocialConnector {
         .execute()
       return stateOf(await readLogin(tenant, sessionId))
     },
-    look: async (tenant, sessionId) => {
+    status: async (tenant, sessionId) => {
       const login = await tenant.db
         .updateTable('social_sandbox_logins')
-        .set(({ eb }) => ({ looks: eb('looks', '+', 1) }))
+        .set(({ eb }) => ({ polls: eb('polls', '+', 1) }))
         .where('session_id', '=', sessionId)
-        .returning(['profile_id', 'scenario', 'state', 'reason', 'looks'])
+        .returning(['profile_id', 'scenario', 'state', 'reason', 'polls'])
         .executeTakeFirst()
       if (!login) throw new SocialUnavailable('The sandbox does not know this login.', false)
-      const isDone = login.looks >= LOOKS_UNTIL_DONE && ['slow', 'email'].includes(login.scenario)
-      return isDone ? settle(tenant, sessionId, { state: 'completed', profileId: login.profile_id }) : stateOf(login)
+      const isDone = login.polls >= POLLS_UNTIL_DONE && ['slow', 'email'].includes(login.scenario)
+      return isDone
+        ? updateLogin(tenant, sessionId, { state: 'completed', profileId: login.profile_id })
+        : stateOf(login)
     },
     submitCode: async (tenant, sessionId, code, number) => {
       const login = await readLogin(tenant, sessionId)
@@ -83,13 +85,13 @@ export function createSandbox(clock: Clock): SocialConnector {
         .set({ codes: number })
         .where('session_id', '=', sessionId)
         .execute()
-      return settle(tenant, sessionId, answer)
+      return updateLogin(tenant, sessionId, answer)
     },
     check: async (_tenant, profileId) => scenarioOfProfile(profileId) !== 'expired',
     sendMessage: (tenant, profileId, { message, ...envelope }) =>
-      keep(tenant, { profileId, kind: 'message', ...envelope, text: message, now: clock() }),
+      storeInOutbox(tenant, { profileId, kind: 'message', ...envelope, text: message, now: clock() }),
     connect: (tenant, profileId, { note = null, ...envelope }) =>
-      keep(tenant, { profileId, kind: 'connect', ...envelope, text: note, now: clock() }),
+      storeInOutbox(tenant, { profileId, kind: 'connect', ...envelope, text: note, now: clock() }),
   }
 }
 
@@ -102,7 +104,7 @@ function answerTo(login: SandboxLogin, code: string, number: number): LoginState
     : { state: 'awaiting_2fa', codeRejected: true }
 }
 
-/** Logging in again without credentials works as long as the stored session does. */
+/** A login without credentials succeeds while the stored session is valid. */
 function renewalOf(scenario: Scenario): LoginState | undefined {
   return scenario === 'expired' ? { state: 'failed', reason: 'credentials_rejected' } : undefined
 }
@@ -115,7 +117,7 @@ async function readLogin(tenant: Tenant, sessionId: string): Promise<SandboxLogi
     .executeTakeFirstOrThrow()
 }
 
-async function settle(tenant: Tenant, sessionId: string, state: LoginState): Promise<LoginState> {
+async function updateLogin(tenant: Tenant, sessionId: string, state: LoginState): Promise<LoginState> {
   await tenant.db
     .updateTable('social_sandbox_logins')
     .set(columnsOf(state))
@@ -134,16 +136,16 @@ function stateOf({ state, reason, profile_id }: SandboxLogin): LoginState {
   return { state: state as 'running' | 'awaiting_2fa' | 'awaiting_email' }
 }
 
-interface Letter extends Omit<SocialInvitation, 'note'> {
+interface OutboxMessage extends Omit<SocialInvitation, 'note'> {
   profileId: string
   kind: 'message' | 'connect'
   text: string | null
   now: Date
 }
 
-/** Keeps what a real network would deliver, once for each key. */
-async function keep(tenant: Tenant, letter: Letter): Promise<SendOutcome> {
-  const { profileId, kind, recipientProfileUrl, idempotencyKey, text, now } = letter
+/** Stores a message that a real network would deliver, once per key. */
+async function storeInOutbox(tenant: Tenant, outgoing: OutboxMessage): Promise<SendOutcome> {
+  const { profileId, kind, recipientProfileUrl, idempotencyKey, text, now } = outgoing
   const scenario = scenarioOfProfile(profileId)
   const recipient = new URL(recipientProfileUrl).pathname.replace(/\/$/, '').split('/').at(-1)
   if (recipient === 'unreachable') throw unreachable()
@@ -176,18 +178,18 @@ function scenarioOf(username: string): Scenario {
   return SCENARIOS.find((scenario) => scenario === name) ?? 'ok'
 }
 
-/** A profile of another connector, from before the configuration changed, has no session here. */
+/** A profile of another connector, stored before the configuration changed, has no session here. */
 function scenarioOfProfile(profileId: string): Scenario {
   const [, scenario] = PROFILE.exec(profileId) ?? []
   return scenario === undefined ? 'expired' : scenarioOf(scenario)
 }
 
-/** The same user name is the same profile, and tells nothing of itself but what it plays. */
+/** The same user name has the same profile id, which reveals only its scenario. */
 function profileIdOf(tenant: Tenant, scenario: Scenario, username: string): string {
   const name = `${tenant.id} ${username.trim().toLowerCase()}`
   return `sandbox-${scenario}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
 }
 
 function unreachable(): SocialUnavailable {
-  return new SocialUnavailable('The sandbox plays a network that does not answer.', true)
+  return new SocialUnavailable('The sandbox simulates a network that does not answer.', true)
 }

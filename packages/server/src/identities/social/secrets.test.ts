@@ -21,7 +21,7 @@ async function newFlow(service: TestService) {
   return { ...flow, login, tenant }
 }
 
-/** Neither readable anywhere, nor kept sealed when there is no use for it any more. */
+/** No secret is readable anywhere, or stored encrypted once it is no longer needed. */
 async function expectNoTrace(service: TestService, tenant: TestTenant): Promise<void> {
   const everything = await everythingStored(service)
   expect(everything).toContain('-- public.social_sessions')
@@ -40,14 +40,14 @@ async function expectNoTrace(service: TestService, tenant: TestTenant): Promise<
   expect(kept.flatMap((row) => Object.values(row)).filter((sealed) => sealed !== null)).toEqual([])
 }
 
-describe('in the sandbox no password and no code is left', () => {
+describe('in the sandbox no password or code remains', () => {
   let sandboxed: TestService
   beforeAll(async () => {
     sandboxed = await startTestService({}, { clock })
   })
   afterAll(() => sandboxed?.close())
 
-  test('which the search would find', async () => {
+  test('the search finds stored text', async () => {
     const tenant = await createTestTenant(sandboxed)
     await tenant.contact('found@example.com', { note: PASSWORD.toUpperCase() })
     expect(await everythingStored(sandboxed)).toContain(PASSWORD.toUpperCase())
@@ -56,20 +56,20 @@ describe('in the sandbox no password and no code is left', () => {
   test.each(['ada', 'wrong', 'locked', 'email', 'expired', 'refuse', 'down'])('after %s', async (name) => {
     const flow = await newFlow(sandboxed)
     const { status } = await flow.login(name)
-    // The login call may or may not wait long enough to see the network given up.
+    // The login call may return before or after the login fails.
     expect(name === 'down' ? [200, 503] : [200, 401, 423]).toContain(status)
     if (name !== 'down') await expectNoTrace(sandboxed, flow.tenant)
-    const finished = () =>
+    const unfinished = () =>
       flow.tenant.handle.db
         .selectFrom('social_sessions')
         .select('session_id')
         .where('finished_at', 'is', null)
         .execute()
-    await expect.poll(finished, { timeout: 50_000 }).toEqual([])
+    await expect.poll(unfinished, { timeout: 50_000 }).toEqual([])
     await expectNoTrace(sandboxed, flow.tenant)
   })
 
-  test('while a code is awaited, after wrong ones, and after the timeout', async () => {
+  test('while waiting for a code, after wrong ones, and after the timeout', async () => {
     const flow = await newFlow(sandboxed)
     const { body } = await flow.login('2fa')
     const session = body.login_result.session_id
@@ -83,7 +83,7 @@ describe('in the sandbox no password and no code is left', () => {
     await expectNoTrace(sandboxed, flow.tenant)
   })
 
-  test('the database itself refuses to keep a secret of a login that has ended', async () => {
+  test('the database rejects a secret of a finished login', async () => {
     const flow = await newFlow(sandboxed)
     await flow.login('ada')
     const keep = flow.tenant.handle.db.updateTable('social_sessions').set({ code_sealed: 'v1.x.y' }).execute()
@@ -104,13 +104,13 @@ describe('with a gateway', () => {
     await gateway?.close()
   })
 
-  test.each(['ada', 'wrong', 'locked', 'odd'])('none is left after %s', async (name) => {
+  test.each(['ada', 'wrong', 'locked', 'odd'])('none remains after %s', async (name) => {
     const flow = await newFlow(gated)
     await flow.login(name)
     await expectNoTrace(gated, flow.tenant)
   })
 
-  test('none is left when the gateway repeats what it was sent', async () => {
+  test('none remains if the gateway echoes the request', async () => {
     gateway.overrides.set('/v1/logins/begin', (response, { body }) => {
       response.end(JSON.stringify({ state: 'failed', reason: `no: ${body.password}`, error: body.password }))
     })
@@ -127,8 +127,8 @@ describe('with a gateway', () => {
     gateway.overrides.clear()
   })
 
-  test('they are kept sealed while the gateway has not taken them, and erased when nobody comes for them', async () => {
-    // As long as the gateway says nothing the password may be needed again.
+  test('they are stored encrypted until the gateway receives them, and erased when the login expires', async () => {
+    // The password may be needed again until the gateway answers.
     gateway.overrides.set('/v1/logins/begin', () => {})
     const flow = await newFlow(gated)
     const login = flow.login('ada')
@@ -144,7 +144,7 @@ describe('with a gateway', () => {
     await expectNoTrace(gated, flow.tenant)
   })
 
-  test('a sealed password opens in no other session', async () => {
+  test('an encrypted password cannot be decrypted for another session', async () => {
     gateway.overrides.set('/v1/logins/begin', () => {})
     const flow = await newFlow(gated)
     const login = flow.login('ada')
@@ -155,7 +155,7 @@ describe('with a gateway', () => {
     const place = `${flow.tenant.id}/another-session/social-credentials`
     expect(() => gated.secrets.open(credentials_sealed ?? '', place)).toThrow()
     gateway.overrides.clear()
-    // The hanging call ends after its ten seconds, and the next one is answered.
+    // The hanging call times out after ten seconds, and the retry is answered.
     await login
   })
 })

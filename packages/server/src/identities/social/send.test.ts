@@ -30,7 +30,7 @@ const MESSAGE: SocialMessage = {
 const send = (identityId: string, changes: Partial<SocialMessage> = {}) =>
   sendSocialMessage(tenant.handle, dependencies, identityId, { ...MESSAGE, ...changes })
 
-test('what is sent is in the outbox, once for each key and tenant, also when it is sent many times at once', async () => {
+test('a message is in the outbox once per key and tenant, even after concurrent calls', async () => {
   const identityId = await connected('ada@example.com')
   const sent = await Promise.all(Array.from({ length: 8 }, () => send(identityId)))
   expect(new Set(sent.map(({ external_id }) => external_id)).size).toBe(1)
@@ -49,7 +49,7 @@ test('what is sent is in the outbox, once for each key and tenant, also when it 
   ])
 })
 
-test("an identity that never logged in is told apart from one that is unknown or another tenant's", async () => {
+test("an identity that never logged in has another error than an unknown one or another tenant's", async () => {
   await expect(send(await createIdentity(tenant))).rejects.toMatchObject({
     status: 409,
     code: 'identity_without_social',

@@ -25,16 +25,16 @@ export interface SendDependencies {
   clock: Clock
 }
 
-/** What was sent, in the network's name for it. */
+/** The network's id of what was sent. */
 export interface Sent {
   external_id: string
 }
 
 /**
- * Sends a message as an identity. Under one idempotency key it is sent once, however often this is called.
- * @throws ServiceError 400 for what cannot be sent, 404 for an unknown identity, 409 `identity_without_social`,
- * `social_session_expired` (log in again) or `social_refused` (the network does not want it; trying again is useless),
- * 503 `social_unavailable` (try again with the same key).
+ * Sends a message as an identity, once per idempotency key.
+ * @throws ServiceError 400 for an invalid message, 404 for an unknown identity, 409 `identity_without_social`,
+ * `social_session_expired` (log in again) or `social_refused` (permanent),
+ * 503 `social_unavailable` (retry with the same key).
  */
 export async function sendSocialMessage(
   tenant: Tenant,
@@ -47,7 +47,7 @@ export async function sendSocialMessage(
   return send(tenant, dependencies, identityId, (social, profileId) => social.sendMessage(tenant, profileId, message))
 }
 
-/** Asks somebody to connect with an identity, with the same promises and errors as `sendSocialMessage`. */
+/** Sends a connection request as an identity, with the same guarantees and errors as `sendSocialMessage`. */
 export async function sendSocialConnect(
   tenant: Tenant,
   dependencies: SendDependencies,
@@ -68,7 +68,7 @@ async function send(
   await requireIdentity(tenant, identityId)
   const profileId = await profileOf(tenant, identityId)
   if (profileId === null) {
-    const message = 'This identity has no social-network profile. Log it in first (POST …/social/login).'
+    const message = 'This identity has no social-network profile. Log in first (POST …/social/login).'
     throw conflict('identity_without_social', message)
   }
   const result = await call(social, profileId).catch((error) => {
@@ -79,18 +79,18 @@ async function send(
     throw conflict('social_refused', REFUSALS[result.reason], [{ path: 'reason', message: result.reason }])
   }
   await storeCheck(tenant, identityId, profileId, false, clock())
-  const message = "The identity's session at the network has ended. Log it in again (POST …/social/login)."
+  const message = "The identity's session at the network has expired. Log in again (POST …/social/login)."
   throw conflict('social_session_expired', message)
 }
 
 const REFUSALS: Record<RefusalReason, string> = {
-  recipient_not_found: 'The network knows no such profile. Check the recipient_profile_url.',
+  recipient_not_found: 'The network does not know this profile. Check the recipient_profile_url.',
   not_connected: 'The network delivers only to connections of this identity. Send a connection request first.',
-  limit_reached: "The network's limit for this identity is reached. Send less, or later.",
-  not_allowed: 'The network refused this. Look at the profile on its own site.',
+  limit_reached: "The network's limit for this identity is reached. Try again later.",
+  not_allowed: "The network refused this. Check the profile on the network's own site.",
 }
 
-/** Anything but a SocialUnavailable is ours. */
+/** Converts SocialUnavailable. Any other error is a bug of ours and is returned unchanged. */
 export function toServiceError(error: unknown): unknown {
   if (!(error instanceof SocialUnavailable)) return error
   const message = 'The social network cannot be reached at the moment. Try again shortly.'

@@ -7,13 +7,14 @@ import { type Jobs, jobQueue } from '../../platform/jobs/jobs.ts'
 import type { TenantTables } from '../../platform/postgres/database.ts'
 import type { Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
+import { subject } from '../identities.ts'
 import type { SocialConnector } from './connector.ts'
 import type { LoginFailure } from './failures.ts'
 import { profileOf } from './profiles.ts'
 
 /**
- * One job for each question to the network. Nothing secret is in it, because finished jobs are kept for a while: what
- * was sent is in the session's own row, sealed. A job whose `step` is not the session's any more has nothing to do.
+ * One job per request to the network. It contains no secret, because finished jobs are retained for a while: secrets are
+ * in the session's row, encrypted. A job whose `step` is no longer the session's does nothing.
  */
 export const SOCIAL_LOGINS = jobQueue<{ sessionId: string; step: number }>('social-logins', {
   retryLimit: 3,
@@ -22,7 +23,7 @@ export const SOCIAL_LOGINS = jobQueue<{ sessionId: string; step: number }>('soci
   deleteAfterSeconds: 3_600,
 })
 
-/** A job is lost when it has not been done so long after it should have been; no step takes as long. */
+/** A job counts as lost this long after its due time. No step takes as long. */
 export const LOST_AFTER_MS = 45_000
 
 export type SessionStatus = 'queued' | 'running' | 'awaiting_2fa' | 'awaiting_email' | 'completed' | 'failed'
@@ -42,9 +43,9 @@ export interface Login {
 }
 
 /**
- * Queues a login. One that the identity has under way ends: the later one counts.
+ * Queues a login. It replaces the identity's login in progress.
  * @returns the new session.
- * @throws ServiceError 404 for an unknown identity, 400 where there is neither a user name nor a stored profile.
+ * @throws ServiceError 404 for an unknown identity, 400 if there is neither a user name nor a stored profile.
  */
 export async function startLogin(
   tenant: Tenant,
@@ -54,7 +55,7 @@ export async function startLogin(
   actor: Actor,
 ): Promise<SessionRow> {
   return tenant.transaction(async (tx) => {
-    // Locked, so that two logins at once come one after the other; not so far that what refers to it has to wait.
+    // Serializes concurrent logins. NO KEY UPDATE does not block inserts that reference the identity.
     const identity = await tx.db
       .selectFrom('identities')
       .select('identity_id')
@@ -96,7 +97,7 @@ export async function startLogin(
   })
 }
 
-/** A session of an identity as it is now; one whose time is over ends here. @throws ServiceError 404 */
+/** Reads a session of an identity, and ends it if its deadline has passed. @throws ServiceError 404 */
 export async function readSession(
   tenant: Tenant,
   identityId: string,
@@ -117,7 +118,7 @@ export async function readSession(
   return (await find()) ?? session
 }
 
-/** The login that an identity began last; undefined before the first. */
+/** The latest login of an identity; undefined if there is none. */
 export async function latestSession(tenant: Tenant, identityId: string): Promise<SessionRow | undefined> {
   return tenant.db
     .selectFrom('social_sessions')
@@ -129,7 +130,7 @@ export async function latestSession(tenant: Tenant, identityId: string): Promise
     .executeTakeFirst()
 }
 
-/** Ends a session that nobody needs to wait for any longer; does nothing to others. */
+/** Fails a session whose deadline has passed; other sessions are left unchanged. */
 export async function expireSession(tenant: Tenant, sessionId: string, now: Date): Promise<void> {
   await tenant.transaction(async (tx) => {
     const session = await tx.db
@@ -144,7 +145,7 @@ export async function expireSession(tenant: Tenant, sessionId: string, now: Date
   })
 }
 
-/** Ends a session in failure and erases its secrets. Call it in a transaction that has locked the session. */
+/** Fails a session and erases its secrets. The caller's transaction must have locked the session. */
 export async function failSession(
   tx: Tenant,
   { session_id, identity_id }: Pick<SessionRow, 'session_id' | 'identity_id'>,
@@ -162,11 +163,6 @@ export async function failSession(
   await audit(tx, { actor, action, ...subject(identity_id), details: { session_id, code } }, now)
 }
 
-/** What the audit log says these entries are about. */
-export function subject(identityId: string) {
-  return { subjectKind: 'identity', subjectId: identityId }
-}
-
 async function supersede(tx: Tenant, identityId: string, actor: Actor, now: Date): Promise<void> {
   const earlier = await tx.db
     .selectFrom('social_sessions')
@@ -180,7 +176,7 @@ async function supersede(tx: Tenant, identityId: string, actor: Actor, now: Date
   await failSession(tx, earlier, isOver ? 'verification_timed_out' : 'superseded', actor, now)
 }
 
-/** Where a session's secrets are stored: they open nowhere else. */
+/** Where a session's secrets are stored. They can be decrypted nowhere else. */
 export function credentialsPlace(tenantId: string, sessionId: string): string {
   return `${tenantId}/${sessionId}/social-credentials`
 }

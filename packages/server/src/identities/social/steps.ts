@@ -4,6 +4,7 @@ import type { Jobs, TenantJob } from '../../platform/jobs/jobs.ts'
 import type { Logger } from '../../platform/log.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import type { Clock } from '../../platform/time.ts'
+import { subject } from '../identities.ts'
 import { type LoginState, type SocialConnector, SocialUnavailable } from './connector.ts'
 import { storeCheck, storeProfile } from './profiles.ts'
 import {
@@ -14,12 +15,11 @@ import {
   LOST_AFTER_MS,
   type SessionRow,
   SOCIAL_LOGINS,
-  subject,
 } from './sessions.ts'
 
-/** With the pause between two looks at the queue, about two seconds. */
+/** With the polling interval of the queue, about two seconds. */
 const PAUSE_SECONDS = 1
-/** So many calls in a row may get no answer before a login is given up. */
+/** Consecutive unanswered calls after which a login fails. */
 const FAILURES_MAX = 3
 
 export interface StepDependencies {
@@ -31,14 +31,14 @@ export interface StepDependencies {
   log: Logger
 }
 
-/** What came of asking: the network's answer, or why there is none. */
-type Answer = LoginState | { state: 'no_answer'; isPassing: boolean } | { state: 'unreadable' }
+/** The network's answer, or why there is none. */
+type Answer = LoginState | { state: 'no_answer'; isTransient: boolean } | { state: 'unreadable' }
 
 /**
- * Asks the network one thing for a session (to begin, to take a code, how it stands) and writes the answer down. Whoever
- * raises the session's step first does it; any other process with the same job finds nothing to do.
+ * Sends one request to the network for a session (begin, submit a code or poll the status) and stores the answer. The
+ * process that increments the session's step first does it; any other process with the same job does nothing.
  */
-export async function takeStep(
+export async function runStep(
   dependencies: StepDependencies,
   { tenantId, sessionId, step }: TenantJob & { sessionId: string; step: number },
   signal: AbortSignal,
@@ -52,15 +52,15 @@ export async function takeStep(
   }
   let answer: Answer
   try {
-    answer = await ask(dependencies, tenant, session, signal)
+    answer = await callNetwork(dependencies, tenant, session, signal)
   } catch (error) {
     if (signal.aborted || !(error instanceof SocialUnavailable)) {
-      // Nobody knows what came of it: whoever gets the job next asks again, which the connector allows.
-      await giveBack(tenant, session)
+      // The result is unknown. The next worker repeats the call, which the connector allows.
+      await releaseStep(tenant, session)
       throw error
     }
     log.warn({ err: error, session_id: sessionId }, 'the social network gave no usable answer to a login')
-    answer = { state: 'no_answer', isPassing: error.isPassing }
+    answer = { state: 'no_answer', isTransient: error.isTransient }
   }
   await recordAnswer(dependencies, tenant, session, answer)
 }
@@ -82,7 +82,7 @@ async function claimStep(tenant: Tenant, sessionId: string, step: number, now: D
     .executeTakeFirst()
 }
 
-async function giveBack(tenant: Tenant, { session_id, step }: SessionRow): Promise<void> {
+async function releaseStep(tenant: Tenant, { session_id, step }: SessionRow): Promise<void> {
   await tenant.db
     .updateTable('social_sessions')
     .set({ step: step - 1 })
@@ -91,7 +91,7 @@ async function giveBack(tenant: Tenant, { session_id, step }: SessionRow): Promi
     .execute()
 }
 
-async function ask(
+async function callNetwork(
   { social, secrets, clock }: StepDependencies,
   tenant: Tenant,
   session: SessionRow,
@@ -120,11 +120,11 @@ async function ask(
   const code = open(code_sealed, codePlace(tenant.id, sessionId))
   if (code === undefined) return { state: 'unreadable' }
   return code === null
-    ? social.look(tenant, sessionId, signal)
+    ? social.status(tenant, sessionId, signal)
     : social.submitCode(tenant, sessionId, code, session.code_count, signal)
 }
 
-/** Writes an answer down, unless the session has ended or another step has begun meanwhile. */
+/** Stores an answer, unless the session has ended or another step has started in the meantime. */
 async function recordAnswer(
   { jobs, clock, social }: StepDependencies,
   tenant: Tenant,
@@ -134,7 +134,7 @@ async function recordAnswer(
   const { session_id: sessionId, identity_id: identityId } = asked
   const actor = asked.actor as unknown as Actor
   await tenant.transaction(async (tx) => {
-    // In the order of a deletion, which takes the identity before its sessions: neither waits for the other then.
+    // Locked in the same order as a deletion, identity before session, so that they cannot deadlock.
     await tx.db
       .selectFrom('identities')
       .select('identity_id')
@@ -162,17 +162,17 @@ async function recordAnswer(
       const details = { session_id: sessionId, connector: social.name, profile_id: answer.profileId }
       return audit(tx, { actor, action: 'identity.social_connected', ...subject(identityId), details }, now)
     }
-    // A code has come while we looked. Its job is queued, and what the look has said is old.
+    // A code arrived during the call. Its job is queued, so this answer is outdated.
     if (session.code_count > asked.code_count) return
     const failures = answer.state === 'no_answer' ? session.failures + 1 : 0
-    if (answer.state === 'no_answer' && (!answer.isPassing || failures >= FAILURES_MAX)) {
+    if (answer.state === 'no_answer' && (!answer.isTransient || failures >= FAILURES_MAX)) {
       return failSession(tx, session, 'network_unavailable', actor, now)
     }
     const pauseSeconds = PAUSE_SECONDS * 2 ** failures
     await tx.db
       .updateTable('social_sessions')
       .set({
-        ...(answer.state === 'no_answer' ? {} : heard(answer, asked)),
+        ...(answer.state === 'no_answer' ? {} : progressColumns(answer, asked)),
         failures,
         wake_by: new Date(now.getTime() + pauseSeconds * 1_000 + LOST_AFTER_MS),
         updated_at: now,
@@ -183,8 +183,8 @@ async function recordAnswer(
   })
 }
 
-/** What the network has got need not be kept any more. */
-function heard(answer: Exclude<LoginState, { state: 'completed' | 'failed' }>, { code_count }: SessionRow) {
+/** The columns for a login in progress. Secrets that the network has received are erased. */
+function progressColumns(answer: Exclude<LoginState, { state: 'completed' | 'failed' }>, { code_count }: SessionRow) {
   const rejected = answer.state === 'awaiting_2fa' && answer.codeRejected === true
   return {
     status: answer.state,

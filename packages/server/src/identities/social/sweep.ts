@@ -5,25 +5,25 @@ import type { StepDependencies } from './steps.ts'
 
 const EVERY_MS = 5_000
 const ROWS_AT_ONCE = 500
-const KEEP_MS = 30 * 86_400_000
+const RETENTION_MS = 30 * 86_400_000
 
 type Dependencies = Omit<StepDependencies, 'social' | 'secrets'>
 
 /**
- * Ends the logins whose time is over, which erases their secrets; queues again those whose job was lost with its
- * process; forgets what ended long ago. A login that the database fails holds up none of the others.
+ * Fails logins whose deadline has passed, which erases their secrets; requeues logins whose job was lost with its
+ * process; deletes old sessions. A failure with one login does not affect the others.
  */
 export async function sweepLogins({ stores, jobs, clock, log }: Dependencies): Promise<void> {
   const { database } = stores
   const now = clock()
-  const over = await database
+  const expired = await database
     .selectFrom('social_sessions')
     .select(['tenant_id', 'session_id'])
     .where('finished_at', 'is', null)
     .where('deadline_at', '<=', now)
     .limit(ROWS_AT_ONCE)
     .execute()
-  const failures = await eachAlone(over, async ({ tenant_id, session_id }) => {
+  const failures = await eachAlone(expired, async ({ tenant_id, session_id }) => {
     await expireSession(openTenant(stores, tenant_id), session_id, now)
   })
 
@@ -50,19 +50,18 @@ export async function sweepLogins({ stores, jobs, clock, log }: Dependencies): P
   failures.push(...failuresOfLost)
   if (failures.length > 0) {
     const failed = { err: failures[0], count: failures.length }
-    log.warn(failed, 'some social logins could not be swept; the next round tries again')
+    log.warn(failed, 'could not sweep some social logins; the next round will retry')
   }
 
-  const old = new Date(now.getTime() - KEEP_MS)
+  const old = new Date(now.getTime() - RETENTION_MS)
   await database.deleteFrom('social_sessions').where('finished_at', '<', old).execute()
   await database.deleteFrom('social_sandbox_logins').where('created_at', '<', old).execute()
 }
 
-/** Sweeps again and again. */
-export function keepSweeping(dependencies: Dependencies): Repeated {
+export function startSweeping(dependencies: Dependencies): Repeated {
   return every(EVERY_MS, () =>
     sweepLogins(dependencies).catch((error) => {
-      dependencies.log.warn({ err: error }, 'social logins could not be swept; the next round tries again')
+      dependencies.log.warn({ err: error }, 'could not sweep social logins; the next round will retry')
     }),
   )
 }

@@ -5,16 +5,16 @@ import { failureError } from './failures.ts'
 import { errorOf } from './requests.ts'
 import { readSession, type SessionRow } from './sessions.ts'
 
-/** Most answers are there at once; of those that are not, many callers may wait. */
+/** Most answers arrive quickly. The interval grows, because many callers may wait for slow ones. */
 const FIRST_PAUSE_MS = 50
 const PAUSE_MS_MAX = 500
 
 /**
- * Waits until the network has said something of a session, but not longer than it is worth keeping a caller.
- * @returns the session as it is then.
- * @throws ServiceError when the login or its code is refused.
+ * Waits up to `waitMs` for the network's answer about a session.
+ * @returns the current session.
+ * @throws ServiceError if the login or its code was rejected.
  */
-export async function waitForWord(
+export async function waitForAnswer(
   tenant: Tenant,
   clock: Clock,
   session: SessionRow,
@@ -24,7 +24,7 @@ export async function waitForWord(
   const until = performance.now() + waitMs
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, PAUSE_MS_MAX)) {
     const current = await readSession(tenant, session.identity_id, session.session_id, clock())
-    // Another caller's code may have come after the one that this caller waits for; it gets that word then.
+    // If another caller has submitted a later code, this caller gets the answer to that one.
     const isOpen = current.status === 'queued' || current.status === 'running'
     if (!isOpen) {
       const error = errorOf(current)

@@ -1,4 +1,4 @@
-/** What the few words of these pages need; nothing is loaded, and nothing runs. */
+/** Inline, so that the pages load no resources and need no scripts. */
 const STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:15vh auto 0;padding:0 1rem;color:#1a1a1a;background:#fff}button{font:inherit;padding:.5rem 1rem;border:0;border-radius:.3rem;color:#fff;background:#1864ab;cursor:pointer}@media(prefers-color-scheme:dark){body{color:#eee;background:#1a1a1a}}'
 
@@ -11,22 +11,22 @@ export const PAGE_HEADERS = {
   'x-robots-tag': 'noindex',
 }
 
-/** Asks before it does anything: programs that look at the links of a mail follow them too. */
-export function askPage(): string {
+/** Asks for confirmation, because link scanners follow the links in mails. */
+export function confirmPage(): string {
   return page(
     'Unsubscribe',
-    '<p>Do you want to get no more mail from us at this address?</p><form method="post"><button type="submit">Unsubscribe</button></form>',
+    '<p>Do you want to stop receiving mail from us at this address?</p><form method="post"><button type="submit">Unsubscribe</button></form>',
   )
 }
 
 export function donePage(): string {
-  return page('Unsubscribed', '<p>You will get no more mail from us at this address.</p>')
+  return page('Unsubscribed', '<p>You will no longer receive mail from us at this address.</p>')
 }
 
-export function unknownPage(): string {
+export function invalidLinkPage(): string {
   return page(
     'This link does not work',
-    '<p>It may have been cut off by your mail program, or be more than a year old. Copy the whole link from the mail, or answer the mail and ask to be left out.</p>',
+    '<p>Your mail program may have cut it off, or it may be more than a year old. Copy the whole link from the mail, or reply to the mail and ask to be unsubscribed.</p>',
   )
 }
 

@@ -3,7 +3,7 @@ import Type from 'typebox'
 import type { App } from '../../platform/http/app-types.ts'
 import { openTenant, type Stores, type Tenant } from '../../platform/tenant.ts'
 import type { MailDependencies } from '../mail/dependencies.ts'
-import { askPage, donePage, PAGE_HEADERS, unknownPage } from './page.ts'
+import { confirmPage, donePage, invalidLinkPage, PAGE_HEADERS } from './page.ts'
 import { readUnsubscribeToken } from './token.ts'
 import { findUnsubscribeLink, type UnsubscribeLink, unsubscribe } from './unsubscribe.ts'
 
@@ -12,10 +12,10 @@ const BODY_BYTES_MAX = 16 * 1024
 const Path = Type.Object({ token: Type.String() })
 const PAGES = { config: { access: 'public' as const }, schema: { hide: true, params: Path } as object }
 
-/** Where the links of outreach mails lead: people to a page with a button, mail programs straight to its POST. */
+/** The targets of unsubscribe links: GET returns a page with a button; mail programs POST directly. */
 export async function unsubscribeRoutes(app: App, dependencies: MailDependencies & { stores: Stores }): Promise<void> {
   const { stores, clock, writing } = dependencies
-  // RFC 8058 has mail programs POST a form, which says nothing that the link does not say; whatever comes is passed over.
+  // Mail programs POST a form (RFC 8058). The link alone says what to do, so any body is accepted and ignored.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_BYTES_MAX }, async () => undefined)
 
@@ -29,12 +29,12 @@ export async function unsubscribeRoutes(app: App, dependencies: MailDependencies
 
   app.get(PATH, PAGES, async ({ params }, reply) => {
     const found = await find((params as Type.Static<typeof Path>).token)
-    return found ? send(reply, 200, askPage()) : send(reply, 404, unknownPage())
+    return found ? send(reply, 200, confirmPage()) : send(reply, 404, invalidLinkPage())
   })
 
   app.post(PATH, PAGES, async ({ params }, reply) => {
     const found = await find((params as Type.Static<typeof Path>).token)
-    if (!found) return send(reply, 404, unknownPage())
+    if (!found) return send(reply, 404, invalidLinkPage())
     await unsubscribe(found.tenant, writing, found.link)
     return send(reply, 200, donePage())
   })

@@ -5,8 +5,8 @@ const RANDOM_BYTES = 16
 const TOKEN_LENGTH = 43
 
 /**
- * A token for the links of one mail: its tenant and 128 random bits. What it stands for is stored under its hash, and
- * not signed into it, so that a link outlives the keys of the service and says nothing of whom it was sent to.
+ * A token for the unsubscribe links of a mail: its tenant and 128 random bits. The recipient is stored under its hash
+ * rather than signed into the token, so that links outlive the service's keys and do not reveal the recipient.
  */
 export function newUnsubscribeToken(tenantId: string): { token: string; hash: string } {
   const bytes = Buffer.concat([Buffer.from(tenantId.replaceAll('-', ''), 'hex'), randomBytes(RANDOM_BYTES)])
@@ -14,7 +14,7 @@ export function newUnsubscribeToken(tenantId: string): { token: string; hash: st
   return { token, hash: hashOf(token) }
 }
 
-/** Whose it is and what it is stored under; null for a text that is no token. */
+/** The tenant and the hash of a token; null if the text is not a token. */
 export function readUnsubscribeToken(token: string): { tenantId: string; hash: string } | null {
   if (token.length !== TOKEN_LENGTH) return null
   const hex = Buffer.from(token, 'base64url').toString('hex')

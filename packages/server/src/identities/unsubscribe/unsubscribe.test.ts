@@ -27,7 +27,7 @@ describe.skipIf(!hasDovecot)('unsubscribing', () => {
   })
 
   const outreach = () => mailTo(sender, contactId, ADDRESS, { isOutreach: true })
-  /** Sends a mail and gives the path of its link. */
+  /** Sends a mail. @returns the path of its unsubscribe link. */
   async function sendOutreach(): Promise<string> {
     await sendMail(tenant.handle, bench.service.mail, outreach())
     const raw = bench.servers.smtp.accepted.at(-1)?.raw ?? ''
@@ -42,7 +42,7 @@ describe.skipIf(!hasDovecot)('unsubscribing', () => {
     return body.contact.properties.unsubscribed
   }
 
-  test('the link shows a page that changes nothing; its button ends all mail to the address', async () => {
+  test('the link shows a page and changes nothing; its button suppresses the address', async () => {
     const path = await sendOutreach()
     const page = await call(bench.service, 'GET', path)
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -64,7 +64,7 @@ describe.skipIf(!hasDovecot)('unsubscribing', () => {
     })
   })
 
-  test('the link of a mail to a contact that was merged since unsubscribes the survivor, for good', async () => {
+  test('the link of a mail to a contact that was merged later unsubscribes the survivor, also after an unmerge', async () => {
     const path = await sendOutreach()
     const merged = contactId
     contactId = await tenant.contact('survivor@example.com')
@@ -85,7 +85,7 @@ describe.skipIf(!hasDovecot)('unsubscribing', () => {
     ['application/x-www-form-urlencoded', 'List-Unsubscribe=One-Click'],
     ['multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r\n--x--'],
     ['application/json', '{'],
-  ])('a mail program unsubscribes in one POST of %s, twice without harm', async (type, body) => {
+  ])('a mail program unsubscribes with one POST of %s; repeating it changes nothing', async (type, body) => {
     const path = await sendOutreach()
     for (const _ of [1, 2]) {
       expect((await call(bench.service, 'POST', path, { headers: { 'content-type': type }, body })).status).toBe(200)
@@ -96,7 +96,7 @@ describe.skipIf(!hasDovecot)('unsubscribing', () => {
     expect(events.filter((event: string) => event === 'contact_updated')).toHaveLength(1)
   })
 
-  test('a link works for a year, without its identity and its contact too', async () => {
+  test('a link works for a year, even after its identity and contact are deleted', async () => {
     const path = await sendOutreach()
     await deleteIdentity(tenant.handle, { kind: 'service' }, sender.identityId, bench.now())
     await tenant.call('DELETE', `/v1/contacts/${contactId}`)
@@ -107,7 +107,7 @@ describe.skipIf(!hasDovecot)('unsubscribing', () => {
     expect((await call(bench.service, 'GET', path)).status).toBe(404)
   })
 
-  test('what is no link of ours gets a page that says so', async () => {
+  test('an invalid link shows a page that says so', async () => {
     const path = await sendOutreach()
     const cut = path.slice(0, -1)
     const changed = `${cut}${path.endsWith('A') ? 'B' : 'A'}`
@@ -122,7 +122,7 @@ describe.skipIf(!hasDovecot)('unsubscribing', () => {
     expect(await suppressionOf(tenant.handle, ADDRESS)).toBeNull()
   })
 
-  test('a body beyond measure is refused', async () => {
+  test('a body that is too large is refused', async () => {
     const path = await sendOutreach()
     const big = await call(bench.service, 'POST', path, {
       headers: { 'content-type': 'text/plain' },

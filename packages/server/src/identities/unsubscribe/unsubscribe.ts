@@ -4,27 +4,27 @@ import { changeContacts, type WriteDependencies } from '../../contacts/change-lo
 import type { Tenant } from '../../platform/tenant.ts'
 import { suppress } from '../suppressions.ts'
 
-/** RFC 8058 and the laws of several countries want weeks; a link in an old mail should still do what it says. */
-const WORKS_FOR_MS = 366 * 24 * 3_600_000
+/** The laws of several countries require weeks. Links in old mails should still work. */
+const VALID_MS = 366 * 24 * 3_600_000
 
-/** Whom a link was sent to. */
+/** The recipient of a link. */
 export interface UnsubscribeLink {
   address: string
   contactId: string | null
 }
 
-/** What a link's hash stands for; null when there is no such link or it is older than a year. */
+/** Finds a link by its hash; null if it is unknown or older than a year. */
 export async function findUnsubscribeLink(tenant: Tenant, hash: string, now: Date): Promise<UnsubscribeLink | null> {
   const row = await tenant.db
     .selectFrom('mail_sends')
     .select(['recipient', 'contact_id'])
     .where('unsubscribe_hash', '=', hash)
-    .where('reserved_at', '>', new Date(now.getTime() - WORKS_FOR_MS))
+    .where('reserved_at', '>', new Date(now.getTime() - VALID_MS))
     .executeTakeFirst()
   return row ? { address: row.recipient, contactId: row.contact_id } : null
 }
 
-/** Sends nothing to the address any more, and says so on its contact. A second time changes nothing. */
+/** Suppresses the address and marks its contact as unsubscribed. Idempotent. */
 export async function unsubscribe(
   tenant: Tenant,
   writing: WriteDependencies,
@@ -32,7 +32,7 @@ export async function unsubscribe(
 ): Promise<void> {
   const now = writing.clock()
   await changeContacts(tenant, writing, async (tx, log) => {
-    const details = 'followed the link of a mail'
+    const details = 'used the link in a mail'
     await suppress(tx, { address, reason: 'unsubscribed', details }, now)
     const contact = contactId === null ? undefined : await lockContactOrSurvivor(tx, contactId)
     if (!contact) return
@@ -41,7 +41,7 @@ export async function unsubscribe(
   })
 }
 
-/** A merge may commit after the link was looked up. */
+/** A merge may have committed since the link was found. */
 async function lockContactOrSurvivor(tx: Tenant, contactId: string) {
   const contact = await lockContact(tx, contactId)
   if (contact) return contact

@@ -446,12 +446,12 @@ export interface Journal {
 }
 
 export interface Mailboxes {
+  claimed_by: string | null;
+  claimed_until: Timestamp | null;
   connected_at: Timestamp | null;
   error: string | null;
   failed_setting: string | null;
   failures: Generated<number>;
-  held_until: Timestamp | null;
-  holder: string | null;
   identity_id: string;
   next_attempt_at: Timestamp;
   state: string;
@@ -626,7 +626,7 @@ export interface SocialProfiles {
 export interface SocialSandboxLogins {
   codes: Generated<number>;
   created_at: Timestamp;
-  looks: Generated<number>;
+  polls: Generated<number>;
   profile_id: string;
   reason: string | null;
   scenario: string;

@@ -1,0 +1,141 @@
+import { sql } from 'kysely'
+import type { Database } from '../../platform/postgres/database.ts'
+
+/** A claim expires if it is not renewed for this long, because its process is presumed dead. */
+export const CLAIM_SECONDS = 60
+
+/** A claimed mailbox. `setting` is a digest of its account's settings. */
+export interface ClaimedMailbox {
+  tenantId: string
+  identityId: string
+  setting: string
+}
+
+/** Excludes the secrets, because a renewed access token does not change the settings. */
+const SETTING = sql<string>`md5(account.address || account.settings::text || extract(epoch FROM account.updated_at))`
+
+/**
+ * Adds and removes mailboxes to match the accounts with IMAP. Mailboxes of deleted accounts are deleted by the foreign
+ * key. A failed mailbox whose account was set again becomes due immediately.
+ */
+export async function syncWithAccounts(database: Database): Promise<void> {
+  await sql`
+    INSERT INTO mailboxes (tenant_id, identity_id, state, next_attempt_at)
+    SELECT tenant_id, identity_id, 'waiting', now() FROM email_accounts AS account
+    WHERE jsonb_typeof(settings -> 'imap') = 'object'
+      AND NOT EXISTS (SELECT FROM mailboxes AS known
+        WHERE known.tenant_id = account.tenant_id AND known.identity_id = account.identity_id)
+    ON CONFLICT DO NOTHING`.execute(database)
+  await sql`
+    UPDATE mailboxes SET next_attempt_at = now(), failures = 0, failed_setting = NULL
+    FROM email_accounts AS account
+    WHERE account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
+      AND failed_setting IS NOT NULL AND failed_setting <> ${SETTING}`.execute(database)
+  await sql`
+    DELETE FROM mailboxes USING email_accounts AS account
+    WHERE account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
+      AND jsonb_typeof(account.settings -> 'imap') IS DISTINCT FROM 'object'`.execute(database)
+}
+
+const IS_FREE = sql`mailboxes.next_attempt_at <= now() AND (mailboxes.claimed_until IS NULL OR mailboxes.claimed_until < now())`
+
+/**
+ * The mailboxes that a process has claimed or could claim, ranked: the first of every tenant comes before the second of
+ * any. Claimed ones come before free ones, so that none is released for a mailbox of equal rank.
+ */
+function rankedMailboxes(processId: string) {
+  return sql`
+    SELECT tenant_id, identity_id, is_claimed, next_attempt_at,
+      row_number() OVER (PARTITION BY tenant_id ORDER BY is_claimed DESC, next_attempt_at, identity_id) AS tenant_rank
+    FROM (
+      SELECT tenant_id, identity_id, next_attempt_at,
+        claimed_by IS NOT DISTINCT FROM ${processId} AND claimed_until >= now() AS is_claimed
+      FROM mailboxes WHERE (claimed_by = ${processId} AND claimed_until >= now()) OR (${IS_FREE})) AS readable`
+}
+
+/** Claims free mailboxes that are due, by rank. */
+export async function claimMailboxes(database: Database, processId: string, max: number): Promise<ClaimedMailbox[]> {
+  if (max <= 0) return []
+  const { rows } = await sql<ClaimedMailbox>`
+    UPDATE mailboxes SET claimed_by = ${processId}, claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS})
+    FROM email_accounts AS account
+    WHERE (mailboxes.tenant_id, mailboxes.identity_id) IN (
+        SELECT tenant_id, identity_id FROM mailboxes JOIN (${rankedMailboxes(processId)}) AS ranked USING (tenant_id, identity_id)
+        WHERE NOT is_claimed AND ${IS_FREE}
+        ORDER BY tenant_rank, ranked.next_attempt_at LIMIT ${max} FOR UPDATE OF mailboxes SKIP LOCKED)
+      AND account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
+    RETURNING mailboxes.tenant_id AS "tenantId", mailboxes.identity_id AS "identityId", ${SETTING} AS setting`.execute(
+    database,
+  )
+  return rows
+}
+
+/** The claimed mailboxes that a process limited to `max` must release, so that waiting tenants get their share. */
+export async function mailboxesOverShare(
+  database: Database,
+  processId: string,
+  max: number,
+): Promise<Pick<ClaimedMailbox, 'tenantId' | 'identityId'>[]> {
+  const { rows } = await sql<Pick<ClaimedMailbox, 'tenantId' | 'identityId'>>`
+    SELECT tenant_id AS "tenantId", identity_id AS "identityId" FROM (
+      SELECT *, row_number() OVER (ORDER BY tenant_rank, is_claimed DESC, next_attempt_at) AS overall_rank
+      FROM (${rankedMailboxes(processId)}) AS ranked) AS ranked_overall
+    WHERE is_claimed AND overall_rank > ${max}`.execute(database)
+  return rows
+}
+
+/** Renews the claims of a process. @returns the mailboxes that it still claims. */
+export async function renewClaims(database: Database, processId: string): Promise<ClaimedMailbox[]> {
+  const { rows } = await sql<ClaimedMailbox>`
+    UPDATE mailboxes SET claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS})
+    FROM email_accounts AS account
+    WHERE claimed_by = ${processId} AND claimed_until >= now()
+      AND account.tenant_id = mailboxes.tenant_id AND account.identity_id = mailboxes.identity_id
+    RETURNING mailboxes.tenant_id AS "tenantId", mailboxes.identity_id AS "identityId", ${SETTING} AS setting`.execute(
+    database,
+  )
+  return rows
+}
+
+/** Stores the state, unless another process has claimed the mailbox. */
+export async function noteState(
+  database: Database,
+  processId: string,
+  { tenantId, identityId }: ClaimedMailbox,
+  state: 'connecting' | 'reading' | 'watching',
+): Promise<void> {
+  const isWatching = state === 'watching'
+  await sql`
+    UPDATE mailboxes SET state = ${state},
+      error = CASE WHEN ${isWatching}::boolean THEN NULL ELSE error END,
+      failures = CASE WHEN ${isWatching}::boolean THEN 0 ELSE failures END,
+      synced_at = CASE WHEN ${isWatching}::boolean THEN now() ELSE synced_at END,
+      connected_at = CASE WHEN ${state === 'reading'}::boolean AND state = 'connecting' THEN now() ELSE connected_at END
+    WHERE tenant_id = ${tenantId} AND identity_id = ${identityId} AND claimed_by = ${processId}`.execute(database)
+}
+
+/** Releases a failed mailbox until its next attempt, with exponential backoff and jitter. */
+export async function noteFailure(
+  database: Database,
+  processId: string,
+  { tenantId, identityId, setting }: ClaimedMailbox,
+  { error, firstDelaySeconds }: { error: string; firstDelaySeconds: number },
+): Promise<void> {
+  await sql`
+    UPDATE mailboxes SET state = 'failed', error = ${error}, failures = failures + 1,
+      failed_setting = ${setting}, claimed_by = NULL, claimed_until = NULL,
+      next_attempt_at = now() + make_interval(
+        secs => least(900, ${firstDelaySeconds}::float8 * 2 ^ least(failures, 20)) * (0.75 + random() / 2))
+    WHERE tenant_id = ${tenantId} AND identity_id = ${identityId} AND claimed_by = ${processId}`.execute(database)
+}
+
+/** Releases a mailbox, so that any process can claim it immediately. */
+export async function releaseMailbox(
+  database: Database,
+  processId: string,
+  { tenantId, identityId }: ClaimedMailbox,
+): Promise<void> {
+  await sql`
+    UPDATE mailboxes SET state = 'waiting', claimed_by = NULL, claimed_until = NULL, next_attempt_at = now()
+    WHERE tenant_id = ${tenantId} AND identity_id = ${identityId} AND claimed_by = ${processId}`.execute(database)
+}
